@@ -1,0 +1,13 @@
+//! The vocabulary that every Trackbed crate shares: a point in time, a seed, quantities with
+//! units, and IP packets. It does no input or output and reads no clock.
+#![forbid(unsafe_code)]
+
+pub mod packet;
+pub mod seed;
+pub mod time;
+pub mod units;
+
+pub use packet::Packet;
+pub use seed::{Rng, Seed};
+pub use time::Time;
+pub use units::{Bitrate, ByteSize, Ratio};

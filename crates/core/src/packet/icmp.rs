@@ -1,0 +1,78 @@
+//! The one ICMP message that the track needs: "packet too big" (path MTU discovery).
+
+use std::net::IpAddr;
+
+use bytes::Bytes;
+
+use super::{Ecn, IpHeader, Packet, PacketError, checksum, protocol, transport_checksum};
+
+/// A router's word that a packet exceeds the MTU of the next link: ICMP type 3 code 4 with the
+/// next-hop MTU (RFC 1191 section 4), or ICMPv6 type 2 (RFC 4443 section 3.2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TooBig {
+    /// The largest packet in bytes that the link takes.
+    pub mtu: u32,
+    /// The beginning of the packet that was too big: IP header and at least 8 bytes behind it.
+    pub original: Bytes,
+}
+
+const HEADER_LEN: usize = 8;
+
+impl TooBig {
+    /// Writes the message that `router` sends back to the source of `packet`.
+    ///
+    /// # Panics
+    /// If `router` is of another family than the packet.
+    pub fn emit(router: IpAddr, packet: &Packet, mtu: u32) -> Packet {
+        // Both protocols leave the reply within the smallest MTU that every link must take.
+        let quoted = &packet.bytes()[..packet.len().min(500)];
+        let v4 = router.is_ipv4();
+        let header = IpHeader {
+            source: router,
+            destination: packet.source(),
+            protocol: if v4 { protocol::ICMP } else { protocol::ICMPV6 },
+            ecn: Ecn::NotCapable,
+        };
+        Packet::build(&header, HEADER_LEN + quoted.len(), |out| {
+            (out[0], out[1]) = if v4 { (3, 4) } else { (2, 0) };
+            out[4..8].copy_from_slice(&mtu.to_be_bytes());
+            out[HEADER_LEN..].copy_from_slice(quoted);
+            let sum = match v4 {
+                true => checksum::header_checksum(out),
+                false => transport_checksum(&header, out),
+            };
+            out[2..4].copy_from_slice(&sum.to_be_bytes());
+        })
+    }
+
+    /// Reads the message in `packet`.
+    ///
+    /// # Errors
+    /// If it is another kind of packet, too short, or its checksum is wrong.
+    pub fn parse(packet: &Packet) -> Result<TooBig, PacketError> {
+        let data = packet.transport();
+        if data.len() < HEADER_LEN {
+            return Err(PacketError::Truncated);
+        }
+        let right = match (packet.protocol(), data[0], data[1]) {
+            (protocol::ICMP, 3, 4) => checksum::header_checksum(&data) == 0,
+            (protocol::ICMPV6, 2, _) => {
+                let header = IpHeader {
+                    source: packet.source(),
+                    destination: packet.destination(),
+                    protocol: protocol::ICMPV6,
+                    ecn: Ecn::NotCapable,
+                };
+                transport_checksum(&header, &data) == 0
+            }
+            _ => return Err(PacketError::Unsupported),
+        };
+        if !right {
+            return Err(PacketError::BadChecksum);
+        }
+        let mtu = u32::from_be_bytes([data[4], data[5], data[6], data[7]]);
+        // In ICMP only the low 16 bits hold the MTU; the high ones are reserved.
+        let mtu = if packet.protocol() == protocol::ICMP { mtu & 0xffff } else { mtu };
+        Ok(TooBig { mtu, original: data.slice(HEADER_LEN..) })
+    }
+}

@@ -1,0 +1,322 @@
+//! IP packets as they travel on a link: real IPv4 and IPv6 bytes.
+
+mod checksum;
+mod icmp;
+mod udp;
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use bytes::{Bytes, BytesMut};
+
+pub use checksum::transport_checksum;
+pub use icmp::TooBig;
+pub use udp::UdpDatagram;
+
+/// IP protocol numbers (IANA) that occur on the track.
+pub mod protocol {
+    /// ICMP for IPv4.
+    pub const ICMP: u8 = 1;
+    /// TCP.
+    pub const TCP: u8 = 6;
+    /// UDP.
+    pub const UDP: u8 = 17;
+    /// ICMP for IPv6.
+    pub const ICMPV6: u8 = 58;
+}
+
+/// The Explicit Congestion Notification field of the IP header (RFC 3168 section 5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Ecn {
+    /// The transport does not understand ECN.
+    #[default]
+    NotCapable = 0b00,
+    /// ECN-capable transport, codepoint ECT(1).
+    Ect1 = 0b01,
+    /// ECN-capable transport, codepoint ECT(0).
+    Ect0 = 0b10,
+    /// A queue on the way was congested.
+    CongestionExperienced = 0b11,
+}
+
+impl Ecn {
+    /// The codepoint in the two low bits of `bits`.
+    pub const fn from_bits(bits: u8) -> Ecn {
+        match bits & 0b11 {
+            0b00 => Ecn::NotCapable,
+            0b01 => Ecn::Ect1,
+            0b10 => Ecn::Ect0,
+            _ => Ecn::CongestionExperienced,
+        }
+    }
+}
+
+/// What is wrong with bytes that should be an IP packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PacketError {
+    /// Fewer bytes than the header, or the length in the header, asks for.
+    Truncated,
+    /// Neither IPv4 nor IPv6, or a header length that cannot be.
+    BadHeader,
+    /// A fragment or an IPv6 extension header, which no endpoint on the track produces.
+    Unsupported,
+    /// The checksum of the header or of the transport does not fit the bytes.
+    BadChecksum,
+}
+
+impl fmt::Display for PacketError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            PacketError::Truncated => "the packet is shorter than its headers say",
+            PacketError::BadHeader => "the packet has no valid IP header",
+            PacketError::Unsupported => "fragments and IPv6 extension headers are not supported",
+            PacketError::BadChecksum => "a checksum of the packet is wrong",
+        })
+    }
+}
+
+impl std::error::Error for PacketError {}
+
+/// The fields of an IP header that a sender chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IpHeader {
+    /// Where the packet comes from.
+    pub source: IpAddr,
+    /// Where it goes; of the same family as `source`.
+    pub destination: IpAddr,
+    /// The transport protocol, see [`protocol`].
+    pub protocol: u8,
+    /// The ECN field.
+    pub ecn: Ecn,
+}
+
+/// One IP packet. Cheap to clone: the bytes are shared.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Packet {
+    data: Bytes,
+}
+
+impl Packet {
+    /// Builds a packet with room for `transport_len` bytes behind the IP header and lets `fill`
+    /// write them (they are zero before). "Don't fragment" is always set.
+    ///
+    /// # Panics
+    /// If the two addresses differ in family, or the packet would exceed 65,535 bytes.
+    pub fn build(
+        header: &IpHeader,
+        transport_len: usize,
+        fill: impl FnOnce(&mut [u8]),
+    ) -> Packet {
+        let header_len = ip_header_len(header.source);
+        let total = header_len + transport_len;
+        assert!(total <= usize::from(u16::MAX), "an IP packet holds at most 65,535 bytes");
+        let mut data = BytesMut::zeroed(total);
+        match (header.source, header.destination) {
+            (IpAddr::V4(source), IpAddr::V4(destination)) => {
+                write_ipv4(&mut data, header, source, destination);
+            }
+            (IpAddr::V6(source), IpAddr::V6(destination)) => {
+                write_ipv6(&mut data, header, source, destination);
+            }
+            _ => panic!("both addresses of a packet are of one family"),
+        }
+        fill(&mut data[header_len..]);
+        Packet { data: data.freeze() }
+    }
+
+    /// Takes bytes that came from outside and checks the IP header.
+    ///
+    /// # Errors
+    /// If the header is not a whole, unfragmented IPv4 or IPv6 header, if its length fields do not
+    /// fit `data`, or if the IPv4 header checksum is wrong. The transport is not looked at.
+    pub fn parse(data: Bytes) -> Result<Packet, PacketError> {
+        match data.first().ok_or(PacketError::Truncated)? >> 4 {
+            4 => check_ipv4(&data)?,
+            6 => check_ipv6(&data)?,
+            _ => return Err(PacketError::BadHeader),
+        }
+        Ok(Packet { data })
+    }
+
+    /// All bytes, from the IP header on.
+    pub fn bytes(&self) -> &Bytes {
+        &self.data
+    }
+
+    /// The number of bytes, IP header included: what a link charges for.
+    #[allow(clippy::len_without_is_empty, reason = "a packet has a header, so it is never empty")]
+    pub fn len(&self) -> usize {
+        self.data.len()
+    }
+
+    /// The source address.
+    pub fn source(&self) -> IpAddr {
+        match self.is_ipv4() {
+            true => self.ipv4_at(12).into(),
+            false => self.ipv6_at(8).into(),
+        }
+    }
+
+    /// The destination address.
+    pub fn destination(&self) -> IpAddr {
+        match self.is_ipv4() {
+            true => self.ipv4_at(16).into(),
+            false => self.ipv6_at(24).into(),
+        }
+    }
+
+    /// The number of the transport protocol, see [`protocol`].
+    pub fn protocol(&self) -> u8 {
+        if self.is_ipv4() { self.data[9] } else { self.data[6] }
+    }
+
+    /// The ECN field.
+    pub fn ecn(&self) -> Ecn {
+        Ecn::from_bits(if self.is_ipv4() { self.data[1] } else { self.data[1] >> 4 })
+    }
+
+    /// The bytes behind the IP header, sharing the packet's memory.
+    pub fn transport(&self) -> Bytes {
+        self.data.slice(ip_header_len_of(&self.data)..)
+    }
+
+    /// The same packet, marked "congestion experienced" by a queue (RFC 3168 section 5).
+    pub fn with_congestion_experienced(self) -> Packet {
+        self.edit(|data| {
+            if data[0] >> 4 == 4 {
+                data[1] |= 0b11;
+                data[10..12].fill(0);
+                let sum = checksum::header_checksum(&data[..usize::from(data[0] & 0xf) * 4]);
+                data[10..12].copy_from_slice(&sum.to_be_bytes());
+            } else {
+                data[1] |= 0b11 << 4;
+            }
+        })
+    }
+
+    /// The same packet with one bit flipped, counted from the first bit behind the IP header,
+    /// modulo the length: damage that a link's own check let through. The checksums stay as they
+    /// were, so the receiver can notice. A packet without transport bytes stays as it is.
+    pub fn with_flipped_bit(self, bit: u64) -> Packet {
+        let start = ip_header_len_of(&self.data);
+        let bits = (self.data.len() - start) as u64 * 8;
+        if bits == 0 {
+            return self;
+        }
+        let bit = (bit % bits) as usize;
+        self.edit(|data| data[start + bit / 8] ^= 0x80 >> (bit % 8))
+    }
+
+    fn edit(self, change: impl FnOnce(&mut [u8])) -> Packet {
+        let mut data = self.data.try_into_mut().unwrap_or_else(|shared| BytesMut::from(&shared[..]));
+        change(&mut data);
+        Packet { data: data.freeze() }
+    }
+
+    fn is_ipv4(&self) -> bool {
+        self.data[0] >> 4 == 4
+    }
+
+    fn ipv4_at(&self, at: usize) -> Ipv4Addr {
+        let octets: [u8; 4] = self.data[at..at + 4].try_into().expect("checked at construction");
+        octets.into()
+    }
+
+    fn ipv6_at(&self, at: usize) -> Ipv6Addr {
+        let octets: [u8; 16] = self.data[at..at + 16].try_into().expect("checked at construction");
+        octets.into()
+    }
+}
+
+/// Addresses, protocol and length; never the payload.
+impl fmt::Debug for Packet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Packet({} > {}, protocol {}, {} B)",
+            self.source(),
+            self.destination(),
+            self.protocol(),
+            self.len()
+        )
+    }
+}
+
+/// Bytes of the IP header that [`Packet::build`] writes for an address of this family.
+pub const fn ip_header_len(address: IpAddr) -> usize {
+    match address {
+        IpAddr::V4(_) => 20,
+        IpAddr::V6(_) => 40,
+    }
+}
+
+fn ip_header_len_of(data: &[u8]) -> usize {
+    if data[0] >> 4 == 4 { usize::from(data[0] & 0xf) * 4 } else { 40 }
+}
+
+const HOP_LIMIT: u8 = 64;
+
+/// RFC 791 section 3.1; the identification is zero, as RFC 6864 section 4.1 allows for atomic
+/// datagrams.
+fn write_ipv4(data: &mut [u8], header: &IpHeader, source: Ipv4Addr, destination: Ipv4Addr) {
+    let total = data.len() as u16;
+    data[0] = 0x45;
+    data[1] = header.ecn as u8;
+    data[2..4].copy_from_slice(&total.to_be_bytes());
+    data[6] = 0x40;
+    data[8] = HOP_LIMIT;
+    data[9] = header.protocol;
+    data[12..16].copy_from_slice(&source.octets());
+    data[16..20].copy_from_slice(&destination.octets());
+    let sum = checksum::header_checksum(&data[..20]);
+    data[10..12].copy_from_slice(&sum.to_be_bytes());
+}
+
+/// RFC 8200 section 3.
+fn write_ipv6(data: &mut [u8], header: &IpHeader, source: Ipv6Addr, destination: Ipv6Addr) {
+    let payload = (data.len() - 40) as u16;
+    data[0] = 0x60;
+    data[1] = (header.ecn as u8) << 4;
+    data[4..6].copy_from_slice(&payload.to_be_bytes());
+    data[6] = header.protocol;
+    data[7] = HOP_LIMIT;
+    data[8..24].copy_from_slice(&source.octets());
+    data[24..40].copy_from_slice(&destination.octets());
+}
+
+fn check_ipv4(data: &[u8]) -> Result<(), PacketError> {
+    if data.len() < 20 {
+        return Err(PacketError::Truncated);
+    }
+    let header_len = usize::from(data[0] & 0xf) * 4;
+    let total = usize::from(u16::from_be_bytes([data[2], data[3]]));
+    if header_len < 20 || total < header_len {
+        return Err(PacketError::BadHeader);
+    }
+    if data.len() != total {
+        return Err(PacketError::Truncated);
+    }
+    let more_fragments_or_offset = u16::from_be_bytes([data[6], data[7]]) & 0x3fff;
+    if more_fragments_or_offset != 0 {
+        return Err(PacketError::Unsupported);
+    }
+    match checksum::header_checksum(&data[..header_len]) {
+        0 => Ok(()),
+        _ => Err(PacketError::BadChecksum),
+    }
+}
+
+fn check_ipv6(data: &[u8]) -> Result<(), PacketError> {
+    if data.len() < 40 || data.len() != 40 + usize::from(u16::from_be_bytes([data[4], data[5]])) {
+        return Err(PacketError::Truncated);
+    }
+    match data[6] {
+        protocol::TCP | protocol::UDP | protocol::ICMPV6 => Ok(()),
+        _ => Err(PacketError::Unsupported),
+    }
+}
+
+#[cfg(test)]
+mod tests;

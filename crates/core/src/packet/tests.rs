@@ -1,0 +1,95 @@
+use std::net::SocketAddr;
+
+use super::*;
+
+fn datagram(source: &str, destination: &str) -> Packet {
+    let (source, destination): (SocketAddr, SocketAddr) =
+        (source.parse().unwrap(), destination.parse().unwrap());
+    UdpDatagram::emit(source, destination, Ecn::Ect0, b"odd length!")
+}
+
+fn both_families() -> [Packet; 2] {
+    [datagram("10.0.0.1:4000", "10.0.0.2:443"), datagram("[fd00::1]:4000", "[fd00::2]:443")]
+}
+
+#[test]
+fn datagrams_survive_the_wire_in_both_families() {
+    for packet in both_families() {
+        let parsed = UdpDatagram::parse(&Packet::parse(packet.bytes().clone()).unwrap()).unwrap();
+        assert_eq!(&parsed.payload[..], b"odd length!");
+        assert_eq!(parsed.ecn, Ecn::Ect0);
+        assert_eq!((parsed.source.port(), parsed.destination.port()), (4000, 443));
+        assert_eq!(parsed.source.ip(), packet.source());
+    }
+}
+
+#[test]
+fn another_implementation_agrees_about_every_field_and_checksum() {
+    for packet in both_families() {
+        let sliced = etherparse::SlicedPacket::from_ip(packet.bytes()).unwrap();
+        let Some(etherparse::TransportSlice::Udp(udp)) = sliced.transport else { panic!("UDP") };
+        let header = udp.to_header();
+        let expected = match sliced.net.unwrap() {
+            etherparse::NetSlice::Ipv4(ip) => {
+                let ip = ip.header().to_header();
+                assert_eq!(ip.header_checksum, ip.calc_header_checksum());
+                header.calc_checksum_ipv4(&ip, udp.payload()).unwrap()
+            }
+            etherparse::NetSlice::Ipv6(ip) => {
+                header.calc_checksum_ipv6(&ip.header().to_header(), udp.payload()).unwrap()
+            }
+            _ => unreachable!(),
+        };
+        assert_eq!(header.checksum, expected);
+    }
+}
+
+#[test]
+fn a_congestion_mark_keeps_the_header_valid() {
+    for packet in both_families() {
+        let marked = Packet::parse(packet.with_congestion_experienced().bytes().clone()).unwrap();
+        assert_eq!(marked.ecn(), Ecn::CongestionExperienced);
+        assert!(UdpDatagram::parse(&marked).is_ok());
+    }
+}
+
+#[test]
+fn every_flipped_bit_is_noticed() {
+    for packet in both_families() {
+        let bits = packet.transport().len() as u64 * 8;
+        for bit in 0..bits {
+            let damaged = packet.clone().with_flipped_bit(bit);
+            assert_ne!(damaged, packet);
+            // The checksum field of IPv4 may become zero, which means "none": not here.
+            assert!(UdpDatagram::parse(&damaged).is_err(), "bit {bit}");
+        }
+    }
+}
+
+#[test]
+fn too_big_names_the_mtu_and_quotes_the_packet() {
+    for (packet, router) in both_families().into_iter().zip(["10.0.0.9", "fd00::9"]) {
+        let reply = TooBig::emit(router.parse().unwrap(), &packet, 1_280);
+        assert_eq!(reply.destination(), packet.source());
+        let parsed = TooBig::parse(&Packet::parse(reply.bytes().clone()).unwrap()).unwrap();
+        assert_eq!(parsed.mtu, 1_280);
+        assert_eq!(&parsed.original[..], &packet.bytes()[..]);
+    }
+}
+
+#[test]
+fn no_prefix_and_no_garbage_makes_the_parser_panic() {
+    for packet in both_families() {
+        for len in 0..packet.len() {
+            assert!(Packet::parse(packet.bytes().slice(..len)).is_err());
+        }
+        for at in 0..packet.len() {
+            let mut bytes = packet.bytes().to_vec();
+            bytes[at] ^= 0xff;
+            if let Ok(packet) = Packet::parse(bytes.into()) {
+                let _ = UdpDatagram::parse(&packet);
+                let _ = TooBig::parse(&packet);
+            }
+        }
+    }
+}

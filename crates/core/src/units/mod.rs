@@ -1,0 +1,27 @@
+//! Quantities with units: integer types, and the text in which people write them.
+//!
+//! `50 Mbit/s`, `10 ms`, `0.3 %`, `1500 B`. One Mbit is 10^6 bit, one MB 10^6 bytes, one MiB 2^20.
+//! Parsing is exact (decimal, no floating point) and an error says what to write instead.
+
+mod bitrate;
+mod byte_size;
+mod decimal;
+mod duration;
+mod ratio;
+
+pub use bitrate::Bitrate;
+pub use byte_size::ByteSize;
+pub use duration::{format_duration, parse_duration};
+pub use ratio::Ratio;
+
+/// Why a quantity could not be read, and what to write instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuantityError(pub(crate) String);
+
+impl std::fmt::Display for QuantityError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for QuantityError {}

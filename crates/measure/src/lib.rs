@@ -1,0 +1,1 @@
+//! Events to samples; pcapng with TLS secrets, key logs and qlog.

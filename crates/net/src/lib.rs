@@ -1,0 +1,1 @@
+//! Link models, queues and topology: when, and whether, a packet comes out.

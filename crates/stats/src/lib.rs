@@ -1,0 +1,1 @@
+//! Pure statistics on slices: quantiles, seeded bootstrap intervals, paired differences.

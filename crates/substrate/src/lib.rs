@@ -1,0 +1,1 @@
+//! The seam between protocols and the network below the socket; the virtual substrate.

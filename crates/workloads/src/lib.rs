@@ -1,0 +1,1 @@
+//! What is sent over a protocol: messages and bulk transfers.
