@@ -104,11 +104,7 @@ impl Packet {
     ///
     /// # Panics
     /// If the two addresses differ in family, or the packet would exceed 65,535 bytes.
-    pub fn build(
-        header: &IpHeader,
-        transport_len: usize,
-        fill: impl FnOnce(&mut [u8]),
-    ) -> Packet {
+    pub fn build(header: &IpHeader, transport_len: usize, fill: impl FnOnce(&mut [u8])) -> Packet {
         let header_len = ip_header_len(header.source);
         let total = header_len + transport_len;
         assert!(total <= usize::from(u16::MAX), "an IP packet holds at most 65,535 bytes");
@@ -210,7 +206,8 @@ impl Packet {
     }
 
     fn edit(self, change: impl FnOnce(&mut [u8])) -> Packet {
-        let mut data = self.data.try_into_mut().unwrap_or_else(|shared| BytesMut::from(&shared[..]));
+        let mut data =
+            self.data.try_into_mut().unwrap_or_else(|shared| BytesMut::from(&shared[..]));
         change(&mut data);
         Packet { data: data.freeze() }
     }

@@ -27,12 +27,7 @@ impl UdpDatagram {
     ///
     /// # Panics
     /// If the addresses differ in family, or the packet would exceed 65,535 bytes.
-    pub fn emit(
-        source: SocketAddr,
-        destination: SocketAddr,
-        ecn: Ecn,
-        payload: &[u8],
-    ) -> Packet {
+    pub fn emit(source: SocketAddr, destination: SocketAddr, ecn: Ecn, payload: &[u8]) -> Packet {
         let header = IpHeader {
             source: source.ip(),
             destination: destination.ip(),
@@ -72,8 +67,7 @@ impl UdpDatagram {
             return Err(PacketError::Truncated);
         }
         let (source, destination) = (packet.source(), packet.destination());
-        let header =
-            IpHeader { source, destination, protocol: protocol::UDP, ecn: packet.ecn() };
+        let header = IpHeader { source, destination, protocol: protocol::UDP, ecn: packet.ecn() };
         let unchecked = word(6) == 0 && source.is_ipv4();
         if !unchecked && transport_checksum(&header, &data[..length]) != 0 {
             return Err(PacketError::BadChecksum);

@@ -16,7 +16,8 @@ pub(super) fn parse(
 ) -> Result<u64, QuantityError> {
     let refuse = |why: String| QuantityError(format!("{why}; write {what} as \"{example}\""));
     let text = text.trim();
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
+    let end =
+        text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
     let (number, unit) = (text[..end].replace('_', ""), text[end..].trim());
     if text.starts_with('-') {
         return Err(refuse(format!("\"{text}\" is negative")));

@@ -1,0 +1,146 @@
+//! What a run reports: events with their time. Every metric is computed from them.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use crate::Time;
+
+/// Something that happened in a run.
+///
+/// `phone` numbers the clients from 0, `connection` and `message` count from 0 on each phone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Event {
+    /// The measured part begins: sessions are warmed up, the first connection is about to open.
+    Started,
+    /// The measured part is over: all that was to be sent is answered or given up.
+    Finished,
+    /// A phone begins to open a connection.
+    ConnectStarted {
+        /// Which client.
+        phone: u32,
+        /// Its how-manieth connection.
+        connection: u32,
+    },
+    /// The connection can carry a request.
+    Connected {
+        /// Which client.
+        phone: u32,
+        /// Its how-manieth connection.
+        connection: u32,
+    },
+    /// What the peers agreed upon, known once the handshake is complete.
+    Secured {
+        /// Which client.
+        phone: u32,
+        /// Its how-manieth connection.
+        connection: u32,
+        /// The negotiated version and suite, for example `TLS 1.3 TLS13_AES_128_GCM_SHA256`.
+        suite: String,
+        /// An earlier session was taken up again.
+        resumed: bool,
+        /// The server accepted early data.
+        early: bool,
+    },
+    /// A message was handed to the protocol.
+    Sent {
+        /// Which client.
+        phone: u32,
+        /// Its how-manieth message.
+        message: u32,
+        /// When the schedule wanted it sent; not later than the event itself.
+        intended: Time,
+        /// Bytes of the message.
+        bytes: u64,
+    },
+    /// The whole answer to a message arrived.
+    Answered {
+        /// Which client.
+        phone: u32,
+        /// Its how-manieth message.
+        message: u32,
+        /// The status: 200 to 299 taken, 400 to 499 refused as malformed.
+        status: u16,
+    },
+    /// The server took in a whole, well-formed message.
+    Received {
+        /// Which client sent it.
+        phone: u32,
+        /// The client's how-manieth message.
+        message: u32,
+    },
+    /// Something was given up: a connection or a message.
+    Failed {
+        /// Which client.
+        phone: u32,
+        /// Its how-manieth message.
+        message: u32,
+        /// Why, in words.
+        reason: String,
+    },
+    /// A bulk transfer's last byte arrived.
+    Transferred {
+        /// Which client.
+        phone: u32,
+        /// Bytes that arrived.
+        bytes: u64,
+        /// The digest of what arrived is that of what was sent.
+        intact: bool,
+    },
+    /// A sender's own account of its packets over the whole run.
+    Transport {
+        /// Whose account it is.
+        role: Role,
+        /// Packets or segments that carried anything, retransmissions included.
+        packets_sent: u64,
+        /// Of these, TCP segments sent again, or QUIC packets declared lost.
+        packets_lost: u64,
+    },
+    /// A link's account of one of its directions over the whole run.
+    Link {
+        /// The link and its direction, for example `link/down`.
+        name: String,
+        /// Packets that entered.
+        offered_packets: u64,
+        /// Bytes that entered, IP headers included.
+        offered_bytes: u64,
+        /// Packets dropped by random or scheduled loss.
+        lost_packets: u64,
+        /// Packets dropped because a queue was full or a queue law said so.
+        queue_dropped_packets: u64,
+    },
+}
+
+/// Which end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The end that opens connections: a phone.
+    Client,
+    /// The end that accepts them.
+    Server,
+}
+
+/// An event and when it happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// When.
+    pub at: Time,
+    /// What.
+    pub event: Event,
+}
+
+/// The growing list of a run's events: a handle that everyone in the run shares.
+#[derive(Clone, Debug, Default)]
+pub struct EventLog(Rc<RefCell<Vec<Record>>>);
+
+impl EventLog {
+    /// Adds an event; calls come in order of time.
+    pub fn record(&self, at: Time, event: Event) {
+        self.0.borrow_mut().push(Record { at, event });
+    }
+
+    /// Takes all events out, oldest first.
+    pub fn take(&self) -> Vec<Record> {
+        self.0.take()
+    }
+}
