@@ -1,1 +1,5 @@
-//! Events to samples; pcapng with TLS secrets, key logs and qlog.
+//! From what happened in a run to what is kept of it: metrics from events, results as data,
+//! captures for Wireshark with the TLS secrets in them, key logs and qlog.
+#![forbid(unsafe_code)]
+
+pub mod results;

@@ -1,0 +1,164 @@
+//! Results as they are kept and shown: what a run gave, what a cell's runs say together, and the
+//! document that holds them all. Plain data, written as JSON in this very shape.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What one run of one cell gave.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunResult {
+    /// The cell's place in the plan, from 0.
+    pub cell: u32,
+    /// The run's number, from 0: run k of every cell meets the same misfortunes.
+    pub run: u32,
+    /// The samples of each metric, or why the run failed.
+    pub outcome: Outcome,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It went through: the samples of each metric in the order in which they arose.
+    Samples(BTreeMap<String, Vec<f64>>),
+    /// It did not: the reason in words.
+    Failed(String),
+}
+
+impl Outcome {
+    /// The samples, if the run went through.
+    pub fn samples(&self) -> Option<&BTreeMap<String, Vec<f64>>> {
+        match self {
+            Outcome::Samples(samples) => Some(samples),
+            Outcome::Failed(_) => None,
+        }
+    }
+}
+
+/// A factor's value in a cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Factor {
+    /// A quantity, in the unit that the factor's name ends in; shares in 0..=1.
+    Number(f64),
+    /// A name, such as a protocol's.
+    Text(String),
+}
+
+impl fmt::Display for Factor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Factor::Number(number) => number.fmt(f),
+            Factor::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+/// Everything that `run` found out: the document of `--json` and of `run.json`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Document {
+    /// The version of the tool.
+    pub trackbed: String,
+    /// The scenario's name.
+    pub scenario: String,
+    /// What the runs ran on: `virtual`.
+    pub substrate: String,
+    /// The root seed.
+    pub seed: u64,
+    /// Runs that were asked for in each cell.
+    pub runs: u32,
+    /// The plan's fingerprint: equal plans give equal results.
+    pub plan: String,
+    /// The cells, in the plan's order.
+    pub cells: Vec<CellResult>,
+    /// Paired comparisons between cells.
+    pub differences: Vec<Difference>,
+    /// What was checked, and how it came out.
+    pub checks: Vec<Check>,
+}
+
+/// One combination of factors and what its runs say together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CellResult {
+    /// The factors by name, in alphabetical order.
+    pub factors: serde_json::Map<String, serde_json::Value>,
+    /// A summary of each metric that has samples.
+    pub metrics: BTreeMap<String, MetricSummary>,
+    /// Runs that failed; they are in no metric.
+    pub failed: u32,
+    /// The different reasons for which runs failed, each with the command that replays one.
+    pub failures: Vec<Failure>,
+    /// Round trips that the protocols' specifications ask for until the end, where that can be
+    /// said beforehand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected_round_trips: Option<u32>,
+    /// `expected_round_trips` times the path's round-trip time, without serialisation and losses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected_completion_ms: Option<f64>,
+}
+
+/// A reason for which runs failed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Failure {
+    /// The first run that failed so.
+    pub run: u32,
+    /// How many runs failed so.
+    pub count: u32,
+    /// Why, in words.
+    pub reason: String,
+}
+
+/// A metric's distribution over a cell's runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MetricSummary {
+    /// The mean of the runs' means.
+    pub mean: f64,
+    /// The 95 % interval of that mean (bias-corrected accelerated bootstrap over runs).
+    pub ci95: [f64; 2],
+    /// The median over all samples of all runs.
+    pub p50: f64,
+    /// The 95th percentile over all samples.
+    pub p95: f64,
+    /// The 99th percentile over all samples.
+    pub p99: f64,
+    /// The smallest sample.
+    pub min: f64,
+    /// The largest sample.
+    pub max: f64,
+    /// Runs that gave samples.
+    pub n: u32,
+    /// Samples in all, where a run gives more than one.
+    pub samples: u64,
+}
+
+/// How much one cell differs from another in the same runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Difference {
+    /// The metric that is compared.
+    pub metric: String,
+    /// The cell that is looked at, by its place in `cells`.
+    pub cell: u32,
+    /// The cell that it is compared with.
+    pub against: u32,
+    /// The mean of `cell` minus `against`, run by run.
+    pub mean: f64,
+    /// The 95 % interval of that mean.
+    pub ci95: [f64; 2],
+    /// The mean difference as a percentage of `against`'s mean.
+    pub percent: f64,
+    /// Pairs of runs in which both went through.
+    pub n: u32,
+}
+
+/// A claim that was checked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Check {
+    /// What was claimed.
+    pub name: String,
+    /// It holds.
+    pub pass: bool,
+    /// What was found, with figures.
+    pub detail: String,
+}

@@ -1,0 +1,105 @@
+//! The steps that each chore consists of.
+
+use std::fmt;
+use std::process::Command;
+
+use crate::tools;
+
+/// One command, or one piece of preparation.
+pub enum Step {
+    /// `cargo` with these words and environment variables.
+    Cargo(Vec<String>, Vec<(String, String)>),
+    /// Makes programs from outside available.
+    Tools,
+}
+
+impl Step {
+    fn cargo(words: &str) -> Step {
+        Step::Cargo(words.split_whitespace().map(str::to_owned).collect(), Vec::new())
+    }
+
+    fn with(self, name: &str, value: &str) -> Step {
+        match self {
+            Step::Cargo(words, mut variables) => {
+                variables.push((name.to_owned(), value.to_owned()));
+                Step::Cargo(words, variables)
+            }
+            Step::Tools => Step::Tools,
+        }
+    }
+
+    /// Does it.
+    pub fn run(&self) -> Result<(), String> {
+        match self {
+            Step::Tools => tools::provide(),
+            Step::Cargo(words, variables) => {
+                let status = Command::new(env!("CARGO"))
+                    .args(words)
+                    .envs(variables.iter().map(|(name, value)| (name, value)))
+                    .status()
+                    .map_err(|why| format!("cargo does not start: {why}"))?;
+                if status.success() { Ok(()) } else { Err(status.to_string()) }
+            }
+        }
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Step::Tools => f.write_str("programs that some tests use"),
+            Step::Cargo(words, variables) => {
+                for (name, value) in variables {
+                    write!(f, "{name}={value} ")?;
+                }
+                write!(f, "cargo {}", words.join(" "))
+            }
+        }
+    }
+}
+
+/// Everything that must hold before a change lands. Simulations run in release, where they are
+/// ten times faster; unit tests run with debug assertions on.
+pub fn test() -> Vec<Step> {
+    vec![
+        Step::Tools,
+        Step::cargo("fmt --all --check"),
+        Step::cargo("clippy --workspace --all-targets -- -D warnings"),
+        Step::cargo("test --workspace"),
+        Step::cargo("test --release -p trackbed-tests"),
+        Step::cargo("test --release -p trackbed-tcp"),
+        Step::cargo("doc --workspace --no-deps").with("RUSTDOCFLAGS", "-D warnings"),
+    ]
+}
+
+/// The long swarm.
+pub fn swarm(runs: &str) -> Vec<Step> {
+    let words = "test --release -p trackbed-tests --test swarm -- --nocapture";
+    vec![Step::cargo(words).with("TRACKBED_SWARM_RUNS", runs)]
+}
+
+/// Every benchmark.
+pub fn bench() -> Vec<Step> {
+    vec![Step::cargo("bench --workspace")]
+}
+
+/// Our TCP against the kernel's measured times.
+pub fn kernel_agreement() -> Vec<Step> {
+    vec![Step::cargo("run --release -p trackbed-tcp --example kernel_grid")]
+}
+
+/// The reference page, from the registries.
+pub fn reference() -> Vec<Step> {
+    let words = "test -p trackbed --test reference";
+    vec![Step::cargo(words).with("TRACKBED_BLESS", "1")]
+}
+
+/// Coverage-guided fuzzing of every target.
+pub fn fuzz(seconds: &str) -> Vec<Step> {
+    ["ip_packet", "tcp_operations", "scenario_file"]
+        .iter()
+        .map(|target| {
+            Step::cargo(&format!("+nightly fuzz run {target} -- -max_total_time={seconds}"))
+        })
+        .collect()
+}

@@ -1,0 +1,61 @@
+//! Programs from outside that some tests use.
+
+use std::process::{Command, Stdio};
+
+/// A program and the Debian package that holds it.
+pub struct Tool {
+    program: &'static str,
+    package: &'static str,
+}
+
+/// What tests use where it is there: `capinfos` and `tshark` read our captures back.
+pub const TOOLS: &[Tool] = &[Tool { program: "tshark", package: "tshark" }];
+
+/// Installs what is missing if this is Debian, as root; otherwise says what will be skipped.
+pub fn provide() -> Result<(), String> {
+    let missing: Vec<&str> =
+        TOOLS.iter().filter(|tool| !is_there(tool.program)).map(|tool| tool.package).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    if is_root() && is_there("apt-get") {
+        let installed = apt(&["update"]) && {
+            let mut words = vec!["install", "-y", "--no-install-recommends"];
+            words.extend(&missing);
+            apt(&words)
+        };
+        if installed {
+            return Ok(());
+        }
+    }
+    let message = format!("missing Debian packages: {}", missing.join(" "));
+    if std::env::var_os("CI").is_some_and(|value| value == "true") {
+        return Err(format!("{message} (CI=true allows no skipped test)"));
+    }
+    eprintln!("    {message}; the tests that use them will be skipped");
+    Ok(())
+}
+
+fn is_there(program: &str) -> bool {
+    Command::new(program)
+        .arg("--version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok()
+}
+
+fn is_root() -> bool {
+    let output = Command::new("id").arg("-u").output();
+    output.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
+
+fn apt(words: &[&str]) -> bool {
+    Command::new("apt-get")
+        .args(words)
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
