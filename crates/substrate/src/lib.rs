@@ -1,1 +1,17 @@
 //! The seam between protocols and the network below the socket; the virtual substrate.
+//!
+//! Above the seam stand [`Host`], its sockets, and an executor with timers ([`spawn`], [`now`],
+//! [`sleep`]). A protocol written against them runs on every substrate.
+#![forbid(unsafe_code)]
+
+pub mod clock;
+mod entropy;
+mod executor;
+mod host;
+mod socket;
+
+pub use clock::{from_std_instant, now, to_std_instant, wall_clock};
+pub use entropy::{Entropy, EntropyError, SeededEntropy};
+pub use executor::{Task, Timer, sleep, sleep_until, spawn, spawn_named};
+pub use host::Host;
+pub use socket::{Datagram, ReceivedMeta, TcpInfo, TcpListener, TcpOptions, TcpStream, UdpSocket};

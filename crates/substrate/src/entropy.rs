@@ -1,0 +1,49 @@
+//! Where keys, nonces and connection identifiers come from.
+
+use std::fmt;
+
+/// A host's source of randomness.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Entropy {
+    /// The operating system's: the only source on a real network.
+    System,
+    /// A stream drawn from the seed of a simulated run, so that the run can be repeated.
+    Seeded(SeededEntropy),
+}
+
+/// The stream `entropy/<host name>` of a simulated run's seed.
+///
+/// Only the virtual substrate can make one, and it works only on the thread that executes that
+/// run and while it does, so it cannot weaken a connection that is real.
+#[derive(Clone, Debug)]
+pub struct SeededEntropy {
+    source: fn(run: u64, host: u32, bytes: &mut [u8]) -> Result<(), EntropyError>,
+    run: u64,
+    host: u32,
+}
+
+impl SeededEntropy {
+    /// Fills `bytes` with the next bytes of the stream. Clones draw from the same stream.
+    ///
+    /// # Errors
+    /// On a thread that does not execute the run, and after the run; `bytes` is then unchanged.
+    pub fn fill(&self, bytes: &mut [u8]) -> Result<(), EntropyError> {
+        (self.source)(self.run, self.host, bytes)
+    }
+}
+
+/// Seeded randomness was asked for outside the simulated run that it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EntropyError;
+
+impl fmt::Display for EntropyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "seeded randomness is available only on the thread of its simulated run and until \
+             that run ends; take the host's entropy again in the run that needs it",
+        )
+    }
+}
+
+impl std::error::Error for EntropyError {}

@@ -1,0 +1,286 @@
+//! The thread's executor: its run queue, its tasks, and what each of them waits for.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Waker;
+
+use async_task::Runnable;
+use slab::Slab;
+use trackbed_core::Time;
+
+use crate::clock;
+
+/// What the run queue holds.
+pub(crate) enum Ready {
+    /// The main future.
+    Main,
+    /// A spawned task.
+    Task(Runnable),
+}
+
+/// Something that a task waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// A point in time.
+    Timer(Time),
+    /// An operation on a socket, for example "to read from".
+    Socket(&'static str, SocketRef),
+}
+
+/// A socket of the substrate, by kind and key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SocketRef {
+    pub(crate) kind: SocketKind,
+    pub(crate) key: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SocketKind {
+    Udp,
+    Tcp,
+    Listener,
+}
+
+/// Opens an executor on this thread, for as long as the guard lives.
+///
+/// # Panics
+/// If this thread has one already: executors do not nest.
+pub(crate) fn enter() -> Entered {
+    CURRENT.with(|context| {
+        assert!(context.id.get() == NO_EXECUTOR, "a run cannot start inside another run");
+        context.id.set(NEXT_ID.fetch_add(1, Ordering::Relaxed));
+        context.tasks.borrow_mut().insert(Entry::new(Some("main".into())));
+    });
+    clock::set(Time::ZERO);
+    Entered(())
+}
+
+/// The guard of [`enter`].
+pub(crate) struct Entered(());
+
+impl Entered {
+    /// Drops every task and whatever it owns. Destructors may still spawn, wake and use timers; it
+    /// goes on until nothing is left. A panicking destructor does not keep the others from
+    /// running.
+    pub(crate) fn drop_tasks(&self) {
+        loop {
+            // An unfinished task that is woken lands in the queue, and dropping it from there
+            // drops its future.
+            let wakers: Vec<Waker> = CURRENT.with(|context| {
+                context.tasks.borrow_mut().iter_mut().filter_map(|(_, t)| t.waker.take()).collect()
+            });
+            let idle = wakers.is_empty();
+            wakers.into_iter().for_each(Waker::wake);
+            let mut dropped = false;
+            while let Some(ready) = pop_ready() {
+                dropped = true;
+                let _ = catch_unwind(AssertUnwindSafe(|| drop(ready)));
+            }
+            if idle && !dropped {
+                return;
+            }
+        }
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        CURRENT.with(|context| {
+            context.id.set(NO_EXECUTOR);
+            context.tasks.borrow_mut().clear();
+        });
+    }
+}
+
+/// The executor of this thread, by a number that no other executor of the process has.
+///
+/// # Panics
+/// If this thread has none.
+pub(crate) fn current_id() -> u64 {
+    let id = CURRENT.with(|context| context.id.get());
+    assert!(id != NO_EXECUTOR, "{NO_RUN}");
+    id
+}
+
+/// Whether this thread's executor is number `id`.
+pub(crate) fn is_current(id: u64) -> bool {
+    CURRENT.with(|context| context.id.get()) == id
+}
+
+/// Takes the task that is to run next.
+pub(crate) fn pop_ready() -> Option<Ready> {
+    CURRENT.with(|context| context.ready.borrow_mut().pop_front())
+}
+
+/// Puts the main future at the end of the queue.
+pub(crate) fn schedule_main() {
+    CURRENT.with(|context| context.ready.borrow_mut().push_back(Ready::Main));
+}
+
+/// Puts a task of executor `id` at the end of the queue.
+///
+/// # Panics
+/// On a thread other than the executor's: what another thread does happens at no simulated time.
+pub(crate) fn schedule(id: u64, runnable: Runnable) {
+    if is_current(id) {
+        CURRENT.with(|context| context.ready.borrow_mut().push_back(Ready::Task(runnable)));
+    } else {
+        // Dropping it here would run its destructor on the wrong thread.
+        std::mem::forget(runnable);
+        panic!("a task was woken from outside the thread of its run; keep its work on that thread");
+    }
+}
+
+/// Notes what the task that is being polled waits for; forgotten when it is polled next.
+pub(crate) fn note(wait: Wait) {
+    CURRENT.with(|context| {
+        let mut tasks = context.tasks.borrow_mut();
+        if let Some(entry) = tasks.get_mut(context.running.get())
+            && entry.waits.len() < WAITS_MAX
+        {
+            entry.waits.push(wait);
+        }
+    });
+}
+
+/// Polls the main future under its own name.
+pub(crate) fn with_main<R>(poll: impl FnOnce() -> R) -> R {
+    with_task(MAIN, poll)
+}
+
+/// Runs `poll` as the task `key`, so that what it waits for is noted there.
+pub(crate) fn with_task<R>(key: usize, poll: impl FnOnce() -> R) -> R {
+    let outer = CURRENT.with(|context| {
+        if let Some(entry) = context.tasks.borrow_mut().get_mut(key) {
+            entry.waits.clear();
+            entry.since = clock::now();
+        }
+        context.running.replace(key)
+    });
+    let result = poll();
+    CURRENT.with(|context| context.running.set(outer));
+    result
+}
+
+/// Registers a task.
+pub(crate) fn register(name: Option<Rc<str>>) -> Registration {
+    CURRENT.with(|context| Registration {
+        executor: context.id.get(),
+        key: context.tasks.borrow_mut().insert(Entry::new(name)),
+    })
+}
+
+/// Keeps the waker with which the executor reaches the task `key` when the run ends.
+pub(crate) fn set_waker(key: usize, waker: Waker) {
+    CURRENT.with(|context| {
+        if let Some(entry) = context.tasks.borrow_mut().get_mut(key) {
+            entry.waker = Some(waker);
+        }
+    });
+}
+
+/// A task's place in the register, given back on drop.
+pub(crate) struct Registration {
+    executor: u64,
+    pub(crate) key: usize,
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        CURRENT.with(|context| {
+            if context.id.get() == self.executor {
+                let entry = context.tasks.borrow_mut().try_remove(self.key);
+                drop(entry);
+            }
+        });
+    }
+}
+
+/// What the unfinished tasks wait for, one line each, the named ones first; `socket` gives a
+/// socket's name.
+pub(crate) fn describe_tasks(socket: &dyn Fn(SocketRef) -> String) -> String {
+    CURRENT.with(|context| {
+        let tasks = context.tasks.borrow();
+        let (named, unnamed): (Vec<_>, Vec<_>) =
+            tasks.iter().map(|(_, entry)| entry).partition(|entry| entry.name.is_some());
+        let mut text = String::new();
+        for entry in named.iter().chain(&unnamed).take(LINES_MAX) {
+            let _ = writeln!(text, "  {}", entry.describe(socket));
+        }
+        let more = tasks.len().saturating_sub(LINES_MAX);
+        if more > 0 {
+            let _ = writeln!(text, "  and {more} more");
+        }
+        text
+    })
+}
+
+struct Current {
+    id: Cell<u64>,
+    ready: RefCell<VecDeque<Ready>>,
+    tasks: RefCell<Slab<Entry>>,
+    running: Cell<usize>,
+}
+
+thread_local! {
+    static CURRENT: Current = const {
+        Current {
+            id: Cell::new(NO_EXECUTOR),
+            ready: RefCell::new(VecDeque::new()),
+            tasks: RefCell::new(Slab::new()),
+            running: Cell::new(MAIN),
+        }
+    };
+}
+
+/// A task that has not ended.
+struct Entry {
+    name: Option<Rc<str>>,
+    waker: Option<Waker>,
+    waits: Vec<Wait>,
+    /// When it was polled last.
+    since: Time,
+}
+
+impl Entry {
+    fn new(name: Option<Rc<str>>) -> Entry {
+        Entry { name, waker: None, waits: Vec::new(), since: clock::now() }
+    }
+
+    fn describe(&self, socket: &dyn Fn(SocketRef) -> String) -> String {
+        let waits: Vec<String> = self
+            .waits
+            .iter()
+            .map(|wait| match *wait {
+                Wait::Timer(at) => format!("for the time {at}"),
+                Wait::Socket(what, reference) => format!("{what} {}", socket(reference)),
+            })
+            .collect();
+        let what = match waits.is_empty() {
+            true => "for something inside the program (another task, a channel)".to_owned(),
+            false => waits.join(", or "),
+        };
+        let name = self.name.as_deref().unwrap_or("(unnamed)");
+        format!("{name}: waits since {} {what}", self.since)
+    }
+}
+
+/// Numbers executors; the numbers never show in a result.
+static NEXT_ID: AtomicU64 = AtomicU64::new(NO_EXECUTOR + 1);
+
+const NO_EXECUTOR: u64 = 0;
+
+/// The main future's place in the register: it is always entered first.
+const MAIN: usize = 0;
+
+/// A task that selects over more than this waits for much the same.
+const WAITS_MAX: usize = 8;
+
+/// Enough for a person to see the pattern.
+const LINES_MAX: usize = 40;
+
+const NO_RUN: &str = "this needs a running executor: call it inside a run";

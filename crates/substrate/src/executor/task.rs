@@ -1,0 +1,85 @@
+//! Tasks: futures that the executor runs beside the main one.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use pin_project_lite::pin_project;
+
+use super::context::{self, Registration};
+
+/// Runs `future` beside the caller. It is first polled when the executor comes to it, after what
+/// is already in the run queue.
+///
+/// # Panics
+/// Outside a run.
+pub fn spawn<F: Future + 'static>(future: F) -> Task<F::Output> {
+    start(None, future)
+}
+
+/// As [`spawn`], under a name that the diagnosis of a stalled run shows.
+///
+/// # Panics
+/// Outside a run.
+pub fn spawn_named<F: Future + 'static>(name: impl Into<Rc<str>>, future: F) -> Task<F::Output> {
+    start(Some(name.into()), future)
+}
+
+/// A spawned task; a future of its output. Dropping it cancels the task, at the latest when the
+/// executor comes to it.
+#[derive(Debug)]
+#[must_use = "dropping a task cancels it; call `detach` to let it run on"]
+pub struct Task<T>(async_task::Task<T>);
+
+impl<T> Task<T> {
+    /// Lets the task run on by itself, at most until the run ends.
+    pub fn detach(self) {
+        self.0.detach();
+    }
+
+    /// Whether the task has finished or was cancelled.
+    pub fn is_finished(&self) -> bool {
+        self.0.is_finished()
+    }
+}
+
+impl<T> Future for Task<T> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
+        Pin::new(&mut self.0).poll(cx)
+    }
+}
+
+fn start<F: Future + 'static>(name: Option<Rc<str>>, future: F) -> Task<F::Output> {
+    let executor = context::current_id();
+    let registration = context::register(name);
+    let key = registration.key;
+    let (runnable, task) =
+        async_task::spawn_local(Supervised { future, registration }, move |runnable| {
+            context::schedule(executor, runnable)
+        });
+    context::set_waker(key, runnable.waker());
+    runnable.schedule();
+    Task(task)
+}
+
+pin_project! {
+    /// A future whose waits are noted under its task's name.
+    struct Supervised<F> {
+        #[pin]
+        future: F,
+        registration: Registration,
+    }
+}
+
+impl<F: Future> Future for Supervised<F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        let future = this.future;
+        context::with_task(this.registration.key, || future.poll(cx))
+    }
+}

@@ -1,0 +1,54 @@
+//! A host: where sockets come from.
+
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+
+use futures_core::future::LocalBoxFuture;
+
+use crate::entropy::Entropy;
+use crate::socket::{TcpListener, TcpOptions, TcpStream, UdpSocket};
+
+/// One machine on the track, as a protocol sees it: its addresses, its sockets, its randomness.
+pub trait Host: fmt::Debug + Send + Sync {
+    /// The name of the host, unique on the track.
+    fn name(&self) -> &str;
+
+    /// Its addresses, of both families, the preferred ones first.
+    fn addresses(&self) -> &[IpAddr];
+
+    /// Binds a UDP socket. Port 0 takes the next free port of the host's ephemeral range.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::AddrInUse`] if another socket has the port,
+    /// [`io::ErrorKind::AddrNotAvailable`] if the address is not this host's.
+    fn bind_udp(&self, local: SocketAddr) -> io::Result<Box<dyn UdpSocket>>;
+
+    /// Opens a TCP connection; resolves when it is established. `local` is the address to connect
+    /// from, by default the host's first one of the same family. Dropping the future before that
+    /// gives the attempt up.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::ConnectionRefused`] if nobody listens there,
+    /// [`io::ErrorKind::TimedOut`] if there was no answer, [`io::ErrorKind::InvalidInput`] if an
+    /// option cannot be honoured.
+    fn connect_tcp(
+        &self,
+        local: Option<IpAddr>,
+        remote: SocketAddr,
+        options: &TcpOptions,
+    ) -> LocalBoxFuture<'static, io::Result<Box<dyn TcpStream>>>;
+
+    /// Listens for TCP connections. Port 0 takes the next free port of the ephemeral range.
+    ///
+    /// # Errors
+    /// As [`Host::bind_udp`], and [`io::ErrorKind::InvalidInput`] if an option cannot be honoured.
+    fn listen_tcp(
+        &self,
+        local: SocketAddr,
+        options: &TcpOptions,
+    ) -> io::Result<Box<dyn TcpListener>>;
+
+    /// Where this host's keys, nonces and connection identifiers come from.
+    fn entropy(&self) -> Entropy;
+}

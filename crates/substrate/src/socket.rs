@@ -1,0 +1,192 @@
+//! The sockets of the seam: what a protocol sees of the network, whatever lies below.
+
+use std::fmt;
+use std::io::{self, IoSliceMut};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_core::future::LocalBoxFuture;
+use trackbed_core::packet::Ecn;
+
+/// A UDP socket.
+///
+/// It may be shared: any number of tasks may wait to send, each is woken; of the tasks that wait
+/// to receive, the one that polled last is. Dropping the socket frees its port.
+pub trait UdpSocket: fmt::Debug + Send + Sync {
+    /// The address and port the socket is bound to. The address is the unspecified one if the
+    /// socket was bound to that.
+    fn local_addr(&self) -> SocketAddr;
+
+    /// Receives datagrams, at most one per buffer, and says in `meta` what each buffer now holds.
+    /// Resolves to the number of datagrams as soon as there is at least one. A datagram longer
+    /// than its buffer is cut, as the kernel does.
+    ///
+    /// # Errors
+    /// If the socket no longer works. Loss and damage on the way are no errors.
+    fn poll_recv(
+        &self,
+        cx: &mut Context<'_>,
+        buffers: &mut [IoSliceMut<'_>],
+        meta: &mut [ReceivedMeta],
+    ) -> Poll<io::Result<usize>>;
+
+    /// Hands one datagram (or one batch, see [`Datagram::segment_size`]) to the network. Pending
+    /// while the send buffer is full.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::InvalidInput`] if a datagram exceeds what UDP can carry or the addresses
+    /// differ in family, [`io::ErrorKind::AddrNotAvailable`] if the source is not this host's.
+    fn poll_send(&self, cx: &mut Context<'_>, datagram: &Datagram<'_>) -> Poll<io::Result<()>>;
+}
+
+/// What [`UdpSocket::poll_send`] sends.
+#[derive(Clone, Copy, Debug)]
+pub struct Datagram<'a> {
+    /// The address to send from; `None` leaves the choice to the socket.
+    pub source: Option<IpAddr>,
+    /// Where to send to.
+    pub destination: SocketAddr,
+    /// The ECN field of the IP header.
+    pub ecn: Ecn,
+    /// The bytes to send.
+    pub payload: &'a [u8],
+    /// If given, `payload` is cut into datagrams of this many bytes (the last may be shorter),
+    /// as UDP_SEGMENT does on Linux; else it is one datagram.
+    pub segment_size: Option<usize>,
+}
+
+/// What [`UdpSocket::poll_recv`] says about one buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceivedMeta {
+    /// The sender.
+    pub source: SocketAddr,
+    /// The address of this host that the datagram was sent to.
+    pub destination: IpAddr,
+    /// The ECN field of the IP header.
+    pub ecn: Ecn,
+    /// Bytes in the buffer.
+    pub len: usize,
+    /// Bytes of each datagram in the buffer, of which the last may be shorter (UDP_GRO on Linux);
+    /// equal to `len` where the buffer holds one.
+    pub stride: usize,
+}
+
+/// A placeholder to allocate `meta` with.
+impl Default for ReceivedMeta {
+    fn default() -> ReceivedMeta {
+        ReceivedMeta {
+            source: SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), 0),
+            destination: Ipv4Addr::UNSPECIFIED.into(),
+            ecn: Ecn::NotCapable,
+            len: 0,
+            stride: 0,
+        }
+    }
+}
+
+/// A TCP connection.
+///
+/// `poll_close` sends a FIN behind what was written and leaves the other direction open
+/// (half-close). Dropping the stream closes the connection in the background, or resets it if
+/// data that arrived was never read (RFC 2525 section 2.17), as Linux does.
+pub trait TcpStream: futures_io::AsyncRead + futures_io::AsyncWrite + Unpin {
+    /// This end's address and port.
+    fn local_addr(&self) -> SocketAddr;
+    /// The other end's address and port.
+    fn peer_addr(&self) -> SocketAddr;
+    /// What the stack knows about the connection.
+    fn info(&self) -> TcpInfo;
+    /// Switches Nagle's algorithm (RFC 9293 section 3.7.4) off or on.
+    fn set_nodelay(&self, nodelay: bool);
+    /// Resets the connection: what is buffered is lost, and the peer learns of it.
+    fn abort(&self);
+}
+
+/// A listening TCP socket. Dropping it frees the port and resets the connections that were not
+/// accepted yet.
+pub trait TcpListener {
+    /// The address and port it listens on.
+    fn local_addr(&self) -> SocketAddr;
+
+    /// The next established connection.
+    ///
+    /// # Errors
+    /// If the listener no longer works.
+    fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<Box<dyn TcpStream>>>;
+
+    /// Waits for the next established connection.
+    ///
+    /// # Errors
+    /// If the listener no longer works.
+    fn accept(&self) -> LocalBoxFuture<'_, io::Result<Box<dyn TcpStream>>> {
+        Box::pin(std::future::poll_fn(|cx| self.poll_accept(cx)))
+    }
+}
+
+/// What to ask of a TCP stack, in terms that any stack can honour. The default is Linux's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TcpOptions {
+    /// The congestion control algorithm by name, for example `cubic` or `reno`.
+    pub congestion: String,
+    /// Whether small writes go out at once (true) or wait for outstanding data to be
+    /// acknowledged (Nagle's algorithm, RFC 9293 section 3.7.4).
+    pub nodelay: bool,
+    /// The size of the send buffer in bytes; `None` is the stack's own choice.
+    pub send_buffer: Option<usize>,
+    /// The size of the receive buffer in bytes; `None` is the stack's own choice.
+    pub receive_buffer: Option<usize>,
+    /// Whether to negotiate Explicit Congestion Notification (RFC 3168). `None` is the Linux
+    /// default: a server answers who asks for it, a client does not ask.
+    pub ecn: Option<bool>,
+    /// Whether CUBIC leaves slow start when the delay grows (HyStart).
+    pub hystart: bool,
+    /// How long an idle connection waits before it probes the peer; `None` never probes.
+    pub keepalive: Option<Duration>,
+    /// How many established connections may wait to be accepted before new ones are ignored.
+    pub backlog: usize,
+}
+
+impl Default for TcpOptions {
+    fn default() -> TcpOptions {
+        TcpOptions {
+            congestion: "cubic".to_owned(),
+            nodelay: false,
+            send_buffer: None,
+            receive_buffer: None,
+            ecn: None,
+            hystart: true,
+            keepalive: None,
+            backlog: SOMAXCONN,
+        }
+    }
+}
+
+/// What a stack knows about a connection (`TCP_INFO`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TcpInfo {
+    /// Segments sent, retransmissions included.
+    pub segments_sent: u64,
+    /// Segments received.
+    pub segments_received: u64,
+    /// Segments sent again.
+    pub segments_retransmitted: u64,
+    /// Retransmissions that turned out to be unnecessary.
+    pub spurious_retransmissions: u64,
+    /// Expiries of the retransmission timer.
+    pub timeouts: u64,
+    /// Payload bytes sent, retransmissions included.
+    pub bytes_sent: u64,
+    /// Payload bytes that the peer has acknowledged.
+    pub bytes_acked: u64,
+    /// Payload bytes received in order.
+    pub bytes_received: u64,
+    /// The smoothed round-trip time; `None` before the first sample.
+    pub smoothed_rtt: Option<Duration>,
+    /// The congestion window in bytes.
+    pub congestion_window: u64,
+}
+
+/// The Linux default of `net.core.somaxconn`.
+const SOMAXCONN: usize = 4_096;
