@@ -1,0 +1,101 @@
+//! Packets on the way, each with the time at which it is due.
+
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, VecDeque};
+
+use trackbed_core::{Packet, Time};
+
+/// Packets on the way, in the order in which they come out.
+#[derive(Debug)]
+pub(crate) enum InFlight {
+    /// Packets leave in the order in which they came: none is due before its predecessor.
+    Ordered(VecDeque<Due>),
+    /// Packets leave when they are due; those due together, in the order in which they came.
+    Overtaking {
+        /// The earliest on top.
+        heap: BinaryHeap<Due>,
+        /// The number of the next packet.
+        sequence: u64,
+    },
+}
+
+/// A packet and when it comes out. Ordered so that the greatest is the first one out.
+#[derive(Debug)]
+pub(crate) struct Due {
+    at: Time,
+    sequence: u64,
+    packet: Packet,
+}
+
+impl InFlight {
+    /// Room for packets that keep their order, or may overtake one another.
+    pub(crate) fn new(keep_order: bool) -> InFlight {
+        match keep_order {
+            true => InFlight::Ordered(VecDeque::new()),
+            false => InFlight::Overtaking { heap: BinaryHeap::new(), sequence: 0 },
+        }
+    }
+
+    /// Takes a packet that is due at `at`; where order is kept, at its predecessor's time if that
+    /// is later.
+    pub(crate) fn insert(&mut self, at: Time, packet: Packet) {
+        match self {
+            InFlight::Ordered(queue) => {
+                let at = queue.back().map_or(at, |last| at.max(last.at));
+                queue.push_back(Due { at, sequence: 0, packet });
+            }
+            InFlight::Overtaking { heap, sequence } => {
+                heap.push(Due { at, sequence: *sequence, packet });
+                *sequence += 1;
+            }
+        }
+    }
+
+    /// When the next packet is due.
+    pub(crate) fn next_due(&self) -> Option<Time> {
+        match self {
+            InFlight::Ordered(queue) => queue.front().map(|due| due.at),
+            InFlight::Overtaking { heap, .. } => heap.peek().map(|due| due.at),
+        }
+    }
+
+    /// The next packet, if it is due at or before `now`, and when it was.
+    pub(crate) fn take_due(&mut self, now: Time) -> Option<(Time, Packet)> {
+        if self.next_due()? > now {
+            return None;
+        }
+        let due = match self {
+            InFlight::Ordered(queue) => queue.pop_front(),
+            InFlight::Overtaking { heap, .. } => heap.pop(),
+        };
+        due.map(|due| (due.at, due.packet))
+    }
+
+    /// The number of packets on the way.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            InFlight::Ordered(queue) => queue.len(),
+            InFlight::Overtaking { heap, .. } => heap.len(),
+        }
+    }
+}
+
+impl Ord for Due {
+    fn cmp(&self, other: &Due) -> Ordering {
+        (other.at, other.sequence).cmp(&(self.at, self.sequence))
+    }
+}
+
+impl PartialOrd for Due {
+    fn partial_cmp(&self, other: &Due) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Due {
+    fn eq(&self, other: &Due) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Due {}

@@ -1,0 +1,174 @@
+//! What every link model is: a state machine that takes packets and times and says when, and
+//! whether, each packet comes out.
+
+use std::fmt;
+use std::time::Duration;
+
+use trackbed_core::{Bitrate, Packet, Ratio, Time};
+
+/// One direction of a link. Models wrap one another: the outer one handles a packet first and
+/// hands it to the one inside; the innermost is a [`Wire`].
+///
+/// The contract with the caller:
+/// - The times passed to one link never decrease.
+/// - Whatever is due is reported at its own time, so the caller calls [`Link::advance`] at
+///   [`Link::next_wake`] at the latest, before it passes any later time.
+/// - Every call but [`Link::next_wake`] and [`Link::held`] may change the next wake: ask again.
+/// - After `push` or `advance` at `now`, the next wake is later than `now`.
+/// - A packet pushed at the very moment of a wake is handled after what was due at that moment.
+pub trait Link: fmt::Debug + Send {
+    /// Takes a packet in. Tells `out` of whatever happens at once.
+    fn push(&mut self, now: Time, packet: Packet, out: &mut dyn Outlet);
+
+    /// Tells `out` of everything that is due at or before `now`, in order of time.
+    fn advance(&mut self, now: Time, out: &mut dyn Outlet);
+
+    /// When [`Link::advance`] must be called next; `None` if nothing will happen before the next
+    /// packet is pushed.
+    fn next_wake(&self) -> Option<Time>;
+
+    /// The number of packets inside: queued, being sent, or on the way.
+    fn held(&self) -> usize;
+
+    /// Replaces a parameter while the link runs, from `now` on; call [`Link::advance`] at `now`
+    /// first. False if no model in the chain has this parameter. The outermost model that has it
+    /// takes it.
+    fn change(&mut self, now: Time, change: &Change) -> bool {
+        let _ = (now, change);
+        false
+    }
+
+    /// The least time between a push and the first call to `out` about that packet. A model that
+    /// knows ahead when it will pass a packet on need not be woken before that time has passed
+    /// too, which spares one event for each packet.
+    fn least_delay(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+/// Where the packets of a link go.
+pub trait Outlet {
+    /// The packet leaves the link at its far end.
+    fn deliver(&mut self, at: Time, packet: Packet);
+
+    /// The packet is lost.
+    fn drop(&mut self, at: Time, packet: Packet, why: DropReason);
+
+    /// Something was done to a packet that stays in the link; a copy made by duplication is
+    /// reported here once.
+    fn altered(&mut self, at: Time, packet: &Packet, what: Alteration) {
+        let _ = (at, packet, what);
+    }
+}
+
+/// Why a packet was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum DropReason {
+    /// The queue had no room for it.
+    QueueFull,
+    /// The queue management chose it, to signal congestion.
+    QueueManagement,
+    /// The medium lost it.
+    Loss,
+    /// The link was down.
+    Outage,
+    /// It exceeds the MTU of the link.
+    TooBig,
+}
+
+impl DropReason {
+    /// Every reason, in the order of [`DropReason::index`].
+    pub const ALL: [DropReason; 5] = [
+        DropReason::QueueFull,
+        DropReason::QueueManagement,
+        DropReason::Loss,
+        DropReason::Outage,
+        DropReason::TooBig,
+    ];
+
+    /// The place of this reason in [`DropReason::ALL`].
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// A short name for reports and captures.
+    pub const fn name(self) -> &'static str {
+        match self {
+            DropReason::QueueFull => "queue full",
+            DropReason::QueueManagement => "queue management",
+            DropReason::Loss => "loss",
+            DropReason::Outage => "outage",
+            DropReason::TooBig => "too big",
+        }
+    }
+}
+
+/// What a link did to a packet without losing it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Alteration {
+    /// A copy of the packet was made; it travels on its own from here.
+    Duplicated,
+    /// A bit was flipped.
+    Corrupted,
+    /// A queue marked it "congestion experienced" (RFC 3168).
+    Marked,
+    /// It was held back, so that later packets may overtake it.
+    HeldBack,
+}
+
+impl Alteration {
+    /// Every alteration, in the order of [`Alteration::index`].
+    pub const ALL: [Alteration; 4] =
+        [Alteration::Duplicated, Alteration::Corrupted, Alteration::Marked, Alteration::HeldBack];
+
+    /// The place of this alteration in [`Alteration::ALL`].
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// A short name for reports and captures.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Alteration::Duplicated => "duplicated",
+            Alteration::Corrupted => "corrupted",
+            Alteration::Marked => "marked",
+            Alteration::HeldBack => "held back",
+        }
+    }
+}
+
+/// A new value for a parameter of a running link, see [`Link::change`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Change {
+    /// The rate at which packets are sent; also for the rest of the packet that is being sent.
+    Rate(Bitrate),
+    /// The delay becomes this fixed one, for packets that enter it from now on.
+    Delay(Duration),
+    /// The share of packets that is lost at random.
+    Loss(Ratio),
+    /// Sending stops (`true`) or goes on; the queue keeps filling meanwhile.
+    Paused(bool),
+}
+
+/// The innermost model: delivers each packet the moment it is pushed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wire;
+
+impl Link for Wire {
+    fn push(&mut self, now: Time, packet: Packet, out: &mut dyn Outlet) {
+        out.deliver(now, packet);
+    }
+
+    fn advance(&mut self, _now: Time, _out: &mut dyn Outlet) {}
+
+    fn next_wake(&self) -> Option<Time> {
+        None
+    }
+
+    fn held(&self) -> usize {
+        0
+    }
+}

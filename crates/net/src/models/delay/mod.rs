@@ -1,0 +1,118 @@
+//! Delay: every packet spends some time on the way. The laws by which the time is chosen are
+//! files of their own.
+
+mod fixed;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use trackbed_core::{Packet, Rng, Time};
+
+use crate::in_flight::InFlight;
+use crate::link::{Change, Link, Outlet};
+use crate::spec::{Model, Stage};
+
+pub use fixed::Fixed;
+
+/// Holds every packet for a time that a law gives.
+#[derive(Clone, Debug)]
+pub struct Delay {
+    law: Arc<dyn DelayLaw>,
+    keep_order: bool,
+}
+
+impl Delay {
+    /// A delay by `law`. A packet that would overtake its predecessor leaves together with it,
+    /// right behind.
+    pub fn new(law: impl DelayLaw + 'static) -> Delay {
+        Delay { law: Arc::new(law), keep_order: true }
+    }
+
+    /// The same for every packet.
+    pub fn fixed(delay: Duration) -> Delay {
+        Delay::new(Fixed(delay))
+    }
+
+    /// The same delay, with packets free to overtake one another.
+    pub fn with_overtaking(self) -> Delay {
+        Delay { keep_order: false, ..self }
+    }
+}
+
+/// A law that gives each packet its delay.
+pub trait DelayLaw: fmt::Debug + Send + Sync {
+    /// The delay of a packet that sets out at `now`. A law draws equally often for every packet.
+    fn draw(&self, now: Time, rng: &mut Rng) -> Duration;
+
+    /// A bound below which no delay ever falls.
+    fn least(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+impl Model for Delay {
+    fn stage(&self) -> Stage {
+        Stage::Delay
+    }
+
+    fn wrap(&self, rng: Rng, inner: Box<dyn Link>) -> Box<dyn Link> {
+        let in_flight = InFlight::new(self.keep_order);
+        Box::new(DelayLink { law: Arc::clone(&self.law), rng, in_flight, inner })
+    }
+}
+
+#[derive(Debug)]
+struct DelayLink {
+    law: Arc<dyn DelayLaw>,
+    rng: Rng,
+    in_flight: InFlight,
+    inner: Box<dyn Link>,
+}
+
+impl DelayLink {
+    fn release(&mut self, now: Time, out: &mut dyn Outlet) {
+        while let Some((at, packet)) = self.in_flight.take_due(now) {
+            self.inner.push(at, packet, out);
+        }
+    }
+}
+
+impl Link for DelayLink {
+    fn push(&mut self, now: Time, packet: Packet, out: &mut dyn Outlet) {
+        self.release(now, out);
+        let due = now + self.law.draw(now, &mut self.rng);
+        self.in_flight.insert(due, packet);
+        if due <= now {
+            self.release(now, out);
+        }
+    }
+
+    fn advance(&mut self, now: Time, out: &mut dyn Outlet) {
+        self.release(now, out);
+        self.inner.advance(now, out);
+    }
+
+    fn next_wake(&self) -> Option<Time> {
+        let due = self.in_flight.next_due().map(|at| at + self.inner.least_delay());
+        [due, self.inner.next_wake()].into_iter().flatten().min()
+    }
+
+    fn held(&self) -> usize {
+        self.in_flight.len() + self.inner.held()
+    }
+
+    fn change(&mut self, now: Time, change: &Change) -> bool {
+        match *change {
+            Change::Delay(delay) => self.law = Arc::new(Fixed(delay)),
+            Change::Rate(_) | Change::Loss(_) | Change::Paused(_) => {
+                return self.inner.change(now, change);
+            }
+        }
+        true
+    }
+
+    fn least_delay(&self) -> Duration {
+        self.law.least() + self.inner.least_delay()
+    }
+}

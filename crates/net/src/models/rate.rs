@@ -1,0 +1,160 @@
+//! Serialisation at a constant rate, with a queue in front.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use trackbed_core::{Bitrate, Packet, Rng, Time};
+
+use crate::link::{Change, Link, Outlet};
+use crate::queue::{Queue, QueueModel};
+use crate::spec::{Model, Stage};
+
+/// Sends one packet after the other, each for as long as its bytes (IP header included, nothing
+/// below IP) take at the rate, rounded up to a nanosecond. The others wait in a queue. A packet
+/// is passed on when its last bit is sent.
+#[derive(Clone, Debug)]
+pub struct Rate {
+    /// The rate; zero holds everything until it is changed.
+    pub rate: Bitrate,
+    /// Who may wait meanwhile.
+    pub queue: Arc<dyn QueueModel>,
+}
+
+impl Rate {
+    /// Sends at `rate` behind `queue`.
+    pub fn new(rate: Bitrate, queue: impl QueueModel + 'static) -> Rate {
+        Rate { rate, queue: Arc::new(queue) }
+    }
+}
+
+impl Model for Rate {
+    fn stage(&self) -> Stage {
+        Stage::Queue
+    }
+
+    fn wrap(&self, _rng: Rng, inner: Box<dyn Link>) -> Box<dyn Link> {
+        Box::new(RateLink {
+            rate: self.rate,
+            paused: false,
+            queue: self.queue.build(),
+            sending: None,
+            inner,
+        })
+    }
+}
+
+#[derive(Debug)]
+struct RateLink {
+    rate: Bitrate,
+    paused: bool,
+    queue: Box<dyn Queue>,
+    sending: Option<Sending>,
+    inner: Box<dyn Link>,
+}
+
+/// The packet that is being sent.
+#[derive(Debug)]
+struct Sending {
+    packet: Packet,
+    /// When the present rate began to work on it.
+    since: Time,
+    /// What was left to do then, in bits times 10^9: divided by a rate it gives nanoseconds.
+    work: u128,
+    /// When its last bit is sent; `Time::MAX` if never at the present rate.
+    departure: Time,
+}
+
+impl Sending {
+    fn is_sent(&self, now: Time) -> bool {
+        self.departure <= now && self.departure < Time::MAX
+    }
+}
+
+impl RateLink {
+    /// Passes on every packet that has been sent by `now`.
+    fn catch_up(&mut self, now: Time, out: &mut dyn Outlet) {
+        while let Some(sent) = self.sending.take_if(|s| s.is_sent(now)) {
+            self.inner.push(sent.departure, sent.packet, out);
+            if let Some(packet) = self.queue.pop(sent.departure, out) {
+                self.start(sent.departure, packet);
+            }
+        }
+    }
+
+    fn start(&mut self, now: Time, packet: Packet) {
+        let work = packet.len() as u128 * 8 * NANOS_PER_SECOND;
+        let departure = now + time_for(work, self.present_rate());
+        self.sending = Some(Sending { packet, since: now, work, departure });
+    }
+
+    /// How long after a departure the wake for it may come: as long as nothing can be seen from
+    /// outside before. A queue that may drop or mark when it hands out a packet must be asked in
+    /// time.
+    fn wake_slack(&self) -> Duration {
+        match self.queue.pops_quietly() || self.queue.is_empty() {
+            true => self.inner.least_delay(),
+            false => Duration::ZERO,
+        }
+    }
+
+    /// Zero while sending is paused.
+    fn present_rate(&self) -> Bitrate {
+        if self.paused { Bitrate::from_bps(0) } else { self.rate }
+    }
+
+    /// Goes on at another rate with what is left of the packet that is being sent.
+    fn reschedule(&mut self, now: Time, old: Bitrate) {
+        let rate = self.present_rate();
+        if let Some(sending) = &mut self.sending {
+            let done = u128::from(old.as_bps()) * (now - sending.since).as_nanos();
+            sending.work = sending.work.saturating_sub(done);
+            sending.since = now;
+            sending.departure = now + time_for(sending.work, rate);
+        }
+    }
+}
+
+impl Link for RateLink {
+    fn push(&mut self, now: Time, packet: Packet, out: &mut dyn Outlet) {
+        self.catch_up(now, out);
+        match self.sending {
+            None => self.start(now, packet),
+            Some(_) => self.queue.push(now, packet, out),
+        }
+    }
+
+    fn advance(&mut self, now: Time, out: &mut dyn Outlet) {
+        self.catch_up(now, out);
+        self.inner.advance(now, out);
+    }
+
+    fn next_wake(&self) -> Option<Time> {
+        let departure = self.sending.as_ref().map(|s| s.departure).filter(|at| *at < Time::MAX);
+        let beyond = departure.map(|at| at + self.wake_slack());
+        [beyond, self.inner.next_wake()].into_iter().flatten().min()
+    }
+
+    fn held(&self) -> usize {
+        self.queue.len() + usize::from(self.sending.is_some()) + self.inner.held()
+    }
+
+    fn change(&mut self, now: Time, change: &Change) -> bool {
+        let old = self.present_rate();
+        match *change {
+            Change::Rate(rate) => self.rate = rate,
+            Change::Paused(paused) => self.paused = paused,
+            Change::Delay(_) | Change::Loss(_) => return self.inner.change(now, change),
+        }
+        self.reschedule(now, old);
+        true
+    }
+}
+
+const NANOS_PER_SECOND: u128 = 1_000_000_000;
+
+fn time_for(work: u128, rate: Bitrate) -> Duration {
+    match rate.as_bps() {
+        0 => Duration::MAX,
+        bps => Duration::from_nanos(u64::try_from(work.div_ceil(bps.into())).unwrap_or(u64::MAX)),
+    }
+}

@@ -1,0 +1,216 @@
+//! Building a network: nodes, links, addresses.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::net::IpAddr;
+
+use rustc_hash::FxHashMap;
+use trackbed_core::Seed;
+
+use super::Network;
+use super::ids::{ChannelId, Direction, InterfaceId, LinkId, NodeId};
+use super::routes::Routes;
+use crate::link::Link;
+use crate::spec::LinkSpec;
+
+/// Collects the parts of a [`Network`].
+#[derive(Debug, Default)]
+pub struct NetworkBuilder {
+    nodes: Vec<NodeSpec>,
+    ends: Vec<End>,
+    links: Vec<Duplex>,
+}
+
+/// A two-way link: a link model for each direction, and an MTU.
+#[derive(Debug)]
+pub struct Duplex {
+    /// From the first end to the second.
+    pub forward: Box<dyn Link>,
+    /// From the second end to the first.
+    pub backward: Box<dyn Link>,
+    /// The largest packet in bytes, IP header included, that the link takes.
+    pub mtu: u32,
+}
+
+impl Duplex {
+    /// Builds both directions with an MTU of 1,500 bytes; their random numbers come from the
+    /// parts `forward` and `backward` of `seed`.
+    pub fn new(forward: &LinkSpec, backward: &LinkSpec, seed: &Seed) -> Duplex {
+        Duplex {
+            forward: forward.build(&seed.child("forward")),
+            backward: backward.build(&seed.child("backward")),
+            mtu: 1500,
+        }
+    }
+
+    /// The same link with another MTU.
+    #[must_use]
+    pub fn with_mtu(self, mtu: u32) -> Duplex {
+        Duplex { mtu, ..self }
+    }
+}
+
+/// One end of a link: a new interface of a node, with the addresses that the interface has.
+#[derive(Clone, Debug)]
+pub struct End {
+    node: NodeId,
+    addresses: Vec<IpAddr>,
+}
+
+impl End {
+    /// An interface of `node` with `addresses`, IPv4 and IPv6 in any number. A router's interface
+    /// needs none.
+    pub fn new(node: NodeId, addresses: impl IntoIterator<Item = IpAddr>) -> End {
+        End { node, addresses: addresses.into_iter().collect() }
+    }
+}
+
+/// Why a network cannot be built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// Two nodes have this name; give each its own.
+    DuplicateName(String),
+    /// Two interfaces have this address; an address belongs to one interface.
+    DuplicateAddress(IpAddr),
+    /// Multicast, loopback or unspecified: no interface can have this address.
+    UnusableAddress(IpAddr),
+    /// The interface of this host has no address; give it one.
+    NoAddress(String),
+    /// The MTU is too small: a link takes at least 576 bytes, and 1,280 where an end has an IPv6
+    /// address (RFC 8200 section 5).
+    MtuTooSmall {
+        /// The MTU that was asked for.
+        mtu: u32,
+        /// The smallest that is allowed here.
+        least: u32,
+    },
+    /// Both ends of a link are at the node of this name.
+    SelfLink(String),
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BuildError::DuplicateName(name) => {
+                write!(f, "two nodes are called \"{name}\"; give each a name of its own")
+            }
+            BuildError::DuplicateAddress(address) => {
+                write!(f, "two interfaces have the address {address}; give each its own")
+            }
+            BuildError::UnusableAddress(address) => write!(
+                f,
+                "{address} cannot be the address of an interface; use a unicast address such as \
+                 10.0.0.1 or fd00::1"
+            ),
+            BuildError::NoAddress(name) => {
+                write!(f, "an interface of the host \"{name}\" has no address; give it one")
+            }
+            BuildError::MtuTooSmall { mtu, least } => {
+                write!(f, "an MTU of {mtu} bytes is too small; use at least {least} here")
+            }
+            BuildError::SelfLink(name) => {
+                write!(f, "a link joins \"{name}\" to itself; name two different nodes")
+            }
+        }
+    }
+}
+
+impl std::error::Error for BuildError {}
+
+#[derive(Debug)]
+struct NodeSpec {
+    name: String,
+    is_router: bool,
+}
+
+impl NetworkBuilder {
+    /// No nodes and no links.
+    pub fn new() -> NetworkBuilder {
+        NetworkBuilder::default()
+    }
+
+    /// Adds a host: it sends and receives, and forwards nothing.
+    pub fn host(&mut self, name: impl Into<String>) -> NodeId {
+        self.node(name.into(), false)
+    }
+
+    /// Adds a router.
+    pub fn router(&mut self, name: impl Into<String>) -> NodeId {
+        self.node(name.into(), true)
+    }
+
+    /// Joins two nodes; [`Direction::Forward`] is from `first` to `second`.
+    ///
+    /// # Panics
+    /// If a node is not of this builder.
+    pub fn connect(&mut self, first: End, second: End, link: Duplex) -> LinkId {
+        let known = |end: &End| end.node.index() < self.nodes.len();
+        assert!(known(&first) && known(&second), "a node of another network was joined");
+        self.ends.extend([first, second]);
+        self.links.push(link);
+        LinkId(self.links.len() as u32 - 1)
+    }
+
+    /// The interface of `link` from which packets leave in `direction`.
+    pub fn interface(&self, link: LinkId, direction: Direction) -> InterfaceId {
+        ChannelId::new(link, direction).interface()
+    }
+
+    /// Checks everything and computes the routes.
+    ///
+    /// # Errors
+    /// If a name or address is used twice, an address or MTU cannot be, or a host's interface has
+    /// no address.
+    pub fn build(self) -> Result<Network, BuildError> {
+        self.check_names()?;
+        let mut owners = FxHashMap::default();
+        for (index, end) in self.ends.iter().enumerate() {
+            self.check_end(index, end)?;
+            for &address in &end.addresses {
+                if owners.insert(address, ChannelId(index as u32)).is_some() {
+                    return Err(BuildError::DuplicateAddress(address));
+                }
+            }
+        }
+        let begins_at = self.ends.iter().map(|end| end.node).collect();
+        let is_router: Vec<bool> = self.nodes.iter().map(|node| node.is_router).collect();
+        let routes = Routes::new(owners, begins_at, &is_router);
+        let nodes = self.nodes.into_iter().map(|node| (node.name, node.is_router));
+        let addresses = self.ends.into_iter().map(|end| end.addresses).collect();
+        Ok(Network::assemble(routes, nodes, addresses, self.links))
+    }
+
+    fn node(&mut self, name: String, is_router: bool) -> NodeId {
+        self.nodes.push(NodeSpec { name, is_router });
+        NodeId(self.nodes.len() as u32 - 1)
+    }
+
+    fn check_names(&self) -> Result<(), BuildError> {
+        let mut names = BTreeSet::new();
+        match self.nodes.iter().find(|node| !names.insert(&node.name)) {
+            Some(node) => Err(BuildError::DuplicateName(node.name.clone())),
+            None => Ok(()),
+        }
+    }
+
+    fn check_end(&self, index: usize, end: &End) -> Result<(), BuildError> {
+        let node = &self.nodes[end.node.index()];
+        if self.ends[index ^ 1].node == end.node {
+            return Err(BuildError::SelfLink(node.name.clone()));
+        }
+        if end.addresses.is_empty() && !node.is_router {
+            return Err(BuildError::NoAddress(node.name.clone()));
+        }
+        let unusable = |a: &&IpAddr| a.is_multicast() || a.is_loopback() || a.is_unspecified();
+        if let Some(&address) = end.addresses.iter().find(unusable) {
+            return Err(BuildError::UnusableAddress(address));
+        }
+        let least = if end.addresses.iter().any(IpAddr::is_ipv6) { 1280 } else { 576 };
+        let mtu = self.links[index / 2].mtu;
+        if mtu < least {
+            return Err(BuildError::MtuTooSmall { mtu, least });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,424 @@
+//! Hosts and routers, joined by links.
+
+mod builder;
+mod ids;
+mod routes;
+mod tap;
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::time::Duration;
+
+use trackbed_core::packet::{TooBig, protocol};
+use trackbed_core::{Packet, Time};
+
+use crate::link::{Alteration, Change, DropReason, Link, Outlet};
+use ids::ChannelId;
+use routes::{Hop, Routes};
+
+pub use builder::{BuildError, Duplex, End, NetworkBuilder};
+pub use ids::{Direction, InterfaceId, LinkId, NodeId};
+pub use tap::{Count, Counters, Point, Tap};
+
+/// Hosts and routers joined by links; carries packets from host to host.
+///
+/// The contract: after each [`Network::send`], [`Network::advance`] or [`Network::change`], call
+/// [`Network::poll_delivery`] until it returns `None`, then ask [`Network::next_wake`] and call
+/// `advance` at that time, or earlier. Times never decrease.
+///
+/// What happens at one time happens in the order of the links' numbers (within a link, forward
+/// first) and, on one link, in the order in which packets came. Routers take no time and do not
+/// count hops: routes are static and free of loops.
+pub struct Network {
+    nodes: Vec<Node>,
+    routes: Routes,
+    channels: Vec<Channel>,
+    /// When which channel wants to be woken; entries that no longer hold are skipped. The top
+    /// entry always holds.
+    wakes: BinaryHeap<Reverse<(Time, ChannelId)>>,
+    /// Packets that have left a channel and have not been looked at by the node yet.
+    arrivals: VecDeque<Arrival>,
+    /// Packets from a host to itself, in order of time.
+    loopback: VecDeque<Delivery>,
+    deliveries: VecDeque<Delivery>,
+    unroutable: Count,
+    tap: Option<Box<dyn Tap>>,
+    clock: Time,
+}
+
+/// A packet that has reached the host to which it is addressed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// When it arrived.
+    pub at: Time,
+    /// Where.
+    pub node: NodeId,
+    /// What.
+    pub packet: Packet,
+}
+
+/// How long a packet from a host to itself is on the way. Not zero, so that two programs on one
+/// host that keep answering each other let time pass.
+pub const LOOPBACK_DELAY: Duration = Duration::from_micros(10);
+
+impl Network {
+    /// Takes a packet from the host or router `from`.
+    ///
+    /// It leaves a host through the interface that has its source address, and a router by its
+    /// destination. A packet to an address of `from`, or to a loopback address, comes back after
+    /// [`LOOPBACK_DELAY`]. A packet with no way to go is discarded and counted
+    /// ([`Network::unroutable`]); one that exceeds the MTU is discarded and answered with
+    /// [`TooBig`], from a host's own link at once.
+    pub fn send(&mut self, now: Time, from: NodeId, packet: Packet) {
+        self.advance(now);
+        let destination = packet.destination();
+        if destination.is_loopback() || self.routes.hop(from, destination) == Hop::Here {
+            self.loop_back(from, packet);
+        } else if self.nodes[from.index()].is_router {
+            self.forward(self.clock, from, packet);
+        } else {
+            match self.routes.owner(packet.source()) {
+                Some(channel) if self.routes.begin(channel) == from => {
+                    self.transmit(self.clock, channel, packet);
+                }
+                _ => self.discard(self.clock, from, &packet),
+            }
+        }
+        self.settle();
+    }
+
+    /// When [`Network::advance`] must be called next; `None` if nothing is on the way.
+    pub fn next_wake(&self) -> Option<Time> {
+        let link = self.wakes.peek().map(|Reverse((at, _))| *at);
+        let loopback = self.loopback.front().map(|delivery| delivery.at);
+        [link, loopback].into_iter().flatten().min()
+    }
+
+    /// Lets everything happen that is due at or before `now`.
+    pub fn advance(&mut self, now: Time) {
+        while let Some(at) = self.next_wake().filter(|at| *at <= now) {
+            self.clock = self.clock.max(at);
+            match self.wakes.peek() {
+                Some(&Reverse((wake, channel))) if wake == at => {
+                    self.with_link(channel, |link, out| link.advance(at, out));
+                    self.settle();
+                }
+                _ => self.deliveries.extend(self.loopback.pop_front()),
+            }
+        }
+        self.clock = self.clock.max(now);
+    }
+
+    /// The next packet that has reached its host, in order of time.
+    pub fn poll_delivery(&mut self) -> Option<Delivery> {
+        self.deliveries.pop_front()
+    }
+
+    /// Lets `tap` see every packet from now on; `None` takes the present tap away.
+    pub fn set_tap(&mut self, tap: Option<Box<dyn Tap>>) {
+        self.tap = tap;
+    }
+
+    /// Replaces a parameter of one direction of a link from `now` on. False if the link has no
+    /// such parameter.
+    pub fn change(
+        &mut self,
+        now: Time,
+        link: LinkId,
+        direction: Direction,
+        change: &Change,
+    ) -> bool {
+        self.advance(now);
+        let (channel, clock) = (ChannelId::new(link, direction), self.clock);
+        let changed = self.with_link(channel, |link, _| link.change(clock, change));
+        self.settle();
+        changed
+    }
+
+    /// What became of the packets offered to one direction of a link.
+    pub fn counters(&self, link: LinkId, direction: Direction) -> &Counters {
+        &self.channels[ChannelId::new(link, direction).index()].counters
+    }
+
+    /// The number of packets inside one direction of a link.
+    pub fn held(&self, link: LinkId, direction: Direction) -> usize {
+        self.channels[ChannelId::new(link, direction).index()].link.held()
+    }
+
+    /// Packets that a node discarded for want of a route.
+    pub fn unroutable(&self) -> Count {
+        self.unroutable
+    }
+
+    /// All nodes, in the order in which the builder was told of them.
+    pub fn nodes(&self) -> impl ExactSizeIterator<Item = NodeId> + use<> {
+        (0..self.nodes.len() as u32).map(NodeId)
+    }
+
+    /// All links, in the order in which the builder was told of them.
+    pub fn links(&self) -> impl ExactSizeIterator<Item = LinkId> + use<> {
+        (0..self.channels.len() as u32 / 2).map(LinkId)
+    }
+
+    /// The nodes at the first and the second end of a link.
+    pub fn ends(&self, link: LinkId) -> (NodeId, NodeId) {
+        let channel = ChannelId::new(link, Direction::Forward);
+        (self.routes.begin(channel), self.routes.end(channel))
+    }
+
+    /// The name of a node.
+    pub fn name(&self, node: NodeId) -> &str {
+        &self.nodes[node.index()].name
+    }
+
+    /// The node of this name.
+    pub fn node(&self, name: &str) -> Option<NodeId> {
+        self.nodes().find(|node| self.name(*node) == name)
+    }
+
+    /// The interfaces of a node, in the order in which the builder was told of them.
+    pub fn interfaces(&self, node: NodeId) -> &[InterfaceId] {
+        &self.nodes[node.index()].interfaces
+    }
+
+    /// The addresses of an interface, in the order in which the builder was told of them.
+    pub fn addresses(&self, interface: InterfaceId) -> &[IpAddr] {
+        &self.channels[interface.0 as usize].addresses
+    }
+
+    /// The link at which an interface sits, and the direction in which packets leave it.
+    pub fn link_of(&self, interface: InterfaceId) -> (LinkId, Direction) {
+        let channel = ChannelId(interface.0);
+        (channel.link(), channel.direction())
+    }
+
+    /// The interface that has `address`.
+    pub fn interface_of(&self, address: IpAddr) -> Option<InterfaceId> {
+        self.routes.owner(address).map(ChannelId::interface)
+    }
+
+    /// The node that has `address`.
+    pub fn node_of(&self, address: IpAddr) -> Option<NodeId> {
+        self.routes.owner(address).map(|channel| self.routes.begin(channel))
+    }
+
+    /// The largest packet in bytes that the link at `interface` takes.
+    pub fn mtu(&self, interface: InterfaceId) -> u32 {
+        self.channels[interface.0 as usize].mtu
+    }
+}
+
+/// Tells the numbers of nodes and links and what is on the way, not every part.
+impl fmt::Debug for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Network")
+            .field("nodes", &self.nodes.len())
+            .field("links", &(self.channels.len() / 2))
+            .field("clock", &self.clock)
+            .field("held", &self.channels.iter().map(|c| c.link.held()).sum::<usize>())
+            .finish_non_exhaustive()
+    }
+}
+
+#[derive(Debug)]
+struct Node {
+    name: String,
+    is_router: bool,
+    interfaces: Vec<InterfaceId>,
+}
+
+/// One direction of a link, and the interface at which it begins.
+struct Channel {
+    link: Box<dyn Link>,
+    mtu: u32,
+    addresses: Vec<IpAddr>,
+    /// The wake that stands in the heap for this channel and holds.
+    armed: Option<Time>,
+    counters: Counters,
+}
+
+struct Arrival {
+    at: Time,
+    channel: ChannelId,
+    packet: Packet,
+}
+
+/// What the packets leaving a channel meet: counters, the tap, the node at the end.
+struct Far<'a> {
+    channel: ChannelId,
+    counters: &'a mut Counters,
+    tap: Option<&'a mut dyn Tap>,
+    arrivals: &'a mut VecDeque<Arrival>,
+}
+
+impl Far<'_> {
+    fn note(&mut self, at: Time, point: Point, packet: &Packet) {
+        self.counters.add(point, packet);
+        if let Some(tap) = &mut self.tap {
+            tap.see(at, self.channel.link(), self.channel.direction(), point, packet);
+        }
+    }
+}
+
+impl Outlet for Far<'_> {
+    fn deliver(&mut self, at: Time, packet: Packet) {
+        self.note(at, Point::Delivered, &packet);
+        self.arrivals.push_back(Arrival { at, channel: self.channel, packet });
+    }
+
+    fn drop(&mut self, at: Time, packet: Packet, why: DropReason) {
+        self.note(at, Point::Dropped(why), &packet);
+    }
+
+    fn altered(&mut self, at: Time, packet: &Packet, what: Alteration) {
+        self.note(at, Point::Altered(what), packet);
+    }
+}
+
+impl Network {
+    fn assemble(
+        routes: Routes,
+        nodes: impl Iterator<Item = (String, bool)>,
+        addresses: Vec<Vec<IpAddr>>,
+        links: Vec<Duplex>,
+    ) -> Network {
+        let mut nodes: Vec<Node> = nodes
+            .map(|(name, is_router)| Node { name, is_router, interfaces: Vec::new() })
+            .collect();
+        let directions = links.into_iter().flat_map(|l| [(l.forward, l.mtu), (l.backward, l.mtu)]);
+        let mut channels = Vec::with_capacity(addresses.len());
+        for ((link, mtu), addresses) in directions.zip(addresses) {
+            let channel = ChannelId(channels.len() as u32);
+            nodes[routes.begin(channel).index()].interfaces.push(channel.interface());
+            let counters = Counters::default();
+            channels.push(Channel { link, mtu, addresses, armed: None, counters });
+        }
+        Network {
+            nodes,
+            routes,
+            channels,
+            wakes: BinaryHeap::new(),
+            arrivals: VecDeque::new(),
+            loopback: VecDeque::new(),
+            deliveries: VecDeque::new(),
+            unroutable: Count::default(),
+            tap: None,
+            clock: Time::ZERO,
+        }
+    }
+
+    /// Calls a link and puts its next wake into the heap if it has changed.
+    fn with_link<T>(
+        &mut self,
+        id: ChannelId,
+        call: impl FnOnce(&mut dyn Link, &mut Far<'_>) -> T,
+    ) -> T {
+        let channel = &mut self.channels[id.index()];
+        let mut far = Far {
+            channel: id,
+            counters: &mut channel.counters,
+            tap: self.tap.as_deref_mut().map(|tap| tap as &mut dyn Tap),
+            arrivals: &mut self.arrivals,
+        };
+        let result = call(&mut *channel.link, &mut far);
+        let wake = channel.link.next_wake();
+        if channel.armed != wake {
+            channel.armed = wake;
+            self.wakes.extend(wake.map(|at| Reverse((at, id))));
+        }
+        while let Some(&Reverse((at, id))) = self.wakes.peek() {
+            if self.channels[id.index()].armed == Some(at) {
+                break;
+            }
+            self.wakes.pop();
+        }
+        result
+    }
+
+    /// Hands the packets that have left a channel to the node at its end, until none is left.
+    fn settle(&mut self) {
+        while let Some(Arrival { at, channel, packet }) = self.arrivals.pop_front() {
+            self.forward(at, self.routes.end(channel), packet);
+        }
+    }
+
+    fn forward(&mut self, at: Time, node: NodeId, packet: Packet) {
+        match self.routes.hop(node, packet.destination()) {
+            Hop::Here => self.deliveries.push_back(Delivery { at, node, packet }),
+            Hop::Through(channel) if self.nodes[node.index()].is_router => {
+                self.transmit(at, channel, packet);
+            }
+            Hop::Through(_) | Hop::Nowhere => self.discard(at, node, &packet),
+        }
+    }
+
+    fn transmit(&mut self, at: Time, id: ChannelId, packet: Packet) {
+        let mtu = self.channels[id.index()].mtu;
+        let fits = packet.len() <= mtu as usize;
+        let refused = (!fits).then(|| packet.clone());
+        self.with_link(id, |link, far| {
+            far.note(at, Point::Entered, &packet);
+            match fits {
+                true => link.push(at, packet, far),
+                false => far.drop(at, packet, DropReason::TooBig),
+            }
+        });
+        if let Some(packet) = refused {
+            self.refuse(at, id, &packet, mtu);
+        }
+    }
+
+    /// Answers a packet that exceeds the MTU of `channel` (RFC 1191 section 4, RFC 4443
+    /// section 3.2), but no ICMP message (RFC 1122 section 3.2.2).
+    fn refuse(&mut self, at: Time, channel: ChannelId, packet: &Packet, mtu: u32) {
+        if matches!(packet.protocol(), protocol::ICMP | protocol::ICMPV6) {
+            return;
+        }
+        let node = self.routes.begin(channel);
+        if self.nodes[node.index()].is_router {
+            let reply = TooBig::emit(self.router_address(node, packet.source()), packet, mtu);
+            self.forward(at, node, reply);
+        } else {
+            let reply = TooBig::emit(packet.source(), packet, mtu);
+            self.deliveries.push_back(Delivery { at, node, packet: reply });
+        }
+    }
+
+    /// The address from which a router speaks to `peer`: one of its own if it has any of the
+    /// family, else one from the range for benchmarks (RFC 2544, RFC 5180), by the router's
+    /// number.
+    fn router_address(&self, router: NodeId, peer: IpAddr) -> IpAddr {
+        let interfaces = self.nodes[router.index()].interfaces.iter();
+        let mut own = interfaces.flat_map(|interface| self.addresses(*interface));
+        if let Some(address) = own.find(|address| address.is_ipv4() == peer.is_ipv4()) {
+            return *address;
+        }
+        match peer {
+            IpAddr::V4(_) => {
+                let first = u32::from(Ipv4Addr::new(198, 18, 0, 0));
+                Ipv4Addr::from(first | (router.0 & 0x1_ffff)).into()
+            }
+            IpAddr::V6(_) => {
+                let first = u128::from(Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 0));
+                Ipv6Addr::from(first | u128::from(router.0)).into()
+            }
+        }
+    }
+
+    fn loop_back(&mut self, node: NodeId, packet: Packet) {
+        let at = self.clock + LOOPBACK_DELAY;
+        self.loopback.push_back(Delivery { at, node, packet });
+    }
+
+    fn discard(&mut self, at: Time, node: NodeId, packet: &Packet) {
+        self.unroutable.add(packet);
+        if let Some(tap) = &mut self.tap {
+            tap.unroutable(at, node, packet);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,88 @@
+//! What can be seen of the packets on a network: taps and counters.
+
+use trackbed_core::{Packet, Time};
+
+use super::ids::{Direction, LinkId, NodeId};
+use crate::link::{Alteration, DropReason};
+
+/// Where in a link a packet is seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Point {
+    /// It was offered to the link by the node at its near end.
+    Entered,
+    /// It arrived at the node at the far end.
+    Delivered,
+    /// It was lost.
+    Dropped(DropReason),
+    /// It was altered and stays in the link.
+    Altered(Alteration),
+}
+
+/// Sees every packet of a network, for captures. Called in order of time, and with the same
+/// packets in the same order in every run with the same seed.
+pub trait Tap: Send {
+    /// `packet` was at `point` of one direction of `link`.
+    fn see(&mut self, at: Time, link: LinkId, direction: Direction, point: Point, packet: &Packet);
+
+    /// `node` had no way to pass `packet` on and discarded it.
+    fn unroutable(&mut self, at: Time, node: NodeId, packet: &Packet) {
+        let _ = (at, node, packet);
+    }
+}
+
+/// A number of packets and their bytes, IP header included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Packets.
+    pub packets: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl Count {
+    pub(super) fn add(&mut self, packet: &Packet) {
+        self.packets += 1;
+        self.bytes += packet.len() as u64;
+    }
+}
+
+/// What became of the packets that were offered to one direction of a link. Offered and
+/// duplicated together are those delivered, dropped and still inside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Packets that entered.
+    pub offered: Count,
+    /// Packets that came out at the far end.
+    pub delivered: Count,
+    dropped: [Count; DropReason::ALL.len()],
+    altered: [Count; Alteration::ALL.len()],
+}
+
+impl Counters {
+    /// Packets that were lost for this reason.
+    pub fn dropped(&self, why: DropReason) -> Count {
+        self.dropped[why.index()]
+    }
+
+    /// Packets that were lost for any reason.
+    pub fn dropped_in_all(&self) -> Count {
+        self.dropped.iter().fold(Count::default(), |sum, count| Count {
+            packets: sum.packets + count.packets,
+            bytes: sum.bytes + count.bytes,
+        })
+    }
+
+    /// Packets that were altered in this way.
+    pub fn altered(&self, what: Alteration) -> Count {
+        self.altered[what.index()]
+    }
+
+    pub(super) fn add(&mut self, point: Point, packet: &Packet) {
+        match point {
+            Point::Entered => self.offered.add(packet),
+            Point::Delivered => self.delivered.add(packet),
+            Point::Dropped(why) => self.dropped[why.index()].add(packet),
+            Point::Altered(what) => self.altered[what.index()].add(packet),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The plain queue: first in, first out, and no room means no entry.
+
+use std::collections::VecDeque;
+
+use trackbed_core::{ByteSize, Packet, Time};
+
+use super::{Queue, QueueModel};
+use crate::link::{DropReason, Outlet};
+
+/// A first-in, first-out queue that refuses what exceeds its limits. A packet is taken if,
+/// with it, no limit is exceeded (as Linux's `pfifo` and `bfifo`, and Mahimahi's `droptail`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DropTail {
+    /// The most packets that wait, the one being sent not counted; `None` is no limit.
+    pub packets: Option<u64>,
+    /// The most bytes (IP header included) that wait; `None` is no limit.
+    pub bytes: Option<ByteSize>,
+}
+
+impl DropTail {
+    /// A queue for `packets` packets of any size.
+    pub const fn of_packets(packets: u64) -> DropTail {
+        DropTail { packets: Some(packets), bytes: None }
+    }
+
+    /// A queue for `bytes` bytes in any number of packets.
+    pub const fn of_bytes(bytes: ByteSize) -> DropTail {
+        DropTail { packets: None, bytes: Some(bytes) }
+    }
+}
+
+impl QueueModel for DropTail {
+    fn build(&self) -> Box<dyn Queue> {
+        Box::new(DropTailQueue {
+            packets: self.packets.unwrap_or(u64::MAX),
+            bytes: self.bytes.map_or(u64::MAX, ByteSize::as_bytes),
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+        })
+    }
+}
+
+#[derive(Debug)]
+struct DropTailQueue {
+    packets: u64,
+    bytes: u64,
+    waiting: VecDeque<Packet>,
+    waiting_bytes: u64,
+}
+
+impl Queue for DropTailQueue {
+    fn push(&mut self, now: Time, packet: Packet, out: &mut dyn Outlet) {
+        let bytes = self.waiting_bytes + packet.len() as u64;
+        if self.waiting.len() as u64 >= self.packets || bytes > self.bytes {
+            return out.drop(now, packet, DropReason::QueueFull);
+        }
+        self.waiting_bytes = bytes;
+        self.waiting.push_back(packet);
+    }
+
+    fn pop(&mut self, _now: Time, _out: &mut dyn Outlet) -> Option<Packet> {
+        let packet = self.waiting.pop_front()?;
+        self.waiting_bytes -= packet.len() as u64;
+        Some(packet)
+    }
+
+    fn pops_quietly(&self) -> bool {
+        true
+    }
+
+    fn len(&self) -> usize {
+        self.waiting.len()
+    }
+}

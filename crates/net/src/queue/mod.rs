@@ -1,0 +1,45 @@
+//! Queues in front of a rate: who may wait, and who goes next.
+
+mod drop_tail;
+
+use std::fmt;
+
+use trackbed_core::{Packet, Time};
+
+use crate::link::Outlet;
+
+pub use drop_tail::DropTail;
+
+/// Packets that wait to be sent.
+///
+/// The packet that is being sent is no longer in the queue, as with Linux's queueing disciplines
+/// in front of a device and with Mahimahi: behind an idle link a packet passes by the queue, and
+/// a queue of `n` packets together with the link holds `n + 1`.
+pub trait Queue: fmt::Debug + Send {
+    /// Takes a packet, or tells `out` of the packet that is dropped instead.
+    fn push(&mut self, now: Time, packet: Packet, out: &mut dyn Outlet);
+
+    /// The packet to send next, if one waits. Tells `out` of packets that the queue drops or marks
+    /// on the way to it. Called each time the link is free; `None` is the queue's notice that the
+    /// link goes idle.
+    fn pop(&mut self, now: Time, out: &mut dyn Outlet) -> Option<Packet>;
+
+    /// True if `pop` never drops or marks.
+    fn pops_quietly(&self) -> bool {
+        false
+    }
+
+    /// The number of packets that wait.
+    fn len(&self) -> usize;
+
+    /// True if no packet waits.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// The description of a queue: plain data, from which each link builds a queue of its own.
+pub trait QueueModel: fmt::Debug + Send + Sync {
+    /// An empty queue.
+    fn build(&self) -> Box<dyn Queue>;
+}
