@@ -1,0 +1,204 @@
+//! Leaving slow start before a loss: HyStart as Linux has it, and HyStart++ (RFC 9406).
+
+use std::time::Duration;
+
+use trackbed_core::Time;
+
+use super::{Acked, Window};
+use crate::config::HyStart;
+use crate::sequence::Seq;
+
+/// One of the two detectors, or none.
+#[derive(Debug)]
+pub(super) enum HyStartState {
+    Linux(Linux),
+    Rfc9406(PlusPlus),
+    Off,
+}
+
+impl HyStartState {
+    pub(super) fn new(which: HyStart) -> HyStartState {
+        match which {
+            HyStart::Linux => HyStartState::Linux(Linux::default()),
+            HyStart::Rfc9406 => HyStartState::Rfc9406(PlusPlus::default()),
+            HyStart::Off => HyStartState::Off,
+        }
+    }
+
+    /// A round-trip time was measured in slow start.
+    pub(super) fn on_rtt(
+        &mut self,
+        window: &mut Window,
+        rtt: Duration,
+        delay_min: Duration,
+        acked: &Acked,
+    ) {
+        match self {
+            HyStartState::Linux(state) => state.on_rtt(window, rtt, delay_min, acked),
+            HyStartState::Rfc9406(state) => state.on_rtt(window, rtt, acked),
+            HyStartState::Off => {}
+        }
+    }
+
+    /// Lets the window grow in slow start and returns the segments left over.
+    pub(super) fn slow_start(&mut self, window: &mut Window, segments: u32) -> u32 {
+        match self {
+            HyStartState::Rfc9406(state) => state.slow_start(window, segments),
+            HyStartState::Linux(_) | HyStartState::Off => window.slow_start(segments),
+        }
+    }
+
+    /// The window is reduced: RFC 9406 section 4.2 ends conservative slow start then.
+    pub(super) fn on_congestion(&mut self) {
+        if let HyStartState::Rfc9406(state) = self {
+            state.conservative = None;
+        }
+    }
+
+    /// A timeout starts slow start anew.
+    pub(super) fn reset(&mut self) {
+        *self = match self {
+            HyStartState::Linux(_) => HyStartState::Linux(Linux::default()),
+            HyStartState::Rfc9406(_) => HyStartState::Rfc9406(PlusPlus::default()),
+            HyStartState::Off => HyStartState::Off,
+        };
+    }
+}
+
+/// Linux: slow start ends at once, if the acknowledgments of a round form a train as long as half
+/// the smallest round-trip time, or if the least delay of a round has risen by an eighth.
+#[derive(Debug, Default)]
+pub(super) struct Linux {
+    found: bool,
+    round: Option<Round>,
+}
+
+#[derive(Debug)]
+struct Round {
+    start: Time,
+    last_ack: Time,
+    end: Seq,
+    least: Duration,
+    samples: u32,
+}
+
+impl Linux {
+    fn on_rtt(&mut self, window: &mut Window, rtt: Duration, delay_min: Duration, acked: &Acked) {
+        if self.found {
+            return;
+        }
+        let Acked { now, una, next, .. } = *acked;
+        let round = match &mut self.round {
+            Some(round) if !una.after(round.end) => round,
+            stale => stale.insert(Round {
+                start: now,
+                last_ack: now,
+                end: next,
+                least: Duration::MAX,
+                samples: 0,
+            }),
+        };
+        if window.cwnd < LOW_WINDOW {
+            return;
+        }
+        if now - round.last_ack <= TRAIN_GAP {
+            round.last_ack = now;
+            self.found |= now - round.start > (delay_min + TRAIN_ALLOWANCE) / 2;
+        }
+        round.least = round.least.min(rtt);
+        if round.samples < MIN_SAMPLES {
+            round.samples += 1;
+        } else {
+            let rise = (delay_min / 8).clamp(MIN_RISE, MAX_RISE);
+            self.found |= round.least > delay_min + rise;
+        }
+        if self.found {
+            window.ssthresh = window.cwnd;
+        }
+    }
+}
+
+/// RFC 9406 section 4.
+#[derive(Debug, Default)]
+pub(super) struct PlusPlus {
+    done: bool,
+    round_end: Option<Seq>,
+    least: Option<Duration>,
+    last_least: Option<Duration>,
+    samples: u32,
+    conservative: Option<Conservative>,
+}
+
+/// Conservative slow start (RFC 9406 section 4.2).
+#[derive(Debug)]
+struct Conservative {
+    baseline: Duration,
+    rounds_left: u32,
+    credit: u32,
+}
+
+impl PlusPlus {
+    fn on_rtt(&mut self, window: &mut Window, rtt: Duration, acked: &Acked) {
+        if self.done {
+            return;
+        }
+        if self.round_end.is_none_or(|end| acked.una.after(end)) {
+            self.start_round(window, acked.next);
+        }
+        let least = self.least.map_or(rtt, |least| least.min(rtt));
+        self.least = Some(least);
+        self.samples += 1;
+        if self.samples < MIN_SAMPLES {
+            return;
+        }
+        if let Some(conservative) = &self.conservative {
+            // The delay fell below where the rise began: it was a false alarm.
+            if least < conservative.baseline {
+                self.conservative = None;
+            }
+        } else if let Some(last) = self.last_least {
+            let rise = (last / 8).clamp(MIN_RISE, MAX_RISE);
+            if least >= last + rise {
+                self.conservative =
+                    Some(Conservative { baseline: least, rounds_left: CSS_ROUNDS, credit: 0 });
+            }
+        }
+    }
+
+    fn start_round(&mut self, window: &mut Window, end: Seq) {
+        self.round_end = Some(end);
+        self.last_least = self.least.take();
+        self.samples = 0;
+        if let Some(conservative) = &mut self.conservative {
+            if conservative.rounds_left == 0 {
+                window.ssthresh = window.cwnd;
+                self.done = true;
+            }
+            conservative.rounds_left = conservative.rounds_left.saturating_sub(1);
+        }
+    }
+
+    fn slow_start(&mut self, window: &mut Window, segments: u32) -> u32 {
+        let Some(conservative) = &mut self.conservative else {
+            return window.slow_start(segments);
+        };
+        conservative.credit += segments;
+        let growth = conservative.credit / CSS_GROWTH_DIVISOR;
+        conservative.credit -= growth * CSS_GROWTH_DIVISOR;
+        window.slow_start(growth)
+    }
+}
+
+/// Below this window neither detector of Linux looks.
+const LOW_WINDOW: u32 = 16;
+/// Acknowledgments closer together than this belong to one train.
+const TRAIN_GAP: Duration = Duration::from_millis(2);
+/// Part of a train that may come from batching in the sender, not from the path.
+const TRAIN_ALLOWANCE: Duration = Duration::from_millis(1);
+/// RFC 9406 section 4.2: N_RTT_SAMPLE, MIN_RTT_THRESH, MAX_RTT_THRESH, CSS_GROWTH_DIVISOR and
+/// CSS_ROUNDS; Linux has the same samples and thresholds.
+const MIN_SAMPLES: u32 = 8;
+const MIN_RISE: Duration = Duration::from_millis(4);
+const MAX_RISE: Duration = Duration::from_millis(16);
+const CSS_GROWTH_DIVISOR: u32 = 4;
+const CSS_ROUNDS: u32 = 5;

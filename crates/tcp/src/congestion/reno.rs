@@ -1,0 +1,50 @@
+//! Reno (RFC 5681).
+
+use std::time::Duration;
+
+use trackbed_core::Time;
+
+use super::{Acked, CongestionAlgorithm, CongestionControl, Window};
+use crate::config::Config;
+
+/// The registry entry.
+#[derive(Debug)]
+pub struct Reno;
+
+impl CongestionAlgorithm for Reno {
+    fn name(&self) -> &'static str {
+        "reno"
+    }
+
+    fn summary(&self) -> &'static str {
+        "slow start, then one segment more each round trip, half at a loss (RFC 5681)"
+    }
+
+    fn build(&self, _config: &Config) -> Box<dyn CongestionControl> {
+        Box::new(Controller)
+    }
+}
+
+#[derive(Debug)]
+struct Controller;
+
+impl CongestionControl for Controller {
+    fn on_rtt(&mut self, _window: &mut Window, _rtt: Duration, _acked: &Acked) {}
+
+    fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
+        let mut segments = acked.segments;
+        if window.in_slow_start() {
+            segments = window.slow_start(segments);
+        }
+        if segments > 0 {
+            window.grow(window.cwnd, segments);
+        }
+    }
+
+    /// RFC 5681 equation 4. The window stands for the flight: it grows only while it is in use.
+    fn on_congestion(&mut self, window: &Window, _now: Time) -> u32 {
+        (window.cwnd / 2).max(2)
+    }
+
+    fn on_timeout(&mut self) {}
+}

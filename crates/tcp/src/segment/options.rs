@@ -1,0 +1,183 @@
+//! TCP options on the wire (RFC 9293 section 3.1; RFC 7323; RFC 2018).
+
+use crate::sequence::Seq;
+
+/// The options of one segment that this engine understands; every other kind is skipped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Maximum segment size, on a SYN only (RFC 9293 section 3.7.1).
+    pub mss: Option<u16>,
+    /// Window scale shift, on a SYN only (RFC 7323 section 2).
+    pub window_scale: Option<u8>,
+    /// "SACK permitted", on a SYN only (RFC 2018 section 2).
+    pub sack_permitted: bool,
+    /// Timestamps (RFC 7323 section 3).
+    pub timestamps: Option<Timestamps>,
+    /// Selective acknowledgments (RFC 2018 section 3, RFC 2883).
+    pub sack: SackBlocks,
+}
+
+/// The timestamps option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timestamps {
+    /// TSval: the sender's clock.
+    pub value: u32,
+    /// TSecr: the latest TSval of the other side, echoed.
+    pub echo: u32,
+}
+
+/// A range of received bytes, from `start` up to but not including `end`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlock {
+    /// The first byte.
+    pub start: Seq,
+    /// One past the last byte.
+    pub end: Seq,
+}
+
+/// Up to four SACK blocks, in the order in which they stand in the option.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlocks {
+    blocks: [SackBlock; Self::MAX],
+    len: u8,
+}
+
+impl SackBlocks {
+    /// What fits into 40 bytes of options; three beside timestamps.
+    pub const MAX: usize = 4;
+
+    /// Appends a block; one that has no room is left out.
+    pub fn push(&mut self, block: SackBlock) {
+        if let Some(slot) = self.blocks.get_mut(usize::from(self.len)) {
+            *slot = block;
+            self.len += 1;
+        }
+    }
+
+    /// The blocks.
+    pub fn as_slice(&self) -> &[SackBlock] {
+        &self.blocks[..usize::from(self.len)]
+    }
+
+    /// True if there is no block.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl Options {
+    /// Reads the option bytes of a header. A malformed option ends the reading, and what came
+    /// before it counts: RFC 9293 section 3.1 asks (MUST-7) that any option be survived.
+    pub(super) fn parse(mut bytes: &[u8]) -> Options {
+        let mut options = Options::default();
+        while let Some((&kind, rest)) = bytes.split_first() {
+            match kind {
+                kind::END => break,
+                kind::NO_OPERATION => {
+                    bytes = rest;
+                    continue;
+                }
+                _ => {}
+            }
+            let Some(&length) = rest.first() else { break };
+            let length = usize::from(length);
+            if length < 2 || length > bytes.len() {
+                break;
+            }
+            options.take(kind, &bytes[2..length]);
+            bytes = &bytes[length..];
+        }
+        options
+    }
+
+    fn take(&mut self, kind: u8, body: &[u8]) {
+        match (kind, body.len()) {
+            (kind::MSS, 2) => self.mss = Some(u16::from_be_bytes([body[0], body[1]])),
+            // RFC 7323 section 2.3: a larger shift is used as 14.
+            (kind::WINDOW_SCALE, 1) => self.window_scale = Some(body[0].min(14)),
+            (kind::SACK_PERMITTED, 0) => self.sack_permitted = true,
+            (kind::TIMESTAMPS, 8) => {
+                self.timestamps = Some(Timestamps { value: word(body, 0), echo: word(body, 4) });
+            }
+            (kind::SACK, length) if length % 8 == 0 => {
+                for block in body.chunks_exact(8) {
+                    let (start, end) = (Seq(word(block, 0)), Seq(word(block, 4)));
+                    self.sack.push(SackBlock { start, end });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The number of bytes that [`Options::write`] needs, a multiple of four.
+    pub(crate) fn wire_len(&self) -> usize {
+        let mut length = 0;
+        length += if self.mss.is_some() { 4 } else { 0 };
+        length += if self.window_scale.is_some() { 4 } else { 0 };
+        length += match (self.timestamps.is_some(), self.sack_permitted) {
+            (true, _) => 12,
+            (false, true) => 4,
+            (false, false) => 0,
+        };
+        length + if self.sack.is_empty() { 0 } else { 4 + 8 * usize::from(self.sack.len) }
+    }
+
+    /// Writes the options into `out`, which has exactly [`Options::wire_len`] bytes, aligned as
+    /// RFC 7323 appendix A recommends.
+    pub(super) fn write(&self, out: &mut [u8]) {
+        let mut out = Writer { out };
+        if let Some(mss) = self.mss {
+            out.put(&[kind::MSS, 4]);
+            out.put(&mss.to_be_bytes());
+        }
+        let nop = kind::NO_OPERATION;
+        match (self.timestamps, self.sack_permitted) {
+            (Some(_), true) => out.put(&[kind::SACK_PERMITTED, 2]),
+            (Some(_), false) => out.put(&[nop, nop]),
+            (None, true) => out.put(&[nop, nop, kind::SACK_PERMITTED, 2]),
+            (None, false) => {}
+        }
+        if let Some(Timestamps { value, echo }) = self.timestamps {
+            out.put(&[kind::TIMESTAMPS, 10]);
+            out.put(&value.to_be_bytes());
+            out.put(&echo.to_be_bytes());
+        }
+        if let Some(shift) = self.window_scale {
+            out.put(&[nop, kind::WINDOW_SCALE, 3, shift]);
+        }
+        if !self.sack.is_empty() {
+            out.put(&[nop, nop, kind::SACK, 2 + 8 * self.sack.len]);
+            for block in self.sack.as_slice() {
+                out.put(&block.start.0.to_be_bytes());
+                out.put(&block.end.0.to_be_bytes());
+            }
+        }
+    }
+}
+
+struct Writer<'a> {
+    out: &'a mut [u8],
+}
+
+impl Writer<'_> {
+    fn put(&mut self, bytes: &[u8]) {
+        let (head, tail) = std::mem::take(&mut self.out).split_at_mut(bytes.len());
+        head.copy_from_slice(bytes);
+        self.out = tail;
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+/// Option kinds (IANA "TCP Option Kind Numbers").
+mod kind {
+    pub const END: u8 = 0;
+    pub const NO_OPERATION: u8 = 1;
+    pub const MSS: u8 = 2;
+    pub const WINDOW_SCALE: u8 = 3;
+    pub const SACK_PERMITTED: u8 = 4;
+    pub const SACK: u8 = 5;
+    pub const TIMESTAMPS: u8 = 8;
+}
