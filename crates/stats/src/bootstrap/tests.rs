@@ -1,0 +1,144 @@
+use super::*;
+
+/// Hours between failures of an air conditioner: A. C. Davison and D. V. Hinkley, "Bootstrap
+/// Methods and their Application", 1997, example 1.1.
+const AIR_CONDITIONING: [f64; 12] =
+    [3.0, 5.0, 7.0, 18.0, 43.0, 85.0, 91.0, 98.0, 100.0, 130.0, 230.0, 487.0];
+
+fn sample(values: &[f64]) -> Sample {
+    Sample::new(values).unwrap()
+}
+
+/// Ends that are themselves random agree with a million resamples up to a few percent.
+fn assert_near(found: [f64; 2], reference: [f64; 2], tolerance: f64) {
+    for (found, reference) in found.into_iter().zip(reference) {
+        assert!((found - reference).abs() <= tolerance, "{found} is not {reference}");
+    }
+}
+
+/// `scipy.stats.bootstrap((d,), np.mean, n_resamples=1_000_000, method="BCa", rng=1)`, scipy
+/// 1.17.1. The plain percentile interval would be 45.1 to 193.8.
+#[test]
+fn the_interval_of_a_skewed_mean_agrees_with_scipy() {
+    let found = Bootstrap::default().mean_ci95(&sample(&AIR_CONDITIONING));
+    assert_near(found, [56.917, 226.417], 6.0);
+    let precise = Bootstrap::default().with_resamples(200_000);
+    assert_near(precise.mean_ci95(&sample(&AIR_CONDITIONING)), [56.917, 226.417], 1.5);
+}
+
+/// The same call with `lambda x, axis: np.std(x, axis=axis, ddof=1)` and with `np.median`.
+#[test]
+fn the_interval_of_any_statistic_agrees_with_scipy() {
+    let precise = Bootstrap::default().with_resamples(100_000);
+    let deviation = |values: &[f64]| sample(values).standard_deviation();
+    let found = precise.ci95(&sample(&AIR_CONDITIONING), deviation).unwrap();
+    assert_near(found, [57.961, 230.283], 3.0);
+
+    let values = [1.2, 1.9, 2.3, 2.8, 3.1, 4.7, 5.5, 6.1, 9.9, 12.5, 14.2];
+    let median = |values: &[f64]| sample(values).quantile(0.5).unwrap();
+    assert_eq!(precise.ci95(&sample(&values), median).unwrap(), [2.3, 9.9]);
+}
+
+/// The fast way for the mean and the general way are one definition.
+#[test]
+fn the_mean_as_a_function_gives_the_interval_of_the_mean() {
+    let bootstrap = Bootstrap::new(3);
+    let general = bootstrap.ci95(&sample(&AIR_CONDITIONING), mean).unwrap();
+    assert_near(bootstrap.mean_ci95(&sample(&AIR_CONDITIONING)), general, 1e-9);
+}
+
+/// 95 % intervals of 30 exponential values. Efron's interval covers a little less than it says for
+/// so skewed values: 92 % to 93 %. 1,000 trials have a standard error of 0.8 %.
+#[test]
+fn the_interval_covers_the_true_mean_about_as_often_as_it_says() {
+    let mut rng = Seed::of_run(1, 0).stream("coverage");
+    let trials = 1_000;
+    let covered = (0..trials)
+        .filter(|&trial| {
+            let values: Vec<f64> = (0..30).map(|_| rng.exponential()).collect();
+            let bootstrap = Bootstrap::new(trial).with_resamples(2_000);
+            let [low, high] = bootstrap.mean_ci95(&sample(&values));
+            low <= 1.0 && 1.0 <= high
+        })
+        .count();
+    assert!((900..=970).contains(&covered), "{covered} of {trials}");
+}
+
+/// For symmetric values the interval is the normal one: mean ± 1.96 σ/√n with the σ of the sample
+/// itself (divisor n), here 1..=100.
+#[test]
+fn the_interval_of_many_symmetric_values_is_the_normal_one() {
+    let values: Vec<f64> = (1..=100).map(f64::from).collect();
+    let half = 1.96 * ((100.0_f64.powi(2) - 1.0) / 12.0).sqrt() / 10.0;
+    let found = Bootstrap::default().mean_ci95(&sample(&values));
+    assert_near(found, [50.5 - half, 50.5 + half], 0.25);
+}
+
+#[test]
+fn degenerate_samples_have_the_documented_intervals() {
+    let bootstrap = Bootstrap::default();
+    assert_eq!(bootstrap.mean_ci95(&sample(&[4.2])), [4.2; 2]);
+    assert_eq!(bootstrap.mean_ci95(&sample(&[0.1; 7])), [0.1; 2]);
+    assert_eq!(bootstrap.ci95(&sample(&[4.2]), mean), Ok([4.2; 2]));
+    assert_eq!(bootstrap.ci95(&sample(&AIR_CONDITIONING), |_| 1.0), Ok([1.0; 2]));
+
+    // scipy, as above, for 29 zeros and a one: 0 to 5/30.
+    let mut values = vec![0.0; 29];
+    values.push(1.0);
+    assert_near(bootstrap.mean_ci95(&sample(&values)), [0.0, 5.0 / 30.0], 1e-12);
+}
+
+#[test]
+fn extreme_values_leave_the_interval_finite_and_within_the_sample() {
+    let lists: [&[f64]; 5] = [
+        &[-1e90, 1e90],
+        &[1e-300, 2e-300, 5e-300],
+        &[5e-324, 0.0, 1.0],
+        &[1e90, 1e90, 1e-90],
+        &[1.0, 1.0 + f64::EPSILON],
+    ];
+    for values in lists {
+        let sample = sample(values);
+        let ends = Bootstrap::default().mean_ci95(&sample);
+        assert!(ends[0] <= ends[1], "{ends:?}");
+        assert!(sample.min() <= ends[0] && ends[1] <= sample.max(), "{ends:?}");
+    }
+}
+
+/// A statistic whose replicates all lie on one side of the estimate.
+#[test]
+fn a_one_sided_statistic_has_a_finite_interval() {
+    let largest = |values: &[f64]| values.iter().copied().fold(f64::MIN, f64::max);
+    let ends = Bootstrap::default().ci95(&sample(&AIR_CONDITIONING), largest).unwrap();
+    assert!(130.0 <= ends[0] && ends[1] == 487.0, "{ends:?}");
+}
+
+#[test]
+fn a_statistic_out_of_range_is_an_error() {
+    let result = Bootstrap::default()
+        .ci95(&sample(&[1.0, 2.0]), |values| if values.len() == 1 { f64::NAN } else { 1.0 });
+    assert!(matches!(result, Err(StatsError::StatisticOutOfRange(value)) if value.is_nan()));
+    let result = Bootstrap::default().ci95(&sample(&[1.0, 2.0]), |_| 1e200);
+    assert_eq!(result, Err(StatsError::StatisticOutOfRange(1e200)));
+}
+
+#[test]
+fn the_seed_decides_and_the_order_does_not() {
+    let mut reversed = AIR_CONDITIONING;
+    reversed.reverse();
+    let ends = Bootstrap::new(1).mean_ci95(&sample(&AIR_CONDITIONING));
+    assert_eq!(Bootstrap::new(1).mean_ci95(&sample(&reversed)), ends);
+    assert_ne!(Bootstrap::new(2).mean_ci95(&sample(&AIR_CONDITIONING)), ends);
+}
+
+/// Work is bounded for large samples, and the interval stays what it should be: for one value in
+/// four 1 and the rest 0, mean ± 1.96 √(3/16/n).
+#[test]
+fn a_large_sample_draws_fewer_resamples() {
+    let bootstrap = Bootstrap::default();
+    assert_eq!(bootstrap.replicate(&[0.0; 30], mean).len(), DEFAULT_RESAMPLES);
+    let values: Vec<f64> = (0..20_000).map(|i| f64::from(u8::from(i % 4 == 0))).collect();
+    assert_eq!(bootstrap.replicate(&values, mean).len(), MIN_RESAMPLES);
+    let half = 1.96 * (3.0_f64 / 16.0 / 20_000.0).sqrt();
+    assert_near(bootstrap.mean_ci95(&sample(&values)), [0.25 - half, 0.25 + half], half / 5.0);
+}

@@ -1,0 +1,62 @@
+//! Why a statistic cannot be computed.
+
+use std::fmt;
+
+use crate::MAX_MAGNITUDE;
+
+/// Why a statistic cannot be computed from the numbers given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum StatsError {
+    /// There is no value (or no pair in which both runs succeeded).
+    Empty,
+    /// A value is NaN, infinite, or larger in magnitude than [`MAX_MAGNITUDE`].
+    OutOfRange {
+        /// Its place in the input, counted from 0.
+        index: usize,
+        /// The value itself.
+        value: f64,
+    },
+    /// Two lists that should be paired run by run differ in length.
+    LengthMismatch {
+        /// The length of the first list.
+        first: usize,
+        /// The length of the second list.
+        second: usize,
+    },
+    /// A probability outside 0..=1.
+    BadProbability(f64),
+    /// The statistic given as a function returned this value: NaN, infinite, or larger in
+    /// magnitude than [`MAX_MAGNITUDE`].
+    StatisticOutOfRange(f64),
+}
+
+impl fmt::Display for StatsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StatsError::Empty => f.write_str(
+                "there is no value to compute a statistic from; check why every run failed",
+            ),
+            StatsError::OutOfRange { index, value } => write!(
+                f,
+                "value {value} at place {index} is not a finite number within {MAX_MAGNITUDE:e}; \
+                 leave it out and count it as failed"
+            ),
+            StatsError::LengthMismatch { first, second } => write!(
+                f,
+                "lists of {first} and {second} runs cannot be paired; give one entry per run, \
+                 None for a failed one"
+            ),
+            StatsError::BadProbability(p) => {
+                write!(f, "{p} is not a probability; give a number from 0 to 1")
+            }
+            StatsError::StatisticOutOfRange(value) => write!(
+                f,
+                "the statistic returned {value} on a resample; use one that is a finite number for \
+                 every selection of the values"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for StatsError {}
