@@ -2,7 +2,6 @@
 //! document that holds them all. Plain data, written as JSON in this very shape.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -37,25 +36,6 @@ impl Outcome {
     }
 }
 
-/// A factor's value in a cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Factor {
-    /// A quantity, in the unit that the factor's name ends in; shares in 0..=1.
-    Number(f64),
-    /// A name, such as a protocol's.
-    Text(String),
-}
-
-impl fmt::Display for Factor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Factor::Number(number) => number.fmt(f),
-            Factor::Text(text) => f.write_str(text),
-        }
-    }
-}
-
 /// Everything that `run` found out: the document of `--json` and of `run.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Document {
@@ -82,7 +62,7 @@ pub struct Document {
 /// One combination of factors and what its runs say together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CellResult {
-    /// The factors by name, in alphabetical order.
+    /// The factors by name, in the order of the scenario.
     pub factors: serde_json::Map<String, serde_json::Value>,
     /// A summary of each metric that has samples.
     pub metrics: BTreeMap<String, MetricSummary>,
@@ -97,6 +77,28 @@ pub struct CellResult {
     /// `expected_round_trips` times the path's round-trip time, without serialisation and losses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_completion_ms: Option<f64>,
+}
+
+impl CellResult {
+    /// A factor's value as text; empty where the cell has no such factor.
+    pub fn factor_text(&self, name: &str) -> String {
+        match self.factors.get(name) {
+            None => String::new(),
+            Some(serde_json::Value::String(text)) => text.clone(),
+            Some(other) => other.to_string(),
+        }
+    }
+}
+
+/// The names of all factors, in the order in which the cells list them.
+pub fn factor_names(cells: &[CellResult]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in cells.iter().flat_map(|cell| cell.factors.keys()) {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    names
 }
 
 /// A reason for which runs failed.
@@ -146,8 +148,8 @@ pub struct Difference {
     pub mean: f64,
     /// The 95 % interval of that mean.
     pub ci95: [f64; 2],
-    /// The mean difference as a percentage of `against`'s mean.
-    pub percent: f64,
+    /// The mean difference as a percentage of the mean of `against`, where that is above zero.
+    pub percent: Option<f64>,
     /// Pairs of runs in which both went through.
     pub n: u32,
 }
