@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 
 use crate::Time;
 
@@ -15,6 +16,12 @@ pub enum Event {
     Started,
     /// The measured part is over: all that was to be sent is answered or given up.
     Finished,
+    /// From here on, an answer later than this after its message's intended time misses the
+    /// deadline.
+    DeadlineSet {
+        /// The span between the intended time and the last moment in time.
+        after: Duration,
+    },
     /// A phone begins to open a connection.
     ConnectStarted {
         /// Which client.

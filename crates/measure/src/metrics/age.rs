@@ -1,0 +1,66 @@
+//! How old what the server knows is.
+
+use std::collections::BTreeMap;
+
+use trackbed_core::Time;
+use trackbed_core::event::Event;
+
+use super::Metric;
+
+pub(super) const AGE_OF_INFORMATION_MS: Metric = Metric {
+    name: "age_of_information_ms",
+    help: "for each phone, the time average of the age of the freshest message that the server \
+           has, from its first to its last reception; a message is born when it is to be sent",
+    compute: |records| {
+        let mut ages: BTreeMap<u32, Age> = BTreeMap::new();
+        let mut born = BTreeMap::new();
+        for record in records {
+            match record.event {
+                Event::Sent { phone, message, intended, .. } => {
+                    born.entry((phone, message)).or_insert(intended);
+                }
+                Event::Received { phone, message } => {
+                    if let Some(&born) = born.get(&(phone, message)) {
+                        let age = ages.entry(phone);
+                        age.and_modify(|age| age.receive(record.at, born))
+                            .or_insert_with(|| Age::new(record.at, born));
+                    }
+                }
+                _ => {}
+            }
+        }
+        ages.values().filter_map(Age::mean_ms).collect()
+    },
+};
+
+/// The age of information at one receiver (Kaul, Yates, Gruteser, "Real-time status: How often
+/// should one update?", INFOCOM 2012): a sawtooth that rises with time and falls, whenever a
+/// fresher message arrives, to that message's age.
+struct Age {
+    first: Time,
+    last: Time,
+    /// When the freshest message so far was born.
+    freshest: Time,
+    /// The area under the sawtooth between `first` and `last`, in square nanoseconds.
+    area: f64,
+}
+
+impl Age {
+    fn new(at: Time, born: Time) -> Age {
+        Age { first: at, last: at, freshest: born, area: 0.0 }
+    }
+
+    fn receive(&mut self, at: Time, born: Time) {
+        let nanos = |time: Time| (time - self.freshest).as_nanos() as f64;
+        let (low, high) = (nanos(self.last), nanos(at));
+        self.area += (low + high) / 2.0 * (high - low);
+        self.last = at;
+        self.freshest = self.freshest.max(born);
+    }
+
+    /// Nothing where there was one reception only: an average needs a span.
+    fn mean_ms(&self) -> Option<f64> {
+        let span = (self.last - self.first).as_nanos() as f64;
+        (span > 0.0).then(|| self.area / span / 1e6)
+    }
+}

@@ -1,0 +1,39 @@
+//! How long everything took.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use trackbed_core::Time;
+use trackbed_core::event::{Event, Record};
+
+use super::Metric;
+
+pub(super) const COMPLETION_MS: Metric = Metric {
+    name: "completion_ms",
+    help: "from the start of the measured part, connection set-up included, to the last answer or \
+           the last byte of the transfer; with several phones one sample each, from the phone's \
+           first attempt to connect",
+    compute: |records| spans(records).values().map(|span| span.as_secs_f64() * 1e3).collect(),
+};
+
+/// The time that each phone took, for the phones that got an answer or a transfer.
+pub(super) fn spans(records: &[Record]) -> BTreeMap<u32, Duration> {
+    let mut start = None;
+    let mut first_attempts = BTreeMap::new();
+    let mut ends: BTreeMap<u32, Time> = BTreeMap::new();
+    for record in records {
+        match record.event {
+            Event::Started => start = Some(record.at),
+            Event::ConnectStarted { phone, .. } => {
+                first_attempts.entry(phone).or_insert(record.at);
+            }
+            Event::Answered { phone, .. } | Event::Transferred { phone, .. } => {
+                ends.insert(phone, record.at);
+            }
+            _ => {}
+        }
+    }
+    let alone = first_attempts.len() <= 1;
+    let begin = |phone| if alone { start } else { first_attempts.get(phone).copied() };
+    ends.iter().filter_map(|(phone, end)| Some((*phone, *end - begin(phone)?))).collect()
+}

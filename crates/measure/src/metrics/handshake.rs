@@ -1,0 +1,54 @@
+//! How connections began.
+
+use std::collections::BTreeMap;
+
+use trackbed_core::event::{Event, Record};
+
+use super::Metric;
+
+pub(super) const HANDSHAKE_MS: Metric = Metric {
+    name: "handshake_ms",
+    help: "for each connection, from the attempt to connect until a request may be sent; next to \
+           nothing with early data over QUIC",
+    compute: durations,
+};
+
+pub(super) const RESUMED_RATIO: Metric = Metric {
+    name: "resumed_ratio",
+    help: "share of the encrypted connections that took up an earlier session",
+    compute: |records| {
+        share(records, |event| matches!(event, Event::Secured { resumed: true, .. }))
+    },
+};
+
+pub(super) const EARLY_DATA_RATIO: Metric = Metric {
+    name: "early_data_ratio",
+    help: "share of the encrypted connections on which the server accepted early data",
+    compute: |records| share(records, |event| matches!(event, Event::Secured { early: true, .. })),
+};
+
+fn durations(records: &[Record]) -> Vec<f64> {
+    let mut attempts = BTreeMap::new();
+    let mut durations = Vec::new();
+    for record in records {
+        match record.event {
+            Event::ConnectStarted { phone, connection } => {
+                attempts.insert((phone, connection), record.at);
+            }
+            Event::Connected { phone, connection } => {
+                if let Some(start) = attempts.remove(&(phone, connection)) {
+                    durations.push((record.at - start).as_secs_f64() * 1e3);
+                }
+            }
+            _ => {}
+        }
+    }
+    durations
+}
+
+/// The share of the secured connections that `wanted` picks.
+fn share(records: &[Record], wanted: fn(&Event) -> bool) -> Vec<f64> {
+    let secured = records.iter().filter(|r| matches!(r.event, Event::Secured { .. })).count();
+    let picked = records.iter().filter(|record| wanted(&record.event)).count();
+    if secured == 0 { Vec::new() } else { vec![picked as f64 / secured as f64] }
+}

@@ -1,0 +1,69 @@
+//! What went over the links.
+
+use trackbed_core::event::{Event, Record};
+
+use super::Metric;
+
+pub(super) const LOSS_PERCENT: Metric = Metric {
+    name: "loss_percent",
+    help: "packets that the links lost by chance or by schedule, of those that entered them, all \
+           directions together, over the whole run",
+    compute: |records| Total::of(records).percent(|total| total.lost_packets),
+};
+
+pub(super) const QUEUE_DROP_PERCENT: Metric = Metric {
+    name: "queue_drop_percent",
+    help: "packets that the links' queues dropped, of those that entered the links, all \
+           directions together, over the whole run",
+    compute: |records| Total::of(records).percent(|total| total.queue_dropped_packets),
+};
+
+pub(super) const WIRE_BYTES: Metric = Metric {
+    name: "wire_bytes",
+    help: "bytes that entered the links, IP headers included, all directions together, over the \
+           whole run, warm-up included",
+    compute: |records| {
+        let total = Total::of(records);
+        if total.links == 0 { Vec::new() } else { vec![total.offered_bytes as f64] }
+    },
+};
+
+/// The sum of the links' accounts.
+#[derive(Default)]
+struct Total {
+    links: u64,
+    offered_packets: u64,
+    offered_bytes: u64,
+    lost_packets: u64,
+    queue_dropped_packets: u64,
+}
+
+impl Total {
+    fn of(records: &[Record]) -> Total {
+        let mut total = Total::default();
+        for record in records {
+            if let Event::Link {
+                offered_packets,
+                offered_bytes,
+                lost_packets,
+                queue_dropped_packets,
+                ..
+            } = record.event
+            {
+                total.links += 1;
+                total.offered_packets += offered_packets;
+                total.offered_bytes += offered_bytes;
+                total.lost_packets += lost_packets;
+                total.queue_dropped_packets += queue_dropped_packets;
+            }
+        }
+        total
+    }
+
+    fn percent(&self, part: fn(&Total) -> u64) -> Vec<f64> {
+        if self.offered_packets == 0 {
+            return Vec::new();
+        }
+        vec![part(self) as f64 * 100.0 / self.offered_packets as f64]
+    }
+}

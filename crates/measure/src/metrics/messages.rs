@@ -1,0 +1,75 @@
+//! The messages of a run, gathered from its events.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use trackbed_core::Time;
+use trackbed_core::event::{Event, Record};
+
+/// A phone and its message.
+pub(super) type MessageId = (u32, u32);
+
+/// When a message was to be sent, and when its answer came.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Message {
+    /// Time zero only where the message was given up before it could be sent.
+    pub(super) intended: Time,
+    pub(super) bytes: u64,
+    pub(super) answer: Option<Answer>,
+}
+
+impl Message {
+    /// From the intended time to the answer.
+    pub(super) fn latency(&self) -> Option<Duration> {
+        self.answer.map(|answer| answer.at - self.intended)
+    }
+
+    /// Whether the answer took the message.
+    pub(super) fn is_taken(&self) -> bool {
+        self.answer.is_some_and(|answer| TAKEN.contains(&answer.status))
+    }
+}
+
+/// The first answer to a message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Answer {
+    pub(super) at: Time,
+    pub(super) status: u16,
+}
+
+/// Every message that was sent or given up, by phone and number. A message that was sent again,
+/// on another connection, counts from its first sending.
+pub(super) fn gather(records: &[Record]) -> BTreeMap<MessageId, Message> {
+    let mut messages = BTreeMap::new();
+    for record in records {
+        match record.event {
+            Event::Sent { phone, message, intended, bytes } => {
+                messages.entry((phone, message)).or_insert(Message {
+                    intended,
+                    bytes,
+                    answer: None,
+                });
+            }
+            Event::Answered { phone, message, status } => {
+                if let Some(message) = messages.get_mut(&(phone, message)) {
+                    message.answer.get_or_insert(Answer { at: record.at, status });
+                }
+            }
+            Event::Failed { phone, message, .. } => {
+                messages.entry((phone, message)).or_insert(Message {
+                    intended: Time::ZERO,
+                    bytes: 0,
+                    answer: None,
+                });
+            }
+            _ => {}
+        }
+    }
+    messages
+}
+
+/// Statuses of messages that the server took.
+pub(super) const TAKEN: std::ops::RangeInclusive<u16> = 200..=299;
+
+/// Statuses of messages that the server refused.
+pub(super) const REFUSED: std::ops::RangeInclusive<u16> = 400..=499;

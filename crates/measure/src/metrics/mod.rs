@@ -1,0 +1,64 @@
+//! Metrics: pure functions from the events of one run to samples.
+//!
+//! A metric is an entry of [`registry`]; its name ends in its unit. A run gives a metric no
+//! sample, one, or many (the round-trip times of its messages). Every metric takes one or two
+//! passes over the events, so a run of ten thousand phones costs no more per event than a run of
+//! one.
+
+mod age;
+mod completion;
+mod counts;
+mod handshake;
+mod latency;
+mod link;
+mod messages;
+mod outcome;
+mod throughput;
+mod transport;
+
+#[cfg(test)]
+mod tests;
+
+use trackbed_core::event::Record;
+
+pub use outcome::outcome;
+
+/// A quantity that is computed from a run's events.
+#[derive(Clone, Copy, Debug)]
+pub struct Metric {
+    /// The name under which results hold it; it ends in the unit.
+    pub name: &'static str,
+    /// One line for lists and the reference page: what is measured, from when to when.
+    pub help: &'static str,
+    /// The samples of a run, in a fixed order; none where the run has nothing of the kind.
+    pub compute: fn(&[Record]) -> Vec<f64>,
+}
+
+/// Every metric, in the order in which reports show them.
+pub fn registry() -> &'static [Metric] {
+    REGISTRY
+}
+
+/// The metric called `name`.
+pub fn find(name: &str) -> Option<&'static Metric> {
+    REGISTRY.iter().find(|metric| metric.name == name)
+}
+
+const REGISTRY: &[Metric] = &[
+    completion::COMPLETION_MS,
+    handshake::HANDSHAKE_MS,
+    handshake::RESUMED_RATIO,
+    handshake::EARLY_DATA_RATIO,
+    latency::RTT_MS,
+    latency::DEADLINE_MISS_RATIO,
+    age::AGE_OF_INFORMATION_MS,
+    throughput::THROUGHPUT_MBPS,
+    throughput::TOTAL_THROUGHPUT_MBPS,
+    transport::RETRANSMISSION_PERCENT,
+    link::LOSS_PERCENT,
+    link::QUEUE_DROP_PERCENT,
+    link::WIRE_BYTES,
+    counts::ANSWERED_COUNT,
+    counts::REFUSED_COUNT,
+    counts::FAILED_COUNT,
+];

@@ -1,0 +1,57 @@
+//! How much arrived per second.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use trackbed_core::event::{Event, Record};
+
+use super::Metric;
+use super::completion::spans;
+use super::messages::gather;
+
+pub(super) const THROUGHPUT_MBPS: Metric = Metric {
+    name: "throughput_mbps",
+    help: "for each phone, the bytes of its messages that were taken, or of its transfer, over its \
+           completion time; without headers and retransmissions, in 10^6 bit/s",
+    compute: |records| {
+        let bytes = useful_bytes(records);
+        let rate =
+            |(phone, span): (&u32, &Duration)| mbps(bytes.get(phone).copied().unwrap_or(0), *span);
+        spans(records).iter().filter_map(rate).collect()
+    },
+};
+
+pub(super) const TOTAL_THROUGHPUT_MBPS: Metric = Metric {
+    name: "total_throughput_mbps",
+    help: "the same bytes of all phones together, over the time from the start of the measured \
+           part to the last answer or the last byte of all",
+    compute: |records| {
+        let started = records.iter().find(|record| record.event == Event::Started);
+        let last = records.iter().rev().find(|record| {
+            matches!(record.event, Event::Answered { .. } | Event::Transferred { .. })
+        });
+        let (Some(started), Some(last)) = (started, last) else { return Vec::new() };
+        let bytes = useful_bytes(records).values().sum();
+        mbps(bytes, last.at - started.at).into_iter().collect()
+    },
+};
+
+/// The bytes of each phone that fulfilled their purpose.
+fn useful_bytes(records: &[Record]) -> BTreeMap<u32, u64> {
+    let mut bytes = BTreeMap::new();
+    for ((phone, _), message) in gather(records) {
+        if message.is_taken() {
+            *bytes.entry(phone).or_default() += message.bytes;
+        }
+    }
+    for record in records {
+        if let Event::Transferred { phone, bytes: arrived, intact: true } = record.event {
+            *bytes.entry(phone).or_default() += arrived;
+        }
+    }
+    bytes
+}
+
+fn mbps(bytes: u64, span: Duration) -> Option<f64> {
+    (!span.is_zero()).then(|| bytes as f64 * 8.0 / span.as_secs_f64() / 1e6)
+}
