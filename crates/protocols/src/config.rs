@@ -1,0 +1,112 @@
+//! How a client and a server are set up.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use trackbed_substrate::TcpOptions;
+
+use crate::observer::Observer;
+use crate::security::{CipherSuite, Handshake, TlsVersion};
+use crate::tls::Trust;
+
+/// How a dialer connects.
+#[derive(Clone, Debug, Default)]
+pub struct ClientConfig {
+    /// What authenticates the server, see [`ServerHandle::trust`](crate::ServerHandle::trust).
+    /// Every encrypted protocol needs it.
+    pub trust: Option<Trust>,
+    /// What to offer; pin a version and a cipher by offering only these.
+    pub tls: TlsParameters,
+    /// How connections begin.
+    pub handshake: Handshake,
+    /// The address to connect from, by default the host's first one of the server's family.
+    pub local: Option<IpAddr>,
+    /// What lies below TLS.
+    pub transport: TransportParameters,
+}
+
+/// How a server answers.
+#[derive(Clone, Debug)]
+pub struct ServerConfig {
+    /// What to accept.
+    pub tls: TlsParameters,
+    /// Whether clients may resume earlier sessions, and send early data when they do.
+    pub sessions: bool,
+    /// What lies below TLS.
+    pub transport: TransportParameters,
+}
+
+/// Everything that is implemented is accepted.
+impl Default for ServerConfig {
+    fn default() -> ServerConfig {
+        ServerConfig {
+            tls: TlsParameters::default(),
+            sessions: true,
+            transport: TransportParameters::default(),
+        }
+    }
+}
+
+/// The TLS versions and ciphers that one side allows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TlsParameters {
+    /// The versions, at least one.
+    pub versions: Vec<TlsVersion>,
+    /// The ciphers in the order of preference, at least one.
+    pub ciphers: Vec<CipherSuite>,
+}
+
+impl TlsParameters {
+    /// One version and one cipher: what is negotiated can only be this.
+    pub fn only(version: TlsVersion, cipher: CipherSuite) -> TlsParameters {
+        TlsParameters { versions: vec![version], ciphers: vec![cipher] }
+    }
+}
+
+/// Everything that is implemented.
+impl Default for TlsParameters {
+    fn default() -> TlsParameters {
+        TlsParameters { versions: TlsVersion::ALL.to_vec(), ciphers: CipherSuite::ALL.to_vec() }
+    }
+}
+
+/// What both sides set below TLS.
+#[derive(Clone, Debug)]
+pub struct TransportParameters {
+    /// The congestion control algorithm. Over TCP the stack's name for it, handed on in place of
+    /// [`TcpOptions::congestion`]; over QUIC one of
+    /// [`quic_congestion`](crate::quic_congestion).
+    pub congestion: String,
+    /// The options of the TCP stack. Nagle's algorithm is always off: the protocols gather their
+    /// own writes, and each message leaves at once.
+    pub tcp: TcpOptions,
+    /// The flow control window of HTTP/2 and QUIC in bytes, for each stream and each connection,
+    /// and the most that a QUIC sender buffers. The default of 64 MiB carries 890 Mbit/s at a
+    /// round-trip time of 600 ms, so that the congestion controller is the limit and not this.
+    pub window: u32,
+    /// How long nothing may arrive or leave before a connection is given up. QUIC applies it to
+    /// the connection (RFC 9000 section 10.1), the others while an exchange is under way.
+    pub idle_timeout: Duration,
+    /// Who is shown keys and traces.
+    pub observer: Option<Arc<dyn Observer>>,
+}
+
+impl TransportParameters {
+    /// The TCP options with what this configuration imposes on them.
+    pub(crate) fn tcp_options(&self) -> TcpOptions {
+        TcpOptions { congestion: self.congestion.clone(), nodelay: true, ..self.tcp.clone() }
+    }
+}
+
+impl Default for TransportParameters {
+    fn default() -> TransportParameters {
+        TransportParameters {
+            congestion: "cubic".to_owned(),
+            tcp: TcpOptions::default(),
+            window: 64 << 20,
+            idle_timeout: Duration::from_secs(30),
+            observer: None,
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What can go wrong: which protocol, at which step, and whether a new connection may help.
+
+use std::fmt;
+
+/// The result type of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why something could not be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The configuration asks for something that the protocol cannot do.
+    Unsupported {
+        /// The protocol's name.
+        protocol: &'static str,
+        /// What it cannot do, and what to ask for instead.
+        advice: String,
+    },
+    /// The network, the peer's host or the transport failed.
+    Failed {
+        /// The protocol's name.
+        protocol: &'static str,
+        /// What was being done.
+        step: Step,
+        /// The cause, as the layer below words it.
+        reason: String,
+        /// Whether the same request on a new connection may succeed.
+        retryable: bool,
+    },
+    /// The peer sent something that the protocol does not allow.
+    Malformed {
+        /// The protocol's name.
+        protocol: &'static str,
+        /// What was being done.
+        step: Step,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A body is longer than the reader allows.
+    TooLong {
+        /// The limit in bytes.
+        limit_bytes: u64,
+    },
+    /// The application could not go on producing a body.
+    Body {
+        /// The cause, in the application's words.
+        reason: String,
+    },
+}
+
+/// What was being done when something failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Step {
+    /// Opening a server's socket.
+    Listen,
+    /// Opening a connection of the transport.
+    Connect,
+    /// Authenticating the peer and agreeing on keys.
+    Handshake,
+    /// Sending a request or a response.
+    Send,
+    /// Receiving a request or a response.
+    Receive,
+}
+
+impl Error {
+    /// Whether the same request on a new connection may succeed.
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, Error::Failed { retryable: true, .. })
+    }
+
+    /// A failure after which a new connection may help.
+    pub(crate) fn transient(
+        protocol: &'static str,
+        step: Step,
+        reason: impl fmt::Display,
+    ) -> Error {
+        Error::Failed { protocol, step, reason: reason.to_string(), retryable: true }
+    }
+
+    /// A failure that a new connection would meet again.
+    pub(crate) fn lasting(protocol: &'static str, step: Step, reason: impl fmt::Display) -> Error {
+        Error::Failed { protocol, step, reason: reason.to_string(), retryable: false }
+    }
+
+    /// A breach of the protocol by the peer.
+    pub(crate) fn malformed(
+        protocol: &'static str,
+        step: Step,
+        reason: impl fmt::Display,
+    ) -> Error {
+        Error::Malformed { protocol, step, reason: reason.to_string() }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Unsupported { protocol, advice } => write!(f, "{protocol}: {advice}"),
+            Error::Failed { protocol, step, reason, .. } => {
+                write!(f, "{protocol}: {step} failed: {reason}")
+            }
+            Error::Malformed { protocol, step, reason } => {
+                write!(f, "{protocol}: {step}: the peer broke the protocol: {reason}")
+            }
+            Error::TooLong { limit_bytes } => {
+                write!(f, "the body is longer than the {limit_bytes} bytes allowed here")
+            }
+            Error::Body { reason } => write!(f, "the body could not be produced: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Step::Listen => "listening",
+            Step::Connect => "connecting",
+            Step::Handshake => "the handshake",
+            Step::Send => "sending",
+            Step::Receive => "receiving",
+        })
+    }
+}

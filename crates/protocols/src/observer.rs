@@ -1,0 +1,26 @@
+//! Who watches a run: TLS keys for packet captures, and the QUIC engine's own trace.
+
+use std::fmt;
+use std::io;
+
+/// Receives what makes a capture readable. It must not influence the run.
+pub trait Observer: fmt::Debug + Send + Sync {
+    /// A line of the NSS key log format, without a line end: `LABEL CLIENT_RANDOM SECRET`, as
+    /// Wireshark reads it and a pcapng Decryption Secrets Block holds it. If both ends are
+    /// observed, each line comes twice.
+    fn tls_key(&self, line: &str);
+
+    /// Where to write the qlog trace of a new QUIC connection (JSON-SEQ,
+    /// draft-ietf-quic-qlog-main-schema), or `None` for no trace. `connection` is the original
+    /// destination connection ID in hexadecimal, equal on both sides.
+    fn qlog(&self, side: Side, connection: &str) -> Option<Box<dyn io::Write + Send + Sync>>;
+}
+
+/// An end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Side {
+    /// The end that connected.
+    Client,
+    /// The end that was connected to.
+    Server,
+}

@@ -1,0 +1,185 @@
+//! What every protocol of the track offers: a server, a dialer, connections, exchanges.
+
+use std::any::Any;
+use std::fmt;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use futures_core::future::LocalBoxFuture;
+use trackbed_substrate::Host;
+
+use crate::body::Body;
+use crate::config::{ClientConfig, ServerConfig};
+use crate::error::Error;
+use crate::security::{Handshake, Security, TlsVersion};
+use crate::stats::TransportStats;
+use crate::tls::Trust;
+
+/// A protocol: an entry of [`registry`](crate::registry).
+pub trait Protocol: Sync {
+    /// The name that scenarios use, for example `http2`.
+    fn name(&self) -> &'static str;
+
+    /// One line for lists: what it is made of.
+    fn summary(&self) -> &'static str;
+
+    /// What it can do, so that a plan can refuse what it cannot.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Starts a server on `listen`; port 0 takes a free one. It answers until the handle is
+    /// dropped. Call it, and everything it returns, on the thread of the substrate's executor.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if `config` asks for what the protocol cannot do, otherwise a
+    /// failure of [`Step::Listen`](crate::error::Step::Listen).
+    fn serve(
+        &self,
+        host: Arc<dyn Host>,
+        listen: SocketAddr,
+        config: &ServerConfig,
+        service: Rc<dyn Service>,
+    ) -> Result<ServerHandle, Error>;
+
+    /// Prepares connections from `host`. A dialer keeps the session tickets of its connections
+    /// for later ones; nothing is sent before [`Dialer::connect`].
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if `config` asks for what the protocol cannot do.
+    fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>, Error>;
+}
+
+/// Opens connections of one protocol with one configuration.
+pub trait Dialer {
+    /// Connects to a server and resolves as soon as a request may be sent: after the handshake,
+    /// or before it where early data is possible.
+    ///
+    /// # Errors
+    /// If the server cannot be reached or trusted, or does not speak the protocol.
+    fn connect(&self, remote: SocketAddr) -> LocalBoxFuture<'_, Result<Rc<dyn Connection>, Error>>;
+}
+
+/// A connection to a server. Dropping the last handle closes it.
+pub trait Connection {
+    /// Sends a request and resolves with the head of the response; its body may still be on the
+    /// way, and so may the body of the request. Several exchanges may run at once: they share the
+    /// connection where the protocol multiplexes, and wait for each other where it does not.
+    ///
+    /// Where it does not, a response holds the connection until its body is read to the end.
+    ///
+    /// # Errors
+    /// If the connection fails or the peer breaks the protocol. [`Error::is_retryable`] says
+    /// whether a new connection may help.
+    fn exchange(&self, request: Request) -> LocalBoxFuture<'_, Result<Response, Error>>;
+
+    /// Closes the connection in an orderly way; resolves when the peer has been told. Exchanges
+    /// that still run may fail.
+    fn close(&self) -> LocalBoxFuture<'_, ()>;
+
+    /// What the handshake negotiated; `None` where nothing is encrypted or, with early data, as
+    /// long as the server has not answered.
+    fn security(&self) -> Option<Security>;
+
+    /// What the transport below has done so far.
+    fn transport(&self) -> TransportStats;
+}
+
+/// The application behind a server.
+pub trait Service {
+    /// Answers one request. The request's body arrives while it is read, the response's is sent
+    /// while it is produced.
+    fn call(&self, request: Request) -> LocalBoxFuture<'static, Response>;
+}
+
+/// Any function from a request to a future of a response is a service.
+impl<F, T> Service for F
+where
+    F: Fn(Request) -> T,
+    T: Future<Output = Response> + 'static,
+{
+    fn call(&self, request: Request) -> LocalBoxFuture<'static, Response> {
+        Box::pin(self(request))
+    }
+}
+
+/// What a client asks.
+pub struct Request {
+    /// An absolute path, at most [`MAX_PATH_LEN`](crate::MAX_PATH_LEN) bytes, for example `/rpc`:
+    /// it starts with `/` and consists of visible ASCII characters other than `#`.
+    pub path: String,
+    /// The body, sent while it is produced.
+    pub body: Body,
+}
+
+/// What a server answers.
+pub struct Response {
+    /// An HTTP status code, 200 to 999 (100 to 199 would announce a response, not be one).
+    pub status: u16,
+    /// The body, which arrives while it is read.
+    pub body: Body,
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Response {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Response").field("status", &self.status).finish_non_exhaustive()
+    }
+}
+
+/// What a protocol can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// The transport below it.
+    pub transport: Transport,
+    /// The TLS versions it can run over; none if it is not encrypted.
+    pub tls: &'static [TlsVersion],
+    /// The handshakes it can do over TLS 1.3. [`Handshake::Early`] needs TLS 1.3 everywhere.
+    pub handshakes: &'static [Handshake],
+    /// Whether several exchanges share a connection at once.
+    pub multiplexed: bool,
+}
+
+/// The transport protocol whose packets carry everything else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// TCP: retransmission and congestion control are the stack's.
+    Tcp,
+    /// UDP: both are the protocol's own.
+    Udp,
+}
+
+/// A running server. Dropping it stops the server: it accepts nothing more, and the connections
+/// it has are closed.
+pub struct ServerHandle {
+    local: SocketAddr,
+    trust: Option<Trust>,
+    _running: Box<dyn Any>,
+}
+
+impl ServerHandle {
+    /// A handle on the server at `local`, which runs until `running` is dropped.
+    pub(crate) fn new(local: SocketAddr, trust: Option<Trust>, running: impl Any) -> ServerHandle {
+        ServerHandle { local, trust, _running: Box::new(running) }
+    }
+
+    /// Where the server listens.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.local
+    }
+
+    /// What a client needs to authenticate this server; `None` where nothing is encrypted.
+    pub fn trust(&self) -> Option<&Trust> {
+        self.trust.as_ref()
+    }
+}
+
+impl fmt::Debug for ServerHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerHandle").field("local", &self.local).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,35 @@
+//! What a transport reports about a connection.
+
+use std::time::Duration;
+
+use trackbed_substrate::TcpInfo;
+
+/// What the transport of a connection has done so far, seen from this end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TransportStats {
+    /// TCP: segments sent, retransmissions included. QUIC: packets sent.
+    pub packets_sent: u64,
+    /// TCP: segments sent again. QUIC, which never sends a packet again: packets declared lost.
+    pub packets_lost: u64,
+    /// TCP: payload bytes sent, retransmissions included. QUIC: bytes of UDP payload sent.
+    pub bytes_sent: u64,
+    /// TCP: payload bytes received in order. QUIC: bytes of UDP payload received.
+    pub bytes_received: u64,
+    /// The smoothed round-trip time; `None` before the first sample.
+    pub smoothed_rtt: Option<Duration>,
+    /// The congestion window in bytes; zero if unknown.
+    pub congestion_window: u64,
+}
+
+impl From<TcpInfo> for TransportStats {
+    fn from(info: TcpInfo) -> TransportStats {
+        TransportStats {
+            packets_sent: info.segments_sent,
+            packets_lost: info.segments_retransmitted,
+            bytes_sent: info.bytes_sent,
+            bytes_received: info.bytes_received,
+            smoothed_rtt: info.smoothed_rtt,
+            congestion_window: info.congestion_window,
+        }
+    }
+}

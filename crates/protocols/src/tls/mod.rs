@@ -1,0 +1,177 @@
+//! TLS for both transports: one place that turns a configuration into rustls's.
+
+mod identity;
+mod provider;
+
+use std::sync::Arc;
+
+use rustls::client::Resumption;
+use rustls::server::{NoServerSessionStorage, ServerSessionMemoryCache};
+use rustls::sign::SingleCertAndKey;
+use rustls::{KeyLog, RootCertStore, SupportedProtocolVersion};
+use trackbed_substrate::Entropy;
+
+use crate::config::{ClientConfig, ServerConfig, TlsParameters};
+use crate::error::{Error, Result, Step};
+use crate::observer::Observer;
+use crate::security::{Handshake, Security, TlsVersion};
+use identity::Identity;
+pub(crate) use identity::SERVER_NAME;
+pub use identity::Trust;
+pub(crate) use provider::{Randomness, meaning};
+
+/// What a protocol says to TLS about itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Profile {
+    /// The protocol's name, for errors.
+    pub(crate) protocol: &'static str,
+    /// Its ALPN name (RFC 7301).
+    pub(crate) alpn: &'static [u8],
+    /// The TLS versions it runs over.
+    pub(crate) versions: &'static [TlsVersion],
+    /// How much early data a server takes, in bytes.
+    pub(crate) early_data_max: u32,
+}
+
+/// A client's TLS configuration. Its session tickets live in it.
+#[derive(Clone)]
+pub(crate) struct TlsClient {
+    pub(crate) config: Arc<rustls::ClientConfig>,
+    pub(crate) randomness: Randomness,
+}
+
+/// A server's TLS configuration, and what its clients must trust.
+#[derive(Clone)]
+pub(crate) struct TlsServer {
+    pub(crate) config: Arc<rustls::ServerConfig>,
+    pub(crate) randomness: Randomness,
+    pub(crate) trust: Trust,
+}
+
+impl TlsClient {
+    /// Prepares the client side of `profile` for a host with this `entropy`.
+    pub(crate) fn new(profile: Profile, entropy: Entropy, config: &ClientConfig) -> Result<Self> {
+        let versions = profile.versions_of(&config.tls)?;
+        let trust = config.trust.as_ref().ok_or_else(|| {
+            profile.unsupported("it is encrypted: set `trust` to what the server's handle returns")
+        })?;
+        if config.handshake == Handshake::Early && !config.tls.versions.contains(&TlsVersion::Tls13)
+        {
+            return Err(profile.unsupported("early data needs TLS 1.3: allow that version"));
+        }
+        let mut roots = RootCertStore::empty();
+        roots.add(trust.certificate().clone()).map_err(|error| {
+            profile.unsupported(&format!("the trusted certificate is not valid: {error}"))
+        })?;
+        let randomness = Randomness::new(entropy);
+        let mut tls = rustls::ClientConfig::builder_with_details(
+            randomness.provider(&config.tls),
+            randomness.time_provider(),
+        )
+        .with_protocol_versions(&versions)
+        .map_err(|error| profile.unsupported(&error.to_string()))?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+        tls.alpn_protocols = vec![profile.alpn.to_vec()];
+        tls.key_log = key_log(config.transport.observer.as_ref());
+        tls.enable_early_data = config.handshake == Handshake::Early;
+        tls.resumption = match config.handshake {
+            Handshake::New => Resumption::disabled(),
+            Handshake::Resumed | Handshake::Early => Resumption::in_memory_sessions(SESSIONS_MAX),
+        };
+        Ok(TlsClient { config: Arc::new(tls), randomness })
+    }
+}
+
+impl TlsServer {
+    /// Prepares the server side of `profile` for a host with this `entropy`, with a new identity.
+    pub(crate) fn new(profile: Profile, entropy: Entropy, config: &ServerConfig) -> Result<Self> {
+        let versions = profile.versions_of(&config.tls)?;
+        let randomness = Randomness::new(entropy);
+        let identity = Identity::new(&randomness)
+            .map_err(|reason| Error::lasting(profile.protocol, Step::Listen, reason))?;
+        let mut tls = rustls::ServerConfig::builder_with_details(
+            randomness.provider(&config.tls),
+            randomness.time_provider(),
+        )
+        .with_protocol_versions(&versions)
+        .map_err(|error| profile.unsupported(&error.to_string()))?
+        .with_no_client_auth()
+        .with_cert_resolver(Arc::new(SingleCertAndKey::from(identity.key)));
+        tls.alpn_protocols = vec![profile.alpn.to_vec()];
+        tls.key_log = key_log(config.transport.observer.as_ref());
+        // Sessions are remembered here and not in the ticket: RFC 8446 section 8.1 wants a ticket
+        // to work once for early data, and there is no ticket key that would have to be drawn.
+        tls.session_storage = match config.sessions {
+            true => ServerSessionMemoryCache::new(SESSIONS_MAX),
+            false => Arc::new(NoServerSessionStorage {}),
+        };
+        tls.max_early_data_size = if config.sessions { profile.early_data_max } else { 0 };
+        // Without it the answer to early data would wait for the client's Finished message.
+        tls.send_half_rtt_data = true;
+        Ok(TlsServer { config: Arc::new(tls), randomness, trust: identity.trust })
+    }
+}
+
+impl Profile {
+    fn versions_of(&self, tls: &TlsParameters) -> Result<Vec<&'static SupportedProtocolVersion>> {
+        if tls.ciphers.is_empty() {
+            return Err(self.unsupported("no cipher is allowed: allow at least one"));
+        }
+        let usable = tls.versions.iter().filter(|version| self.versions.contains(version));
+        let versions: Vec<_> = usable.map(|&version| protocol_version(version)).collect();
+        if versions.is_empty() {
+            let names: Vec<_> = self.versions.iter().map(|version| version.name()).collect();
+            let advice = format!("it runs over TLS {}: allow that version", names.join(" or "));
+            return Err(self.unsupported(&advice));
+        }
+        Ok(versions)
+    }
+
+    fn unsupported(&self, advice: &str) -> Error {
+        Error::Unsupported { protocol: self.protocol, advice: advice.to_owned() }
+    }
+}
+
+/// What was negotiated, as soon as a handshake is far enough to tell.
+pub(crate) fn security(
+    suite: Option<rustls::SupportedCipherSuite>,
+    kind: Option<rustls::HandshakeKind>,
+    early_data: bool,
+) -> Option<Security> {
+    let (version, cipher) = meaning(suite?)?;
+    let resumed = kind? == rustls::HandshakeKind::Resumed;
+    Some(Security { version, cipher, resumed, early_data })
+}
+
+fn protocol_version(version: TlsVersion) -> &'static SupportedProtocolVersion {
+    match version {
+        TlsVersion::Tls12 => &rustls::version::TLS12,
+        TlsVersion::Tls13 => &rustls::version::TLS13,
+    }
+}
+
+fn key_log(observer: Option<&Arc<dyn Observer>>) -> Arc<dyn KeyLog> {
+    match observer {
+        Some(observer) => Arc::new(ObservedKeys(Arc::clone(observer))),
+        None => Arc::new(rustls::NoKeyLog),
+    }
+}
+
+/// Words rustls's secrets as lines of the NSS key log format.
+#[derive(Debug)]
+struct ObservedKeys(Arc<dyn Observer>);
+
+impl KeyLog for ObservedKeys {
+    fn log(&self, label: &str, client_random: &[u8], secret: &[u8]) {
+        self.0.tls_key(&format!("{label} {} {}", hex(client_random), hex(secret)));
+    }
+}
+
+/// Lower-case hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// How many sessions a side remembers; the oldest are forgotten first.
+const SESSIONS_MAX: usize = 1_024;

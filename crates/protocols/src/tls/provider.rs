@@ -1,0 +1,212 @@
+//! Cryptography for TLS: ring's, with randomness from the operating system or from a run's seed.
+//!
+//! rustls wants its source of randomness as a `&'static` object without state. The seeded one is
+//! therefore a window onto a thread-local slot that is filled only while [`Randomness::scope`]
+//! runs a call into the library. Outside such a call it fails, and a [`SeededEntropy`] comes only
+//! from a simulated host: no connection of a real host can ever draw from it.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::crypto::ring::{cipher_suite as suites, default_provider, kx_group};
+use rustls::crypto::{
+    ActiveKeyExchange, CryptoProvider, GetRandomFailed, SecureRandom, SharedSecret,
+    SupportedKxGroup,
+};
+use rustls::pki_types::UnixTime;
+use rustls::time_provider::{DefaultTimeProvider, TimeProvider};
+use rustls::{NamedGroup, PeerMisbehaved, SupportedCipherSuite};
+use trackbed_substrate::{Entropy, SeededEntropy, wall_clock};
+use x25519_dalek::{PublicKey, StaticSecret};
+
+use crate::config::TlsParameters;
+use crate::security::{CipherSuite, TlsVersion};
+
+/// Where the randomness of one host's TLS sessions comes from.
+#[derive(Clone, Debug)]
+pub(crate) struct Randomness {
+    seeded: Option<SeededEntropy>,
+}
+
+impl Randomness {
+    /// The host's own.
+    pub(crate) fn new(entropy: Entropy) -> Randomness {
+        match entropy {
+            Entropy::Seeded(seeded) => Randomness { seeded: Some(seeded) },
+            _ => Randomness { seeded: None },
+        }
+    }
+
+    /// The seeded source, on a simulated host.
+    pub(crate) fn seeded(&self) -> Option<&SeededEntropy> {
+        self.seeded.as_ref()
+    }
+
+    /// Runs one call into the TLS library, which may draw randomness.
+    pub(crate) fn scope<T>(&self, call: impl FnOnce() -> T) -> T {
+        let Some(seeded) = &self.seeded else { return call() };
+        let _restore = Restore(CURRENT.replace(Some(seeded.clone())));
+        call()
+    }
+
+    /// The algorithms that `parameters` allow, in their order.
+    pub(crate) fn provider(&self, parameters: &TlsParameters) -> Arc<CryptoProvider> {
+        let mut provider = default_provider();
+        provider.cipher_suites = parameters.suites();
+        // One group on every substrate, so that the handshake's messages are of the same length.
+        provider.kx_groups = vec![kx_group::X25519];
+        if self.seeded.is_some() {
+            provider.kx_groups = vec![&SeededX25519];
+            provider.secure_random = &SeededRandom;
+        }
+        Arc::new(provider)
+    }
+
+    /// The clock for certificates and tickets.
+    pub(crate) fn time_provider(&self) -> Arc<dyn TimeProvider> {
+        match self.seeded {
+            Some(_) => Arc::new(RunTime),
+            None => Arc::new(DefaultTimeProvider),
+        }
+    }
+}
+
+impl TlsParameters {
+    fn suites(&self) -> Vec<SupportedCipherSuite> {
+        let of = |version| self.ciphers.iter().map(move |&cipher| suite(version, cipher));
+        self.versions.iter().flat_map(|&version| of(version)).collect()
+    }
+}
+
+/// The suite that stands for `cipher` in `version`. In TLS 1.2 the certificate is of type ECDSA.
+fn suite(version: TlsVersion, cipher: CipherSuite) -> SupportedCipherSuite {
+    match (version, cipher) {
+        (TlsVersion::Tls13, CipherSuite::Aes128Gcm) => suites::TLS13_AES_128_GCM_SHA256,
+        (TlsVersion::Tls13, CipherSuite::Aes256Gcm) => suites::TLS13_AES_256_GCM_SHA384,
+        (TlsVersion::Tls13, CipherSuite::ChaCha20Poly1305) => {
+            suites::TLS13_CHACHA20_POLY1305_SHA256
+        }
+        (TlsVersion::Tls12, CipherSuite::Aes128Gcm) => {
+            suites::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256
+        }
+        (TlsVersion::Tls12, CipherSuite::Aes256Gcm) => {
+            suites::TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384
+        }
+        (TlsVersion::Tls12, CipherSuite::ChaCha20Poly1305) => {
+            suites::TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256
+        }
+    }
+}
+
+/// The version and the cipher that a negotiated suite stands for.
+pub(crate) fn meaning(negotiated: SupportedCipherSuite) -> Option<(TlsVersion, CipherSuite)> {
+    TlsVersion::ALL
+        .iter()
+        .flat_map(|&version| CipherSuite::ALL.iter().map(move |&cipher| (version, cipher)))
+        .find(|&(version, cipher)| suite(version, cipher) == negotiated)
+}
+
+thread_local! {
+    static CURRENT: RefCell<Option<SeededEntropy>> = const { RefCell::new(None) };
+}
+
+/// Puts the slot back as it was, even if the call panics.
+struct Restore(Option<SeededEntropy>);
+
+impl Drop for Restore {
+    fn drop(&mut self) {
+        CURRENT.replace(self.0.take());
+    }
+}
+
+fn fill(bytes: &mut [u8]) -> Result<(), GetRandomFailed> {
+    CURRENT.with_borrow(|current| {
+        current.as_ref().ok_or(GetRandomFailed)?.fill(bytes).map_err(|_| GetRandomFailed)
+    })
+}
+
+#[derive(Debug)]
+struct SeededRandom;
+
+impl SecureRandom for SeededRandom {
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), GetRandomFailed> {
+        fill(bytes)
+    }
+}
+
+/// X25519 (RFC 7748) with a key from the seed; ring's own draws from the operating system.
+#[derive(Debug)]
+struct SeededX25519;
+
+impl SupportedKxGroup for SeededX25519 {
+    fn start(&self) -> Result<Box<dyn ActiveKeyExchange>, rustls::Error> {
+        let mut key = [0; 32];
+        fill(&mut key)?;
+        let secret = StaticSecret::from(key);
+        let public = PublicKey::from(&secret);
+        Ok(Box::new(SeededExchange { secret, public }))
+    }
+
+    fn name(&self) -> NamedGroup {
+        NamedGroup::X25519
+    }
+}
+
+struct SeededExchange {
+    secret: StaticSecret,
+    public: PublicKey,
+}
+
+impl ActiveKeyExchange for SeededExchange {
+    fn complete(self: Box<Self>, peer: &[u8]) -> Result<SharedSecret, rustls::Error> {
+        let peer: [u8; 32] = peer.try_into().map_err(|_| PeerMisbehaved::InvalidKeyShare)?;
+        let shared = self.secret.diffie_hellman(&peer.into());
+        // RFC 8446 section 7.4.2: an all-zero secret is refused.
+        if !shared.was_contributory() {
+            return Err(PeerMisbehaved::InvalidKeyShare.into());
+        }
+        Ok(SharedSecret::from(&shared.as_bytes()[..]))
+    }
+
+    fn pub_key(&self) -> &[u8] {
+        self.public.as_bytes()
+    }
+
+    fn group(&self) -> NamedGroup {
+        NamedGroup::X25519
+    }
+}
+
+/// The time of day in the simulated run.
+#[derive(Debug)]
+struct RunTime;
+
+impl TimeProvider for RunTime {
+    fn current_time(&self) -> Option<UnixTime> {
+        let now: Duration = wall_clock();
+        Some(UnixTime::since_unix_epoch(now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_suite_is_told_from_every_other() {
+        for &version in TlsVersion::ALL {
+            for &cipher in CipherSuite::ALL {
+                assert_eq!(meaning(suite(version, cipher)), Some((version, cipher)));
+            }
+        }
+    }
+
+    #[test]
+    fn the_seeded_source_is_shut_outside_a_scope() {
+        assert!(SeededRandom.fill(&mut [0; 8]).is_err());
+        assert!(SeededX25519.start().is_err());
+        let system = Randomness::new(Entropy::System);
+        assert!(system.scope(|| SeededRandom.fill(&mut [0; 8])).is_err());
+    }
+}
