@@ -10,7 +10,7 @@ mod link;
 pub mod models;
 mod network;
 pub mod queue;
-mod spec;
+pub mod spec;
 
 pub use link::{Alteration, Change, DropReason, Link, Outlet, Wire};
 pub use network::{

@@ -1,7 +1,20 @@
 //! The link models, a file each.
 
+pub(crate) mod corruption;
 pub mod delay;
-mod rate;
+pub(crate) mod duplication;
+mod gate;
+pub mod loss;
+pub(crate) mod outage;
+pub(crate) mod rate;
+pub(crate) mod rate_trace;
+pub(crate) mod reordering;
 
+pub use corruption::Corruption;
 pub use delay::Delay;
+pub use duplication::Duplication;
+pub use loss::Loss;
+pub use outage::{DownMode, Outage};
 pub use rate::Rate;
+pub use rate_trace::{RateTrace, Trace};
+pub use reordering::Reordering;

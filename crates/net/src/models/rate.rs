@@ -6,8 +6,31 @@ use std::time::Duration;
 use trackbed_core::{Bitrate, Packet, Rng, Time};
 
 use crate::link::{Change, Link, Outlet};
-use crate::queue::{Queue, QueueModel};
-use crate::spec::{Model, Stage};
+use crate::queue::{Queue, QueueEntry, QueueModel};
+use crate::spec::{Arguments, Kind, Model, ModelEntry, Parameter, SpecError, Stage};
+
+pub(crate) static ENTRY: ModelEntry = ModelEntry {
+    name: "rate",
+    summary: "sends packets one after the other at a constant rate; the others wait in a queue",
+    parameters: &[Parameter::required(
+        "rate",
+        Kind::Rate,
+        "bits per second, counted over IP packets without lower layers",
+    )],
+    has_queue: true,
+    example: &[("rate", "50 Mbit/s"), ("queue_packets", "100")],
+    read,
+};
+
+fn read(arguments: &Arguments) -> Result<Arc<dyn Model>, SpecError> {
+    let rate: Bitrate = arguments.need("rate");
+    if rate.as_bps() == 0 {
+        return Err(SpecError::new(
+            "rate: nothing passes at 0; write a rate above it, or an outage",
+        ));
+    }
+    Ok(Arc::new(Rate { rate, queue: QueueEntry::model(arguments)? }))
+}
 
 /// Sends one packet after the other, each for as long as its bytes (IP header included, nothing
 /// below IP) take at the rate, rounded up to a nanosecond. The others wait in a queue. A packet

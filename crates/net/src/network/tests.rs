@@ -1,7 +1,7 @@
 use std::net::SocketAddr;
 
-use trackbed_core::packet::Ecn;
-use trackbed_core::{Bitrate, Seed, UdpDatagram};
+use trackbed_core::packet::{Ecn, UdpDatagram};
+use trackbed_core::{Bitrate, Seed};
 
 use super::*;
 use crate::queue::DropTail;

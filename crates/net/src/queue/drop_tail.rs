@@ -1,11 +1,40 @@
 //! The plain queue: first in, first out, and no room means no entry.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use trackbed_core::{ByteSize, Packet, Time};
 
-use super::{Queue, QueueModel};
+use super::{Queue, QueueEntry, QueueModel};
 use crate::link::{DropReason, Outlet};
+use crate::spec::{Arguments, Kind, Parameter, SpecError};
+
+pub(super) static ENTRY: QueueEntry = QueueEntry {
+    name: "drop-tail",
+    summary: "first in, first out; a packet that finds no room is lost",
+    parameters: &[
+        Parameter::optional(
+            "queue_packets",
+            Kind::Count,
+            "the most packets that wait, the one being sent not counted; 100 if neither limit is \
+             given, no limit if only queue_bytes is",
+        ),
+        Parameter::optional(
+            "queue_bytes",
+            Kind::Size,
+            "the most bytes that wait, IP headers included; no limit if not given",
+        ),
+    ],
+    read,
+};
+
+fn read(arguments: &Arguments) -> Result<Arc<dyn QueueModel>, SpecError> {
+    let (packets, bytes) = (arguments.get("queue_packets"), arguments.get("queue_bytes"));
+    let packets = packets.or(if bytes.is_none() { Some(DEFAULT_PACKETS) } else { None });
+    Ok(Arc::new(DropTail { packets, bytes }))
+}
+
+const DEFAULT_PACKETS: u64 = 100;
 
 /// A first-in, first-out queue that refuses what exceeds its limits. A packet is taken if,
 /// with it, no limit is exceeded (as Linux's `pfifo` and `bfifo`, and Mahimahi's `droptail`).

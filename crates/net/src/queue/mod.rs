@@ -1,14 +1,30 @@
 //! Queues in front of a rate: who may wait, and who goes next.
 
+mod codel;
 mod drop_tail;
 
 use std::fmt;
+use std::sync::Arc;
 
 use trackbed_core::{Packet, Time};
 
 use crate::link::Outlet;
+use crate::spec::{Arguments, Kind, Parameter, SpecError, Value};
 
+pub use codel::Codel;
 pub use drop_tail::DropTail;
+
+/// Every queue, in the order in which they are listed. A new queue is a file and a line here,
+/// and its name in [`SELECTOR`].
+pub static QUEUES: &[&QueueEntry] = &[&drop_tail::ENTRY, &codel::ENTRY];
+
+/// The parameter by which a model that has a queue lets one choose it.
+pub static SELECTOR: Parameter = Parameter::with_default(
+    "queue",
+    Kind::Choice(&["drop-tail", "codel"]),
+    "drop-tail",
+    "the queue in which packets wait",
+);
 
 /// Packets that wait to be sent.
 ///
@@ -42,4 +58,48 @@ pub trait Queue: fmt::Debug + Send {
 pub trait QueueModel: fmt::Debug + Send + Sync {
     /// An empty queue.
     fn build(&self) -> Box<dyn Queue>;
+}
+
+impl<Q: QueueModel + ?Sized> QueueModel for Arc<Q> {
+    fn build(&self) -> Box<dyn Queue> {
+        (**self).build()
+    }
+}
+
+/// What is known of a queue before its parameters are.
+pub struct QueueEntry {
+    /// The name under which scenarios use the queue.
+    pub name: &'static str,
+    /// What it does, in one sentence.
+    pub summary: &'static str,
+    /// Its parameters; their names begin with the queue's or with `queue`.
+    pub parameters: &'static [Parameter],
+    pub(crate) read: fn(&Arguments) -> Result<Arc<dyn QueueModel>, SpecError>,
+}
+
+impl QueueEntry {
+    /// The queue that the parameters `given` to a model choose.
+    pub(crate) fn chosen(given: &[(String, Value)]) -> Result<&'static QueueEntry, SpecError> {
+        let selector: Vec<_> =
+            given.iter().filter(|(name, _)| name == SELECTOR.name).cloned().collect();
+        let arguments = Arguments::read("queue", &[&SELECTOR], &selector)?;
+        Ok(QueueEntry::selected(&arguments))
+    }
+
+    /// The queue that the arguments of a model describe.
+    pub(crate) fn model(arguments: &Arguments) -> Result<Arc<dyn QueueModel>, SpecError> {
+        (QueueEntry::selected(arguments).read)(arguments)
+    }
+
+    fn selected(arguments: &Arguments) -> &'static QueueEntry {
+        let name: &str = arguments.need(SELECTOR.name);
+        let entry = QUEUES.iter().find(|entry| entry.name == name);
+        entry.expect("the selector offers the queues there are")
+    }
+}
+
+impl fmt::Debug for QueueEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("QueueEntry").field("name", &self.name).finish_non_exhaustive()
+    }
 }

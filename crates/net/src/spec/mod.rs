@@ -1,5 +1,8 @@
 //! The description of a link: plain data, from which each run builds links of its own.
 
+mod parameter;
+mod registry;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,6 +13,11 @@ use crate::link::{Link, Wire};
 use crate::models::{Delay, Rate};
 use crate::queue::DropTail;
 
+pub use parameter::{
+    Argument, Arguments, FromArgument, Kind, Otherwise, Parameter, SpecError, Value,
+};
+pub use registry::{MODELS, ModelEntry};
+
 /// The description of one model of a link: plain data.
 pub trait Model: fmt::Debug + Send + Sync {
     /// Where the model stands in the default order; also the name of its random numbers.
@@ -17,6 +25,16 @@ pub trait Model: fmt::Debug + Send + Sync {
 
     /// Builds the model around `inner`. Only this model draws from `rng`.
     fn wrap(&self, rng: Rng, inner: Box<dyn Link>) -> Box<dyn Link>;
+}
+
+impl<M: Model + ?Sized> Model for Arc<M> {
+    fn stage(&self) -> Stage {
+        (**self).stage()
+    }
+
+    fn wrap(&self, rng: Rng, inner: Box<dyn Link>) -> Box<dyn Link> {
+        (**self).wrap(rng, inner)
+    }
 }
 
 /// The places of the models in the default order, the first one met by a packet first.

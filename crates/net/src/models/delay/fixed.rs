@@ -1,10 +1,21 @@
 //! The same delay for every packet.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::{Rng, Time};
 
-use super::DelayLaw;
+use super::{Delay, DelayLaw};
+use crate::spec::{Kind, ModelEntry, Parameter};
+
+pub(crate) static ENTRY: ModelEntry = ModelEntry {
+    name: "delay",
+    summary: "the same delay for every packet",
+    parameters: &[Parameter::required("delay", Kind::Time, "how long a packet is on the way")],
+    has_queue: false,
+    example: &[("delay", "10 ms")],
+    read: |arguments| Ok(Arc::new(Delay::fixed(arguments.need("delay")))),
+};
 
 /// The same delay for every packet: propagation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

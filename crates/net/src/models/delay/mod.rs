@@ -1,7 +1,12 @@
 //! Delay: every packet spends some time on the way. The laws by which the time is chosen are
 //! files of their own.
 
-mod fixed;
+pub(crate) mod fixed;
+pub(crate) mod normal;
+pub(crate) mod pareto;
+pub(crate) mod timetable;
+pub(crate) mod trace;
+pub(crate) mod uniform;
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,9 +16,14 @@ use trackbed_core::{Packet, Rng, Time};
 
 use crate::in_flight::InFlight;
 use crate::link::{Change, Link, Outlet};
-use crate::spec::{Model, Stage};
+use crate::spec::{Arguments, Kind, Model, Parameter, Stage};
 
 pub use fixed::Fixed;
+pub use normal::Normal;
+pub use pareto::Pareto;
+pub use timetable::Timetable;
+pub use trace::parse_delay_trace;
+pub use uniform::Uniform;
 
 /// Holds every packet for a time that a law gives.
 #[derive(Clone, Debug)]
@@ -115,4 +125,26 @@ impl Link for DelayLink {
     fn least_delay(&self) -> Duration {
         self.law.least() + self.inner.least_delay()
     }
+}
+
+/// The parameter of every delay that can vary.
+const OVERTAKING: Parameter = Parameter::with_default(
+    "overtaking",
+    Kind::Flag,
+    "false",
+    "whether packets may overtake one another; if not, a packet that would do so leaves right \
+     behind the one before",
+);
+
+fn delay_with_order(law: impl DelayLaw + 'static, arguments: &Arguments) -> Delay {
+    match arguments.need("overtaking") {
+        true => Delay::new(law).with_overtaking(),
+        false => Delay::new(law),
+    }
+}
+
+/// `span` times a factor that is not negative, to the nearest nanosecond; at most 584 years.
+fn scaled(span: Duration, factor: f64) -> Duration {
+    // A conversion from float to integer saturates at the ends.
+    Duration::from_nanos((span.as_nanos() as f64 * factor).round() as u64)
 }

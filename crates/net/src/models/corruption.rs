@@ -1,0 +1,54 @@
+//! Damage: some packets arrive with a flipped bit.
+
+use std::sync::Arc;
+
+use trackbed_core::{Packet, Ratio, Rng, Time};
+
+use super::gate::{Gate, Gated};
+use crate::link::{Alteration, Link, Outlet};
+use crate::spec::{Kind, Model, ModelEntry, Parameter, Stage};
+
+pub(crate) static ENTRY: ModelEntry = ModelEntry {
+    name: "corruption",
+    summary: "flips one bit behind the IP header of some packets, so that a checksum fails",
+    parameters: &[Parameter::required("corruption", Kind::Share, "the share of packets it hits")],
+    has_queue: false,
+    example: &[("corruption", "0.01 %")],
+    read: |arguments| Ok(Arc::new(Corruption { probability: arguments.need("corruption") })),
+};
+
+/// Flips one bit behind the IP header of each packet with the same probability. Draws twice for
+/// each packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Corruption {
+    /// The probability that a packet is hit.
+    pub probability: Ratio,
+}
+
+impl Model for Corruption {
+    fn stage(&self) -> Stage {
+        Stage::Corruption
+    }
+
+    fn wrap(&self, rng: Rng, inner: Box<dyn Link>) -> Box<dyn Link> {
+        Box::new(Gated { gate: CorruptionGate { model: *self, rng }, inner })
+    }
+}
+
+#[derive(Debug)]
+struct CorruptionGate {
+    model: Corruption,
+    rng: Rng,
+}
+
+impl Gate for CorruptionGate {
+    fn pass(&mut self, now: Time, packet: Packet, inner: &mut dyn Link, out: &mut dyn Outlet) {
+        let (hit, bit) = (self.rng.chance(self.model.probability), self.rng.next_u64());
+        if !hit {
+            return inner.push(now, packet, out);
+        }
+        let damaged = packet.with_flipped_bit(bit);
+        out.altered(now, &damaged, Alteration::Corrupted);
+        inner.push(now, damaged, out);
+    }
+}

@@ -1,0 +1,45 @@
+//! A delay by the normal distribution.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use trackbed_core::{Rng, Time};
+
+use super::{DelayLaw, OVERTAKING, delay_with_order, scaled};
+use crate::spec::{Kind, ModelEntry, Parameter};
+
+pub(crate) static ENTRY: ModelEntry = ModelEntry {
+    name: "delay-normal",
+    summary: "a random delay by the normal distribution; a negative one counts as zero",
+    parameters: &[
+        Parameter::required("mean", Kind::Time, "the mean, before negative delays become zero"),
+        Parameter::required("deviation", Kind::Time, "the standard deviation, likewise"),
+        OVERTAKING,
+    ],
+    has_queue: false,
+    example: &[("mean", "10 ms"), ("deviation", "2 ms")],
+    read: |arguments| {
+        let law = Normal { mean: arguments.need("mean"), deviation: arguments.need("deviation") };
+        Ok(Arc::new(delay_with_order(law, arguments)))
+    },
+};
+
+/// A delay by the normal distribution; one that would be negative is zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Normal {
+    /// The mean, before negative delays become zero.
+    pub mean: Duration,
+    /// The standard deviation, before negative delays become zero.
+    pub deviation: Duration,
+}
+
+impl DelayLaw for Normal {
+    fn draw(&self, _now: Time, rng: &mut Rng) -> Duration {
+        let offset = rng.normal();
+        let span = scaled(self.deviation, offset.abs());
+        match offset < 0.0 {
+            true => self.mean.saturating_sub(span),
+            false => self.mean.saturating_add(span),
+        }
+    }
+}

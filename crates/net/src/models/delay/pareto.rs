@@ -1,0 +1,68 @@
+//! A delay with a heavy tail: the Pareto distribution.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use trackbed_core::{Rng, Time};
+
+use super::{DelayLaw, OVERTAKING, delay_with_order, scaled};
+use crate::spec::{Kind, ModelEntry, Parameter, SpecError};
+
+pub(crate) static ENTRY: ModelEntry = ModelEntry {
+    name: "delay-pareto",
+    summary: "a random delay with a heavy tail, by the Pareto distribution",
+    parameters: &[
+        Parameter::required("least", Kind::Time, "the least delay, from which the tail begins"),
+        Parameter::required(
+            "shape",
+            Kind::Number,
+            "how fast the tail falls: P(delay > d) = (least / d)^shape; the mean is least * shape \
+             / (shape - 1) for a shape above 1",
+        ),
+        Parameter::with_default("most", Kind::Time, "60 s", "a longer delay counts as this"),
+        OVERTAKING,
+    ],
+    has_queue: false,
+    example: &[("least", "10 ms"), ("shape", "3")],
+    read: |arguments| {
+        let (least, most) = (arguments.need("least"), arguments.need("most"));
+        let law = Pareto::new(least, arguments.need("shape"), most)?;
+        Ok(Arc::new(delay_with_order(law, arguments)))
+    },
+};
+
+/// A delay by the Pareto distribution: longer than `d` with probability `(least / d)^shape`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pareto {
+    least: Duration,
+    shape: f64,
+    most: Duration,
+}
+
+impl Pareto {
+    /// At least `least`; a delay above `most` counts as `most`.
+    ///
+    /// # Errors
+    /// If `shape` is not a positive number, or `least` exceeds `most`.
+    pub fn new(least: Duration, shape: f64, most: Duration) -> Result<Pareto, SpecError> {
+        if !(shape.is_finite() && shape > 0.0) {
+            return Err(SpecError::new("shape must be a positive number; write 3, for example"));
+        }
+        if least > most {
+            return Err(SpecError::new("least exceeds most; write a larger most"));
+        }
+        Ok(Pareto { least, shape, most })
+    }
+}
+
+impl DelayLaw for Pareto {
+    /// The logarithm of a Pareto number is exponential with mean 1 / shape.
+    fn draw(&self, _now: Time, rng: &mut Rng) -> Duration {
+        // `libm` gives the same last bit on every machine; the system's library need not.
+        scaled(self.least, libm::exp(rng.exponential() / self.shape)).min(self.most)
+    }
+
+    fn least(&self) -> Duration {
+        self.least
+    }
+}

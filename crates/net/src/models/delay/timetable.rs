@@ -1,0 +1,75 @@
+//! A delay that changes at given times.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use trackbed_core::{Rng, Time};
+
+use super::{DelayLaw, OVERTAKING, delay_with_order};
+use crate::spec::{Kind, ModelEntry, Parameter, SpecError};
+
+pub(crate) static ENTRY: ModelEntry = ModelEntry {
+    name: "delay-timetable",
+    summary: "a delay that changes at given times",
+    parameters: &[
+        Parameter::required(
+            "delays",
+            Kind::Timetable,
+            "from when on which delay holds, the first one from 0 s on; the last one holds for good",
+        ),
+        OVERTAKING,
+    ],
+    has_queue: false,
+    example: &[("delays", "0 s: 10 ms, 5 s: 50 ms")],
+    read: |arguments| {
+        let rows: Vec<(Duration, Duration)> = arguments.need("delays");
+        let rows = rows.into_iter().map(|(from, delay)| (Time::ZERO + from, delay));
+        Ok(Arc::new(delay_with_order(Timetable::new(rows)?, arguments)))
+    },
+};
+
+/// A delay that changes at given times. What counts is the time at which a packet sets out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Timetable {
+    rows: Arc<[(Time, Duration)]>,
+}
+
+impl Timetable {
+    /// From each time on, the delay beside it; the last one for good.
+    ///
+    /// # Errors
+    /// If there is no row, the first one is not at time zero, or a time is not after the one
+    /// before.
+    pub fn new(rows: impl IntoIterator<Item = (Time, Duration)>) -> Result<Timetable, SpecError> {
+        let rows: Arc<[(Time, Duration)]> = rows.into_iter().collect();
+        match rows.first() {
+            None => {
+                return Err(SpecError::new("there is no delay; give at least one, from 0 s on"));
+            }
+            Some((Time::ZERO, _)) => {}
+            Some((first, _)) => {
+                return Err(SpecError::new(format!(
+                    "the first delay holds from {first} on; let it begin at 0 s"
+                )));
+            }
+        }
+        if let Some(pair) = rows.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
+            return Err(SpecError::new(format!(
+                "the delay from {} on comes after the one from {} on; give them in order of time",
+                pair[1].0, pair[0].0
+            )));
+        }
+        Ok(Timetable { rows })
+    }
+}
+
+impl DelayLaw for Timetable {
+    fn draw(&self, now: Time, _rng: &mut Rng) -> Duration {
+        let begun = self.rows.partition_point(|(from, _)| *from <= now);
+        self.rows[begun - 1].1
+    }
+
+    fn least(&self) -> Duration {
+        self.rows.iter().map(|(_, delay)| *delay).min().unwrap_or_default()
+    }
+}

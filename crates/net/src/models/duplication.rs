@@ -1,0 +1,57 @@
+//! Copies: some packets arrive twice.
+
+use std::sync::Arc;
+
+use trackbed_core::{Packet, Ratio, Rng, Time};
+
+use super::gate::{Gate, Gated};
+use crate::link::{Alteration, Link, Outlet};
+use crate::spec::{Kind, Model, ModelEntry, Parameter, Stage};
+
+pub(crate) static ENTRY: ModelEntry = ModelEntry {
+    name: "duplication",
+    summary: "sends a copy right behind some packets",
+    parameters: &[Parameter::required(
+        "duplication",
+        Kind::Share,
+        "the share of packets that is followed by a copy",
+    )],
+    has_queue: false,
+    example: &[("duplication", "0.1 %")],
+    read: |arguments| Ok(Arc::new(Duplication { probability: arguments.need("duplication") })),
+};
+
+/// Sends a copy right behind each packet with the same probability. A copy is not copied again;
+/// the models inside treat it as a packet of its own. Draws once for each packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Duplication {
+    /// The probability that a packet is followed by a copy.
+    pub probability: Ratio,
+}
+
+impl Model for Duplication {
+    fn stage(&self) -> Stage {
+        Stage::Duplication
+    }
+
+    fn wrap(&self, rng: Rng, inner: Box<dyn Link>) -> Box<dyn Link> {
+        Box::new(Gated { gate: DuplicationGate { model: *self, rng }, inner })
+    }
+}
+
+#[derive(Debug)]
+struct DuplicationGate {
+    model: Duplication,
+    rng: Rng,
+}
+
+impl Gate for DuplicationGate {
+    fn pass(&mut self, now: Time, packet: Packet, inner: &mut dyn Link, out: &mut dyn Outlet) {
+        if !self.rng.chance(self.model.probability) {
+            return inner.push(now, packet, out);
+        }
+        inner.push(now, packet.clone(), out);
+        out.altered(now, &packet, Alteration::Duplicated);
+        inner.push(now, packet, out);
+    }
+}

@@ -1,0 +1,48 @@
+//! Independent loss.
+
+use std::sync::Arc;
+
+use trackbed_core::{Ratio, Rng};
+
+use super::{Loss, LossLaw, LossProcess};
+use crate::spec::{Kind, ModelEntry, Parameter};
+
+pub(crate) static ENTRY: ModelEntry = ModelEntry {
+    name: "loss",
+    summary: "loses each packet with the same probability, whatever happens to the others",
+    parameters: &[Parameter::required("loss", Kind::Share, "the share of packets that is lost")],
+    has_queue: false,
+    example: &[("loss", "0.3 %")],
+    read: |arguments| Ok(Arc::new(Loss::bernoulli(arguments.need("loss")))),
+};
+
+/// Loses each packet with the same probability. Draws once for each packet, also at probability
+/// zero, so that runs with different probabilities meet the same draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bernoulli {
+    /// The probability that a packet is lost.
+    pub probability: Ratio,
+}
+
+impl LossLaw for Bernoulli {
+    fn begin(&self, rng: Rng) -> Box<dyn LossProcess> {
+        Box::new(Process { law: *self, rng })
+    }
+}
+
+#[derive(Debug)]
+struct Process {
+    law: Bernoulli,
+    rng: Rng,
+}
+
+impl LossProcess for Process {
+    fn loses_next(&mut self) -> bool {
+        self.rng.chance(self.law.probability)
+    }
+
+    fn set_probability(&mut self, probability: Ratio) -> bool {
+        self.law.probability = probability;
+        true
+    }
+}

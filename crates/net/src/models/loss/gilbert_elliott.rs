@@ -1,0 +1,80 @@
+//! Loss in bursts: the model of Gilbert (1960) and Elliott (1963).
+
+use std::sync::Arc;
+
+use trackbed_core::{Ratio, Rng};
+
+use super::{Loss, LossLaw, LossProcess};
+use crate::spec::{Kind, ModelEntry, Parameter};
+
+pub(crate) static ENTRY: ModelEntry = ModelEntry {
+    name: "gilbert-elliott",
+    summary: "loses packets in bursts: a good and a bad state with a loss probability each",
+    parameters: &[
+        Parameter::required(
+            "p",
+            Kind::Share,
+            "the probability, at each packet, to go from good to bad",
+        ),
+        Parameter::required(
+            "r",
+            Kind::Share,
+            "the probability, at each packet, to go from bad to good",
+        ),
+        Parameter::with_default("loss_bad", Kind::Share, "100 %", "the loss in the bad state"),
+        Parameter::with_default("loss_good", Kind::Share, "0 %", "the loss in the good state"),
+    ],
+    has_queue: false,
+    example: &[("p", "0.1 %"), ("r", "20 %")],
+    read: |arguments| {
+        Ok(Arc::new(Loss::new(GilbertElliott {
+            p: arguments.need("p"),
+            r: arguments.need("r"),
+            loss_bad: arguments.need("loss_bad"),
+            loss_good: arguments.need("loss_good"),
+        })))
+    },
+};
+
+/// Loses packets in bursts. Each packet meets the present state; then the state may change. With
+/// the default losses (all in the bad state, none in the good one) the share `p / (p + r)` is lost, in
+/// bursts of `1 / r` packets in the mean.
+///
+/// The first state is drawn from the share of time that each has in the long run, so that the
+/// beginning of a run is like any other part. Draws twice for each packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GilbertElliott {
+    /// The probability, at each packet, to go from the good state to the bad one.
+    pub p: Ratio,
+    /// The probability, at each packet, to go from the bad state to the good one.
+    pub r: Ratio,
+    /// The probability of loss in the bad state.
+    pub loss_bad: Ratio,
+    /// The probability of loss in the good state.
+    pub loss_good: Ratio,
+}
+
+impl LossLaw for GilbertElliott {
+    fn begin(&self, mut rng: Rng) -> Box<dyn LossProcess> {
+        let (p, r) = (self.p.as_f64(), self.r.as_f64());
+        // With p = r = 0 no state is ever left; the good one is then where it begins.
+        let bad = rng.unit() * (p + r) < p;
+        Box::new(Process { law: *self, bad, rng })
+    }
+}
+
+#[derive(Debug)]
+struct Process {
+    law: GilbertElliott,
+    bad: bool,
+    rng: Rng,
+}
+
+impl LossProcess for Process {
+    fn loses_next(&mut self) -> bool {
+        let GilbertElliott { p, r, loss_bad, loss_good } = self.law;
+        let lost = self.rng.chance(if self.bad { loss_bad } else { loss_good });
+        self.bad ^= self.rng.chance(if self.bad { r } else { p });
+        lost
+    }
+}

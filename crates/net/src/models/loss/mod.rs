@@ -1,0 +1,91 @@
+//! Loss: some packets do not arrive. The laws by which they are chosen are files of their own.
+
+pub(crate) mod bernoulli;
+pub(crate) mod gilbert_elliott;
+pub(crate) mod list;
+pub(crate) mod periodic;
+
+use std::fmt;
+use std::sync::Arc;
+
+use trackbed_core::{Packet, Ratio, Rng, Time};
+
+use super::gate::{Gate, Gated};
+use crate::link::{Change, DropReason, Link, Outlet};
+use crate::spec::{Model, SpecError, Stage};
+
+pub use bernoulli::Bernoulli;
+pub use gilbert_elliott::GilbertElliott;
+pub use list::Listed;
+pub use periodic::Periodic;
+
+/// Loses the packets that a law chooses. In the default order it comes behind queue and rate: a
+/// lost packet has been sent.
+#[derive(Clone, Debug)]
+pub struct Loss {
+    law: Arc<dyn LossLaw>,
+}
+
+impl Loss {
+    /// Loss by `law`.
+    pub fn new(law: impl LossLaw + 'static) -> Loss {
+        Loss { law: Arc::new(law) }
+    }
+
+    /// Each packet with the same probability, whatever happens to the others.
+    pub fn bernoulli(probability: Ratio) -> Loss {
+        Loss::new(Bernoulli { probability })
+    }
+}
+
+/// The description of a law of loss.
+pub trait LossLaw: fmt::Debug + Send + Sync {
+    /// A run of the law, to which packets come one after the other.
+    fn begin(&self, rng: Rng) -> Box<dyn LossProcess>;
+}
+
+/// A law of loss at work.
+pub trait LossProcess: fmt::Debug + Send {
+    /// True if the next packet is lost. A random law draws equally often for each packet.
+    fn loses_next(&mut self) -> bool;
+
+    /// Takes a new probability of loss, if the law has just one.
+    fn set_probability(&mut self, probability: Ratio) -> bool {
+        let _ = probability;
+        false
+    }
+}
+
+impl Model for Loss {
+    fn stage(&self) -> Stage {
+        Stage::Loss
+    }
+
+    fn wrap(&self, rng: Rng, inner: Box<dyn Link>) -> Box<dyn Link> {
+        Box::new(Gated { gate: LossGate(self.law.begin(rng)), inner })
+    }
+}
+
+#[derive(Debug)]
+struct LossGate(Box<dyn LossProcess>);
+
+impl Gate for LossGate {
+    fn pass(&mut self, now: Time, packet: Packet, inner: &mut dyn Link, out: &mut dyn Outlet) {
+        match self.0.loses_next() {
+            true => out.drop(now, packet, DropReason::Loss),
+            false => inner.push(now, packet, out),
+        }
+    }
+
+    fn change(&mut self, change: &Change) -> bool {
+        match change {
+            Change::Loss(probability) => self.0.set_probability(*probability),
+            Change::Rate(_) | Change::Delay(_) | Change::Paused(_) => false,
+        }
+    }
+}
+
+/// Packet numbers in a law or a list begin at one; zero names no packet.
+fn no_packet_zero(parameter: &str) -> SpecError {
+    SpecError::new(format!("{parameter}: packets are counted from 1; write 1 or more"))
+}

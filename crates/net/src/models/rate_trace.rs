@@ -1,0 +1,243 @@
+//! Serialisation by a trace of delivery opportunities, in the format of Mahimahi.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use trackbed_core::{Packet, Rng, Time};
+
+use crate::link::{Change, Link, Outlet};
+use crate::queue::{Queue, QueueEntry, QueueModel};
+use crate::spec::{Arguments, Kind, Model, ModelEntry, Parameter, SpecError, Stage};
+
+pub(crate) static ENTRY: ModelEntry = ModelEntry {
+    name: "rate-trace",
+    summary: "sends packets at the opportunities of a trace in Mahimahi's format; the others wait \
+              in a queue",
+    parameters: &[Parameter::required(
+        "trace",
+        Kind::File,
+        "a file with a millisecond on each line, at which 1,500 bytes can be sent; it repeats \
+         after the last one",
+    )],
+    has_queue: true,
+    example: &[("trace", "1\n2\n2\n5\n"), ("queue_packets", "100")],
+    read,
+};
+
+fn read(arguments: &Arguments) -> Result<Arc<dyn Model>, SpecError> {
+    if arguments.get("queue_packets") == Some(0u64) {
+        return Err(SpecError::new(
+            "queue_packets: every packet waits for an opportunity, so 0 lets none through; write 1 \
+             or more",
+        ));
+    }
+    let text: Arc<str> = arguments.need("trace");
+    Ok(Arc::new(RateTrace { trace: Trace::parse(&text)?, queue: QueueEntry::model(arguments)? }))
+}
+
+/// Sends packets at the opportunities of a trace, as Mahimahi's `mm-link` does: each opportunity
+/// carries 1,500 bytes of IP packets. Several small packets share one, a packet that does not fit
+/// into the rest of one goes on in the next, and what finds no packet is lost. A packet is passed
+/// on at the opportunity that carries its last byte. A packet is in the queue until an opportunity
+/// begins to carry it, also when the link was idle; one that arrives at the very time of an
+/// opportunity waits for the next.
+#[derive(Clone, Debug)]
+pub struct RateTrace {
+    /// The opportunities.
+    pub trace: Trace,
+    /// Where packets wait.
+    pub queue: Arc<dyn QueueModel>,
+}
+
+impl RateTrace {
+    /// Sends by `trace` behind `queue`.
+    pub fn new(trace: Trace, queue: impl QueueModel + 'static) -> RateTrace {
+        RateTrace { trace, queue: Arc::new(queue) }
+    }
+}
+
+/// Times at which 1,500 bytes can be sent. After the last one the trace begins anew, that time
+/// taken as zero.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    millis: Arc<[u64]>,
+}
+
+impl Trace {
+    /// Reads Mahimahi's format: a whole number of milliseconds on each line, none smaller than the
+    /// one before; a number that stands on several lines is as many opportunities.
+    ///
+    /// # Errors
+    /// If a line is not such a number, there is none, or all are zero; the message names the line.
+    pub fn parse(text: &str) -> Result<Trace, SpecError> {
+        let mut millis: Vec<u64> = Vec::new();
+        for (index, line) in text.lines().enumerate() {
+            let refuse = |why: &str| {
+                let number = index + 1;
+                Err(SpecError::new(format!("line {number} of the rate trace {why}")))
+            };
+            let Ok(time) = line.trim().parse::<u64>() else {
+                return refuse("is not a whole number of milliseconds; write one, as \"17\"");
+            };
+            if time > MILLIS_MAX {
+                return refuse("lies more than a hundred years ahead; write a smaller number");
+            }
+            if millis.last().is_some_and(|last| *last > time) {
+                return refuse("is earlier than the one before; give the times in order");
+            }
+            millis.push(time);
+        }
+        match millis.last() {
+            None => Err(SpecError::new("the rate trace is empty; give at least one time")),
+            Some(0) => Err(SpecError::new(
+                "the rate trace ends at 0 ms, so it would repeat without end; let it last longer",
+            )),
+            Some(_) => Ok(Trace { millis: millis.into() }),
+        }
+    }
+
+    /// The mean rate in bits per second.
+    pub fn mean_bps(&self) -> f64 {
+        self.millis.len() as f64 * OPPORTUNITY_BYTES as f64 * 8.0 / self.period().as_secs_f64()
+    }
+
+    /// The time of an opportunity, counted from zero over all repetitions.
+    fn time(&self, opportunity: u64) -> Time {
+        let count = self.millis.len() as u64;
+        let (cycle, index) = (opportunity / count, opportunity % count);
+        let period = saturating_nanos(self.period());
+        let start = Time::from_nanos(period.saturating_mul(cycle));
+        start + Duration::from_millis(self.millis[index as usize])
+    }
+
+    /// The number of the first opportunity after `now`.
+    fn first_after(&self, now: Time) -> u64 {
+        let period = saturating_nanos(self.period());
+        let (cycle, rest) = (now.as_nanos() / period, now.as_nanos() % period);
+        let past = self.millis.partition_point(|ms| Time::from_millis(*ms).as_nanos() <= rest);
+        cycle * self.millis.len() as u64 + past as u64
+    }
+
+    fn period(&self) -> Duration {
+        Duration::from_millis(self.millis[self.millis.len() - 1])
+    }
+}
+
+/// The bytes that an opportunity carries.
+const OPPORTUNITY_BYTES: usize = 1500;
+
+/// About a hundred years; keeps times within their range.
+const MILLIS_MAX: u64 = 3_000_000_000_000;
+
+fn saturating_nanos(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
+}
+
+impl Model for RateTrace {
+    fn stage(&self) -> Stage {
+        Stage::Queue
+    }
+
+    fn wrap(&self, _rng: Rng, inner: Box<dyn Link>) -> Box<dyn Link> {
+        Box::new(RateTraceLink {
+            trace: self.trace.clone(),
+            next: 0,
+            paused: false,
+            queue: self.queue.build(),
+            sending: None,
+            inner,
+        })
+    }
+}
+
+#[derive(Debug)]
+struct RateTraceLink {
+    trace: Trace,
+    /// The next opportunity that has not been used or lost. While the link is idle or paused it
+    /// lags behind and is brought up to date by the next packet.
+    next: u64,
+    /// Opportunities are lost while paused.
+    paused: bool,
+    queue: Box<dyn Queue>,
+    /// A packet that has been sent in part, and the bytes of it that are left.
+    sending: Option<(Packet, usize)>,
+    inner: Box<dyn Link>,
+}
+
+impl RateTraceLink {
+    fn is_idle(&self) -> bool {
+        self.sending.is_none() && self.queue.is_empty()
+    }
+
+    /// Uses or loses every opportunity up to `now`.
+    fn catch_up(&mut self, now: Time, out: &mut dyn Outlet) {
+        while !self.paused && !self.is_idle() {
+            let at = self.trace.time(self.next);
+            if at > now {
+                return;
+            }
+            self.next += 1;
+            self.use_opportunity(at, out);
+        }
+        self.next = self.next.max(self.trace.first_after(now));
+    }
+
+    fn pop(&mut self, at: Time, out: &mut dyn Outlet) -> Option<(Packet, usize)> {
+        let packet = self.queue.pop(at, out)?;
+        let len = packet.len();
+        Some((packet, len))
+    }
+
+    fn use_opportunity(&mut self, at: Time, out: &mut dyn Outlet) {
+        let mut room = OPPORTUNITY_BYTES;
+        while room > 0 {
+            let Some((packet, left)) = self.sending.take().or_else(|| self.pop(at, out)) else {
+                return;
+            };
+            if left > room {
+                self.sending = Some((packet, left - room));
+                return;
+            }
+            room -= left;
+            self.inner.push(at, packet, out);
+        }
+    }
+}
+
+impl Link for RateTraceLink {
+    fn push(&mut self, now: Time, packet: Packet, out: &mut dyn Outlet) {
+        self.catch_up(now, out);
+        self.queue.push(now, packet, out);
+    }
+
+    fn advance(&mut self, now: Time, out: &mut dyn Outlet) {
+        self.catch_up(now, out);
+        self.inner.advance(now, out);
+    }
+
+    fn next_wake(&self) -> Option<Time> {
+        let slack = match self.queue.pops_quietly() {
+            true => self.inner.least_delay(),
+            false => Duration::ZERO,
+        };
+        let busy = !self.paused && !self.is_idle();
+        let at = busy.then(|| self.trace.time(self.next) + slack);
+        [at, self.inner.next_wake()].into_iter().flatten().min()
+    }
+
+    fn held(&self) -> usize {
+        self.queue.len() + usize::from(self.sending.is_some()) + self.inner.held()
+    }
+
+    /// Only a pause: the rate is the trace's.
+    fn change(&mut self, now: Time, change: &Change) -> bool {
+        match *change {
+            Change::Paused(paused) => {
+                self.paused = paused;
+                self.next = self.next.max(self.trace.first_after(now));
+                true
+            }
+            Change::Rate(_) | Change::Delay(_) | Change::Loss(_) => self.inner.change(now, change),
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Reordering: some packets are held back, and later ones overtake them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use trackbed_core::{Packet, Ratio, Rng, Time};
+
+use crate::in_flight::InFlight;
+use crate::link::{Alteration, Change, Link, Outlet};
+use crate::spec::{Kind, Model, ModelEntry, Parameter, Stage};
+
+pub(crate) static ENTRY: ModelEntry = ModelEntry {
+    name: "reordering",
+    summary: "holds some packets back for a time, so that later ones overtake them",
+    parameters: &[
+        Parameter::required("reordering", Kind::Share, "the share of packets that is held back"),
+        Parameter::required("hold", Kind::Time, "for how long they are held back"),
+    ],
+    has_queue: false,
+    example: &[("reordering", "1 %"), ("hold", "5 ms")],
+    read: |arguments| {
+        Ok(Arc::new(Reordering {
+            probability: arguments.need("reordering"),
+            hold: arguments.need("hold"),
+        }))
+    },
+};
+
+/// Holds each packet back for the same time with the same probability; the others pass at once.
+/// Draws once for each packet. In the default order it comes behind the delay, which otherwise
+/// would restore the order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reordering {
+    /// The probability that a packet is held back.
+    pub probability: Ratio,
+    /// For how long.
+    pub hold: Duration,
+}
+
+impl Model for Reordering {
+    fn stage(&self) -> Stage {
+        Stage::Reordering
+    }
+
+    fn wrap(&self, rng: Rng, inner: Box<dyn Link>) -> Box<dyn Link> {
+        Box::new(ReorderingLink { model: *self, rng, held_back: InFlight::new(true), inner })
+    }
+}
+
+#[derive(Debug)]
+struct ReorderingLink {
+    model: Reordering,
+    rng: Rng,
+    held_back: InFlight,
+    inner: Box<dyn Link>,
+}
+
+impl ReorderingLink {
+    fn release(&mut self, now: Time, out: &mut dyn Outlet) {
+        while let Some((at, packet)) = self.held_back.take_due(now) {
+            self.inner.push(at, packet, out);
+        }
+    }
+}
+
+impl Link for ReorderingLink {
+    fn push(&mut self, now: Time, packet: Packet, out: &mut dyn Outlet) {
+        self.release(now, out);
+        if self.rng.chance(self.model.probability) && !self.model.hold.is_zero() {
+            out.altered(now, &packet, Alteration::HeldBack);
+            return self.held_back.insert(now + self.model.hold, packet);
+        }
+        self.inner.push(now, packet, out);
+    }
+
+    fn advance(&mut self, now: Time, out: &mut dyn Outlet) {
+        self.release(now, out);
+        self.inner.advance(now, out);
+    }
+
+    fn next_wake(&self) -> Option<Time> {
+        let due = self.held_back.next_due().map(|at| at + self.inner.least_delay());
+        [due, self.inner.next_wake()].into_iter().flatten().min()
+    }
+
+    fn held(&self) -> usize {
+        self.held_back.len() + self.inner.held()
+    }
+
+    fn change(&mut self, now: Time, change: &Change) -> bool {
+        self.inner.change(now, change)
+    }
+}

@@ -1,0 +1,93 @@
+//! The link models by name, for scenarios, listings and the reference page.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::parameter::{Arguments, Parameter, SpecError, Value};
+use super::{Model, Stage};
+use crate::models;
+use crate::queue::{self, QueueEntry};
+
+/// Every link model, in the order in which they are listed. A new model is a file and a line here.
+pub static MODELS: &[&ModelEntry] = &[
+    &models::rate::ENTRY,
+    &models::rate_trace::ENTRY,
+    &models::delay::fixed::ENTRY,
+    &models::delay::uniform::ENTRY,
+    &models::delay::normal::ENTRY,
+    &models::delay::pareto::ENTRY,
+    &models::delay::timetable::ENTRY,
+    &models::delay::trace::ENTRY,
+    &models::loss::bernoulli::ENTRY,
+    &models::loss::gilbert_elliott::ENTRY,
+    &models::loss::periodic::ENTRY,
+    &models::loss::list::ENTRY,
+    &models::outage::ENTRY,
+    &models::corruption::ENTRY,
+    &models::duplication::ENTRY,
+    &models::reordering::ENTRY,
+];
+
+/// What is known of a link model before its parameters are.
+pub struct ModelEntry {
+    /// The name under which scenarios use the model.
+    pub name: &'static str,
+    /// What it does, in one sentence.
+    pub summary: &'static str,
+    /// Its own parameters.
+    pub parameters: &'static [Parameter],
+    /// True if it has a queue: then `queue` ([`queue::SELECTOR`]) and the parameters of the
+    /// chosen queue are parameters too.
+    pub has_queue: bool,
+    /// Parameters as they could be written, which make a sensible model.
+    pub example: &'static [(&'static str, &'static str)],
+    pub(crate) read: fn(&Arguments) -> Result<Arc<dyn Model>, SpecError>,
+}
+
+impl ModelEntry {
+    /// The entry of this name.
+    ///
+    /// # Errors
+    /// If there is none; the message lists those there are.
+    pub fn find(name: &str) -> Result<&'static ModelEntry, SpecError> {
+        MODELS.iter().find(|entry| entry.name == name).copied().ok_or_else(|| {
+            let known: Vec<&str> = MODELS.iter().map(|entry| entry.name).collect();
+            let known = known.join(", ");
+            SpecError::new(format!("\"{name}\" is not a link model; there are {known}"))
+        })
+    }
+
+    /// The model with the parameters `given` and the defaults for the rest.
+    ///
+    /// # Errors
+    /// If a parameter is unknown, missing, or does not make sense; the message begins with the
+    /// model's name and says what to write.
+    pub fn model(&self, given: &[(String, Value)]) -> Result<Arc<dyn Model>, SpecError> {
+        let mut parameters: Vec<&Parameter> = self.parameters.iter().collect();
+        if self.has_queue {
+            let queue = QueueEntry::chosen(given).map_err(|e| SpecError::of(self.name, e))?;
+            parameters.push(&queue::SELECTOR);
+            parameters.extend(queue.parameters);
+        }
+        let arguments = Arguments::read(self.name, &parameters, given)?;
+        (self.read)(&arguments).map_err(|e| SpecError::of(self.name, e))
+    }
+
+    /// Where models of this entry stand in the default order with the parameters of the example.
+    pub fn stage(&self) -> Stage {
+        self.example_model().stage()
+    }
+
+    /// The model that the example describes.
+    pub fn example_model(&self) -> Arc<dyn Model> {
+        let text = |&(name, value): &(&str, &str)| (name.into(), Value::Text(value.into()));
+        let given: Vec<(String, Value)> = self.example.iter().map(text).collect();
+        self.model(&given).expect("an example is right")
+    }
+}
+
+impl fmt::Debug for ModelEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ModelEntry").field("name", &self.name).finish_non_exhaustive()
+    }
+}
