@@ -2,5 +2,8 @@
 //! captures for Wireshark with the TLS secrets in them, key logs and qlog.
 #![forbid(unsafe_code)]
 
+pub mod keylog;
+pub mod pcapng;
+pub mod qlog;
 pub mod results;
 pub mod samples;
