@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use trackbed_net::NodeId;
+
 /// A host's source of randomness.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -18,12 +20,19 @@ pub enum Entropy {
 /// run and while it does, so it cannot weaken a connection that is real.
 #[derive(Clone, Debug)]
 pub struct SeededEntropy {
-    source: fn(run: u64, host: u32, bytes: &mut [u8]) -> Result<(), EntropyError>,
+    source: Source,
     run: u64,
-    host: u32,
+    host: NodeId,
 }
 
+/// Draws from the stream of a host in a run.
+type Source = fn(run: u64, host: NodeId, bytes: &mut [u8]) -> Result<(), EntropyError>;
+
 impl SeededEntropy {
+    pub(crate) fn new(source: Source, run: u64, host: NodeId) -> SeededEntropy {
+        SeededEntropy { source, run, host }
+    }
+
     /// Fills `bytes` with the next bytes of the stream. Clones draw from the same stream.
     ///
     /// # Errors

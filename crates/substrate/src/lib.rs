@@ -8,10 +8,12 @@ pub mod clock;
 mod entropy;
 mod executor;
 mod host;
+pub mod simulated;
 mod socket;
 
 pub use clock::{from_std_instant, now, to_std_instant, wall_clock};
 pub use entropy::{Entropy, EntropyError, SeededEntropy};
-pub use executor::{Task, Timer, sleep, sleep_until, spawn, spawn_named};
+pub use executor::{StallReason, Task, Timer, sleep, sleep_until, spawn, spawn_named};
 pub use host::Host;
+pub use simulated::is_simulating;
 pub use socket::{Datagram, ReceivedMeta, TcpInfo, TcpListener, TcpOptions, TcpStream, UdpSocket};

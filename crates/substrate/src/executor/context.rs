@@ -63,6 +63,11 @@ pub(crate) fn enter() -> Entered {
 pub(crate) struct Entered(());
 
 impl Entered {
+    /// The number of the executor.
+    pub(crate) fn id(&self) -> u64 {
+        current_id()
+    }
+
     /// Drops every task and whatever it owns. Destructors may still spawn, wake and use timers; it
     /// goes on until nothing is left. A panicking destructor does not keep the others from
     /// running.

@@ -12,6 +12,7 @@ mod task;
 mod timer;
 mod timer_queue;
 
+use std::fmt;
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll};
@@ -19,28 +20,31 @@ use std::task::{Context, Poll};
 use trackbed_core::Time;
 
 use crate::clock;
+use context::Ready;
 use main_task::MainWaker;
 
 pub use task::{Task, spawn, spawn_named};
 pub use timer::{Timer, sleep, sleep_until};
 
-pub(crate) use context::{Ready, SocketKind, SocketRef, Wait, note};
+pub(crate) use context::{SocketKind, SocketRef, Wait, describe_tasks, enter, note};
+pub(crate) use timer::next_deadline as next_timer;
 pub(crate) use timer_queue::TimerQueue;
 
 /// What lies below the executor: a clock and a source of events.
 pub(crate) trait Reactor {
-    /// Lets time pass until the next event or until `deadline`, whichever is first, and wakes the
-    /// tasks that the event concerns.
+    /// Lets time pass until the next event or until `deadline`, whichever is first, moves the
+    /// clock there, and wakes the tasks that the event concerns.
     ///
     /// # Errors
-    /// If nothing can ever happen again, or time has run out.
+    /// If nothing can ever happen again, or the run must stop.
     fn park(&mut self, deadline: Option<Time>) -> Result<Parked, StallReason>;
+
+    /// Who waits for what, for a person.
+    fn diagnose(&self) -> String;
 }
 
 /// What [`Reactor::park`] did.
 pub(crate) struct Parked {
-    /// The time that it is now.
-    pub(crate) now: Time,
     /// How many events it handled.
     pub(crate) events: u64,
 }
@@ -58,16 +62,38 @@ pub enum StallReason {
     Cancelled,
 }
 
+/// Why a run cannot go on, in a sentence.
+impl fmt::Display for StallReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            StallReason::NothingLeft => "nothing is left that could wake the main future",
+            StallReason::TimeLimit => "the limit of simulated time is reached",
+            StallReason::Livelock => "too much happens at one instant; do tasks wake one another?",
+            StallReason::Cancelled => "it was cancelled",
+        })
+    }
+}
+
+/// How a run ended that could not go on.
+pub(crate) struct Stall {
+    pub(crate) reason: StallReason,
+    /// Who waited for what.
+    pub(crate) diagnosis: String,
+}
+
 /// Executes `main` to its end, and the tasks that it spawns as long as it runs.
 ///
 /// # Errors
-/// If the run stalls. A livelock is `events_per_instant` polls and events at one instant.
+/// If the run stalls. More than `events_per_instant` polls and events at one instant are a
+/// livelock.
 pub(crate) fn run<T>(
     reactor: &mut dyn Reactor,
     events_per_instant: u64,
     main: impl Future<Output = T>,
-) -> Result<T, StallReason> {
+) -> Result<T, Stall> {
     let mut main = pin!(main);
+    // Told while `main` still exists, and with it what it waits for.
+    let stall = |reactor: &dyn Reactor, reason| Stall { reason, diagnosis: reactor.diagnose() };
     let waker = MainWaker::new();
     context::schedule_main();
     let mut events = 0;
@@ -75,7 +101,7 @@ pub(crate) fn run<T>(
         while let Some(ready) = context::pop_ready() {
             events += 1;
             if events > events_per_instant {
-                return Err(StallReason::Livelock);
+                return Err(stall(reactor, StallReason::Livelock));
             }
             match ready {
                 Ready::Main => {
@@ -93,12 +119,15 @@ pub(crate) fn run<T>(
             }
         }
         let before = clock::now();
-        let parked = reactor.park(timer::next_deadline())?;
-        debug_assert!(parked.now >= before, "time never runs backwards");
-        clock::set(parked.now);
-        if parked.now > before {
+        let parked = match reactor.park(timer::next_deadline()) {
+            Ok(parked) => parked,
+            Err(reason) => return Err(stall(reactor, reason)),
+        };
+        let now = clock::now();
+        debug_assert!(now >= before, "time never runs backwards");
+        if now > before {
             events = 0;
         }
-        events += parked.events + timer::fire_due(parked.now);
+        events += parked.events + timer::fire_due(now);
     }
 }

@@ -66,10 +66,6 @@ impl<T> TimerQueue<T> {
         self.compact();
     }
 
-    pub(crate) fn deadline(&self, key: u32) -> Option<Time> {
-        self.slots[key as usize].armed.map(|armed| armed.at)
-    }
-
     pub(crate) fn payload(&mut self, key: u32) -> &mut T {
         &mut self.slots[key as usize].payload
     }
@@ -219,7 +215,6 @@ mod tests {
         assert_eq!(queue.remove(b), "b");
         assert_eq!(queue.next(), None);
         queue.set(a, Some(Time::from_nanos(3)));
-        assert_eq!(queue.deadline(a), Some(Time::from_nanos(3)));
         assert_eq!(drain(&mut queue), [(3, "a")]);
     }
 

@@ -1,0 +1,152 @@
+//! TCP listeners of the simulated world.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::task::{Context, Poll};
+
+use trackbed_net::NodeId;
+use trackbed_tcp::Config;
+
+use super::options;
+use super::stream::SimulatedTcpStream;
+use super::udp::not_an_address;
+use super::waiter::Waiter;
+use super::world::{self, World};
+use crate::executor::{SocketKind, SocketRef, Wait, note};
+use crate::socket::{TcpListener, TcpOptions, TcpStream};
+
+/// The handle of a listener.
+#[derive(Debug)]
+pub(super) struct SimulatedTcpListener {
+    run: u64,
+    key: u32,
+    local: SocketAddr,
+}
+
+impl SimulatedTcpListener {
+    pub(super) fn bind(
+        run: u64,
+        node: NodeId,
+        local: SocketAddr,
+        options: &TcpOptions,
+    ) -> io::Result<Self> {
+        let bound = world::with(run, |world| world.tcp_listen(node, local, options));
+        let (key, local) = bound.ok_or_else(world::ended)??;
+        Ok(SimulatedTcpListener { run, key, local })
+    }
+}
+
+impl TcpListener for SimulatedTcpListener {
+    fn local_addr(&self) -> SocketAddr {
+        self.local
+    }
+
+    fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<Box<dyn TcpStream>>> {
+        let polled = world::with(self.run, |world| {
+            let listener = &mut world.listeners[self.key as usize];
+            let Some(key) = listener.established.pop_front() else {
+                listener.acceptor.wait(cx);
+                return Poll::Pending;
+            };
+            let tcp = &world.tcp[key as usize];
+            Poll::Ready(SimulatedTcpStream::new(self.run, key, tcp.local, tcp.remote))
+        });
+        let polled = polled.ok_or_else(world::ended)?;
+        if polled.is_pending() {
+            let socket = SocketRef { kind: SocketKind::Listener, key: self.key };
+            note(Wait::Socket("to accept from", socket));
+        }
+        polled.map(|stream| Ok(Box::new(stream) as Box<dyn TcpStream>))
+    }
+}
+
+impl Drop for SimulatedTcpListener {
+    fn drop(&mut self) {
+        world::with(self.run, |world| world.tcp_unlisten(self.key));
+    }
+}
+
+/// A listener below its handle.
+#[derive(Debug)]
+pub(super) struct Listener {
+    node: NodeId,
+    local: SocketAddr,
+    config: Config,
+    backlog: usize,
+    /// Connections that wait to be accepted.
+    established: VecDeque<u32>,
+    /// Connection requests that were ignored because the backlog was full.
+    ignored: u64,
+    acceptor: Waiter,
+}
+
+impl Listener {
+    /// The settings of the connection that a SYN opens; `None` if it is to be ignored, so that
+    /// the peer tries again later.
+    ///
+    /// As on Linux with SYN cookies, only connections that are established count against the
+    /// backlog, and it takes one more than it says.
+    pub(super) fn config_for_syn(&mut self) -> Option<Config> {
+        if self.established.len() > self.backlog {
+            self.ignored += 1;
+            return None;
+        }
+        Some(self.config.clone())
+    }
+
+    pub(super) fn push_established(&mut self, key: u32) {
+        self.established.push_back(key);
+        self.acceptor.wake();
+    }
+}
+
+/// For the diagnosis of a stall.
+impl fmt::Display for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "TCP listener {}, {} connections not accepted, {} ignored",
+            self.local,
+            self.established.len(),
+            self.ignored
+        )
+    }
+}
+
+impl World {
+    fn tcp_listen(
+        &mut self,
+        node: NodeId,
+        local: SocketAddr,
+        options: &TcpOptions,
+    ) -> io::Result<(u32, SocketAddr)> {
+        let host = &mut self.hosts[node.index()];
+        if !host.owns(local.ip()) {
+            return Err(not_an_address(&host.name, local.ip()));
+        }
+        let config = options::config(options, options::mtu(&self.network, local.ip()))?;
+        let local = host.tcp_ports.choose(local, |_| true)?;
+        let key = self.listeners.insert(Listener {
+            node,
+            local,
+            config,
+            backlog: options.backlog,
+            established: VecDeque::new(),
+            ignored: 0,
+            acceptor: Waiter::default(),
+        }) as u32;
+        host.tcp_ports.bind(local, key);
+        Ok((key, local))
+    }
+
+    fn tcp_unlisten(&mut self, key: u32) {
+        let half_open = self.tcp_half_open(key);
+        let listener = self.listeners.remove(key as usize);
+        self.host(listener.node).tcp_ports.release(listener.local, key);
+        for connection in half_open.into_iter().chain(listener.established) {
+            self.tcp_reset(connection);
+        }
+    }
+}

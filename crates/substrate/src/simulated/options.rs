@@ -1,0 +1,94 @@
+//! The socket options of the seam in the terms of the TCP engine, and its statistics in those of
+//! the seam.
+
+use std::io;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use trackbed_net::Network;
+use trackbed_tcp::config::{BufferSize, EcnMode, HyStart, KeepAlive};
+use trackbed_tcp::{Config, Stats, algorithms};
+
+use crate::socket::{TcpInfo, TcpOptions};
+
+/// The engine's settings for a connection through an interface with this MTU.
+///
+/// # Errors
+/// If the congestion control algorithm is unknown, or a buffer is empty or too large.
+pub(super) fn config(options: &TcpOptions, mtu: u32) -> io::Result<Config> {
+    let defaults = Config::default();
+    let congestion = algorithms().iter().find(|algorithm| algorithm.name() == options.congestion);
+    let congestion = *congestion.ok_or_else(|| {
+        let names: Vec<&str> = algorithms().iter().map(|algorithm| algorithm.name()).collect();
+        invalid(format!(
+            "the congestion control algorithm \"{}\" is not known; choose one of {}",
+            options.congestion,
+            names.join(", ")
+        ))
+    })?;
+    Ok(Config {
+        congestion,
+        hystart: if options.hystart { defaults.hystart } else { HyStart::Off },
+        mtu,
+        receive_buffer: buffer(options.receive_buffer, defaults.receive_buffer)?,
+        send_buffer: buffer(options.send_buffer, defaults.send_buffer)?,
+        nagle: !options.nodelay,
+        ecn: match options.ecn {
+            None => EcnMode::Passive,
+            Some(true) => EcnMode::Active,
+            Some(false) => EcnMode::Off,
+        },
+        keepalive: options.keepalive.map(|idle| KeepAlive { idle, ..KeepAlive::default() }),
+        ..defaults
+    })
+}
+
+/// The MTU of the interface that has `address`.
+pub(super) fn mtu(network: &Network, address: IpAddr) -> u32 {
+    network.interface_of(address).map_or(LOOPBACK_MTU, |interface| network.mtu(interface))
+}
+
+/// What the seam tells of a connection.
+pub(super) fn info(stats: &Stats) -> TcpInfo {
+    TcpInfo {
+        segments_sent: stats.segments_sent,
+        segments_received: stats.segments_received,
+        segments_retransmitted: stats.retransmissions,
+        spurious_retransmissions: stats.spurious_retransmissions,
+        timeouts: stats.timeouts,
+        bytes_sent: stats.bytes_sent,
+        bytes_acked: stats.bytes_acknowledged,
+        bytes_received: stats.bytes_received,
+        smoothed_rtt: Some(stats.srtt).filter(|srtt| !srtt.is_zero()),
+        congestion_window: u64::from(stats.cwnd_segments) * u64::from(stats.mss_bytes),
+    }
+}
+
+fn buffer(size: Option<usize>, default: BufferSize) -> io::Result<BufferSize> {
+    let Some(size) = size else { return Ok(default) };
+    match u32::try_from(size) {
+        Ok(size) if (BUFFER_MIN..=BUFFER_MAX).contains(&size) => {
+            Ok(BufferSize { initial: size, max: size })
+        }
+        _ => Err(invalid(format!(
+            "a TCP buffer of {size} bytes is not possible; choose {BUFFER_MIN} to {BUFFER_MAX}"
+        ))),
+    }
+}
+
+fn invalid(message: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, message)
+}
+
+/// How long Linux keeps a connection whose owner has gone when the peer does not close its side
+/// (`net.ipv4.tcp_fin_timeout`).
+pub(super) const ORPHAN_LIFETIME: Duration = Duration::from_secs(60);
+
+/// The MTU of Linux's loopback interface is 65,536; an IP packet ends one byte earlier.
+const LOOPBACK_MTU: u32 = 65_535;
+
+/// Less than this Linux does not grant (`SOCK_MIN_RCVBUF`).
+const BUFFER_MIN: u32 = 2_304;
+
+/// The largest window that scaling can express (RFC 7323 section 2.3).
+const BUFFER_MAX: u32 = 1 << 30;

@@ -1,0 +1,117 @@
+//! What drives the executor in the virtual substrate: a clock that jumps from event to event.
+
+use std::fmt::{self, Display, Write as _};
+
+use trackbed_core::Time;
+
+use super::parallel::Cancel;
+use super::world::{self, World};
+use crate::clock;
+use crate::executor::{
+    Parked, Reactor, SocketKind, SocketRef, StallReason, describe_tasks, next_timer,
+};
+
+/// The reactor of one run.
+pub(super) struct SimulatedReactor<'a> {
+    pub(super) run: u64,
+    pub(super) time_limit: Time,
+    pub(super) cancel: &'a Cancel,
+}
+
+impl Reactor for SimulatedReactor<'_> {
+    fn park(&mut self, deadline: Option<Time>) -> Result<Parked, StallReason> {
+        if self.cancel.is_cancelled() {
+            return Err(StallReason::Cancelled);
+        }
+        self.with_world(|world| {
+            // What the tasks sent may have arrived at once.
+            let events = world.deliver();
+            if events > 0 {
+                return Ok(Parked { events });
+            }
+            let next = [world.next_wake(), deadline].into_iter().flatten().min();
+            let now = next.ok_or(StallReason::NothingLeft)?.max(clock::now());
+            if now > self.time_limit {
+                return Err(StallReason::TimeLimit);
+            }
+            clock::set(now);
+            Ok(Parked { events: world.advance(now) })
+        })
+    }
+
+    fn diagnose(&self) -> String {
+        let tasks = describe_tasks(&|socket| self.with_world(|world| socket_name(world, socket)));
+        let sockets = self.with_world(|world| describe_sockets(world));
+        let next = self.with_world(|world| {
+            format!(
+                "  a timer: {}\n  a packet on a link: {}\n  a TCP timer: {}\n",
+                when(next_timer()),
+                when(world.network.next_wake()),
+                when(world.tcp_timers.next()),
+            )
+        });
+        format!("tasks:\n{tasks}sockets:\n{sockets}what comes next:\n{next}")
+    }
+}
+
+impl SimulatedReactor<'_> {
+    fn with_world<R>(&self, action: impl FnOnce(&mut World) -> R) -> R {
+        world::with(self.run, action).expect("the world lasts as long as its run")
+    }
+}
+
+fn when(at: Option<Time>) -> String {
+    at.map_or_else(|| "never".to_owned(), |at| format!("at {at}"))
+}
+
+fn socket_name(world: &World, socket: SocketRef) -> String {
+    let key = socket.key as usize;
+    match socket.kind {
+        SocketKind::Udp => name_of(world.udp.get(key)),
+        SocketKind::Tcp => name_of(world.tcp.get(key)),
+        SocketKind::Listener => name_of(world.listeners.get(key)),
+    }
+}
+
+/// A socket's kind and addresses: what stands before the first comma of its description.
+fn name_of(socket: Option<&impl Display>) -> String {
+    let text = socket.map_or_else(|| "a socket that has gone".to_owned(), ToString::to_string);
+    text.split(',').next().unwrap_or_default().to_owned()
+}
+
+fn describe_sockets(world: &World) -> String {
+    let mut lines = Lines::default();
+    world.listeners.iter().for_each(|(_, socket)| lines.add(socket));
+    world.udp.iter().for_each(|(_, socket)| lines.add(socket));
+    world.tcp.iter().for_each(|(_, socket)| lines.add(socket));
+    lines.to_string()
+}
+
+/// The first lines of a text, and the number of the others.
+#[derive(Default)]
+struct Lines {
+    text: String,
+    count: usize,
+}
+
+impl Lines {
+    fn add(&mut self, line: &dyn Display) {
+        self.count += 1;
+        if self.count <= LINES_MAX {
+            let _ = writeln!(self.text, "  {line}");
+        }
+    }
+}
+
+impl Display for Lines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)?;
+        match self.count.saturating_sub(LINES_MAX) {
+            0 => Ok(()),
+            more => writeln!(f, "  and {more} more"),
+        }
+    }
+}
+
+/// Enough for a person to see the pattern.
+const LINES_MAX: usize = 40;

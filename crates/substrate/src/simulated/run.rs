@@ -1,0 +1,188 @@
+//! One simulated run, from its seed to its result.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::hash::RandomState;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
+
+use trackbed_core::{Bitrate, Seed, Time};
+use trackbed_net::{InterfaceId, Network};
+
+use super::error::RunError;
+use super::host::Hosts;
+use super::panic;
+use super::parallel::Cancel;
+use super::reactor::SimulatedReactor;
+use super::world::{self, World};
+use crate::clock;
+use crate::executor::{self, Stall, StallReason};
+
+/// How runs are executed. One simulation may execute any number of runs, also at once.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    time_limit: Time,
+    events_per_instant: u64,
+    rates: BTreeMap<InterfaceId, Bitrate>,
+    cancel: Cancel,
+}
+
+impl Default for Simulation {
+    fn default() -> Simulation {
+        Simulation::new()
+    }
+}
+
+impl Simulation {
+    /// Runs of at most one simulated hour, with at most 1,000,000 events (and 1,000 more for each
+    /// node of the network) at one instant, on interfaces that send at once what they are given.
+    pub fn new() -> Simulation {
+        Simulation {
+            time_limit: Time::from_millis(3_600_000),
+            events_per_instant: 1_000_000,
+            rates: BTreeMap::new(),
+            cancel: Cancel::new(),
+        }
+    }
+
+    /// The same with another limit of simulated time, beyond which a run is stalled.
+    #[must_use]
+    pub fn with_time_limit(self, time_limit: Time) -> Simulation {
+        Simulation { time_limit, ..self }
+    }
+
+    /// The same with another limit for the polls and events at one instant. A run that exceeds it
+    /// is stalled: its tasks wake one another without letting time pass.
+    #[must_use]
+    pub fn with_events_per_instant(self, events_per_instant: u64) -> Simulation {
+        Simulation { events_per_instant, ..self }
+    }
+
+    /// The same with an interface that sends at `rate`, from a queue without limit in front of it.
+    /// UDP sockets then feel back-pressure: what of a socket waits in that queue counts against
+    /// its send buffer (212,992 bytes, the Linux default).
+    #[must_use]
+    pub fn with_interface_rate(mut self, interface: InterfaceId, rate: Bitrate) -> Simulation {
+        self.rates.insert(interface, rate);
+        self
+    }
+
+    /// The same, stopped by `cancel`.
+    #[must_use]
+    pub fn with_cancel(self, cancel: Cancel) -> Simulation {
+        Simulation { cancel, ..self }
+    }
+
+    /// Executes one run: `main` is called with the hosts of `network`, and its future is executed
+    /// to its end, together with the tasks that it spawns. The run ends with it: tasks and
+    /// sockets that are left are dropped without a trace on the network.
+    ///
+    /// Every run has a fresh thread, because some libraries keep random state in thread-local
+    /// variables. On it `fastrand` is seeded from `seed`.
+    ///
+    /// # Errors
+    /// If the run stalls, panics or is cancelled. Nothing of it affects other runs.
+    pub fn run<T, M, F>(&self, seed: Seed, network: Network, main: M) -> Result<T, RunError>
+    where
+        T: Send,
+        M: FnOnce(Hosts) -> F + Send,
+        F: Future<Output = T>,
+    {
+        panic::install_hook();
+        thread::scope(|scope| {
+            let run = thread::Builder::new()
+                .name("simulated run".to_owned())
+                .stack_size(STACK_BYTES)
+                .spawn_scoped(scope, || self.execute(seed, network, main))
+                .map_err(RunError::Thread)?;
+            run.join().unwrap_or_else(|payload| Err(panicked(&*payload)))
+        })
+    }
+
+    fn execute<T, M, F>(&self, seed: Seed, network: Network, main: M) -> Result<T, RunError>
+    where
+        M: FnOnce(Hosts) -> F,
+        F: Future<Output = T>,
+    {
+        prepare_thread(&seed);
+        let _simulating = Simulating::begin();
+        let executor = executor::enter();
+        let nodes = network.nodes().len() as u64;
+        let world = World::new(executor.id(), &seed, network, &self.rates);
+        let hosts = Hosts::new(&world);
+        world::replace(Some(world));
+        let events = self.events_per_instant.saturating_add(nodes.saturating_mul(EVENTS_PER_NODE));
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            let mut reactor = SimulatedReactor {
+                run: executor.id(),
+                time_limit: self.time_limit,
+                cancel: &self.cancel,
+            };
+            executor::run(&mut reactor, events, main(hosts))
+        }));
+        let result = match outcome {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(Stall { reason: StallReason::Cancelled, .. })) => {
+                Err(RunError::Cancelled { at: clock::now() })
+            }
+            Ok(Err(Stall { reason, diagnosis })) => {
+                Err(RunError::Stalled { at: clock::now(), reason, diagnosis })
+            }
+            Err(payload) => Err(panicked(&*payload)),
+        };
+        // The world goes first, so that what destructors do to sockets reaches no network.
+        let world = world::replace(None);
+        executor.drop_tasks();
+        drop(world);
+        result
+    }
+}
+
+/// Whether this thread is executing a simulated run. Cheap, allocates nothing, and may be called
+/// from anywhere, also while a thread starts or ends.
+pub fn is_simulating() -> bool {
+    SIMULATING.get()
+}
+
+struct Simulating;
+
+impl Simulating {
+    fn begin() -> Simulating {
+        SIMULATING.set(true);
+        Simulating
+    }
+}
+
+impl Drop for Simulating {
+    fn drop(&mut self) {
+        SIMULATING.set(false);
+    }
+}
+
+/// What must have happened on a thread before it simulates: everything that reads a clock or
+/// draws randomness once, outside the simulation.
+fn prepare_thread(seed: &Seed) {
+    clock::to_std_instant(Time::ZERO);
+    // The standard library draws the keys of a thread's hash maps from the operating system.
+    let _ = RandomState::new();
+    fastrand::seed(seed.stream("fastrand").next_u64());
+}
+
+fn panicked(payload: &(dyn std::any::Any + Send)) -> RunError {
+    RunError::Panicked {
+        at: clock::now(),
+        message: panic::message(payload),
+        location: panic::take_location(),
+    }
+}
+
+thread_local! {
+    static SIMULATING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// As the main thread of a program has on Linux: the futures of some libraries are large.
+const STACK_BYTES: usize = 8 << 20;
+
+/// All hosts may well start at the same instant.
+const EVENTS_PER_NODE: u64 = 1_000;

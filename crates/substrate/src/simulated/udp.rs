@@ -1,0 +1,298 @@
+//! UDP sockets of the simulated world.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io::{self, IoSliceMut};
+use std::net::{IpAddr, SocketAddr};
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+use trackbed_core::Packet;
+use trackbed_core::packet::{Ecn, UdpDatagram, ip_header_len};
+use trackbed_net::NodeId;
+
+use super::ports::Ports;
+use super::waiter::Waiter;
+use super::world::{self, World, send};
+use crate::executor::{SocketKind, SocketRef, Wait, note};
+use crate::socket::{Datagram, ReceivedMeta, UdpSocket};
+
+/// The handle of a UDP socket.
+#[derive(Debug)]
+pub(super) struct SimulatedUdpSocket {
+    run: u64,
+    key: u32,
+    local: SocketAddr,
+}
+
+impl SimulatedUdpSocket {
+    pub(super) fn bind(run: u64, node: NodeId, local: SocketAddr) -> io::Result<Self> {
+        let bound = world::with(run, |world| world.udp_bind(node, local));
+        let (key, local) = bound.ok_or_else(world::ended)??;
+        Ok(SimulatedUdpSocket { run, key, local })
+    }
+
+    fn wait(&self, what: &'static str) -> Wait {
+        Wait::Socket(what, SocketRef { kind: SocketKind::Udp, key: self.key })
+    }
+}
+
+impl UdpSocket for SimulatedUdpSocket {
+    fn local_addr(&self) -> SocketAddr {
+        self.local
+    }
+
+    fn poll_recv(
+        &self,
+        cx: &mut Context<'_>,
+        buffers: &mut [IoSliceMut<'_>],
+        meta: &mut [ReceivedMeta],
+    ) -> Poll<io::Result<usize>> {
+        let polled = world::with(self.run, |world| {
+            world.udp[self.key as usize].poll_recv(cx, buffers, meta)
+        });
+        let polled = polled.ok_or_else(world::ended)?;
+        if polled.is_pending() {
+            note(self.wait("to receive from"));
+        }
+        polled.map(Ok)
+    }
+
+    fn poll_send(&self, cx: &mut Context<'_>, datagram: &Datagram<'_>) -> Poll<io::Result<()>> {
+        let polled = world::with(self.run, |world| world.udp_poll_send(self.key, cx, datagram));
+        let polled = polled.ok_or_else(world::ended)?;
+        if polled.is_pending() {
+            note(self.wait("to send on"));
+        }
+        polled
+    }
+}
+
+impl Drop for SimulatedUdpSocket {
+    fn drop(&mut self) {
+        world::with(self.run, |world| world.udp_close(self.key));
+    }
+}
+
+/// A UDP socket below its handle.
+#[derive(Debug)]
+pub(super) struct Udp {
+    node: NodeId,
+    local: SocketAddr,
+    /// Tells this socket from a later one with the same key.
+    serial: u64,
+    received: VecDeque<Received>,
+    /// What the datagrams in `received` are charged.
+    received_charge: usize,
+    /// Datagrams that found the receive buffer full.
+    overflowed: u64,
+    /// What the datagrams that wait for the interface are charged.
+    sending_charge: usize,
+    reader: Waiter,
+    writers: Vec<Waker>,
+}
+
+#[derive(Debug)]
+struct Received {
+    source: SocketAddr,
+    destination: IpAddr,
+    ecn: Ecn,
+    payload: Bytes,
+}
+
+impl Udp {
+    fn poll_recv(
+        &mut self,
+        cx: &Context<'_>,
+        buffers: &mut [IoSliceMut<'_>],
+        meta: &mut [ReceivedMeta],
+    ) -> Poll<usize> {
+        if self.received.is_empty() {
+            self.reader.wait(cx);
+            return Poll::Pending;
+        }
+        let mut count = 0;
+        for (buffer, meta) in buffers.iter_mut().zip(meta) {
+            let Some(received) = self.received.pop_front() else { break };
+            self.received_charge -= charge(self.local, received.payload.len());
+            let len = received.payload.len().min(buffer.len());
+            buffer[..len].copy_from_slice(&received.payload[..len]);
+            let Received { source, destination, ecn, .. } = received;
+            *meta = ReceivedMeta { source, destination, ecn, len, stride: len };
+            count += 1;
+        }
+        Poll::Ready(count)
+    }
+
+    fn receive(&mut self, datagram: UdpDatagram) {
+        let charge = charge(self.local, datagram.payload.len());
+        // As Linux does, a datagram is taken as long as the buffer is not yet full.
+        if self.received_charge >= BUFFER {
+            self.overflowed += 1;
+            return;
+        }
+        self.received_charge += charge;
+        let UdpDatagram { source, destination, ecn, payload } = datagram;
+        self.received.push_back(Received { source, destination: destination.ip(), ecn, payload });
+        self.reader.wake();
+    }
+}
+
+/// For the diagnosis of a stall.
+impl fmt::Display for Udp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "UDP {}, {} datagrams received and not read, {} B waiting to be sent, {} lost for \
+             want of room",
+            self.local,
+            self.received.len(),
+            self.sending_charge,
+            self.overflowed
+        )
+    }
+}
+
+impl World {
+    fn udp_bind(&mut self, node: NodeId, local: SocketAddr) -> io::Result<(u32, SocketAddr)> {
+        let host = &mut self.hosts[node.index()];
+        if !host.owns(local.ip()) {
+            return Err(not_an_address(&host.name, local.ip()));
+        }
+        let local = host.udp_ports.choose(local, |_| true)?;
+        self.udp_serial += 1;
+        let key = self.udp.insert(Udp {
+            node,
+            local,
+            serial: self.udp_serial,
+            received: VecDeque::new(),
+            received_charge: 0,
+            overflowed: 0,
+            sending_charge: 0,
+            reader: Waiter::default(),
+            writers: Vec::new(),
+        }) as u32;
+        host.udp_ports.bind(local, key);
+        Ok((key, local))
+    }
+
+    fn udp_close(&mut self, key: u32) {
+        let socket = self.udp.remove(key as usize);
+        let ports: &mut Ports = &mut self.host(socket.node).udp_ports;
+        ports.release(socket.local, key);
+    }
+
+    fn udp_poll_send(
+        &mut self,
+        key: u32,
+        cx: &Context<'_>,
+        datagram: &Datagram<'_>,
+    ) -> Poll<io::Result<()>> {
+        let socket = &mut self.udp[key as usize];
+        let host = &self.hosts[socket.node.index()];
+        let source = match datagram.source {
+            Some(source) if !host.owns(source) => {
+                return Poll::Ready(Err(not_an_address(&host.name, source)));
+            }
+            Some(source) => Some(source),
+            None if socket.local.ip().is_unspecified() => {
+                host.source_for(datagram.destination.ip())
+            }
+            None => Some(socket.local.ip()),
+        };
+        let size = datagram.segment_size.unwrap_or(datagram.payload.len()).max(1);
+        let source = match checked_source(source, datagram.destination, size) {
+            Ok(source) => SocketAddr::new(source, socket.local.port()),
+            Err(error) => return Poll::Ready(Err(error)),
+        };
+        if socket.sending_charge >= BUFFER {
+            if !socket.writers.iter().any(|waker| waker.will_wake(cx.waker())) {
+                socket.writers.push(cx.waker().clone());
+            }
+            return Poll::Pending;
+        }
+        let charged = Some((key, socket.serial));
+        let mut rest = datagram.payload;
+        loop {
+            let (first, behind) = rest.split_at(size.min(rest.len()));
+            let packet = UdpDatagram::emit(source, datagram.destination, datagram.ecn, first);
+            let packet_charge = packet.len() + OVERHEAD;
+            if send(&mut self.network, &mut self.egress, socket.node, packet, charged) {
+                socket.sending_charge += packet_charge;
+            }
+            rest = behind;
+            if rest.is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+        }
+    }
+
+    /// The interface has sent a packet of `len` bytes that the socket was charged for.
+    pub(super) fn udp_sent(&mut self, key: u32, serial: u64, len: usize) {
+        let socket = self.udp.get_mut(key as usize).filter(|socket| socket.serial == serial);
+        if let Some(socket) = socket {
+            socket.sending_charge -= len + OVERHEAD;
+            // As Linux does, writers are woken once a good part of the buffer is free again
+            // (sock_writeable).
+            if socket.sending_charge < BUFFER / 2 {
+                socket.writers.drain(..).for_each(Waker::wake);
+            }
+        }
+    }
+
+    pub(super) fn deliver_udp(&mut self, node: NodeId, packet: &Packet) {
+        let Ok(datagram) = UdpDatagram::parse(packet) else { return };
+        let key = self.hosts[node.index()].udp_ports.lookup(datagram.destination);
+        if let Some(key) = key {
+            self.udp[key as usize].receive(datagram);
+        }
+    }
+}
+
+/// Checks what would make a packet impossible.
+fn checked_source(
+    source: Option<IpAddr>,
+    destination: SocketAddr,
+    payload_len: usize,
+) -> io::Result<IpAddr> {
+    let invalid = |message| Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    let source = match source {
+        Some(source) if source.is_ipv4() == destination.is_ipv4() && !source.is_unspecified() => {
+            source
+        }
+        _ => {
+            return invalid(format!(
+                "there is no source address of the family of {destination}; bind the socket to one"
+            ));
+        }
+    };
+    let room = usize::from(u16::MAX) - ip_header_len(source) - UDP_HEADER_LEN;
+    if payload_len > room {
+        return invalid(format!("a datagram holds at most {room} bytes, not {payload_len}"));
+    }
+    if destination.port() == 0 {
+        return invalid("nobody can be reached at port 0".to_owned());
+    }
+    Ok(source)
+}
+
+/// The error for an address that is not the host's.
+pub(super) fn not_an_address(host: &str, address: IpAddr) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::AddrNotAvailable,
+        format!("{address} is not an address of the host \"{host}\"; use one of its own"),
+    )
+}
+
+fn charge(local: SocketAddr, payload_len: usize) -> usize {
+    ip_header_len(local.ip()) + UDP_HEADER_LEN + payload_len + OVERHEAD
+}
+
+const UDP_HEADER_LEN: usize = 8;
+
+/// Linux charges a buffer for the packet and for what it needs to manage it: `sk_buff` and
+/// `skb_shared_info`, 256 and 320 bytes on 64-bit machines (SKB_TRUESIZE).
+const OVERHEAD: usize = 576;
+
+/// The Linux defaults of `net.core.rmem_default` and `net.core.wmem_default` in bytes.
+const BUFFER: usize = 212_992;

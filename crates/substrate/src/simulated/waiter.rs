@@ -1,0 +1,34 @@
+//! The task that waits for a socket.
+
+use std::task::{Context, Waker};
+
+/// Remembers who polled last. It keeps the waker between waits, as it is nearly always the same
+/// task that comes back, so waking costs neither a clone nor a drop.
+#[derive(Debug, Default)]
+pub(super) struct Waiter {
+    waker: Option<Waker>,
+    waiting: bool,
+}
+
+impl Waiter {
+    /// The task of `cx` waits from now on.
+    pub(super) fn wait(&mut self, cx: &Context<'_>) {
+        self.waiting = true;
+        if !self.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
+            self.waker = Some(cx.waker().clone());
+        }
+    }
+
+    pub(super) fn is_waiting(&self) -> bool {
+        self.waiting
+    }
+
+    /// Wakes the task if one waits.
+    pub(super) fn wake(&mut self) {
+        if std::mem::take(&mut self.waiting)
+            && let Some(waker) = &self.waker
+        {
+            waker.wake_by_ref();
+        }
+    }
+}

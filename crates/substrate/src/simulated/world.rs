@@ -1,0 +1,207 @@
+//! The simulated world of one run: the network, and the sockets at its ends.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use slab::Slab;
+use trackbed_core::packet::{TooBig, protocol};
+use trackbed_core::{Bitrate, Packet, Rng, Seed, Time};
+use trackbed_net::{Delivery, InterfaceId, Network, NodeId};
+
+use super::egress::{Egress, Waiting};
+use super::listener::Listener;
+use super::ports::Ports;
+use super::tcp::{Flow, Tcp};
+use super::udp::Udp;
+use crate::clock;
+use crate::executor::TimerQueue;
+
+/// Everything below the sockets of one run.
+pub(super) struct World {
+    /// The executor's number, which handles carry, so that a handle that outlives its run or
+    /// leaves its thread finds nothing.
+    pub(super) run: u64,
+    pub(super) network: Network,
+    /// By the number of the node.
+    pub(super) hosts: Vec<HostState>,
+    pub(super) egress: Egress,
+    pub(super) udp: Slab<Udp>,
+    pub(super) udp_serial: u64,
+    pub(super) tcp: Slab<Tcp>,
+    /// Only looked up, never iterated.
+    pub(super) flows: FxHashMap<Flow, u32>,
+    /// The connections' timers, with the connections' keys.
+    pub(super) tcp_timers: TimerQueue<u32>,
+    pub(super) listeners: Slab<Listener>,
+}
+
+/// What a host has below its sockets.
+pub(super) struct HostState {
+    pub(super) name: Arc<str>,
+    pub(super) addresses: Arc<[IpAddr]>,
+    pub(super) udp_ports: Ports,
+    pub(super) tcp_ports: Ports,
+    /// The stream behind the host's [`SeededEntropy`](crate::SeededEntropy).
+    pub(super) entropy: Rng,
+    /// Initial sequence numbers, apart from `entropy`, so that a connection more or less does not
+    /// change any key.
+    pub(super) sequence_numbers: Rng,
+}
+
+impl World {
+    pub(super) fn new(
+        run: u64,
+        seed: &Seed,
+        network: Network,
+        rates: &BTreeMap<InterfaceId, Bitrate>,
+    ) -> World {
+        let hosts = network.nodes().map(|node| HostState::new(&network, node, seed)).collect();
+        World {
+            run,
+            network,
+            hosts,
+            egress: Egress::new(rates),
+            udp: Slab::new(),
+            udp_serial: 0,
+            tcp: Slab::new(),
+            flows: FxHashMap::default(),
+            tcp_timers: TimerQueue::new(),
+            listeners: Slab::new(),
+        }
+    }
+
+    pub(super) fn host(&mut self, node: NodeId) -> &mut HostState {
+        &mut self.hosts[node.index()]
+    }
+
+    /// When something below the sockets happens next.
+    pub(super) fn next_wake(&mut self) -> Option<Time> {
+        let wakes = [self.network.next_wake(), self.tcp_timers.next(), self.egress.next_wake()];
+        wakes.into_iter().flatten().min()
+    }
+
+    /// Lets everything happen that is due at `now`, and says how many events that were.
+    ///
+    /// The order at one instant is fixed: packets arrive (in the network's order), then
+    /// connections' timers go off (by host, then in the order in which they were set), then
+    /// interfaces finish sending.
+    pub(super) fn advance(&mut self, now: Time) -> u64 {
+        self.network.advance(now);
+        let mut events = self.deliver();
+        while let Some(timer) = self.tcp_timers.pop_due(now) {
+            events += 1;
+            let key = *self.tcp_timers.payload(timer);
+            self.tcp_timeout(now, key);
+        }
+        while let Some(waiting) = self.egress.pop_due(now) {
+            events += 1;
+            self.leave(now, waiting);
+        }
+        events
+    }
+
+    /// Hands out the packets that have arrived, and says how many they were.
+    pub(super) fn deliver(&mut self) -> u64 {
+        let mut events = 0;
+        while let Some(Delivery { node, packet, .. }) = self.network.poll_delivery() {
+            events += 1;
+            match packet.protocol() {
+                protocol::TCP => self.deliver_tcp(node, &packet),
+                protocol::UDP => self.deliver_udp(node, &packet),
+                // UDP learns nothing of it: like a QUIC stack on Linux (IP_PMTUDISC_PROBE), users
+                // of these sockets find the path MTU themselves.
+                _ => {
+                    if let Ok(message) = TooBig::parse(&packet) {
+                        self.deliver_too_big(node, &message);
+                    }
+                }
+            }
+        }
+        events
+    }
+
+    fn leave(&mut self, now: Time, waiting: Waiting) {
+        if let Some(node) = self.network.node_of(waiting.packet.source()) {
+            if let Some((key, serial)) = waiting.charged {
+                self.udp_sent(key, serial, waiting.packet.len());
+            }
+            self.network.send(now, node, waiting.packet);
+        }
+    }
+}
+
+/// Hands a packet of `node` to the network or, if its interface has a rate, to the queue in front
+/// of that. Says whether it waits there.
+pub(super) fn send(
+    network: &mut Network,
+    egress: &mut Egress,
+    node: NodeId,
+    packet: Packet,
+    charged: Option<(u32, u64)>,
+) -> bool {
+    let now = clock::now();
+    if !egress.is_unlimited()
+        && let Some(interface) = network.interface_of(packet.source())
+        && egress.has_rate(interface)
+        && network.node_of(packet.destination()) != Some(node)
+    {
+        egress.push(now, interface, Waiting { packet, charged });
+        return true;
+    }
+    network.send(now, node, packet);
+    false
+}
+
+impl HostState {
+    fn new(network: &Network, node: NodeId, seed: &Seed) -> HostState {
+        let name = network.name(node);
+        let interfaces = network.interfaces(node).iter();
+        HostState {
+            addresses: interfaces.flat_map(|i| network.addresses(*i)).copied().collect(),
+            udp_ports: Ports::new(),
+            tcp_ports: Ports::new(),
+            entropy: seed.stream(&format!("entropy/{name}")),
+            sequence_numbers: seed.stream(&format!("tcp/{name}/sequence-numbers")),
+            name: name.into(),
+        }
+    }
+
+    /// Whether a socket of this host may have `address`.
+    pub(super) fn owns(&self, address: IpAddr) -> bool {
+        address.is_loopback() || address.is_unspecified() || self.addresses.contains(&address)
+    }
+
+    /// The address to speak to `remote` from, unless the user chooses one.
+    pub(super) fn source_for(&self, remote: IpAddr) -> Option<IpAddr> {
+        if remote.is_loopback() {
+            return Some(remote);
+        }
+        self.addresses.iter().copied().find(|own| own.is_ipv4() == remote.is_ipv4())
+    }
+}
+
+/// Calls `action` with the world of run `run`, or answers `None` if this thread does not execute
+/// that run any more.
+pub(super) fn with<R>(run: u64, action: impl FnOnce(&mut World) -> R) -> Option<R> {
+    WORLD.with_borrow_mut(|world| world.as_mut().filter(|world| world.run == run).map(action))
+}
+
+/// Makes `world` this thread's, or none; returns the one that was.
+pub(super) fn replace(world: Option<World>) -> Option<World> {
+    WORLD.replace(world)
+}
+
+/// The error of a socket whose run has ended.
+pub(super) fn ended() -> std::io::Error {
+    std::io::Error::new(
+        std::io::ErrorKind::NotConnected,
+        "the simulated run of this socket has ended, or it is used on another thread",
+    )
+}
+
+thread_local! {
+    static WORLD: RefCell<Option<World>> = const { RefCell::new(None) };
+}
