@@ -41,11 +41,11 @@ pub(super) fn message(payload: &(dyn Any + Send)) -> String {
     } else {
         "(a panic without a message)"
     };
-    let end = text.floor_char_boundary(MESSAGE_MAX);
-    match end < text.len() {
-        true => format!("{}...", &text[..end]),
-        false => text.to_owned(),
+    if text.len() <= MESSAGE_MAX {
+        return text.to_owned();
     }
+    let end = (0..=MESSAGE_MAX).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
+    format!("{}...", &text[..end])
 }
 
 thread_local! {

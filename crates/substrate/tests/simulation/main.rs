@@ -1,0 +1,11 @@
+//! The virtual substrate as its users see it.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod determinism;
+mod failures;
+mod parallel;
+mod tcp;
+mod time;
+mod udp;

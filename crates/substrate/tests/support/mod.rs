@@ -1,0 +1,112 @@
+//! Networks for the tests, and a tap that digests every packet.
+#![allow(dead_code, reason = "not every test binary uses every part")]
+
+use std::future::poll_fn;
+use std::io::{self, IoSliceMut};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use sha2::{Digest as _, Sha256};
+use trackbed_core::packet::Ecn;
+use trackbed_core::{Bitrate, ByteSize, Packet, Seed, Time};
+use trackbed_net::queue::DropTail;
+use trackbed_net::{
+    Direction, Duplex, End, LinkId, LinkSpec, Network, NetworkBuilder, NodeId, Point, Tap,
+};
+use trackbed_substrate::{Datagram, ReceivedMeta, UdpSocket};
+
+/// The addresses of the two hosts of [`pair`].
+pub const CLIENT: &str = "10.0.0.1";
+pub const SERVER: &str = "10.0.0.2";
+
+/// A link of `rate` and `delay` each way with room for `queue` bytes.
+pub fn link(rate: Bitrate, delay: Duration, queue: u64) -> LinkSpec {
+    LinkSpec::simple(rate, DropTail::of_bytes(ByteSize::from_bytes(queue)), delay)
+}
+
+/// Two hosts, `client` and `server`, joined by the same link in both directions.
+pub fn pair_by(spec: &LinkSpec, seed: &Seed) -> Network {
+    let mut builder = NetworkBuilder::new();
+    let client = builder.host("client");
+    let server = builder.host("server");
+    let addresses = |n: u8| [format!("10.0.0.{n}"), format!("fd00::{n}")].map(|a| a.parse().unwrap());
+    builder.connect(
+        End::new(client, addresses(1)),
+        End::new(server, addresses(2)),
+        Duplex::new(spec, spec, &seed.child("link")),
+    );
+    builder.build().unwrap()
+}
+
+/// As [`pair_by`], a link that loses nothing.
+pub fn pair(rate: Bitrate, delay: Duration) -> Network {
+    pair_by(&link(rate, delay, 100_000_000), &seed())
+}
+
+pub fn seed() -> Seed {
+    Seed::of_run(1, 0)
+}
+
+pub fn address(host: &str, port: u16) -> SocketAddr {
+    SocketAddr::new(host.parse().unwrap(), port)
+}
+
+pub async fn send(socket: &dyn UdpSocket, to: SocketAddr, payload: &[u8]) -> io::Result<()> {
+    let datagram = Datagram {
+        source: None,
+        destination: to,
+        ecn: Ecn::NotCapable,
+        payload,
+        segment_size: None,
+    };
+    poll_fn(|cx| socket.poll_send(cx, &datagram)).await
+}
+
+pub async fn receive(socket: &dyn UdpSocket) -> io::Result<(Vec<u8>, ReceivedMeta)> {
+    let mut buffer = vec![0; 65_535];
+    let mut meta = [ReceivedMeta::default()];
+    poll_fn(|cx| socket.poll_recv(cx, &mut [IoSliceMut::new(&mut buffer)], &mut meta)).await?;
+    buffer.truncate(meta[0].len);
+    Ok((buffer, meta[0]))
+}
+
+/// Sends back whatever comes, to whom it came from.
+pub async fn echo(socket: Box<dyn UdpSocket>) {
+    while let Ok((payload, meta)) = receive(&*socket).await {
+        if send(&*socket, meta.source, &payload).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// A digest of every packet at every point of a network, with its time.
+#[derive(Clone, Default)]
+pub struct PacketDigest(Arc<Mutex<Sha256>>);
+
+impl PacketDigest {
+    pub fn tap(&self) -> Option<Box<dyn Tap>> {
+        Some(Box::new(self.clone()))
+    }
+
+    pub fn hex(&self) -> String {
+        let digest = self.0.lock().unwrap().clone().finalize();
+        digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+impl Tap for PacketDigest {
+    fn see(&mut self, at: Time, link: LinkId, way: Direction, point: Point, packet: &Packet) {
+        let mut digest = self.0.lock().unwrap();
+        digest.update(at.as_nanos().to_le_bytes());
+        digest.update(format!("{link:?} {way:?} {point:?}"));
+        digest.update(packet.bytes());
+    }
+
+    fn unroutable(&mut self, at: Time, node: NodeId, packet: &Packet) {
+        let mut digest = self.0.lock().unwrap();
+        digest.update(at.as_nanos().to_le_bytes());
+        digest.update(format!("{node:?}"));
+        digest.update(packet.bytes());
+    }
+}
