@@ -1,1 +1,51 @@
 //! What is sent over a protocol: messages and bulk transfers.
+//!
+//! A [`Workload`] is an entry of [`registry`]. It knows no protocol and no network: it asks
+//! dialers for connections, exchanges requests and responses over them, answers as a service, and
+//! reports [`Event`](trackbed_core::Event)s. All metrics are computed from these.
+//!
+//! 1. [`Workload::prepare`] reads files and refuses combinations that make no sense.
+//! 2. [`Prepared::service`] is the server's side of one run.
+//! 3. [`Prepared::drive`] is the clients' side, from the warm-up to the last answer.
+#![forbid(unsafe_code)]
+
+mod bulk;
+mod contract;
+mod limit;
+mod lines;
+mod messages;
+mod phone;
+mod warm_up;
+
+pub use contract::{Expectation, Prepared, Stage, Workload, WorkloadError};
+
+/// Every workload, in the order of lists. A new one is a file or folder of its own and a line
+/// here.
+pub fn registry() -> &'static [&'static dyn Workload] {
+    &[&messages::Messages, &bulk::Bulk]
+}
+
+/// The workload called `name`.
+pub fn find(name: &str) -> Option<&'static dyn Workload> {
+    registry().iter().copied().find(|workload| workload.name() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use trackbed_core::Arguments;
+
+    use super::*;
+
+    #[test]
+    fn every_entry_is_complete_and_its_defaults_work() {
+        for (index, workload) in registry().iter().enumerate() {
+            assert!(registry()[..index].iter().all(|other| other.name() != workload.name()));
+            assert!(!workload.summary().is_empty());
+            assert!(workload.parameters().iter().all(|parameter| !parameter.help.is_empty()));
+            let defaults = Arguments::defaults(workload.parameters());
+            let prepared = workload.prepare(&defaults, std::path::Path::new("."));
+            assert_eq!(prepared.map(|prepared| prepared.phones()).ok(), Some(1));
+        }
+        assert!(find("messages").is_some() && find("nothing").is_none());
+    }
+}

@@ -1,0 +1,128 @@
+//! The data of a transfer: made while it is sent, checked while it arrives.
+
+use std::sync::{LazyLock, OnceLock};
+
+use bytes::Bytes;
+use sha2::{Digest as _, Sha256};
+use trackbed_core::Seed;
+
+/// The first `bytes` bytes of the test data, and their digest.
+pub(super) struct Expected {
+    bytes: u64,
+    digest: OnceLock<[u8; 32]>,
+}
+
+impl Expected {
+    pub(super) fn of(bytes: u64) -> Expected {
+        Expected { bytes, digest: OnceLock::new() }
+    }
+
+    /// How many bytes are to arrive.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Whether what arrived is this. The digest is computed once, when it is first needed.
+    pub(super) fn matches(&self, arrived: Arrived) -> bool {
+        arrived.bytes == self.bytes && arrived.hash.finalize()[..] == self.digest()[..]
+    }
+
+    fn digest(&self) -> &[u8; 32] {
+        self.digest.get_or_init(|| {
+            let mut hash = Sha256::new();
+            pieces(self.bytes).for_each(|piece| hash.update(piece));
+            hash.finalize().into()
+        })
+    }
+}
+
+/// What has arrived so far.
+#[derive(Default)]
+pub(super) struct Arrived {
+    pub(super) bytes: u64,
+    hash: Sha256,
+}
+
+impl Arrived {
+    /// Takes in the next piece.
+    pub(super) fn take(&mut self, piece: &[u8]) {
+        self.bytes += piece.len() as u64;
+        self.hash.update(piece);
+    }
+}
+
+/// The first `bytes` bytes of the test data, which is the same in every run: slices of one random
+/// block, each from another place in it, so that a piece that is lost, doubled or misplaced
+/// changes the digest. Nothing is copied, however long the data is.
+pub(super) fn pieces(bytes: u64) -> impl Iterator<Item = Bytes> {
+    let mut left = bytes;
+    (0u64..).map_while(move |index| {
+        let len = left.min(PIECE_LEN as u64) as usize;
+        left -= len as u64;
+        let start = (mix(index) % OFFSETS) as usize;
+        (len > 0).then(|| BLOCK.slice(start..start + len))
+    })
+}
+
+/// A bijection that scatters consecutive numbers (the finaliser of SplitMix64).
+fn mix(index: u64) -> u64 {
+    let mut z = index.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+static BLOCK: LazyLock<Bytes> = LazyLock::new(|| {
+    let mut block = vec![0; OFFSETS as usize + PIECE_LEN];
+    Seed::of_run(0, 0).stream("workload/bulk/data").fill(&mut block);
+    Bytes::from(block)
+});
+
+/// One TLS record.
+const PIECE_LEN: usize = 16 << 10;
+
+/// Places in the block at which a piece may start.
+const OFFSETS: u64 = 1 << 18;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arrived<'a>(pieces: impl IntoIterator<Item = &'a Bytes>) -> Arrived {
+        let mut arrived = Arrived::default();
+        pieces.into_iter().for_each(|piece| arrived.take(piece));
+        arrived
+    }
+
+    #[test]
+    fn only_the_very_same_data_matches() {
+        let bytes = 10 * PIECE_LEN as u64 + 1;
+        let expected = Expected::of(bytes);
+        let sent: Vec<Bytes> = pieces(bytes).collect();
+        assert_eq!(sent.iter().map(Bytes::len).sum::<usize>() as u64, bytes);
+        assert!(expected.matches(arrived(&sent)));
+        let one = Bytes::from(sent.concat());
+        assert!(expected.matches(arrived([&one])), "pieces may be cut anywhere");
+
+        let mut swapped = sent.clone();
+        swapped.swap(3, 4);
+        let mut doubled = sent.clone();
+        doubled[5] = doubled[6].clone();
+        let mut flipped = one.to_vec();
+        flipped[100_000] ^= 1;
+        for damaged in [swapped.concat(), doubled.concat(), flipped] {
+            assert!(!expected.matches(arrived([&Bytes::from(damaged)])));
+        }
+        assert!(!expected.matches(arrived([&one.slice(1..)])));
+        assert!(!expected.matches(Arrived::default()));
+    }
+
+    #[test]
+    fn a_terabyte_costs_no_memory() {
+        assert_eq!(
+            pieces(1_000_000_000_000).take(1_000).map(|p| p.len()).sum::<usize>(),
+            16_384_000
+        );
+        assert_eq!(pieces(0).count(), 0);
+    }
+}

@@ -1,0 +1,136 @@
+//! A bulk transfer: each phone fetches or sends one long piece of data, verified by its digest.
+
+mod data;
+mod service;
+mod transfer;
+
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_core::future::LocalBoxFuture;
+use trackbed_core::parameter::Kind;
+use trackbed_core::{Arguments, EventLog, Parameter};
+use trackbed_protocols::Service;
+
+use crate::contract::{Expectation, Prepared, Stage, Workload, WorkloadError};
+use crate::warm_up::WithWarmUp;
+use data::Expected;
+use service::BulkService;
+
+/// The entry of the registry.
+pub(crate) struct Bulk;
+
+impl Workload for Bulk {
+    fn name(&self) -> &'static str {
+        "bulk"
+    }
+
+    fn summary(&self) -> &'static str {
+        "phones download or upload one long piece of data each, verified by SHA-256"
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        PARAMETERS
+    }
+
+    fn prepare(&self, arguments: &Arguments, _: &Path) -> Result<Box<dyn Prepared>, WorkloadError> {
+        Ok(Box::new(Transfers(Arc::new(Plan::new(arguments)?))))
+    }
+}
+
+/// What the runs of a cell share.
+struct Plan {
+    direction: Direction,
+    phones: u32,
+    timeout: Duration,
+    /// The data that is transferred.
+    expected: Arc<Expected>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Direction {
+    Download,
+    Upload,
+}
+
+impl Plan {
+    fn new(arguments: &Arguments) -> Result<Plan, WorkloadError> {
+        let bytes = arguments.size("size").map_or(0, |size| size.as_bytes());
+        if bytes == 0 {
+            return Err(WorkloadError::new(
+                "size",
+                "there is nothing to transfer; write \"10 MB\"",
+            ));
+        }
+        let phones = arguments.count("phones");
+        let phones = u32::try_from(phones).ok().filter(|phones| *phones <= PHONES_MAX);
+        let timeout = arguments.time("timeout").filter(|timeout| !timeout.is_zero());
+        Ok(Plan {
+            direction: match arguments.choice("direction") {
+                "upload" => Direction::Upload,
+                _ => Direction::Download,
+            },
+            phones: phones.ok_or_else(|| {
+                WorkloadError::new("phones", format!("write at most {PHONES_MAX}"))
+            })?,
+            timeout: timeout.ok_or_else(|| {
+                WorkloadError::new("timeout", "nothing moves in no time; write \"60 s\"")
+            })?,
+            expected: Arc::new(Expected::of(bytes)),
+        })
+    }
+}
+
+/// Bulk transfers with everything resolved.
+struct Transfers(Arc<Plan>);
+
+impl Prepared for Transfers {
+    fn phones(&self) -> u32 {
+        self.0.phones
+    }
+
+    fn service(&self, log: EventLog) -> Rc<dyn Service> {
+        Rc::new(WithWarmUp(BulkService::new(Arc::clone(&self.0.expected), log)))
+    }
+
+    fn drive(&self, stage: Stage) -> LocalBoxFuture<'_, ()> {
+        Box::pin(transfer::drive(Arc::clone(&self.0), stage))
+    }
+
+    /// How long a transfer takes depends on windows and rates, not on round trips alone.
+    fn expectation(&self) -> Option<Expectation> {
+        None
+    }
+}
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "size",
+        kind: Kind::Size,
+        default: Some("10 MB"),
+        help: "bytes that each phone transfers",
+    },
+    Parameter {
+        name: "direction",
+        kind: Kind::Choice(&["download", "upload"]),
+        default: Some("download"),
+        help: "from the server to the phones, or from the phones to the server",
+    },
+    Parameter {
+        name: "phones",
+        kind: Kind::Count { min: 1 },
+        default: Some("1"),
+        help: "phones that transfer at once, each on a host of its own, up to 10000",
+    },
+    Parameter {
+        name: "timeout",
+        kind: Kind::Time,
+        default: Some("60 s"),
+        help: "a transfer of which no byte has moved for this long is given up, and the run has \
+               failed",
+    },
+];
+
+const PHONES_MAX: u32 = 10_000;

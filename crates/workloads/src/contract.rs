@@ -1,0 +1,102 @@
+//! What every workload offers.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::rc::Rc;
+
+use futures_core::future::LocalBoxFuture;
+use trackbed_core::{Arguments, EventLog, Parameter, Seed};
+use trackbed_protocols::{Dialer, Handshake, Service};
+
+/// A workload: an entry of [`registry`](crate::registry).
+pub trait Workload: Sync {
+    /// The name that scenarios use, for example `messages`.
+    fn name(&self) -> &'static str;
+
+    /// One line for lists: what it sends.
+    fn summary(&self) -> &'static str;
+
+    /// What a scenario may set.
+    fn parameters(&self) -> &'static [Parameter];
+
+    /// Resolves the values of a cell: reads the files they name, relative to `base`, and checks
+    /// that they go together.
+    ///
+    /// # Errors
+    /// If they do not, or a file cannot be used; the error names the parameter and says what to
+    /// write instead.
+    fn prepare(
+        &self,
+        arguments: &Arguments,
+        base: &Path,
+    ) -> Result<Box<dyn Prepared>, WorkloadError>;
+}
+
+/// A workload with everything resolved. All runs of a cell share it, on any thread.
+pub trait Prepared: Send + Sync {
+    /// How many clients, each on a host of its own, it needs.
+    fn phones(&self) -> u32;
+
+    /// The server's side of one run.
+    fn service(&self, log: EventLog) -> Rc<dyn Service>;
+
+    /// The clients' side of one run, to be polled inside the run. It resolves when everything is
+    /// answered or given up and the connections are closed.
+    ///
+    /// With a handshake that needs an earlier session, every phone first opens a connection and
+    /// exchanges one request; the measured part, [`Event::Started`](trackbed_core::Event) to
+    /// `Finished`, begins when all these are closed. If a phone cannot warm up, it records that
+    /// it failed, and the measured part does not take place.
+    fn drive(&self, stage: Stage) -> LocalBoxFuture<'_, ()>;
+
+    /// How the run proceeds if it is a strict sequence of round trips, else `None`.
+    fn expectation(&self) -> Option<Expectation>;
+}
+
+/// What the clients of a run have to work with.
+pub struct Stage {
+    /// A dialer for each phone, on that phone's host.
+    pub phones: Vec<Rc<dyn Dialer>>,
+    /// Where the server listens.
+    pub server: SocketAddr,
+    /// How the dialers begin connections.
+    pub handshake: Handshake,
+    /// The seed of the run.
+    pub seed: Seed,
+    /// Where events are recorded.
+    pub log: EventLog,
+}
+
+/// A strict sequence of round trips by one phone: connections one after the other, and on each
+/// one exchange after the other, all small enough for the first flight of any transport.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Expectation {
+    /// Connections in all.
+    pub connections: u32,
+    /// Exchanges in all, over all connections.
+    pub exchanges: u32,
+}
+
+/// Why a workload cannot be prepared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkloadError {
+    /// The parameter to change.
+    pub parameter: &'static str,
+    /// What is wrong with its value, and what to write instead.
+    pub advice: String,
+}
+
+impl WorkloadError {
+    pub(crate) fn new(parameter: &'static str, advice: impl Into<String>) -> WorkloadError {
+        WorkloadError { parameter, advice: advice.into() }
+    }
+}
+
+impl fmt::Display for WorkloadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.parameter, self.advice)
+    }
+}
+
+impl std::error::Error for WorkloadError {}

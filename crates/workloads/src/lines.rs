@@ -1,0 +1,118 @@
+//! Which connection a message takes: one for all, or a new one for each.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures_core::future::LocalBoxFuture;
+use futures_util::future::{FutureExt as _, Shared};
+use trackbed_protocols::{Error, Handshake};
+use trackbed_substrate::{Task, sleep, spawn};
+
+use crate::phone::{Line, Phone};
+
+/// The connections of a phone that sends messages.
+pub(crate) struct Lines {
+    phone: Rc<Phone>,
+    policy: Policy,
+    handshake: Handshake,
+    /// The connection that all messages share, or the attempt to open it, with its number.
+    shared: RefCell<Option<(u32, Opening)>>,
+    closing: RefCell<Vec<Task<()>>>,
+}
+
+/// How many messages a connection serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Policy {
+    /// All of the phone's, as long as it works.
+    One,
+    /// A single one.
+    Each,
+}
+
+impl Lines {
+    pub(crate) fn new(phone: Rc<Phone>, policy: Policy, handshake: Handshake) -> Lines {
+        let (shared, closing) = (RefCell::default(), RefCell::default());
+        Lines { phone, policy, handshake, shared, closing }
+    }
+
+    /// The connection for a message, opened if need be. Who asks while it is being opened waits
+    /// for the same one.
+    pub(crate) async fn take(&self) -> Result<Rc<Line>, Error> {
+        if self.policy == Policy::Each {
+            return Rc::clone(&self.phone).open().await;
+        }
+        let (number, opening) = self
+            .shared
+            .borrow_mut()
+            .get_or_insert_with(|| {
+                (self.phone.next_connection(), Rc::clone(&self.phone).open().shared())
+            })
+            .clone();
+        let opened = opening.await;
+        if opened.is_err() {
+            self.forget(number);
+        }
+        opened
+    }
+
+    /// Gives a connection back after a message was answered on it.
+    pub(crate) fn give_back(&self, line: Rc<Line>) {
+        if self.policy == Policy::Each {
+            self.close_in_background(line);
+        }
+    }
+
+    /// Puts a connection away on which a message failed: the next one opens another.
+    pub(crate) fn put_away(&self, line: Rc<Line>) {
+        self.forget(line.number);
+        self.close_in_background(line);
+    }
+
+    /// Closes what is still open, and resolves when everything is closed.
+    pub(crate) async fn close(&self) {
+        let shared = self.shared.borrow_mut().take();
+        if let Some(Ok(line)) = shared.and_then(|(_, opening)| opening.peek().cloned()) {
+            line.close().await;
+        }
+        let closing = self.closing.take();
+        for task in closing {
+            task.await;
+        }
+    }
+
+    fn forget(&self, number: u32) {
+        let mut shared = self.shared.borrow_mut();
+        if shared.as_ref().is_some_and(|(current, _)| *current == number) {
+            *shared = None;
+        }
+    }
+
+    /// Closes a connection beside everything else. Where later connections resume its session it
+    /// stays open for the tickets that the server sends once it has seen the end of the
+    /// handshake (RFC 8446 section 4.6.1): with early data that is after the answer.
+    fn close_in_background(&self, line: Rc<Line>) {
+        let linger = match self.handshake {
+            Handshake::New => Duration::ZERO,
+            Handshake::Resumed | Handshake::Early => {
+                line.smoothed_rtt().map_or(LINGER_UNKNOWN, |rtt| rtt * LINGER_ROUND_TRIPS)
+            }
+        };
+        let mut closing = self.closing.borrow_mut();
+        closing.retain(|task| !task.is_finished());
+        closing.push(spawn(async move {
+            if !linger.is_zero() {
+                sleep(linger).await;
+            }
+            line.close().await;
+        }));
+    }
+}
+
+type Opening = Shared<LocalBoxFuture<'static, Result<Rc<Line>, Error>>>;
+
+/// One round trip for the client's last flight and the tickets, and one to spare.
+const LINGER_ROUND_TRIPS: u32 = 2;
+
+/// How long to linger where the transport has no estimate of its round-trip time.
+const LINGER_UNKNOWN: Duration = Duration::from_secs(1);

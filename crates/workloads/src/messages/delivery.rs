@@ -1,0 +1,186 @@
+//! The phones: each sends its messages, in a closed or an open loop.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use trackbed_core::{Event, Seed, Time};
+use trackbed_protocols::{Error, Request, body};
+use trackbed_substrate::{Task, now, sleep_until, spawn, spawn_named};
+
+use super::plan::Plan;
+use super::service::path;
+use crate::contract::Stage;
+use crate::limit::before;
+use crate::lines::Lines;
+use crate::phone::{Line, Phone};
+use crate::warm_up::warm_up;
+
+/// The clients' side of a run.
+pub(super) async fn drive(plan: Arc<Plan>, stage: Stage) {
+    if !warm_up(&stage).await {
+        return;
+    }
+    let started = now();
+    stage.log.record(started, Event::Started);
+    stage.log.record(started, Event::DeadlineSet { after: plan.deadline });
+    let mut stagger = stage.seed.stream("workload/messages/stagger");
+    let senders: Vec<Task<Task<()>>> = Phone::all(&stage, &stage.log)
+        .into_iter()
+        .map(|phone| {
+            let start = started + stagger.span(Duration::ZERO, plan.stagger);
+            let name = format!("phone {}", phone.number);
+            let lines = Lines::new(Rc::clone(&phone), plan.policy, stage.handshake);
+            let sender = Sender { plan: Arc::clone(&plan), phone, lines, seed: stage.seed };
+            spawn_named(name, Rc::new(sender).run(start))
+        })
+        .collect();
+    let mut closing = Vec::with_capacity(senders.len());
+    for sender in senders {
+        closing.push(sender.await);
+    }
+    stage.log.record(now(), Event::Finished);
+    for task in closing {
+        task.await;
+    }
+}
+
+/// A phone that sends messages.
+struct Sender {
+    plan: Arc<Plan>,
+    phone: Rc<Phone>,
+    lines: Lines,
+    seed: Seed,
+}
+
+impl Sender {
+    /// Sends all messages from `start` on, and returns, once all are answered or given up, the
+    /// closing of the connections.
+    async fn run(self: Rc<Self>, start: Time) -> Task<()> {
+        sleep_until(start).await;
+        match self.plan.period {
+            None => self.closed_loop().await,
+            Some(period) => Rc::clone(&self).open_loop(start, period).await,
+        }
+        spawn(async move { self.lines.close().await })
+    }
+
+    /// Each message is sent when the one before is answered or given up. When no connection can
+    /// be had, nothing more is sent.
+    async fn closed_loop(&self) {
+        for message in 0..self.plan.count {
+            let mut delivery = Delivery { sender: self, message, intended: None };
+            let deadline = now() + self.plan.timeout;
+            if let Err(failure) = delivery.run(deadline).await {
+                self.phone.give_up(message, failure.reason);
+                if failure.unreachable {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Each message is sent at its own time, whatever became of those before.
+    async fn open_loop(self: Rc<Self>, start: Time, period: Duration) {
+        let mut deliveries = Vec::new();
+        for message in 0..self.plan.count {
+            let intended = start + period.saturating_mul(message);
+            sleep_until(intended).await;
+            let sender = Rc::clone(&self);
+            deliveries.push(spawn(async move {
+                let mut delivery = Delivery { sender: &sender, message, intended: Some(intended) };
+                let deadline = intended + sender.plan.timeout;
+                if let Err(failure) = delivery.run(deadline).await {
+                    sender.phone.give_up(message, failure.reason);
+                }
+            }));
+        }
+        for delivery in deliveries {
+            delivery.await;
+        }
+    }
+}
+
+/// A message on its way.
+struct Delivery<'a> {
+    sender: &'a Sender,
+    message: u32,
+    /// When the schedule wants it sent. In a closed loop that is when it can be.
+    intended: Option<Time>,
+}
+
+/// Why a message was given up.
+struct Failure {
+    reason: String,
+    /// There was no connection to be had.
+    unreachable: bool,
+}
+
+impl Delivery<'_> {
+    /// Sends the message and waits for the answer. If a connection fails that may not be the
+    /// message's fault, it is sent again on a new one.
+    async fn run(&mut self, deadline: Time) -> Result<(), Failure> {
+        let lines = &self.sender.lines;
+        let mut attempt = 1;
+        loop {
+            let line = match before(deadline, lines.take()).await {
+                Some(Ok(line)) => line,
+                Some(Err(why)) if why.is_retryable() && attempt < ATTEMPTS_MAX => {
+                    attempt += 1;
+                    continue;
+                }
+                Some(Err(why)) => {
+                    return Err(Failure { reason: why.to_string(), unreachable: true });
+                }
+                None => return Err(self.too_late("no connection", true)),
+            };
+            match before(deadline, self.exchange(&line)).await {
+                Some(Ok(status)) => {
+                    let (phone, message) = (self.sender.phone.number, self.message);
+                    self.sender.phone.record(Event::Answered { phone, message, status });
+                    lines.give_back(line);
+                    return Ok(());
+                }
+                Some(Err(why)) => {
+                    lines.put_away(line);
+                    if !why.is_retryable() || attempt == ATTEMPTS_MAX {
+                        return Err(Failure { reason: why.to_string(), unreachable: false });
+                    }
+                    attempt += 1;
+                }
+                None => {
+                    lines.put_away(line);
+                    return Err(self.too_late("no answer", false));
+                }
+            }
+        }
+    }
+
+    /// Sends the message on `line` and returns the status of the whole answer.
+    async fn exchange(&mut self, line: &Line) -> Result<u16, Error> {
+        let Sender { plan, phone, seed, .. } = self.sender;
+        let intended = *self.intended.get_or_insert_with(now);
+        let content = plan.payload.message(seed, phone.number, self.message, intended);
+        phone.record(Event::Sent {
+            phone: phone.number,
+            message: self.message,
+            intended,
+            bytes: content.len() as u64,
+        });
+        let path = path(phone.number, self.message);
+        let response = line.exchange(Request { path, body: body::full(content) }).await?;
+        body::collect(response.body, ANSWER_BYTES_MAX).await?;
+        Ok(response.status)
+    }
+
+    fn too_late(&self, what: &str, unreachable: bool) -> Failure {
+        let timeout = trackbed_core::units::format_duration(self.sender.plan.timeout);
+        Failure { reason: format!("{what} within {timeout}"), unreachable }
+    }
+}
+
+/// How often a message is sent, on different connections, before it is given up.
+const ATTEMPTS_MAX: u32 = 3;
+
+/// The server's answers are far shorter.
+const ANSWER_BYTES_MAX: usize = 1 << 16;

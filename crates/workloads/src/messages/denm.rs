@@ -1,0 +1,136 @@
+//! The built-in message: a DENM of a pedestrian on the road, as compact JSON.
+//!
+//! Names, units and ranges are those of the Decentralized Environmental Notification Message
+//! (ETSI EN 302 637-3 V1.3.1, its data elements in ETSI TS 102 894-2 V1.3.1; ETSI TS 103 831 keeps
+//! them). To fit 355 bytes, a SEQUENCE of plain numbers is written as an array in the standard's
+//! order: `actionID` is originatingStationID and sequenceNumber, `eventPosition` latitude,
+//! longitude and altitudeValue, `eventType` causeCode and subCauseCode, `eventSpeed` speedValue
+//! and speedConfidence. Confidences of the position and traces are left out. Every number has a
+//! fixed count of digits, so that all messages have the same length.
+
+mod check;
+mod walk;
+
+use std::fmt::Write as _;
+
+use bytes::Bytes;
+use trackbed_core::{Seed, Time};
+use trackbed_substrate::{clock::wall_clock, now};
+
+use walk::Walk;
+
+/// How the built-in messages of a cell are made: of which containers, filled up to which length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Denm {
+    len: usize,
+    /// How many of the containers, from the first on, the message has. The standard demands
+    /// the first two; the others are optional. Below their length only the header is left.
+    containers: usize,
+}
+
+impl Denm {
+    /// The length of a message with every container.
+    pub(super) const COMPLETE_LEN: usize = 355;
+    /// The length of a message with the header alone.
+    pub(super) const LEN_MIN: usize = 64;
+
+    /// Messages of `len` bytes with as many containers as fit; the rest is filled up.
+    ///
+    /// # Panics
+    /// If `len` is less than [`Denm::LEN_MIN`].
+    pub(super) fn of_len(len: usize) -> Denm {
+        let fitting = CONTAINER_LENS.iter().take_while(|fitting| **fitting <= len).count();
+        assert!(fitting > 0, "no message is that short");
+        Denm { len, containers: fitting }
+    }
+
+    /// The length of every message in bytes.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Message number `message` of phone `phone`, born at `time`: the phone moves with time, and
+    /// the seed says from where and how fast.
+    pub(super) fn message(&self, seed: &Seed, phone: u32, message: u32, time: Time) -> Bytes {
+        let mut text = String::with_capacity(self.len);
+        let walk = Walk::of(seed, phone).at(time, message);
+        let station = STATION_MIN + phone % STATIONS;
+        let sequence = SEQUENCE_MIN + (walk.first_sequence + message % SEQUENCES) % SEQUENCES;
+        let stamp = timestamp_its(time);
+        // Writing to a string cannot fail.
+        let _ = write!(
+            text,
+            r#"{{"header":{{"protocolVersion":2,"messageID":1,"stationID":{station}}}"#
+        );
+        if self.containers > 1 {
+            let _ = write!(
+                text,
+                r#","management":{{"actionID":[{station},{sequence}],"detectionTime":{stamp},"referenceTime":{stamp},"eventPosition":[{},{},{}],"relevanceDistance":1,"validityDuration":60,"stationType":1}}"#,
+                walk.latitude, walk.longitude, walk.altitude
+            );
+        }
+        if self.containers > 2 {
+            text.push_str(r#","situation":{"informationQuality":3,"eventType":[12,0]}"#);
+        }
+        if self.containers > 3 {
+            let _ = write!(text, r#","location":{{"eventSpeed":[{},5]}}"#, walk.speed);
+        }
+        self.fill_up(&mut text);
+        text.push('}');
+        debug_assert_eq!(text.len(), self.len);
+        Bytes::from(text)
+    }
+
+    /// Whether a message that arrived is one of these: JSON with the mandatory fields, every field
+    /// in its range.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn check(&self, message: &[u8]) -> Result<(), String> {
+        check::check(message, self.containers)
+    }
+
+    /// Fills up to the last brace: with a string, or where that is too long with spaces, which
+    /// JSON ignores (RFC 8259 section 2).
+    fn fill_up(&self, text: &mut String) {
+        let missing = self.len - 1 - text.len();
+        match missing.checked_sub(PADDING.len()) {
+            Some(padding) => {
+                let (before, after) = PADDING.split_at(PADDING.len() - 1);
+                text.push_str(before);
+                text.extend(std::iter::repeat_n('x', padding));
+                text.push_str(after);
+            }
+            None => text.extend(std::iter::repeat_n(' ', missing)),
+        }
+    }
+}
+
+/// TimestampIts: milliseconds of International Atomic Time since 2004-01-01T00:00:00Z, which are
+/// five leap seconds more than those of UTC.
+fn timestamp_its(time: Time) -> u128 {
+    // Of these two spans one is zero.
+    let (ahead, ago) = (time - now(), now() - time);
+    let elapsed = wall_clock() + ahead - ago;
+    (elapsed - ITS_EPOCH + LEAP_SECONDS).as_millis()
+}
+
+/// The lengths of messages with one, two, three and all containers.
+const CONTAINER_LENS: [usize; 4] = [Denm::LEN_MIN, 266, 323, Denm::COMPLETE_LEN];
+
+const PADDING: &str = r#","padding":"""#;
+
+/// Station numbers have five digits, sequence numbers four.
+const STATION_MIN: u32 = 10_000;
+const STATIONS: u32 = 90_000;
+const SEQUENCE_MIN: u32 = 1_000;
+const SEQUENCES: u32 = 9_000;
+
+/// 2004-01-01T00:00:00Z since 1970-01-01T00:00:00Z.
+const ITS_EPOCH: std::time::Duration = std::time::Duration::from_secs(1_072_915_200);
+/// Inserted at the ends of 2005, June 2008, June 2012, June 2015 and 2016, as published by the
+/// International Earth Rotation and Reference Systems Service.
+const LEAP_SECONDS: std::time::Duration = std::time::Duration::from_secs(5);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,137 @@
+//! What the messages consist of, and what makes one well-formed.
+
+use std::path::Path;
+
+use bytes::Bytes;
+use serde::de::IgnoredAny;
+use trackbed_core::{ByteSize, Seed, Time};
+
+use super::denm::Denm;
+use crate::contract::WorkloadError;
+
+/// The content of the messages.
+pub(super) enum Payload {
+    /// Messages made for each phone and each time.
+    BuiltIn(Denm),
+    /// The user's own, in turn, and what the server expects of them.
+    File(Vec<Bytes>, Form),
+}
+
+/// What the server expects of a message from a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A JSON text (RFC 8259).
+    Json,
+    /// Any bytes.
+    Bytes,
+}
+
+impl Payload {
+    /// Built-in messages of `size`, by default that of a complete DENM.
+    pub(super) fn built_in(size: Option<ByteSize>) -> Result<Payload, WorkloadError> {
+        let size = size.map_or(Denm::COMPLETE_LEN as u64, ByteSize::as_bytes);
+        let (min, max) = (Denm::LEN_MIN as u64, MESSAGE_BYTES_MAX as u64);
+        if !(min..=max).contains(&size) {
+            return Err(WorkloadError::new(
+                "size",
+                format!(
+                    "a built-in message has {min} to {max} bytes, not {size}; write such a size, \
+                     give a `payload` for shorter messages, or use the workload `bulk` for \
+                     longer transfers"
+                ),
+            ));
+        }
+        Ok(Payload::BuiltIn(Denm::of_len(size as usize)))
+    }
+
+    /// The messages in a file. They are not checked here: a malformed one is for the server to
+    /// refuse.
+    pub(super) fn read(path: &Path) -> Result<Payload, WorkloadError> {
+        let refuse = |why: String| {
+            WorkloadError::new(
+                "payload",
+                format!("{} {why}; give the path of a file with a message", path.display()),
+            )
+        };
+        let content = Bytes::from(
+            std::fs::read(path).map_err(|why| refuse(format!("cannot be read: {why}")))?,
+        );
+        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("");
+        let (messages, form) = match extension.to_ascii_lowercase().as_str() {
+            "json" => (vec![content], Form::Json),
+            "jsonl" | "ndjson" => (lines(&content), Form::Json),
+            _ => (vec![content], Form::Bytes),
+        };
+        if messages.iter().all(Bytes::is_empty) {
+            return Err(refuse("is empty".to_owned()));
+        }
+        if messages.iter().any(|message| message.len() > MESSAGE_BYTES_MAX) {
+            let why = format!("has a message of more than {MESSAGE_BYTES_MAX} bytes");
+            return Err(refuse(why));
+        }
+        Ok(Payload::File(messages, form))
+    }
+
+    /// Message number `message` of phone `phone`, born at `time`.
+    pub(super) fn message(&self, seed: &Seed, phone: u32, message: u32, time: Time) -> Bytes {
+        match self {
+            Payload::BuiltIn(denm) => denm.message(seed, phone, message, time),
+            Payload::File(messages, _) => messages[message as usize % messages.len()].clone(),
+        }
+    }
+
+    /// Whether a message that arrived is well-formed.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn check(&self, message: &[u8]) -> Result<(), String> {
+        match self {
+            Payload::BuiltIn(denm) => denm.check(message),
+            Payload::File(_, Form::Json) => serde_json::from_slice::<IgnoredAny>(message)
+                .map(drop)
+                .map_err(|why| format!("not JSON: {why}")),
+            Payload::File(_, Form::Bytes) => Ok(()),
+        }
+    }
+
+    /// The bytes of the longest message.
+    pub(super) fn longest(&self) -> u64 {
+        match self {
+            Payload::BuiltIn(denm) => denm.len() as u64,
+            Payload::File(messages, _) => messages.iter().map(Bytes::len).max().unwrap_or(0) as u64,
+        }
+    }
+}
+
+/// The lines of a file that are not blank, without their ends.
+fn lines(content: &Bytes) -> Vec<Bytes> {
+    let text = content.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    text.filter(|line| !line.is_empty()).map(|line| content.slice_ref(line)).collect()
+}
+
+/// The longest message: it is held in memory, at both ends.
+pub(super) const MESSAGE_BYTES_MAX: usize = 10_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_messages_as_they_stand() {
+        let content = Bytes::from_static(b"{\"a\":1}\r\n\n{broken\n  [2] \n");
+        assert_eq!(lines(&content), [&b"{\"a\":1}"[..], b"{broken", b"[2]"]);
+    }
+
+    #[test]
+    fn json_is_checked_and_bytes_are_not() {
+        let json = Payload::File(vec![Bytes::new()], Form::Json);
+        assert_eq!(json.check(b" {\"a\": [1, 2.5e3, null]} "), Ok(()));
+        for malformed in [&b"{\"a\":}"[..], b"", b"{} {}", b"\xff", b"{'a':1}"] {
+            assert!(json.check(malformed).unwrap_err().starts_with("not JSON: "));
+        }
+        let nested = "[".repeat(1_000_000);
+        assert!(json.check(nested.as_bytes()).is_err());
+        let bytes = Payload::File(vec![Bytes::new()], Form::Bytes);
+        assert_eq!(bytes.check(b"\xff\0"), Ok(()));
+    }
+}

@@ -1,0 +1,117 @@
+//! A client of the run and its connections, with the events that they give rise to.
+
+use std::cell::Cell;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures_core::future::LocalBoxFuture;
+use trackbed_core::{Event, EventLog};
+use trackbed_protocols::{Connection, Dialer, Error, Request, Response};
+use trackbed_substrate::now;
+
+use crate::contract::Stage;
+use crate::limit::before;
+
+/// A client of the run.
+pub(crate) struct Phone {
+    /// Its number, from 0.
+    pub(crate) number: u32,
+    log: EventLog,
+    dialer: Rc<dyn Dialer>,
+    server: SocketAddr,
+    /// Connections begun so far.
+    begun: Cell<u32>,
+}
+
+impl Phone {
+    /// The phones of a run. What they do is recorded in `log`.
+    pub(crate) fn all(stage: &Stage, log: &EventLog) -> Vec<Rc<Phone>> {
+        let phone = |(number, dialer): (u32, &Rc<dyn Dialer>)| {
+            Rc::new(Phone {
+                number,
+                log: log.clone(),
+                dialer: Rc::clone(dialer),
+                server: stage.server,
+                begun: Cell::new(0),
+            })
+        };
+        (0..).zip(&stage.phones).map(phone).collect()
+    }
+
+    /// Records an event that happens now.
+    pub(crate) fn record(&self, event: Event) {
+        self.log.record(now(), event);
+    }
+
+    /// Records that message `message`, or the connection that it needed, is given up.
+    pub(crate) fn give_up(&self, message: u32, reason: impl Into<String>) {
+        self.record(Event::Failed { phone: self.number, message, reason: reason.into() });
+    }
+
+    /// The number that the next connection will have.
+    pub(crate) fn next_connection(&self) -> u32 {
+        self.begun.get()
+    }
+
+    /// Opens a connection. It has its number at once, and begins when the future is first polled.
+    pub(crate) fn open(self: Rc<Self>) -> LocalBoxFuture<'static, Result<Rc<Line>, Error>> {
+        let number = self.begun.replace(self.begun.get() + 1);
+        Box::pin(async move {
+            self.record(Event::ConnectStarted { phone: self.number, connection: number });
+            let connection = self.dialer.connect(self.server).await?;
+            self.record(Event::Connected { phone: self.number, connection: number });
+            let line = Line { phone: self, number, connection, secured: Cell::new(false) };
+            line.note_security();
+            Ok(Rc::new(line))
+        })
+    }
+}
+
+/// An open connection of a phone.
+pub(crate) struct Line {
+    phone: Rc<Phone>,
+    /// The how-manieth connection of its phone it is.
+    pub(crate) number: u32,
+    connection: Rc<dyn Connection>,
+    secured: Cell<bool>,
+}
+
+impl Line {
+    /// Sends a request and resolves with the head of the response.
+    pub(crate) async fn exchange(&self, request: Request) -> Result<Response, Error> {
+        let response = self.connection.exchange(request).await?;
+        self.note_security();
+        Ok(response)
+    }
+
+    /// The smoothed round-trip time, once the transport has measured one.
+    pub(crate) fn smoothed_rtt(&self) -> Option<Duration> {
+        self.connection.transport().smoothed_rtt
+    }
+
+    /// Closes the connection. A peer that is not told in time is left to its own time-outs.
+    pub(crate) async fn close(&self) {
+        let _ = before(now() + CLOSING_MAX, self.connection.close()).await;
+    }
+
+    /// Records what the handshake agreed upon, as soon as that is known.
+    fn note_security(&self) {
+        if self.secured.get() {
+            return;
+        }
+        if let Some(security) = self.connection.security() {
+            self.secured.set(true);
+            self.phone.record(Event::Secured {
+                phone: self.phone.number,
+                connection: self.number,
+                suite: format!("TLS {} {}", security.version.name(), security.cipher.name()),
+                resumed: security.resumed,
+                early: security.early_data,
+            });
+        }
+    }
+}
+
+/// An orderly close takes one packet, or a few if packets are lost.
+const CLOSING_MAX: Duration = Duration::from_secs(10);

@@ -1,0 +1,101 @@
+//! The warm-up: earlier sessions for handshakes that resume one.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_core::future::LocalBoxFuture;
+use trackbed_core::{EventLog, Time};
+use trackbed_protocols::{Error, Handshake, Request, Response, Service, body};
+use trackbed_substrate::{now, sleep, sleep_until, spawn_named};
+
+use crate::contract::Stage;
+use crate::limit::before;
+use crate::phone::Phone;
+
+/// Gives every phone an earlier session, if the handshake asks for one, and waits until the
+/// network is quiet again. False if a phone could not be served; that is recorded.
+pub(crate) async fn warm_up(stage: &Stage) -> bool {
+    if stage.handshake == Handshake::New {
+        return true;
+    }
+    // Nothing of this belongs to the measured part.
+    let silent = EventLog::default();
+    let start = now();
+    let tasks: Vec<_> = Phone::all(stage, &silent)
+        .into_iter()
+        .map(|phone| {
+            let at = start + SPACING * phone.number;
+            let name = format!("phone {} warming up", phone.number);
+            (phone.number, spawn_named(name, warm_up_phone(phone, at)))
+        })
+        .collect();
+    let (reporters, mut all_warm) = (Phone::all(stage, &stage.log), true);
+    for (number, task) in tasks {
+        if let Err(reason) = task.await {
+            let reason = format!("the warm-up connection failed {ATTEMPTS_MAX} times: {reason}");
+            reporters[number as usize].give_up(0, reason);
+            all_warm = false;
+        }
+    }
+    sleep(QUIET).await;
+    all_warm
+}
+
+async fn warm_up_phone(phone: Rc<Phone>, at: Time) -> Result<(), String> {
+    sleep_until(at).await;
+    let mut reason = String::new();
+    for _ in 0..ATTEMPTS_MAX {
+        match before(now() + ATTEMPT_MAX, session(&phone)).await {
+            Some(Ok(())) => return Ok(()),
+            Some(Err(why)) => reason = why.to_string(),
+            None => reason = format!("no answer within {} s", ATTEMPT_MAX.as_secs()),
+        }
+        sleep(PAUSE).await;
+    }
+    Err(reason)
+}
+
+/// One connection with one exchange, closed when the session tickets have had time to arrive.
+async fn session(phone: &Rc<Phone>) -> Result<(), Error> {
+    let line = Rc::clone(phone).open().await?;
+    let response =
+        line.exchange(Request { path: WARM_UP_PATH.to_owned(), body: body::empty() }).await?;
+    body::drain(response.body).await?;
+    let round_trips = line.smoothed_rtt().unwrap_or_default() * TICKETS_ROUND_TRIPS;
+    sleep(round_trips.max(TICKETS_MIN)).await;
+    line.close().await;
+    Ok(())
+}
+
+/// A service that answers warm-up requests and leaves the others to another one.
+pub(crate) struct WithWarmUp<S>(pub(crate) S);
+
+impl<S: Service> Service for WithWarmUp<S> {
+    fn call(&self, request: Request) -> LocalBoxFuture<'static, Response> {
+        if request.path != WARM_UP_PATH {
+            return self.0.call(request);
+        }
+        let answer = body::full(Bytes::from_static(b"{\"status\":\"warm\"}"));
+        Box::pin(std::future::ready(Response { status: 200, body: answer }))
+    }
+}
+
+const WARM_UP_PATH: &str = "/warm-up";
+
+/// Between the beginnings of two phones' warm-ups: a handshake of some 6 kB then takes a tenth of
+/// 100 Mbit/s.
+const SPACING: Duration = Duration::from_millis(5);
+
+const ATTEMPTS_MAX: u32 = 10;
+const ATTEMPT_MAX: Duration = Duration::from_secs(60);
+
+/// Between two attempts.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Tickets follow the handshake at once. The rest is for those that are lost and sent again.
+const TICKETS_ROUND_TRIPS: u32 = 5;
+const TICKETS_MIN: Duration = Duration::from_secs(2);
+
+/// After the last close, so that nothing of the warm-up is under way in the measured part.
+const QUIET: Duration = Duration::from_secs(1);
