@@ -99,3 +99,32 @@ impl PartialEq for Due {
 }
 
 impl Eq for Due {}
+
+#[cfg(test)]
+mod tests {
+    use trackbed_core::packet::{Ecn, UdpDatagram};
+
+    use super::*;
+
+    fn packet(number: u8) -> Packet {
+        let socket = "10.0.0.1:1".parse().unwrap();
+        UdpDatagram::emit(socket, socket, Ecn::NotCapable, &[number])
+    }
+
+    fn order(keep_order: bool, due: &[u64]) -> Vec<(u64, u8)> {
+        let mut in_flight = InFlight::new(keep_order);
+        for (number, at) in (0..).zip(due) {
+            in_flight.insert(Time::from_millis(*at), packet(number));
+        }
+        let next = || in_flight.take_due(Time::from_millis(100));
+        let taken = std::iter::from_fn(next);
+        taken.map(|(at, packet)| (at.as_nanos() / 1_000_000, packet.transport()[8])).collect()
+    }
+
+    #[test]
+    fn packets_come_out_when_due_and_ties_in_order() {
+        let due = [5, 3, 3, 4, 101];
+        assert_eq!(order(false, &due), [(3, 1), (3, 2), (4, 3), (5, 0)]);
+        assert_eq!(order(true, &due), [(5, 0), (5, 1), (5, 2), (5, 3)]);
+    }
+}

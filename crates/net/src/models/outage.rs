@@ -15,25 +15,25 @@ pub(crate) static ENTRY: ModelEntry = ModelEntry {
     summary: "times at which nothing gets through",
     parameters: &[
         Parameter::required(
-            "down",
+            "outage",
             Kind::Timetable,
             "from when to when the link is down, each time",
         ),
         Parameter::with_default(
-            "packets",
+            "outage_packets",
             Kind::Choice(&["dropped", "held"]),
             "dropped",
             "what becomes of packets meanwhile: dropped once they are sent, or held in the queue",
         ),
     ],
     has_queue: false,
-    example: &[("down", "10 s: 12 s, 30 s: 30.5 s")],
+    example: &[("outage", "10 s: 12 s, 30 s: 30.5 s")],
     read,
 };
 
 fn read(arguments: &Arguments) -> Result<Arc<dyn Model>, SpecError> {
-    let down: Vec<(Duration, Duration)> = arguments.need("down");
-    let mode = match arguments.need("packets") {
+    let down: Vec<(Duration, Duration)> = arguments.need("outage");
+    let mode = match arguments.need("outage_packets") {
         "held" => DownMode::Hold,
         _ => DownMode::Drop,
     };

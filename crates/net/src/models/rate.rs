@@ -176,8 +176,11 @@ impl Link for RateLink {
 const NANOS_PER_SECOND: u128 = 1_000_000_000;
 
 fn time_for(work: u128, rate: Bitrate) -> Duration {
-    match rate.as_bps() {
-        0 => Duration::MAX,
-        bps => Duration::from_nanos(u64::try_from(work.div_ceil(bps.into())).unwrap_or(u64::MAX)),
-    }
+    let nanos = match (u64::try_from(work), rate.as_bps()) {
+        (_, 0) => return Duration::MAX,
+        // The usual case, in which a division is much cheaper.
+        (Ok(work), bps) => work.div_ceil(bps),
+        (Err(_), bps) => u64::try_from(work.div_ceil(bps.into())).unwrap_or(u64::MAX),
+    };
+    Duration::from_nanos(nanos)
 }

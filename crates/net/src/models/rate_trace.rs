@@ -115,7 +115,7 @@ impl Trace {
         let period = saturating_nanos(self.period());
         let (cycle, rest) = (now.as_nanos() / period, now.as_nanos() % period);
         let past = self.millis.partition_point(|ms| Time::from_millis(*ms).as_nanos() <= rest);
-        cycle * self.millis.len() as u64 + past as u64
+        cycle.saturating_mul(self.millis.len() as u64).saturating_add(past as u64)
     }
 
     fn period(&self) -> Duration {

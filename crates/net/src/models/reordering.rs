@@ -14,14 +14,14 @@ pub(crate) static ENTRY: ModelEntry = ModelEntry {
     summary: "holds some packets back for a time, so that later ones overtake them",
     parameters: &[
         Parameter::required("reordering", Kind::Share, "the share of packets that is held back"),
-        Parameter::required("hold", Kind::Time, "for how long they are held back"),
+        Parameter::required("reordering_hold", Kind::Time, "for how long they are held back"),
     ],
     has_queue: false,
-    example: &[("reordering", "1 %"), ("hold", "5 ms")],
+    example: &[("reordering", "1 %"), ("reordering_hold", "5 ms")],
     read: |arguments| {
         Ok(Arc::new(Reordering {
             probability: arguments.need("reordering"),
-            hold: arguments.need("hold"),
+            hold: arguments.need("reordering_hold"),
         }))
     },
 };

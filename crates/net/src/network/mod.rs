@@ -1,6 +1,7 @@
 //! Hosts and routers, joined by links.
 
 mod builder;
+mod channel;
 mod ids;
 mod routes;
 mod tap;
@@ -14,7 +15,8 @@ use std::time::Duration;
 use trackbed_core::packet::{TooBig, protocol};
 use trackbed_core::{Packet, Time};
 
-use crate::link::{Alteration, Change, DropReason, Link, Outlet};
+use crate::link::{Change, DropReason, Link, Outlet};
+use channel::{Arrival, Channel, Far};
 use ids::ChannelId;
 use routes::{Hop, Routes};
 
@@ -132,7 +134,10 @@ impl Network {
     ) -> bool {
         self.advance(now);
         let (channel, clock) = (ChannelId::new(link, direction), self.clock);
-        let changed = self.with_link(channel, |link, _| link.change(clock, change));
+        let changed = self.with_link(channel, |link, far| {
+            link.advance(clock, far);
+            link.change(clock, change)
+        });
         self.settle();
         changed
     }
@@ -229,54 +234,6 @@ struct Node {
     interfaces: Vec<InterfaceId>,
 }
 
-/// One direction of a link, and the interface at which it begins.
-struct Channel {
-    link: Box<dyn Link>,
-    mtu: u32,
-    addresses: Vec<IpAddr>,
-    /// The wake that stands in the heap for this channel and holds.
-    armed: Option<Time>,
-    counters: Counters,
-}
-
-struct Arrival {
-    at: Time,
-    channel: ChannelId,
-    packet: Packet,
-}
-
-/// What the packets leaving a channel meet: counters, the tap, the node at the end.
-struct Far<'a> {
-    channel: ChannelId,
-    counters: &'a mut Counters,
-    tap: Option<&'a mut dyn Tap>,
-    arrivals: &'a mut VecDeque<Arrival>,
-}
-
-impl Far<'_> {
-    fn note(&mut self, at: Time, point: Point, packet: &Packet) {
-        self.counters.add(point, packet);
-        if let Some(tap) = &mut self.tap {
-            tap.see(at, self.channel.link(), self.channel.direction(), point, packet);
-        }
-    }
-}
-
-impl Outlet for Far<'_> {
-    fn deliver(&mut self, at: Time, packet: Packet) {
-        self.note(at, Point::Delivered, &packet);
-        self.arrivals.push_back(Arrival { at, channel: self.channel, packet });
-    }
-
-    fn drop(&mut self, at: Time, packet: Packet, why: DropReason) {
-        self.note(at, Point::Dropped(why), &packet);
-    }
-
-    fn altered(&mut self, at: Time, packet: &Packet, what: Alteration) {
-        self.note(at, Point::Altered(what), packet);
-    }
-}
-
 impl Network {
     fn assemble(
         routes: Routes,
@@ -292,8 +249,7 @@ impl Network {
         for ((link, mtu), addresses) in directions.zip(addresses) {
             let channel = ChannelId(channels.len() as u32);
             nodes[routes.begin(channel).index()].interfaces.push(channel.interface());
-            let counters = Counters::default();
-            channels.push(Channel { link, mtu, addresses, armed: None, counters });
+            channels.push(Channel::new(link, mtu, addresses));
         }
         Network {
             nodes,
@@ -419,6 +375,3 @@ impl Network {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

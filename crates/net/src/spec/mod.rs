@@ -2,6 +2,7 @@
 
 mod parameter;
 mod registry;
+mod short;
 
 use std::fmt;
 use std::sync::Arc;

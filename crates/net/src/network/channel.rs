@@ -1,0 +1,66 @@
+//! One direction of a link within a network.
+
+use std::collections::VecDeque;
+use std::net::IpAddr;
+
+use trackbed_core::{Packet, Time};
+
+use super::ids::ChannelId;
+use super::tap::{Counters, Point, Tap};
+use crate::link::{Alteration, DropReason, Link, Outlet};
+
+/// One direction of a link, and the interface at which it begins.
+pub(super) struct Channel {
+    pub(super) link: Box<dyn Link>,
+    pub(super) mtu: u32,
+    /// The addresses of the interface.
+    pub(super) addresses: Vec<IpAddr>,
+    /// The wake that stands in the network's heap for this channel and holds.
+    pub(super) armed: Option<Time>,
+    pub(super) counters: Counters,
+}
+
+/// A packet that has left a channel.
+pub(super) struct Arrival {
+    pub(super) at: Time,
+    pub(super) channel: ChannelId,
+    pub(super) packet: Packet,
+}
+
+/// What the packets leaving a channel meet: counters, the tap, the node at the end.
+pub(super) struct Far<'a> {
+    pub(super) channel: ChannelId,
+    pub(super) counters: &'a mut Counters,
+    pub(super) tap: Option<&'a mut dyn Tap>,
+    pub(super) arrivals: &'a mut VecDeque<Arrival>,
+}
+
+impl Channel {
+    pub(super) fn new(link: Box<dyn Link>, mtu: u32, addresses: Vec<IpAddr>) -> Channel {
+        Channel { link, mtu, addresses, armed: None, counters: Counters::default() }
+    }
+}
+
+impl Far<'_> {
+    pub(super) fn note(&mut self, at: Time, point: Point, packet: &Packet) {
+        self.counters.add(point, packet);
+        if let Some(tap) = &mut self.tap {
+            tap.see(at, self.channel.link(), self.channel.direction(), point, packet);
+        }
+    }
+}
+
+impl Outlet for Far<'_> {
+    fn deliver(&mut self, at: Time, packet: Packet) {
+        self.note(at, Point::Delivered, &packet);
+        self.arrivals.push_back(Arrival { at, channel: self.channel, packet });
+    }
+
+    fn drop(&mut self, at: Time, packet: Packet, why: DropReason) {
+        self.note(at, Point::Dropped(why), &packet);
+    }
+
+    fn altered(&mut self, at: Time, packet: &Packet, what: Alteration) {
+        self.note(at, Point::Altered(what), packet);
+    }
+}

@@ -1,0 +1,15 @@
+//! What links and networks do, checked against arithmetic, published laws and the contract.
+#![forbid(unsafe_code)]
+
+mod codel;
+mod composition;
+mod delay;
+mod harness;
+mod loss;
+mod medium;
+mod outage;
+mod rate;
+mod rate_trace;
+mod registry;
+mod too_big;
+mod topology;

@@ -1,0 +1,162 @@
+use std::collections::VecDeque;
+
+use trackbed_core::{Bitrate, ByteSize, Packet, Seed, Time};
+use trackbed_net::models::{Delay, Rate};
+use trackbed_net::queue::DropTail;
+use trackbed_net::spec::LinkSpec;
+use trackbed_net::{Change, DropReason, Point};
+
+use crate::harness::{
+    Driver, Events, Sink, burst, every, ms, number, numbers, packet, run, times, us,
+};
+
+const QUEUE_FULL: Point = Point::Dropped(DropReason::QueueFull);
+
+fn rate(mbps: u64, queue: DropTail) -> LinkSpec {
+    LinkSpec::new().then(Rate::new(Bitrate::from_mbps(mbps), queue))
+}
+
+#[test]
+fn packets_leave_one_serialisation_time_after_the_other() {
+    let spec = rate(50, DropTail::of_packets(10)).then(Delay::fixed(ms(10)));
+    let events = run(&spec, burst(3));
+    // 12,000 bit at 50 Mbit/s are 240 us.
+    let expected = [10_240, 10_480, 10_720].map(Time::from_micros);
+    assert_eq!(times(&events, Point::Delivered), expected);
+}
+
+#[test]
+fn serialisation_is_rounded_up_to_a_nanosecond() {
+    // 12,000 bit at 7 Mbit/s are 1,714,285.71 ns.
+    let spec = rate(7, DropTail::of_packets(10));
+    let expected = [1_714_286, 3_428_572].map(Time::from_nanos);
+    assert_eq!(times(&run(&spec, burst(2)), Point::Delivered), expected);
+}
+
+#[test]
+fn an_idle_link_waits_for_no_one() {
+    let events = run(&rate(12, DropTail::of_packets(1)), every(ms(5), 3));
+    assert_eq!(times(&events, Point::Delivered), [1, 6, 11].map(Time::from_millis));
+}
+
+#[test]
+fn the_packet_being_sent_is_not_in_the_queue() {
+    let events = run(&rate(12, DropTail::of_packets(2)), burst(5));
+    assert_eq!(numbers(&events, Point::Delivered), [0, 1, 2]);
+    assert_eq!(numbers(&events, QUEUE_FULL), [3, 4]);
+    let events = run(&rate(12, DropTail::of_packets(0)), burst(2));
+    assert_eq!(numbers(&events, Point::Delivered), [0]);
+}
+
+#[test]
+fn a_departure_makes_room_before_an_arrival_at_the_same_time() {
+    let arrivals = [(0, 0), (0, 1), (1, 2), (1, 3)];
+    let arrivals = arrivals.map(|(at, n)| (Time::from_millis(at), packet(n, 1500)));
+    let events = run(&rate(12, DropTail::of_packets(1)), arrivals);
+    assert_eq!(numbers(&events, Point::Delivered), [0, 1, 2]);
+    assert_eq!(numbers(&events, QUEUE_FULL), [3]);
+}
+
+#[test]
+fn a_limit_in_bytes_lets_a_small_packet_in_where_a_large_one_finds_no_room() {
+    let queue = DropTail::of_bytes(ByteSize::from_bytes(2_000));
+    let lengths = [1500, 1500, 1000, 500, 40];
+    let arrivals = (0..).zip(lengths).map(|(n, len)| (Time::ZERO, packet(n, len)));
+    let events = run(&rate(12, queue), arrivals);
+    assert_eq!(numbers(&events, Point::Delivered), [0, 1, 3]);
+    assert_eq!(numbers(&events, QUEUE_FULL), [2, 4]);
+}
+
+#[test]
+fn the_rate_is_never_exceeded() {
+    let seed = Seed::of_run(5, 0);
+    let mut rng = seed.stream("arrivals");
+    let mut at = Time::ZERO;
+    let arrivals = (0..5_000).map(|n| {
+        at += us(rng.below(2_000));
+        (at, packet(n, 40 + rng.below(1_461) as usize))
+    });
+    let rate_12 = Bitrate::from_mbps(12);
+    let events = run(&rate(12, DropTail::of_packets(50)), arrivals);
+    let mut last = Time::ZERO;
+    for (at, point, packet) in &events {
+        if *point == Point::Delivered {
+            assert!(*at - last >= rate_12.serialization(packet.len()));
+            last = *at;
+        }
+    }
+}
+
+#[test]
+fn a_change_of_rate_holds_for_the_rest_of_the_packet() {
+    let link = rate(12, DropTail::of_packets(10)).build(&Seed::of_run(1, 0));
+    let mut driver = Driver::new(link, Events::new());
+    driver.push(Time::ZERO, packet(0, 1500));
+    driver.push(Time::ZERO, packet(1, 1500));
+    // Half a packet at 12 Mbit/s, the other half at 6, a quarter of the next at 6, then nothing
+    // for 10 ms, then the rest at 12.
+    change(&mut driver, 500, Change::Rate(Bitrate::from_mbps(6)));
+    change(&mut driver, 2_000, Change::Rate(Bitrate::from_bps(0)));
+    assert_eq!(driver.link.next_wake(), None);
+    change(&mut driver, 12_000, Change::Rate(Bitrate::from_mbps(12)));
+    driver.drain();
+    let expected = [1_500, 12_750].map(Time::from_micros);
+    assert_eq!(times(&driver.seen, Point::Delivered), expected);
+}
+
+#[test]
+fn a_change_of_delay_holds_for_packets_that_set_out_later() {
+    let spec = rate(12, DropTail::of_packets(10)).then(Delay::fixed(ms(10)));
+    let mut driver = Driver::new(spec.build(&Seed::of_run(1, 0)), Events::new());
+    (0..3).for_each(|n| driver.push(Time::ZERO, packet(n, 1500)));
+    // Packet 0 set out after 1 ms, packet 1 sets out after 2 ms and may not overtake it.
+    change(&mut driver, 1_500, Change::Delay(ms(3)));
+    driver.drain();
+    assert_eq!(times(&driver.seen, Point::Delivered), [11, 11, 11].map(Time::from_millis));
+    assert_eq!(numbers(&driver.seen, Point::Delivered), [0, 1, 2]);
+    assert!(!driver.link.change(Time::from_millis(20), &Change::Loss(Default::default())));
+}
+
+fn change(driver: &mut Driver<Events>, at_us: u64, change: Change) {
+    let at = Time::from_micros(at_us);
+    driver.advance(at);
+    assert!(driver.link.change(at, &change));
+}
+
+/// Kendall's M/D/1 queue: with service time S and load rho, packets wait rho S / (2 (1 - rho)) in
+/// the mean (Pollaczek-Khinchine).
+#[test]
+fn waiting_times_are_those_of_a_queue_with_poisson_arrivals() {
+    for (load, seed) in [(0.5, 1), (0.8, 2)] {
+        let service = ms(1);
+        let link = rate(12, DropTail { packets: None, bytes: None }).build(&Seed::of_run(1, 0));
+        let mut driver = Driver::new(link, Waiting::default());
+        let mut rng = Seed::of_run(seed, 0).stream("poisson");
+        let packet = packet(0, 1500);
+        let mut at = Time::ZERO;
+        for _ in 0..1_000_000 {
+            at += service.mul_f64(rng.exponential() / load);
+            driver.seen.arrivals.push_back(at);
+            driver.push(at, packet.clone());
+        }
+        driver.drain();
+        let in_system_ms = driver.seen.total_ms / 1e6;
+        let expected = load / (2.0 * (1.0 - load));
+        let waiting = in_system_ms - 1.0;
+        assert!((waiting / expected - 1.0).abs() < 0.03, "{waiting} ms, expected {expected} ms");
+    }
+}
+
+#[derive(Default)]
+struct Waiting {
+    arrivals: VecDeque<Time>,
+    total_ms: f64,
+}
+
+impl Sink for Waiting {
+    fn take(&mut self, at: Time, point: Point, packet: Packet) {
+        assert_eq!((point, number(&packet)), (Point::Delivered, 0));
+        let arrival = self.arrivals.pop_front().unwrap();
+        self.total_ms += (at - arrival).as_secs_f64() * 1e3;
+    }
+}

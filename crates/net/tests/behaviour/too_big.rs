@@ -1,0 +1,93 @@
+//! Path MTU discovery: who answers a packet that is too big, and how (RFC 1191, RFC 4443).
+
+use trackbed_core::Time;
+use trackbed_core::packet::TooBig;
+use trackbed_net::{Delivery, Direction, DropReason, End, LinkId, Network, NetworkBuilder, NodeId};
+
+use crate::harness::{datagram, ip, ms};
+use crate::topology::{drain, duplex};
+
+/// a -1500- r -1300- b; the router has addresses if told so.
+fn narrow_path(addresses: &[&str]) -> (Network, [NodeId; 2], LinkId) {
+    let mut builder = NetworkBuilder::new();
+    let (a, r, b) = (builder.host("a"), builder.router("r"), builder.host("b"));
+    let router_end = End::new(r, addresses.iter().map(|text| ip(text)));
+    builder.connect(End::new(a, [ip("10.0.0.1"), ip("fd00::1")]), router_end, duplex(100, ms(1)));
+    let b_end = End::new(b, [ip("10.0.1.1"), ip("fd00:1::1")]);
+    let narrow = builder.connect(End::new(r, []), b_end, duplex(100, ms(1)).with_mtu(1300));
+    (builder.build().unwrap(), [a, b], narrow)
+}
+
+fn reply(deliveries: &[Delivery]) -> (NodeId, TooBig) {
+    match deliveries {
+        [only] => (only.node, TooBig::parse(&only.packet).unwrap()),
+        other => panic!("one reply, not {other:?}"),
+    }
+}
+
+#[test]
+fn a_router_answers_from_its_own_address() {
+    for (from, to, router) in
+        [("10.0.0.1", "10.0.1.1", "10.0.0.254"), ("fd00::1", "fd00:1::1", "fd00::fe")]
+    {
+        let (mut network, [a, _], narrow) = narrow_path(&["10.0.0.254", "fd00::fe"]);
+        let packet = datagram(from, to, 1301);
+        network.send(Time::ZERO, a, packet.clone());
+        let deliveries = drain(&mut network);
+        let (node, too_big) = reply(&deliveries);
+        assert_eq!((node, too_big.mtu), (a, 1300));
+        assert_eq!(deliveries[0].packet.source(), ip(router));
+        assert_eq!(too_big.original[..], packet.bytes()[..too_big.original.len()]);
+        let counters = network.counters(narrow, Direction::Forward);
+        assert_eq!(counters.offered.packets, 1);
+        assert_eq!(counters.dropped(DropReason::TooBig).bytes, 1301);
+    }
+}
+
+#[test]
+fn a_router_without_addresses_answers_from_the_range_for_benchmarks() {
+    for (from, to, range) in
+        [("10.0.0.1", "10.0.1.1", "198.18."), ("fd00::1", "fd00:1::1", "2001:2::")]
+    {
+        let (mut network, [a, _], _) = narrow_path(&[]);
+        network.send(Time::ZERO, a, datagram(from, to, 1400));
+        let deliveries = drain(&mut network);
+        assert_eq!(reply(&deliveries).1.mtu, 1300);
+        assert!(deliveries[0].packet.source().to_string().starts_with(range));
+    }
+}
+
+#[test]
+fn a_packet_of_exactly_the_mtu_passes() {
+    let (mut network, [a, b], _) = narrow_path(&[]);
+    network.send(Time::ZERO, a, datagram("10.0.0.1", "10.0.1.1", 1300));
+    let deliveries = drain(&mut network);
+    assert_eq!((deliveries.len(), deliveries[0].node), (1, b));
+}
+
+#[test]
+fn a_host_is_told_at_once_of_its_own_link() {
+    let (mut network, [_, b], _) = narrow_path(&[]);
+    network.send(Time::from_millis(3), b, datagram("fd00:1::1", "fd00::1", 1400));
+    let delivery = network.poll_delivery().unwrap();
+    assert_eq!((delivery.node, delivery.at), (b, Time::from_millis(3)));
+    assert_eq!(TooBig::parse(&delivery.packet).unwrap().mtu, 1300);
+    assert_eq!(network.mtu(network.interfaces(b)[0]), 1300);
+    assert_eq!(drain(&mut network), []);
+}
+
+#[test]
+fn an_icmp_message_is_never_answered() {
+    let (mut network, [a, _], _) = narrow_path(&[]);
+    let quoted = datagram("10.0.1.1", "10.0.0.1", 1400);
+    // An error message with a body larger than the link takes.
+    let header = trackbed_core::packet::IpHeader {
+        source: ip("10.0.0.1"),
+        destination: quoted.source(),
+        protocol: trackbed_core::packet::protocol::ICMP,
+        ecn: Default::default(),
+    };
+    let message = trackbed_core::Packet::build(&header, 1380, |body| body[0] = 3);
+    network.send(Time::ZERO, a, message);
+    assert_eq!(drain(&mut network), []);
+}
