@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod keylog;
+pub mod metrics;
 pub mod pcapng;
 pub mod qlog;
 pub mod results;
