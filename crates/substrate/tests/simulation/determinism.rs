@@ -1,1 +1,89 @@
 //! The same seed gives the same packets at the same nanoseconds.
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use futures_util::{AsyncReadExt as _, AsyncWriteExt as _};
+use trackbed_core::{Bitrate, Ratio, Seed};
+use trackbed_net::models::Loss;
+use trackbed_substrate::simulated::{Cancel, Hosts, RunError, Simulation, parallel};
+use trackbed_substrate::{Entropy, TcpOptions, sleep, spawn};
+
+use crate::support::{CLIENT, PacketDigest, SERVER, address, echo, link, pair_by, receive, send};
+
+/// The digest of every packet of a run with TCP, UDP, loss, timers and entropy.
+fn digest(run: &u64) -> Result<String, RunError> {
+    let seed = Seed::of_run(42, *run);
+    let spec = link(Bitrate::from_mbps(20), Duration::from_millis(7), 40_000)
+        .with(Loss::bernoulli(Ratio::from_parts(1, 100)));
+    let digest = PacketDigest::default();
+    let mut network = pair_by(&spec, &seed);
+    network.set_tap(digest.tap());
+    Simulation::new().run(seed, network, mixed)?;
+    Ok(digest.hex())
+}
+
+async fn mixed(hosts: Hosts) {
+    let [client, server] = ["client", "server"].map(|name| hosts.get(name).unwrap());
+    let options = TcpOptions::default();
+    spawn(echo(server.bind_udp(address(SERVER, 7)).unwrap())).detach();
+    let listener = server.listen_tcp(address(SERVER, 80), &options).unwrap();
+    spawn(async move {
+        loop {
+            let mut stream = listener.accept().await.unwrap();
+            spawn(async move {
+                let mut data = Vec::new();
+                stream.read_to_end(&mut data).await.unwrap();
+                stream.write_all(&data).await.unwrap();
+            })
+            .detach();
+        }
+    })
+    .detach();
+    let downloads: Vec<_> = (0..4)
+        .map(|n| {
+            let client = client.clone();
+            let options = options.clone();
+            spawn(async move {
+                let Entropy::Seeded(entropy) = client.entropy() else { panic!("not seeded") };
+                let mut data = vec![0; 50_000 * n];
+                entropy.fill(&mut data).unwrap();
+                let connect = client.connect_tcp(None, address(SERVER, 80), &options);
+                let mut stream = connect.await.unwrap();
+                stream.write_all(&data).await.unwrap();
+                stream.close().await.unwrap();
+                let mut back = Vec::new();
+                stream.read_to_end(&mut back).await.unwrap();
+                assert!(back == data);
+            })
+        })
+        .collect();
+    let socket = client.bind_udp(address(CLIENT, 0)).unwrap();
+    for n in 0..200_u32 {
+        send(&*socket, address(SERVER, 7), &n.to_be_bytes()).await.unwrap();
+        sleep(Duration::from_micros(u64::from(fastrand::u16(..)))).await;
+    }
+    receive(&*socket).await.unwrap();
+    for download in downloads {
+        download.await;
+    }
+}
+
+#[test]
+fn two_runs_of_a_seed_are_equal_and_those_of_two_seeds_differ() {
+    assert_eq!(digest(&1).unwrap(), digest(&1).unwrap());
+    assert_ne!(digest(&1).unwrap(), digest(&2).unwrap());
+}
+
+#[test]
+fn the_number_of_runs_at_once_changes_nothing() {
+    let jobs: Vec<u64> = (0..8).collect();
+    let all = |at_most| {
+        let at_most = NonZeroUsize::new(at_most).unwrap();
+        let results = parallel(&jobs, at_most, &Cancel::new(), digest, |_, _| {});
+        results.into_iter().map(|result| result.unwrap().unwrap()).collect::<Vec<_>>()
+    };
+    let one_at_a_time = all(1);
+    assert_eq!(one_at_a_time, all(4));
+    assert_eq!(one_at_a_time, all(8));
+}

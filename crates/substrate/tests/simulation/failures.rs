@@ -162,8 +162,7 @@ fn seeded_entropy_is_the_runs_own_and_ends_with_it() {
         let first = draw(&client.entropy()).unwrap();
         let other = draw(&server.entropy()).unwrap();
         let elsewhere = client.entropy();
-        let refused =
-            std::thread::scope(|s| s.spawn(|| draw(&elsewhere)).join().unwrap()).is_err();
+        let refused = std::thread::scope(|s| s.spawn(|| draw(&elsewhere)).join().unwrap()).is_err();
         assert!(refused, "another thread got seeded bytes");
         (first, other, client.entropy())
     };

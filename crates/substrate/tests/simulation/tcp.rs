@@ -1,1 +1,343 @@
 //! TCP connections.
+
+use std::future::{Future, poll_fn};
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use futures_util::{AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use trackbed_core::{Bitrate, Ratio, Time};
+use trackbed_net::models::{Delay, Loss};
+use trackbed_net::{Duplex, End, LinkSpec, Network, NetworkBuilder};
+use trackbed_substrate::simulated::{Hosts, Simulation};
+use trackbed_substrate::{
+    Host, TcpListener, TcpOptions, TcpStream, now, sleep, sleep_until, spawn,
+};
+
+use crate::support::{CLIENT, SERVER, address, link, pair_by, seed};
+
+const DELAY: Duration = Duration::from_millis(10);
+
+/// A link that takes [`DELAY`] each way and nothing else, so that times are round.
+fn clean() -> Network {
+    pair_by(&LinkSpec::new().then(Delay::fixed(DELAY)), &seed())
+}
+
+fn run<T: Send, F: Future<Output = T>>(main: impl FnOnce(Hosts) -> F + Send) -> T {
+    Simulation::new().run(seed(), clean(), main).unwrap()
+}
+
+fn client(hosts: &Hosts) -> Arc<dyn Host> {
+    hosts.get("client").unwrap()
+}
+
+fn listen(hosts: &Hosts, local: SocketAddr, options: &TcpOptions) -> Box<dyn TcpListener> {
+    hosts.get("server").unwrap().listen_tcp(local, options).unwrap()
+}
+
+/// A connection and its two ends: the client's and the server's.
+async fn connected(
+    hosts: &Hosts,
+    options: &TcpOptions,
+) -> (Box<dyn TcpStream>, Box<dyn TcpStream>) {
+    let listener = listen(hosts, address(SERVER, 80), options);
+    let ours = client(hosts).connect_tcp(None, address(SERVER, 80), options).await.unwrap();
+    (ours, listener.accept().await.unwrap())
+}
+
+/// Bytes in which every place can be told from its neighbours.
+fn pattern(len: usize) -> Vec<u8> {
+    (0..len).map(|i| (i % 251) as u8).collect()
+}
+
+#[test]
+fn a_connection_takes_one_round_trip_and_a_request_another() {
+    for server in [address(SERVER, 80), address("fd00::2", 80)] {
+        run(|hosts| async move {
+            let listener = listen(&hosts, server, &TcpOptions::default());
+            spawn(async move {
+                let mut stream = listener.accept().await.unwrap();
+                let mut request = [0; 5];
+                stream.read_exact(&mut request).await.unwrap();
+                stream.write_all(&request).await.unwrap();
+                stream.close().await.unwrap();
+            })
+            .detach();
+            let connect = client(&hosts).connect_tcp(None, server, &TcpOptions::default());
+            let mut stream = connect.await.unwrap();
+            assert_eq!(now(), Time::ZERO + 2 * DELAY);
+            assert_eq!(stream.peer_addr(), server);
+            assert_eq!(stream.local_addr().port(), 32_768);
+            stream.write_all(b"hello").await.unwrap();
+            let mut response = Vec::new();
+            stream.read_to_end(&mut response).await.unwrap();
+            assert_eq!((&response[..], now()), (&b"hello"[..], Time::ZERO + 4 * DELAY));
+            let info = stream.info();
+            assert_eq!((info.bytes_sent, info.bytes_received), (5, 5));
+            assert_eq!(info.smoothed_rtt, Some(2 * DELAY));
+            assert_eq!(info.segments_retransmitted, 0);
+        });
+    }
+}
+
+#[test]
+fn nobody_listening_is_a_refusal_and_nobody_there_a_timeout() {
+    run(|hosts| async move {
+        let connect = |to| client(&hosts).connect_tcp(None, to, &TcpOptions::default());
+        let refused = connect(address(SERVER, 81)).await.err().unwrap();
+        assert_eq!((refused.kind(), now()), (ErrorKind::ConnectionRefused, Time::ZERO + 2 * DELAY));
+        assert!(refused.to_string().contains("10.0.0.2:81"), "{refused}");
+        let lost = connect(address("10.9.9.9", 80)).await.err().unwrap();
+        assert_eq!(lost.kind(), ErrorKind::TimedOut);
+    });
+}
+
+#[test]
+fn what_cannot_be_is_refused_at_once() {
+    run(|hosts| async move {
+        let host = client(&hosts);
+        let options = TcpOptions { congestion: "vegas".to_owned(), ..TcpOptions::default() };
+        let unknown = host.connect_tcp(None, address(SERVER, 80), &options).await.err().unwrap();
+        assert_eq!(unknown.kind(), ErrorKind::InvalidInput);
+        assert!(unknown.to_string().contains("cubic, reno"), "{unknown}");
+        let options = TcpOptions { send_buffer: Some(0), ..TcpOptions::default() };
+        assert!(host.connect_tcp(None, address(SERVER, 80), &options).await.is_err());
+        let defaults = TcpOptions::default();
+        let foreign = Some(SERVER.parse().unwrap());
+        let foreign = host.connect_tcp(foreign, address(SERVER, 80), &defaults).await;
+        assert_eq!(foreign.err().unwrap().kind(), ErrorKind::AddrNotAvailable);
+        let mixed = Some(CLIENT.parse().unwrap());
+        let mixed = host.connect_tcp(mixed, address("fd00::2", 80), &defaults).await;
+        assert_eq!(mixed.err().unwrap().kind(), ErrorKind::InvalidInput);
+        let _first = host.listen_tcp(address(CLIENT, 80), &defaults).unwrap();
+        let second = host.listen_tcp(address("0.0.0.0", 80), &defaults).err().unwrap();
+        assert_eq!(second.kind(), ErrorKind::AddrInUse);
+        assert_eq!(now(), Time::ZERO);
+    });
+}
+
+#[test]
+fn a_closed_direction_leaves_the_other_open() {
+    run(|hosts| async move {
+        let (mut ours, mut theirs) = connected(&hosts, &TcpOptions::default()).await;
+        let data = pattern(100_000);
+        let expected = data.clone();
+        let server = spawn(async move {
+            let mut request = Vec::new();
+            theirs.read_to_end(&mut request).await.unwrap();
+            assert_eq!(request, b"request");
+            theirs.write_all(&data).await.unwrap();
+        });
+        ours.write_all(b"request").await.unwrap();
+        ours.close().await.unwrap();
+        assert_eq!(ours.write(b"more").await.unwrap_err().kind(), ErrorKind::BrokenPipe);
+        let mut response = Vec::new();
+        ours.read_to_end(&mut response).await.unwrap();
+        assert_eq!(response, expected);
+        server.await;
+    });
+}
+
+#[test]
+fn a_dropped_stream_still_delivers_what_was_written() {
+    run(|hosts| async move {
+        let (mut ours, mut theirs) = connected(&hosts, &TcpOptions::default()).await;
+        let data = pattern(500_000);
+        let expected = data.clone();
+        spawn(async move {
+            ours.write_all(&data).await.unwrap();
+        })
+        .detach();
+        let mut all = Vec::new();
+        theirs.read_to_end(&mut all).await.unwrap();
+        assert_eq!(all, expected);
+    });
+}
+
+#[test]
+fn unread_data_turns_a_drop_into_a_reset() {
+    run(|hosts| async move {
+        let (mut ours, theirs) = connected(&hosts, &TcpOptions::default()).await;
+        ours.write_all(b"never read").await.unwrap();
+        sleep(3 * DELAY).await;
+        drop(theirs);
+        let error = ours.read(&mut [0; 10]).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+
+        // The same if the data comes after the drop.
+        let (mut ours, theirs) = connected(&hosts, &TcpOptions::default()).await;
+        drop(theirs);
+        ours.write_all(b"never read").await.unwrap();
+        sleep(3 * DELAY).await;
+        let error = ours.write_all(b"broken").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+    });
+}
+
+#[test]
+fn an_abort_is_a_reset_for_the_peer() {
+    run(|hosts| async move {
+        let (ours, mut theirs) = connected(&hosts, &TcpOptions::default()).await;
+        ours.abort();
+        let error = theirs.read(&mut [0; 10]).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+    });
+}
+
+#[test]
+fn a_writer_stalls_while_the_reader_does_not_read() {
+    run(|hosts| async move {
+        let options = TcpOptions {
+            send_buffer: Some(50_000),
+            receive_buffer: Some(60_000),
+            ..TcpOptions::default()
+        };
+        let (mut ours, mut theirs) = connected(&hosts, &options).await;
+        let data = pattern(1_000_000);
+        let expected = data.clone();
+        let written = std::rc::Rc::new(std::cell::Cell::new(0));
+        let count = std::rc::Rc::clone(&written);
+        spawn(async move {
+            while count.get() < data.len() {
+                let taken = write_some(&mut ours, &data[count.get()..]).await.unwrap();
+                count.set(count.get() + taken);
+            }
+        })
+        .detach();
+        sleep(Duration::from_secs(100)).await;
+        // Both buffers are full, and nothing beyond them was taken.
+        assert!((50_000..=110_000).contains(&written.get()), "{} bytes", written.get());
+        let mut all = Vec::new();
+        theirs.read_to_end(&mut all).await.unwrap();
+        assert_eq!(all, expected);
+    });
+}
+
+async fn write_some(stream: &mut (dyn AsyncWrite + Unpin), data: &[u8]) -> io::Result<usize> {
+    poll_fn(|cx| Pin::new(&mut *stream).poll_write(cx, data)).await
+}
+
+#[test]
+fn a_full_backlog_delays_the_next_connection_until_its_syn_is_sent_again() {
+    run(|hosts| async move {
+        let options = TcpOptions { backlog: 1, ..TcpOptions::default() };
+        let listener = listen(&hosts, address(SERVER, 80), &options);
+        let connect = || client(&hosts).connect_tcp(None, address(SERVER, 80), &options);
+        // As on Linux a backlog of one holds two.
+        let _held = (connect().await.unwrap(), connect().await.unwrap());
+        let before = now();
+        sleep(2 * DELAY).await;
+        let third = spawn(connect());
+        sleep_until(before + Duration::from_millis(500)).await;
+        assert!(!third.is_finished());
+        let _accepted = listener.accept().await.unwrap();
+        third.await.unwrap();
+        // The first SYN went out with `third`; the second follows after one second.
+        assert_eq!(now(), before + 2 * DELAY + Duration::from_secs(1) + 2 * DELAY);
+    });
+}
+
+#[test]
+fn a_listener_that_goes_resets_what_it_did_not_hand_out() {
+    run(|hosts| async move {
+        let listener = listen(&hosts, address(SERVER, 80), &TcpOptions::default());
+        let connect = client(&hosts).connect_tcp(None, address(SERVER, 80), &TcpOptions::default());
+        let mut stream = connect.await.unwrap();
+        sleep(2 * DELAY).await;
+        drop(listener);
+        let error = stream.read(&mut [0; 1]).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+        // The port is free again.
+        listen(&hosts, address(SERVER, 80), &TcpOptions::default());
+    });
+}
+
+#[test]
+fn a_dropped_attempt_sends_nothing_more() {
+    run(|hosts| async move {
+        let to = address("10.9.9.9", 80);
+        let mut attempt = client(&hosts).connect_tcp(None, to, &TcpOptions::default());
+        poll_fn(|cx| Poll::Ready(assert!(attempt.as_mut().poll(cx).is_pending()))).await;
+        let sent = || hosts.with_network(|network| network.unroutable().packets).unwrap();
+        assert_eq!(sent(), 1);
+        drop(attempt);
+        sleep(Duration::from_secs(60)).await;
+        assert_eq!(sent(), 1);
+    });
+}
+
+#[test]
+fn connections_in_time_wait_do_not_keep_a_run_alive() {
+    let end = run(|hosts| async move {
+        for _ in 0..3 {
+            let (mut ours, mut theirs) = connected(&hosts, &TcpOptions::default()).await;
+            ours.close().await.unwrap();
+            assert_eq!(theirs.read(&mut [0; 1]).await.unwrap(), 0);
+            theirs.close().await.unwrap();
+            assert_eq!(ours.read(&mut [0; 1]).await.unwrap(), 0);
+        }
+        now()
+    });
+    // Each: one round trip to connect, one to close.
+    assert_eq!(end, Time::ZERO + 12 * DELAY);
+}
+
+#[test]
+fn a_smaller_mtu_on_the_way_is_found_by_the_routers_word() {
+    let mut builder = NetworkBuilder::new();
+    let (client_node, server) = (builder.host("client"), builder.host("server"));
+    let router = builder.router("router");
+    let spec = LinkSpec::new().then(Delay::fixed(DELAY));
+    let duplex = |name: &str| Duplex::new(&spec, &spec, &seed().child(name));
+    let end = |node, address: &str| End::new(node, [address.parse().unwrap()]);
+    builder.connect(end(client_node, CLIENT), End::new(router, []), duplex("near"));
+    let narrow = duplex("far").with_mtu(1_000);
+    builder.connect(End::new(router, []), end(server, "10.1.0.2"), narrow);
+    let network = builder.build().unwrap();
+    let transfer = |hosts: Hosts| async move {
+        let to = address("10.1.0.2", 80);
+        let listener = listen(&hosts, to, &TcpOptions::default());
+        let mut ours = client(&hosts).connect_tcp(None, to, &TcpOptions::default()).await.unwrap();
+        let mut theirs = listener.accept().await.unwrap();
+        let data = pattern(200_000);
+        let expected = data.clone();
+        let server = spawn(async move {
+            let mut all = Vec::new();
+            theirs.read_to_end(&mut all).await.unwrap();
+            assert_eq!(all, expected);
+        });
+        ours.write_all(&data).await.unwrap();
+        ours.close().await.unwrap();
+        server.await;
+        now()
+    };
+    // The server's SYN-ACK announces its small MTU already; so the client does not exceed it, and
+    // with it neither the router.
+    let end = Simulation::new().run(seed(), network, transfer).unwrap();
+    assert!(end < Time::from_millis(2_000), "{end}");
+}
+
+#[test]
+fn loss_and_disorder_do_not_show_in_what_is_read() {
+    let spec = link(Bitrate::from_mbps(20), DELAY, 60_000)
+        .with(Loss::bernoulli(Ratio::from_parts(2, 100)));
+    let network = pair_by(&spec, &seed());
+    let retransmitted = Simulation::new().run(seed(), network, |hosts| async move {
+        let (mut ours, mut theirs) = connected(&hosts, &TcpOptions::default()).await;
+        let data = pattern(2_000_000);
+        let expected = data.clone();
+        let server = spawn(async move {
+            let mut all = Vec::new();
+            theirs.read_to_end(&mut all).await.unwrap();
+            assert!(all == expected);
+        });
+        ours.write_all(&data).await.unwrap();
+        ours.close().await.unwrap();
+        server.await;
+        ours.info().segments_retransmitted
+    });
+    assert!(retransmitted.unwrap() > 10);
+}

@@ -118,10 +118,7 @@ fn what_nobody_reads_overflows_the_receive_buffer() {
         let mut meta = [ReceivedMeta::default()];
         let mut buffer = [0; 1_500];
         poll_fn(|cx| {
-            while server
-                .poll_recv(cx, &mut [IoSliceMut::new(&mut buffer)], &mut meta)
-                .is_ready()
-            {
+            while server.poll_recv(cx, &mut [IoSliceMut::new(&mut buffer)], &mut meta).is_ready() {
                 count += 1;
             }
             std::task::Poll::Ready(())

@@ -30,7 +30,8 @@ pub fn pair_by(spec: &LinkSpec, seed: &Seed) -> Network {
     let mut builder = NetworkBuilder::new();
     let client = builder.host("client");
     let server = builder.host("server");
-    let addresses = |n: u8| [format!("10.0.0.{n}"), format!("fd00::{n}")].map(|a| a.parse().unwrap());
+    let addresses =
+        |n: u8| [format!("10.0.0.{n}"), format!("fd00::{n}")].map(|a| a.parse().unwrap());
     builder.connect(
         End::new(client, addresses(1)),
         End::new(server, addresses(2)),
@@ -64,17 +65,23 @@ pub async fn send(socket: &dyn UdpSocket, to: SocketAddr, payload: &[u8]) -> io:
 }
 
 pub async fn receive(socket: &dyn UdpSocket) -> io::Result<(Vec<u8>, ReceivedMeta)> {
-    let mut buffer = vec![0; 65_535];
+    let mut buffer = vec![0; 2_048];
+    let meta = receive_into(socket, &mut buffer).await?;
+    buffer.truncate(meta.len);
+    Ok((buffer, meta))
+}
+
+pub async fn receive_into(socket: &dyn UdpSocket, buffer: &mut [u8]) -> io::Result<ReceivedMeta> {
     let mut meta = [ReceivedMeta::default()];
-    poll_fn(|cx| socket.poll_recv(cx, &mut [IoSliceMut::new(&mut buffer)], &mut meta)).await?;
-    buffer.truncate(meta[0].len);
-    Ok((buffer, meta[0]))
+    poll_fn(|cx| socket.poll_recv(cx, &mut [IoSliceMut::new(buffer)], &mut meta)).await?;
+    Ok(meta[0])
 }
 
 /// Sends back whatever comes, to whom it came from.
 pub async fn echo(socket: Box<dyn UdpSocket>) {
-    while let Ok((payload, meta)) = receive(&*socket).await {
-        if send(&*socket, meta.source, &payload).await.is_err() {
+    let mut buffer = vec![0; 2_048];
+    while let Ok(meta) = receive_into(&*socket, &mut buffer).await {
+        if send(&*socket, meta.source, &buffer[..meta.len]).await.is_err() {
             return;
         }
     }
