@@ -1,4 +1,4 @@
-//! A connection.
+//! A connection on a single path: one subflow and the two streams that it carries.
 
 use std::net::SocketAddr;
 
@@ -10,42 +10,25 @@ use crate::error::TcpError;
 use crate::segment::Segment;
 use crate::sequence::Seq;
 use crate::stats::Stats;
+use crate::stream::{ReceiveStream, SendStream};
+use crate::subflow::{State, Streams, Subflow};
 
-/// The states of RFC 9293 section 3.3.2. LISTEN is the caller's: it answers a SYN with
-/// [`Connection::accept`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// A SYN was sent.
-    SynSent,
-    /// A SYN was received and answered.
-    SynReceived,
-    /// Open in both directions.
-    Established,
-    /// Closed here; our FIN is not yet acknowledged.
-    FinWait1,
-    /// Closed here and acknowledged; the peer may still send.
-    FinWait2,
-    /// Closed by the peer; open here.
-    CloseWait,
-    /// Closed on both sides; our FIN is not yet acknowledged.
-    Closing,
-    /// Closed by the peer first, then here; our FIN is not yet acknowledged.
-    LastAck,
-    /// Everything is done; late segments are still answered.
-    TimeWait,
-    /// No connection: it ended, or failed.
-    Closed,
-}
-
-/// One TCP connection.
+/// One TCP connection, see the [call contract](crate#the-call-contract).
 #[derive(Debug)]
 pub struct Connection {
-    state: State,
-    stats: Stats,
+    subflow: Subflow,
+    send: SendStream,
+    receive: ReceiveStream,
+    /// `close` was called.
+    closed: bool,
 }
 
-#[allow(unused_variables, missing_docs)]
 impl Connection {
+    /// An active open from `local` to `remote`, with `isn` as the first sequence number, which
+    /// should be drawn at random (RFC 9293 section 3.4.1).
+    ///
+    /// # Panics
+    /// If the addresses differ in family, as soon as a packet is built.
     pub fn connect(
         now: Time,
         config: &Config,
@@ -53,80 +36,173 @@ impl Connection {
         remote: SocketAddr,
         isn: u32,
     ) -> Connection {
-        Connection { state: State::SynSent, stats: Stats::default() }
+        Connection::new(config, Subflow::connect(now, config, local, remote, isn))
     }
 
+    /// A passive open in answer to `syn`.
     pub fn accept(now: Time, config: &Config, syn: &Segment, isn: u32) -> Connection {
-        Connection { state: State::SynReceived, stats: Stats::default() }
+        Connection::new(config, Subflow::accept(now, config, syn, isn))
     }
 
-    pub fn handle_segment(&mut self, now: Time, segment: Segment) {}
+    fn new(config: &Config, subflow: Subflow) -> Connection {
+        let send = SendStream::new(config.send_buffer);
+        Connection { subflow, send, receive: ReceiveStream::default(), closed: false }
+    }
 
-    /// A router said that our packet with sequence number `sequence` exceeds `mtu` bytes.
-    pub fn handle_too_big(&mut self, now: Time, mtu: u32, sequence: Seq) {}
+    /// Takes a segment that arrived for this connection, whatever it is.
+    pub fn handle_segment(&mut self, now: Time, segment: Segment) {
+        let (subflow, mut streams) = self.parts();
+        subflow.handle_segment(now, &segment, &mut streams);
+        self.tidy();
+    }
 
-    pub fn handle_timeout(&mut self, now: Time) {}
+    /// A router said that our packet with sequence number `sequence` exceeds `mtu` bytes
+    /// (RFC 1191, RFC 8201). See [`QuotedSegment`](crate::QuotedSegment).
+    pub fn handle_too_big(&mut self, now: Time, mtu: u32, sequence: Seq) {
+        self.subflow.handle_too_big(now, mtu, sequence);
+    }
 
+    /// Lets the timers fire that are due.
+    pub fn handle_timeout(&mut self, now: Time) {
+        let (subflow, mut streams) = self.parts();
+        subflow.handle_timeout(now, &mut streams);
+        self.tidy();
+    }
+
+    /// The next packet to send. To be called until it returns `None` after every other call that
+    /// changes the connection.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
-        None
+        let (subflow, mut streams) = self.parts();
+        subflow.poll_transmit(now, &mut streams)
     }
 
+    /// When [`Connection::handle_timeout`] is to be called; `None` for never. Any call that takes
+    /// `&mut self` may change it.
     pub fn poll_timeout(&self) -> Option<Time> {
-        None
+        self.subflow.poll_timeout()
     }
 
-    pub fn write(&mut self, now: Time, data: &[u8]) -> Result<usize, TcpError> {
-        Ok(0)
+    /// Takes as much of `data` as there is room for in the send buffer and returns how much that
+    /// is; zero means to wait until [`Connection::is_writable`]. Data may be written before the
+    /// connection is established.
+    ///
+    /// # Errors
+    /// If the connection failed, or was closed by [`Connection::close`].
+    pub fn write(&mut self, _now: Time, data: &[u8]) -> Result<usize, TcpError> {
+        self.check_writing()?;
+        Ok(self.send.write(data))
     }
 
-    /// As `write`, without a copy: takes from the front of `data` what there is room for.
-    pub fn write_bytes(&mut self, now: Time, data: &mut Bytes) -> Result<usize, TcpError> {
-        Ok(0)
+    /// As [`Connection::write`], without a copy: what is taken is split off the front of `data`.
+    ///
+    /// # Errors
+    /// If the connection failed, or was closed by [`Connection::close`].
+    pub fn write_bytes(&mut self, _now: Time, data: &mut Bytes) -> Result<usize, TcpError> {
+        self.check_writing()?;
+        Ok(self.send.write_bytes(data))
     }
 
+    /// The next bytes that arrived, at most `max`: `None` if there are none now, empty at the end
+    /// of the peer's stream. What arrived before a failure can still be read.
+    ///
+    /// # Errors
+    /// If the connection failed and everything that arrived was read.
     pub fn read(&mut self, now: Time, max: usize) -> Result<Option<Bytes>, TcpError> {
-        Ok(None)
+        let Some(data) = self.receive.read(max) else {
+            return self.subflow.error().map_or(Ok(None), Err);
+        };
+        if !data.is_empty() {
+            let len = data.len();
+            let (subflow, mut streams) = self.parts();
+            subflow.data_read(now, len, &mut streams);
+        }
+        Ok(Some(data))
     }
 
-    pub fn close(&mut self, now: Time) {}
+    /// Half-closes: a FIN follows what was written. The peer may go on sending.
+    pub fn close(&mut self, _now: Time) {
+        self.closed = true;
+        self.send.finish();
+        self.subflow.close();
+    }
 
-    pub fn abort(&mut self, now: Time) {}
+    /// Ends the connection at once, with a reset if the peer knows of it.
+    pub fn abort(&mut self, _now: Time) {
+        self.subflow.abort();
+        self.tidy();
+    }
 
+    /// The local address.
     pub fn local(&self) -> SocketAddr {
-        ([0, 0, 0, 0], 0).into()
+        self.subflow.local()
     }
 
+    /// The peer's address.
     pub fn remote(&self) -> SocketAddr {
-        ([0, 0, 0, 0], 0).into()
+        self.subflow.remote()
     }
 
+    /// The state of RFC 9293.
     pub fn state(&self) -> State {
-        self.state
+        self.subflow.state()
     }
 
+    /// True if [`Connection::read`] returns something: data, the end or an error.
     pub fn is_readable(&self) -> bool {
-        false
+        self.receive.is_readable() || self.error().is_some()
     }
 
+    /// True if writing is worth while: a third of the send buffer is free, or writing gives an
+    /// error. To be asked after draining [`Connection::poll_transmit`], which may enlarge the
+    /// buffer for a writer that was refused.
     pub fn is_writable(&self) -> bool {
-        false
+        self.check_writing().is_err() || self.send.is_writable()
     }
 
+    /// True once the handshake is done and until the connection is gone, half-closed states
+    /// included.
     pub fn is_established(&self) -> bool {
-        false
+        !matches!(self.state(), State::SynSent | State::SynReceived | State::Closed)
     }
 
+    /// True if nothing is left of the connection but what can still be read. A reset may still
+    /// wait in [`Connection::poll_transmit`].
     pub fn is_closed(&self) -> bool {
-        false
+        self.state() == State::Closed
     }
 
+    /// Why the connection failed.
     pub fn error(&self) -> Option<TcpError> {
-        None
+        self.subflow.error()
     }
 
-    pub fn set_nagle(&mut self, now: Time, nagle: bool) {}
+    /// Switches Nagle's algorithm.
+    pub fn set_nagle(&mut self, _now: Time, nagle: bool) {
+        self.subflow.set_nagle(nagle);
+    }
 
+    /// Counters and estimates.
     pub fn stats(&self) -> Stats {
-        self.stats
+        self.subflow.stats()
+    }
+
+    fn check_writing(&self) -> Result<(), TcpError> {
+        match self.error() {
+            Some(error) => Err(error),
+            None if self.closed || self.is_closed() => Err(TcpError::WriteAfterClose),
+            None => Ok(()),
+        }
+    }
+
+    fn parts(&mut self) -> (&mut Subflow, Streams<'_>) {
+        let streams = Streams { source: &mut self.send, sink: &mut self.receive };
+        (&mut self.subflow, streams)
+    }
+
+    /// What can no longer be sent is dropped.
+    fn tidy(&mut self) {
+        if self.is_closed() {
+            self.send.clear();
+        }
     }
 }

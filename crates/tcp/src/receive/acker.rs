@@ -1,0 +1,229 @@
+//! When to acknowledge (RFC 9293 section 3.8.6.3, RFC 5681 section 4.2), with the quick and the
+//! delayed mode of Linux.
+
+use std::time::Duration;
+
+use trackbed_core::Time;
+
+/// Decides when an acknowledgment is due.
+#[derive(Debug)]
+pub(crate) struct Acker {
+    /// Acknowledgments that are still sent at once.
+    quick: u32,
+    /// The connection carries requests and answers: an answer will carry the acknowledgment.
+    interactive: bool,
+    /// The delay, from the spacing of the data; zero before the first data.
+    timeout: Duration,
+    last_data: Option<Time>,
+    /// Something waits to be acknowledged.
+    scheduled: bool,
+    /// It waits for the application to read a segment that was not full.
+    pushed: bool,
+    due_at: Option<Time>,
+    compressed: u32,
+    duplicates: u32,
+    compressed_until: Option<Time>,
+    /// The largest segment received: what a full one is.
+    full: u32,
+}
+
+/// What the acknowledgment of data depends on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Situation {
+    /// Received bytes that are not acknowledged.
+    pub unacknowledged: u32,
+    /// Data waits behind a hole.
+    pub hole: bool,
+    /// SACK is in use.
+    pub sack: bool,
+    /// Smoothed or receiver-side round-trip time, whichever is smaller.
+    pub rtt: Duration,
+    /// Smoothed round-trip time, once there was a sample.
+    pub srtt: Option<Duration>,
+}
+
+impl Acker {
+    pub(crate) fn new(full: u32) -> Acker {
+        Acker {
+            quick: 0,
+            interactive: false,
+            timeout: Duration::ZERO,
+            last_data: None,
+            scheduled: false,
+            pushed: false,
+            due_at: None,
+            compressed: 0,
+            duplicates: 0,
+            compressed_until: None,
+            full: full.min(MAX_INITIAL_FULL),
+        }
+    }
+
+    /// Data of `len` bytes arrived. `window` is the window offered, `rto` our own timeout.
+    pub(crate) fn data_arrived(&mut self, now: Time, len: u32, window: u32, rto: Duration) {
+        self.scheduled = true;
+        if len >= self.full {
+            self.full = len.min(MAX_FULL);
+        } else {
+            self.pushed = true;
+        }
+        match self.last_data {
+            _ if self.timeout.is_zero() => {
+                self.quicken(MAX_QUICK, window);
+                self.timeout = MIN_DELAY;
+            }
+            Some(last) => {
+                let pause = now - last;
+                if pause <= MIN_DELAY / 2 {
+                    self.timeout = self.timeout / 2 + MIN_DELAY / 2;
+                } else if pause < self.timeout {
+                    self.timeout = (self.timeout / 2 + pause).min(rto);
+                } else if pause > rto {
+                    // The sender has restarted its window: help it to open.
+                    self.quicken(MAX_QUICK, window);
+                }
+            }
+            None => {}
+        }
+        self.last_data = Some(now);
+    }
+
+    /// Data is sent: one that answers data received a moment ago makes the exchange interactive.
+    pub(crate) fn data_sent(&mut self, now: Time) {
+        if self.last_data.is_some_and(|last| now - last < self.timeout) {
+            self.interactive = true;
+        }
+    }
+
+    /// Up to `most` acknowledgments go out at once, within half the window.
+    pub(crate) fn quicken(&mut self, most: u32, window: u32) {
+        let quick = (window / (2 * self.full.max(1))).max(2).min(most);
+        self.quick = self.quick.max(quick);
+    }
+
+    /// Something is odd (a duplicate, data outside the window): every acknowledgment is quick.
+    pub(crate) fn enter_quick_mode(&mut self, window: u32) {
+        self.quicken(MAX_QUICK, window);
+        self.interactive = false;
+        self.timeout = MIN_DELAY;
+    }
+
+    /// The window has just grown: the sender should know.
+    pub(crate) fn window_grew(&mut self) {
+        self.quick |= 1;
+    }
+
+    /// Whether the data that arrived is to be acknowledged now; otherwise the timer is set.
+    pub(crate) fn decide(&mut self, now: Time, situation: Situation) -> bool {
+        if !self.scheduled {
+            return false;
+        }
+        if situation.unacknowledged > self.full || (self.quick > 0 && !self.interactive) {
+            return true;
+        }
+        if !situation.hole {
+            return self.delay(now, situation.srtt);
+        }
+        // RFC 5681 section 4.2: data behind a hole is acknowledged at once; yet beyond the
+        // duplicates that start a recovery, many reports may share one acknowledgment.
+        if !situation.sack || self.duplicates < DUPLICATES || self.compressed >= MAX_COMPRESSED {
+            self.duplicates += 1;
+            return true;
+        }
+        self.compressed += 1;
+        let delay = (situation.rtt / 20).min(MAX_COMPRESSION);
+        self.compressed_until.get_or_insert(now + delay);
+        false
+    }
+
+    /// The cumulative acknowledgment moved: duplicates are counted anew.
+    pub(crate) fn advanced(&mut self) {
+        self.duplicates = 0;
+    }
+
+    /// The application read everything there was; true if a short segment waits for an
+    /// acknowledgment and no answer is expected to carry it.
+    pub(crate) fn drained(&self) -> bool {
+        self.scheduled && self.pushed && !self.interactive
+    }
+
+    /// True if a full segment or more waits to be acknowledged.
+    pub(crate) fn is_overdue(&self, unacknowledged: u32) -> bool {
+        self.scheduled && unacknowledged > self.full
+    }
+
+    /// An acknowledgment was sent, alone or with data.
+    pub(crate) fn acknowledged(&mut self) {
+        if self.scheduled && self.quick > 0 {
+            self.quick -= 1;
+            if self.quick == 0 {
+                self.timeout = MIN_DELAY;
+            }
+        }
+        self.scheduled = false;
+        self.pushed = false;
+        self.due_at = None;
+        self.compressed = 0;
+        self.compressed_until = None;
+    }
+
+    /// When an acknowledgment is due.
+    pub(crate) fn deadline(&self) -> Option<Time> {
+        match (self.due_at, self.compressed_until) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        }
+    }
+
+    /// The time has come; true if an acknowledgment is to be sent.
+    pub(crate) fn expired(&mut self, now: Time) -> bool {
+        if self.compressed_until.is_some_and(|at| at <= now) {
+            return true;
+        }
+        if self.due_at.is_none_or(|at| at > now) {
+            return false;
+        }
+        self.due_at = None;
+        if self.interactive {
+            // The answer did not come: acknowledge by ourselves from now on.
+            self.interactive = false;
+            self.timeout = MIN_DELAY;
+        } else {
+            self.timeout = (self.timeout * 2).min(MAX_DELAY);
+        }
+        self.scheduled
+    }
+
+    /// Sets the timer, unless an earlier one runs; true if that is about to expire anyway.
+    fn delay(&mut self, now: Time, srtt: Option<Duration>) -> bool {
+        let mut most = if self.interactive || self.pushed { MAX_DELAY } else { MAX_BULK_DELAY };
+        if let Some(srtt) = srtt {
+            most = most.min(srtt.max(MIN_DELAY));
+        }
+        let delay = self.timeout.min(most).min(MAX_DELAY);
+        if self.due_at.is_some_and(|at| at <= now + delay / 4) {
+            return true;
+        }
+        self.due_at = Some(self.due_at.map_or(now + delay, |at| at.min(now + delay)));
+        false
+    }
+}
+
+/// The shortest delay.
+const MIN_DELAY: Duration = Duration::from_millis(40);
+/// The longest delay.
+const MAX_DELAY: Duration = Duration::from_millis(200);
+/// The longest delay while full segments stream in.
+const MAX_BULK_DELAY: Duration = Duration::from_millis(500);
+/// Acknowledgments that go out at once at the start of a connection.
+const MAX_QUICK: u32 = 16;
+/// The first guess of a full segment (RFC 9293 section 3.7.1: the default of 536 bytes).
+const MAX_INITIAL_FULL: u32 = 536;
+/// A segment counts as full up to this size.
+const MAX_FULL: u32 = 65_535;
+/// Reports that may share one acknowledgment.
+const MAX_COMPRESSED: u32 = 44;
+/// Duplicates that are sent at once, to start a recovery.
+const DUPLICATES: u32 = 3;
+/// The longest wait of a report.
+const MAX_COMPRESSION: Duration = Duration::from_millis(1);

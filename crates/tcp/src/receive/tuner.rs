@@ -1,0 +1,139 @@
+//! How much window to offer: a buffer that grows with what the application reads in a round trip,
+//! as Linux does (dynamic right-sizing), and a window of half the buffer.
+
+use std::time::Duration;
+
+use trackbed_core::Time;
+
+use crate::config::BufferSize;
+
+/// Sizes the receive buffer and the window.
+#[derive(Debug)]
+pub(crate) struct Tuner {
+    buffer: u32,
+    buffer_max: u32,
+    /// The window is opened up to here as data arrives.
+    threshold: u32,
+    /// Payload of a full segment.
+    mss: u32,
+    /// Bytes that the application read in the best round trip so far.
+    space: u32,
+    measured_at: Time,
+    /// Bytes that the application has read, ever, and at the start of this measurement.
+    read: u64,
+    read_before: u64,
+    rtt: Option<Duration>,
+}
+
+impl Tuner {
+    pub(crate) fn new(size: BufferSize, mss: u32) -> Tuner {
+        let threshold = initial_window(size, mss);
+        let space = threshold.min(INITIAL_SEGMENTS * mss).max(1);
+        Tuner {
+            buffer: size.initial,
+            buffer_max: size.max,
+            threshold,
+            mss,
+            space,
+            measured_at: Time::ZERO,
+            read: 0,
+            read_before: 0,
+            rtt: None,
+        }
+    }
+
+    /// The connection is established and the peer's segments hold `mss` bytes.
+    pub(crate) fn established(&mut self, now: Time, mss: u32) {
+        self.mss = mss;
+        self.space = self.threshold.min(INITIAL_SEGMENTS * mss).max(1);
+        self.measured_at = now;
+    }
+
+    /// A round-trip time was seen at the receiver: falls count at once, rises by an eighth.
+    pub(crate) fn sample_rtt(&mut self, rtt: Duration) {
+        let rtt = rtt.max(Duration::from_millis(1));
+        self.rtt = Some(match self.rtt {
+            Some(known) if rtt > known => known + (rtt - known) / 8,
+            _ => rtt,
+        });
+    }
+
+    /// The receiver-side round-trip time, once there was a sample.
+    pub(crate) fn rtt(&self) -> Option<Duration> {
+        self.rtt
+    }
+
+    /// A segment of `len` bytes arrived while `used` bytes fill the buffer. True if the window
+    /// may be opened further for it.
+    pub(crate) fn data_arrived(&mut self, len: u32, used: u32) -> bool {
+        let room = self.free(used).saturating_sub(self.threshold);
+        if len < MIN_LEN || room == 0 {
+            return false;
+        }
+        self.threshold += room.min(2 * self.mss.max(len));
+        true
+    }
+
+    /// The application has read `len` bytes; `hole` bytes lie between the next expected byte and
+    /// the last one received. Once a round trip the buffer may grow.
+    pub(crate) fn data_read(&mut self, now: Time, len: usize, hole: u32) {
+        self.read += len as u64;
+        let Some(rtt) = self.rtt else { return };
+        if now - self.measured_at < rtt {
+            return;
+        }
+        let copied = u32::try_from(self.read - self.read_before).unwrap_or(u32::MAX);
+        if copied > self.space {
+            self.grow(copied, hole);
+        }
+        self.read_before = self.read;
+        self.measured_at = now;
+    }
+
+    /// The window to offer while `used` bytes fill the buffer: zero rather than a silly one
+    /// (RFC 9293 section 3.8.6.2.2).
+    pub(crate) fn window(&self, used: u32) -> u32 {
+        let free = self.free(used);
+        if free < self.limit() / 16 || free < self.mss.min(self.limit() / 2) {
+            return 0;
+        }
+        free.min(self.threshold)
+    }
+
+    /// The largest window that the buffer allows.
+    pub(crate) fn limit(&self) -> u32 {
+        self.buffer / 2
+    }
+
+    fn free(&self, used: u32) -> u32 {
+        self.limit().saturating_sub(used)
+    }
+
+    /// Room for two round trips, more while the sender still doubles its rate.
+    fn grow(&mut self, copied: u32, hole: u32) {
+        let (copied64, space) = (u64::from(copied), u64::from(self.space));
+        let mut window = 2 * copied64;
+        window += 2 * (window * (copied64 - space) / space);
+        window += u64::from(hole);
+        self.space = copied;
+        let buffer = (2 * window).min(u64::from(self.buffer_max)) as u32;
+        self.buffer = self.buffer.max(buffer);
+    }
+}
+
+/// The window of a SYN: half the buffer, in whole segments.
+pub(crate) fn initial_window(size: BufferSize, mss: u32) -> u32 {
+    let half = size.initial / 2;
+    if half > mss && mss > 0 { half - half % mss } else { half }
+}
+
+/// The scale shift to offer: so that the largest buffer can be offered (RFC 7323 section 2.3).
+pub(crate) fn window_scale(size: BufferSize) -> u8 {
+    let most = size.max.max(size.initial).max(1);
+    (most.ilog2().saturating_sub(15)).min(14) as u8
+}
+
+/// Shorter segments do not open the window: their bookkeeping outweighs them.
+const MIN_LEN: u32 = 128;
+/// What the measurement starts from: the sender's initial window.
+const INITIAL_SEGMENTS: u32 = 10;

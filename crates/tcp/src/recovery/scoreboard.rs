@@ -1,0 +1,454 @@
+//! The scoreboard: every segment in flight, in the order of its sequence numbers, with what the
+//! peer and the loss detection say of it (RFC 6675 section 2, RFC 8985 section 5).
+//!
+//! No operation walks over the whole window. A segment has an id that counts up with every new
+//! segment, so that its place is a subtraction away. Three orders are kept besides: the intervals
+//! that are selectively acknowledged, the segments that wait to be sent again, and a list of the
+//! segments whose fate is open in the order of their last transmission.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use bytes::Bytes;
+use trackbed_core::Time;
+
+use crate::segment::SackBlock;
+use crate::sequence::Seq;
+
+/// The name of a segment in flight.
+pub(crate) type Id = u64;
+
+/// A segment in flight.
+#[derive(Debug)]
+pub(crate) struct Sent {
+    /// The first sequence number.
+    pub start: Seq,
+    /// The data.
+    pub payload: Bytes,
+    /// A FIN follows the data.
+    pub fin: bool,
+    /// When it was sent last.
+    pub sent_at: Time,
+    /// How many segments had been delivered then.
+    pub delivered: u64,
+    /// The peer has it (SACK).
+    pub sacked: bool,
+    /// It is deemed lost.
+    pub lost: bool,
+    /// It was sent again, and that transmission is deemed to be in flight.
+    pub retransmitted: bool,
+    /// It was sent more than once.
+    pub ever_retransmitted: bool,
+    previous: Id,
+    next: Id,
+    listed: bool,
+}
+
+impl Sent {
+    /// A segment that is about to be sent for the first time.
+    pub(crate) fn new(start: Seq, payload: Bytes, fin: bool) -> Sent {
+        Sent {
+            start,
+            payload,
+            fin,
+            sent_at: Time::ZERO,
+            delivered: 0,
+            sacked: false,
+            lost: false,
+            retransmitted: false,
+            ever_retransmitted: false,
+            previous: NONE,
+            next: NONE,
+            listed: false,
+        }
+    }
+
+    /// The sequence number behind the segment.
+    pub(crate) fn end(&self) -> Seq {
+        self.start + self.payload.len() as u32 + u32::from(self.fin)
+    }
+}
+
+/// All segments in flight.
+#[derive(Debug)]
+pub(crate) struct Scoreboard {
+    segments: VecDeque<Sent>,
+    /// The id of the first segment.
+    base: Id,
+    /// Selectively acknowledged: first id to one past the last id, never touching each other.
+    sacked: BTreeMap<Id, Id>,
+    /// Lost and not in flight again.
+    waiting: BTreeSet<Id>,
+    oldest: Id,
+    latest: Id,
+    sacked_out: u32,
+    lost_out: u32,
+    retransmitted_out: u32,
+    /// Segments that left the network according to duplicate acknowledgments without SACK.
+    dupacks: u32,
+    /// How often a transmission was deemed lost, ever.
+    pub lost_total: u64,
+}
+
+impl Scoreboard {
+    pub(crate) fn new() -> Scoreboard {
+        Scoreboard {
+            segments: VecDeque::new(),
+            base: 0,
+            sacked: BTreeMap::new(),
+            waiting: BTreeSet::new(),
+            oldest: NONE,
+            latest: NONE,
+            sacked_out: 0,
+            lost_out: 0,
+            retransmitted_out: 0,
+            dupacks: 0,
+            lost_total: 0,
+        }
+    }
+
+    /// Segments that are not cumulatively acknowledged.
+    pub(crate) fn len(&self) -> u32 {
+        self.segments.len() as u32
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    /// Segments that left the network, by SACK or duplicate acknowledgments.
+    pub(crate) fn sacked_out(&self) -> u32 {
+        self.sacked_out + self.dupacks
+    }
+
+    /// Segments deemed lost.
+    pub(crate) fn lost_out(&self) -> u32 {
+        self.lost_out
+    }
+
+    /// Retransmissions deemed in flight.
+    pub(crate) fn retransmitted_out(&self) -> u32 {
+        self.retransmitted_out
+    }
+
+    /// Segments deemed in the network: "pipe" of RFC 6675.
+    pub(crate) fn in_flight(&self) -> u32 {
+        (self.len() + self.retransmitted_out).saturating_sub(self.sacked_out() + self.lost_out)
+    }
+
+    pub(crate) fn front(&self) -> Option<&Sent> {
+        self.segments.front()
+    }
+
+    pub(crate) fn first_id(&self) -> Id {
+        self.base
+    }
+
+    pub(crate) fn last_id(&self) -> Option<Id> {
+        (!self.is_empty()).then(|| self.end_id() - 1)
+    }
+
+    pub(crate) fn get(&self, id: Id) -> Option<&Sent> {
+        self.segments.get(usize::try_from(id.checked_sub(self.base)?).ok()?)
+    }
+
+    /// Takes a segment that was just sent for the first time.
+    pub(crate) fn push(&mut self, sent: Sent) {
+        let id = self.end_id();
+        self.segments.push_back(sent);
+        self.link_last(id);
+    }
+
+    /// Takes the first segment off: it is acknowledged.
+    pub(crate) fn pop_front(&mut self) -> Option<Sent> {
+        if self.is_empty() {
+            return None;
+        }
+        let id = self.base;
+        self.unlink(id);
+        let sent = self.segments.pop_front()?;
+        self.base += 1;
+        self.sacked_out -= u32::from(sent.sacked);
+        self.retransmitted_out -= u32::from(sent.retransmitted);
+        if sent.lost {
+            self.lost_out -= 1;
+            self.waiting.remove(&id);
+        }
+        Some(sent)
+    }
+
+    /// Cuts what is acknowledged off the first segment, of which the rest remains.
+    pub(crate) fn trim_front(&mut self, una: Seq) -> u32 {
+        let Some(sent) = self.segments.front_mut() else { return 0 };
+        let cut = una.since(sent.start).min(sent.payload.len() as u32);
+        sent.payload = sent.payload.slice(cut as usize..);
+        sent.start += cut;
+        cut
+    }
+
+    /// Tidies the intervals after segments were taken off the front.
+    pub(crate) fn forget_acknowledged(&mut self) {
+        while let Some(first) = self.sacked.first_entry() {
+            if *first.key() >= self.base {
+                break;
+            }
+            let (_, end) = first.remove_entry();
+            if end > self.base {
+                self.sacked.insert(self.base, end);
+            }
+        }
+    }
+
+    /// The end of the highest segment that is selectively acknowledged (RFC 6675 "HighData").
+    pub(crate) fn highest_sacked(&self) -> Option<Seq> {
+        let (_, &end) = self.sacked.last_key_value()?;
+        self.get(end - 1).map(Sent::end)
+    }
+
+    /// The segments that lie wholly inside `block`, as a range of ids.
+    pub(crate) fn covered_by(&self, block: SackBlock) -> (Id, Id) {
+        let first = self.segments.partition_point(|sent| sent.start.before(block.start));
+        let end = self.segments.partition_point(|sent| !sent.end().after(block.end));
+        (self.base + first as Id, self.base + end.max(first) as Id)
+    }
+
+    /// The first segment at or behind `from` and before `end` that is not selectively
+    /// acknowledged.
+    pub(crate) fn next_unsacked(&self, from: Id, end: Id) -> Option<Id> {
+        let from = match self.sacked.range(..=from).next_back() {
+            Some((_, &interval_end)) if interval_end > from => interval_end,
+            _ => from,
+        };
+        (from < end).then_some(from)
+    }
+
+    /// Marks a segment as selectively acknowledged; one that was lost is so no longer. A
+    /// retransmission of a segment that was not deemed lost remains in flight.
+    pub(crate) fn mark_sacked(&mut self, id: Id) {
+        self.unlink(id);
+        let Some(sent) = self.sent_mut(id) else { return };
+        if sent.sacked {
+            return;
+        }
+        sent.sacked = true;
+        let (lost, again) = (sent.lost, sent.lost && sent.retransmitted);
+        sent.lost = false;
+        sent.retransmitted &= !again;
+        self.sacked_out += 1;
+        if lost {
+            self.lost_out -= 1;
+            self.waiting.remove(&id);
+        }
+        self.retransmitted_out -= u32::from(again);
+        self.add_interval(id);
+    }
+
+    /// Marks a segment as lost, or its retransmission as lost again.
+    pub(crate) fn mark_lost(&mut self, id: Id) {
+        let Some(sent) = self.sent_mut(id) else { return };
+        if sent.sacked {
+            return;
+        }
+        if !sent.lost {
+            sent.lost = true;
+            self.lost_out += 1;
+            self.lost_total += 1;
+        } else if sent.retransmitted {
+            sent.retransmitted = false;
+            self.retransmitted_out -= 1;
+            self.lost_total += 1;
+        }
+        self.unlink(id);
+        if self.get(id).is_some_and(|sent| !sent.retransmitted) {
+            self.waiting.insert(id);
+        }
+    }
+
+    /// Notes that a segment is being sent again; `in_flight` as RFC 6675 counts it, which a tail
+    /// loss probe does not do.
+    pub(crate) fn mark_retransmitted(
+        &mut self,
+        id: Id,
+        now: Time,
+        delivered: u64,
+        in_flight: bool,
+    ) {
+        let Some(sent) = self.sent_mut(id) else { return };
+        sent.sent_at = now;
+        sent.delivered = delivered;
+        sent.ever_retransmitted = true;
+        if in_flight && !sent.retransmitted {
+            sent.retransmitted = true;
+            self.retransmitted_out += 1;
+            self.waiting.remove(&id);
+        }
+        self.unlink(id);
+        self.link_last(id);
+    }
+
+    /// A duplicate showed that the retransmission of this segment is no longer in flight.
+    pub(crate) fn clear_retransmitted(&mut self, id: Id) {
+        let Some(sent) = self.sent_mut(id) else { return };
+        if sent.retransmitted {
+            sent.retransmitted = false;
+            let waits = sent.lost && !sent.sacked;
+            self.retransmitted_out -= 1;
+            if waits {
+                self.waiting.insert(id);
+            }
+        }
+    }
+
+    /// Takes every loss mark back: the losses were none. The segments are in flight again.
+    pub(crate) fn unmark_lost(&mut self) {
+        if self.lost_out == 0 {
+            return;
+        }
+        for sent in &mut self.segments {
+            sent.lost = false;
+        }
+        self.lost_out = 0;
+        self.rebuild();
+    }
+
+    /// Takes every SACK mark back: the peer dropped what it had (RFC 2018 section 8).
+    pub(crate) fn unmark_sacked(&mut self) {
+        for sent in &mut self.segments {
+            sent.sacked = false;
+        }
+        self.rebuild();
+    }
+
+    /// The lost segment that is to be sent again next.
+    pub(crate) fn next_waiting(&self) -> Option<Id> {
+        self.waiting.first().copied()
+    }
+
+    /// Of the segments whose fate is open, the one sent first.
+    pub(crate) fn oldest_sent(&self) -> Option<Id> {
+        (self.oldest != NONE).then_some(self.oldest)
+    }
+
+    /// The one sent next after `id`.
+    pub(crate) fn sent_after(&self, id: Id) -> Option<Id> {
+        self.get(id).map(|sent| sent.next).filter(|&next| next != NONE)
+    }
+
+    /// Without SACK: another duplicate acknowledgment arrived.
+    pub(crate) fn add_dupack(&mut self) {
+        let most = self.len().saturating_sub(self.lost_out).saturating_sub(1);
+        self.dupacks = (self.dupacks + 1).min(most.max(1));
+    }
+
+    /// Without SACK: `acked` segments were acknowledged, of which all but the hole had been
+    /// counted by duplicate acknowledgments. Returns how many are newly delivered.
+    pub(crate) fn remove_dupacks(&mut self, acked: u32) -> u32 {
+        let counted = self.dupacks.min(acked.saturating_sub(1));
+        self.dupacks -= counted;
+        self.dupacks = self.dupacks.min(self.len().saturating_sub(self.lost_out));
+        acked - counted
+    }
+
+    /// Without SACK: the duplicate acknowledgments no longer count.
+    pub(crate) fn clear_dupacks(&mut self) {
+        self.dupacks = 0;
+    }
+
+    /// Cuts every segment into pieces of at most `max` bytes: the path became narrower.
+    pub(crate) fn split(&mut self, max: usize) {
+        let whole = std::mem::take(&mut self.segments);
+        for mut sent in whole {
+            while sent.payload.len() > max {
+                let piece = sent.payload.split_to(max);
+                let start = sent.start;
+                sent.start += max as u32;
+                self.segments.push_back(Sent { start, payload: piece, fin: false, ..sent });
+            }
+            self.segments.push_back(sent);
+        }
+        self.rebuild();
+    }
+
+    fn end_id(&self) -> Id {
+        self.base + self.segments.len() as Id
+    }
+
+    fn sent_mut(&mut self, id: Id) -> Option<&mut Sent> {
+        self.segments.get_mut(usize::try_from(id.checked_sub(self.base)?).ok()?)
+    }
+
+    fn add_interval(&mut self, id: Id) {
+        let mut start = id;
+        let mut end = id + 1;
+        if let Some((&before, &before_end)) = self.sacked.range(..=id).next_back() {
+            if before_end == id {
+                start = before;
+            }
+        }
+        if let Some(after_end) = self.sacked.remove(&end) {
+            end = after_end;
+        }
+        self.sacked.insert(start, end);
+    }
+
+    fn link_last(&mut self, id: Id) {
+        let latest = self.latest;
+        let Some(sent) = self.sent_mut(id) else { return };
+        sent.previous = latest;
+        sent.next = NONE;
+        sent.listed = true;
+        match self.sent_mut(latest) {
+            Some(before) => before.next = id,
+            None => self.oldest = id,
+        }
+        self.latest = id;
+    }
+
+    fn unlink(&mut self, id: Id) {
+        let Some(sent) = self.sent_mut(id).filter(|sent| sent.listed) else { return };
+        sent.listed = false;
+        let (previous, next) = (sent.previous, sent.next);
+        match self.sent_mut(previous) {
+            Some(before) => before.next = next,
+            None => self.oldest = next,
+        }
+        match self.sent_mut(next) {
+            Some(after) => after.previous = previous,
+            None => self.latest = previous,
+        }
+    }
+
+    /// Makes every order and counter anew from the marks: in the rare events that change them all.
+    fn rebuild(&mut self) {
+        self.sacked.clear();
+        self.waiting.clear();
+        (self.oldest, self.latest) = (NONE, NONE);
+        (self.sacked_out, self.lost_out, self.retransmitted_out) = (0, 0, 0);
+        let mut open = Vec::new();
+        for index in 0..self.segments.len() {
+            let id = self.base + index as Id;
+            let sent = &mut self.segments[index];
+            sent.listed = false;
+            self.lost_out += u32::from(sent.lost);
+            self.retransmitted_out += u32::from(sent.retransmitted);
+            let waits = sent.lost && !sent.retransmitted && !sent.sacked;
+            if sent.sacked {
+                self.sacked_out += 1;
+                self.add_interval(id);
+            } else if waits {
+                self.waiting.insert(id);
+            } else {
+                open.push((sent.sent_at, id));
+            }
+        }
+        open.sort_unstable();
+        for (_, id) in open {
+            self.link_last(id);
+        }
+    }
+}
+
+/// The end of the list.
+const NONE: Id = Id::MAX;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+use super::*;
+
+fn board(segments: u32) -> Scoreboard {
+    let mut board = Scoreboard::new();
+    for index in 0..segments {
+        let payload = Bytes::from(vec![index as u8; 10]);
+        let mut sent = Sent::new(Seq(index * 10), payload, false);
+        sent.sent_at = Time::from_millis(index.into());
+        board.push(sent);
+    }
+    board
+}
+
+fn sack(board: &mut Scoreboard, start: u32, end: u32) -> u32 {
+    let (mut from, end) = board.covered_by(SackBlock { start: Seq(start), end: Seq(end) });
+    let mut newly = 0;
+    while let Some(id) = board.next_unsacked(from, end) {
+        board.mark_sacked(id);
+        newly += 1;
+        from = id + 1;
+    }
+    newly
+}
+
+fn by_time(board: &Scoreboard) -> Vec<Id> {
+    let mut ids = Vec::new();
+    let mut next = board.oldest_sent();
+    while let Some(id) = next {
+        ids.push(id);
+        next = board.sent_after(id);
+    }
+    ids
+}
+
+#[test]
+fn a_block_marks_what_it_covers_wholly_and_only_once() {
+    let mut board = board(10);
+    assert_eq!(sack(&mut board, 35, 68), 2);
+    assert_eq!(board.highest_sacked(), Some(Seq(60)));
+    assert_eq!(sack(&mut board, 20, 80), 4);
+    assert_eq!(sack(&mut board, 20, 80), 0);
+    assert_eq!(board.sacked, BTreeMap::from([(2, 8)]));
+    assert_eq!((board.sacked_out(), board.in_flight()), (6, 4));
+    for _ in 0..4 {
+        board.pop_front();
+    }
+    board.forget_acknowledged();
+    assert_eq!(board.sacked, BTreeMap::from([(4, 8)]));
+    assert_eq!((board.len(), board.in_flight()), (6, 2));
+}
+
+#[test]
+fn a_lost_segment_waits_until_it_is_sent_again_and_then_is_the_latest() {
+    let mut board = board(5);
+    sack(&mut board, 30, 50);
+    board.mark_lost(2);
+    board.mark_lost(0);
+    assert_eq!(board.in_flight(), 1);
+    assert_eq!(board.next_waiting(), Some(0));
+    board.mark_retransmitted(0, Time::from_millis(50), 0, true);
+    assert_eq!(board.next_waiting(), Some(2));
+    assert_eq!(board.in_flight(), 2);
+    assert_eq!(by_time(&board), [1, 0]);
+    board.mark_lost(0);
+    assert_eq!((board.next_waiting(), board.in_flight()), (Some(0), 1));
+    board.unmark_lost();
+    assert_eq!((board.next_waiting(), board.in_flight()), (None, 3));
+    assert_eq!(by_time(&board), [1, 2, 0]);
+}
+
+#[test]
+fn pieces_keep_the_marks_and_the_order() {
+    let mut board = board(3);
+    board.mark_lost(1);
+    board.mark_retransmitted(1, Time::from_millis(9), 0, true);
+    sack(&mut board, 20, 30);
+    board.split(4);
+    assert_eq!((board.len(), board.sacked_out(), board.lost_out()), (9, 3, 3));
+    assert_eq!(by_time(&board), [0, 1, 2, 3, 4, 5]);
+    let ends: Vec<u32> = (0..9).map(|id| board.get(id).unwrap().end().0).collect();
+    assert_eq!(ends, [4, 8, 10, 14, 18, 20, 24, 28, 30]);
+}

@@ -1,0 +1,348 @@
+//! One subflow: a sequence space with its handshake, recovery and congestion window (RFC 9293),
+//! apart from the byte streams that it carries (see [`crate::stream`]).
+//!
+//! The files follow the life of a subflow: `open`, `input`, `ack`, `loss`, `data`, `output`,
+//! `timers`, `close`.
+
+mod ack;
+mod close;
+mod data;
+mod input;
+mod loss;
+mod open;
+mod output;
+mod path_mtu;
+mod sack;
+mod timers;
+mod window;
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use trackbed_core::Time;
+use trackbed_core::packet::ip_header_len;
+
+use crate::config::Config;
+use crate::congestion::{CongestionControl, Window};
+use crate::error::TcpError;
+use crate::receive::acker::Acker;
+use crate::receive::reassembly::Reassembly;
+use crate::receive::tuner::Tuner;
+use crate::recovery::prr::Prr;
+use crate::recovery::rack::Rack;
+use crate::recovery::scoreboard::Scoreboard;
+use crate::recovery::undo::Undo;
+use crate::rtt::RttEstimator;
+use crate::segment::{HEADER_LEN, SackBlock};
+use crate::sequence::Seq;
+use crate::stats::Stats;
+use crate::stream::{Sink, Source};
+
+/// The states of RFC 9293 section 3.3.2. LISTEN is the caller's: it answers a SYN with
+/// [`Connection::accept`](crate::Connection::accept).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// A SYN was sent.
+    SynSent,
+    /// A SYN was received and answered.
+    SynReceived,
+    /// Open in both directions.
+    Established,
+    /// Closed here; our FIN is not yet acknowledged.
+    FinWait1,
+    /// Closed here and acknowledged; the peer may still send.
+    FinWait2,
+    /// Closed by the peer; open here.
+    CloseWait,
+    /// Closed on both sides; our FIN is not yet acknowledged.
+    Closing,
+    /// Closed by the peer first, then here; our FIN is not yet acknowledged.
+    LastAck,
+    /// Everything is done; late segments are still answered.
+    TimeWait,
+    /// No connection: it ended, or failed.
+    Closed,
+}
+
+/// The streams that a subflow works for.
+pub(crate) struct Streams<'a> {
+    pub source: &'a mut dyn Source,
+    pub sink: &'a mut dyn Sink,
+}
+
+/// One subflow.
+#[derive(Debug)]
+pub(crate) struct Subflow {
+    config: Config,
+    local: SocketAddr,
+    remote: SocketAddr,
+    state: State,
+    error: Option<TcpError>,
+    /// The application wants to close, and the handshake is not yet done.
+    closing: bool,
+    send: SendSpace,
+    board: Scoreboard,
+    loss: Loss,
+    rtt: RttEstimator,
+    window: Window,
+    congestion: Box<dyn CongestionControl>,
+    usage: window::Usage,
+    receive: ReceiveSpace,
+    timers: timers::Timers,
+    due: output::Due,
+    counters: Stats,
+}
+
+/// The send sequence variables of RFC 9293 section 3.3.1, and what belongs to them.
+#[derive(Debug)]
+struct SendSpace {
+    /// SND.UNA.
+    una: Seq,
+    /// SND.NXT.
+    next: Seq,
+    /// SND.WND in bytes.
+    window: u32,
+    /// SND.WL1.
+    window_update_seq: Seq,
+    /// Largest window that the peer ever offered.
+    window_max: u32,
+    /// Shift of the peer's windows.
+    scale: u8,
+    /// Largest payload of a segment.
+    mss: u32,
+    /// The end of the last segment that was not full (Minshall's variant of Nagle's algorithm).
+    small_end: Option<Seq>,
+    /// A FIN was sent.
+    fin: bool,
+    last_sent_at: Time,
+    /// Segments that the peer has, by ACK or SACK, ever.
+    delivered: u64,
+    /// ECN: tell the peer that the window was reduced.
+    cwr: bool,
+}
+
+/// The receive sequence variables of RFC 9293 section 3.3.1, and what belongs to them.
+#[derive(Debug)]
+struct ReceiveSpace {
+    /// RCV.NXT.
+    next: Seq,
+    /// RCV.NXT when the last acknowledgment was sent.
+    acknowledged: Seq,
+    /// RCV.WND when the last acknowledgment was sent.
+    window: u32,
+    /// Shift of our windows.
+    scale: u8,
+    /// What the handshake agreed upon.
+    agreed: Agreed,
+    /// TS.Recent of RFC 7323 section 4.3.
+    ts_recent: u32,
+    ts_recent_at: Time,
+    /// The last TSecr that gave a round-trip time.
+    last_echo: u32,
+    reassembly: Reassembly,
+    acker: Acker,
+    tuner: Tuner,
+    /// A duplicate to report (RFC 2883).
+    duplicate: Option<SackBlock>,
+    /// The peer's FIN arrived in order.
+    fin: bool,
+    /// A FIN behind a hole.
+    fin_at: Option<Seq>,
+    /// ECN: echo the congestion mark until the peer answers.
+    echo_congestion: bool,
+    /// Until when segments that fit nowhere get no further answer (RFC 5961 section 7).
+    quiet_until: Time,
+}
+
+/// What both sides offered in the handshake.
+#[derive(Clone, Copy, Debug, Default)]
+struct Agreed {
+    sack: bool,
+    timestamps: bool,
+    ecn: bool,
+}
+
+/// Where the recovery of losses stands (RFC 5681, 6582, 8985; named as in Linux).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Phase {
+    /// Nothing is wrong.
+    Open,
+    /// Something is odd: duplicates or SACKs came, no loss is certain.
+    Disorder,
+    /// The window is being reduced without a loss: ECN, or a tail loss that a probe repaired.
+    Reduced,
+    /// Fast recovery.
+    Recovery,
+    /// After a retransmission timeout.
+    Loss,
+}
+
+/// The state of loss recovery.
+#[derive(Debug)]
+struct Loss {
+    phase: Phase,
+    /// SND.NXT when the phase began: its end (RFC 6582 "recover").
+    high: Seq,
+    rack: Rack,
+    prr: Prr,
+    undo: Undo,
+    /// F-RTO is under way (RFC 5682).
+    frto: bool,
+    /// Segments by which order may be disturbed.
+    reordering: u32,
+    reordering_seen: bool,
+    /// Timeouts without progress.
+    timeouts: u32,
+    /// Doublings of the timeout.
+    backoff: u32,
+    probe: Option<LossProbe>,
+    /// The peer dropped data that it had reported.
+    reneged: bool,
+    /// Duplicates reported by the peer, ever.
+    duplicates: u64,
+}
+
+/// A tail loss probe whose outcome is open (RFC 8985 section 7).
+#[derive(Clone, Copy, Debug)]
+struct LossProbe {
+    /// TLP.end_seq.
+    end: Seq,
+    /// TLP.is_retrans.
+    retransmission: bool,
+}
+
+impl Subflow {
+    fn new(config: &Config, local: SocketAddr, remote: SocketAddr, isn: u32) -> Subflow {
+        let mss = local_mss(config, local);
+        let isn = Seq(isn);
+        Subflow {
+            config: config.clone(),
+            local,
+            remote,
+            state: State::Closed,
+            error: None,
+            closing: false,
+            send: SendSpace {
+                una: isn,
+                next: isn,
+                window: 0,
+                window_update_seq: Seq(0),
+                window_max: 0,
+                scale: 0,
+                mss,
+                small_end: None,
+                fin: false,
+                last_sent_at: Time::ZERO,
+                delivered: 0,
+                cwr: false,
+            },
+            board: Scoreboard::new(),
+            loss: Loss {
+                phase: Phase::Open,
+                high: isn,
+                rack: Rack::new(),
+                prr: Prr::default(),
+                undo: Undo::default(),
+                frto: false,
+                reordering: MIN_REORDERING,
+                reordering_seen: false,
+                timeouts: 0,
+                backoff: 0,
+                probe: None,
+                reneged: false,
+                duplicates: 0,
+            },
+            rtt: RttEstimator::new(config.rto),
+            window: Window::new(config.initial_window_segments.max(1)),
+            congestion: config.congestion.build(config),
+            usage: window::Usage::default(),
+            receive: ReceiveSpace {
+                next: Seq(0),
+                acknowledged: Seq(0),
+                window: 0,
+                scale: 0,
+                agreed: Agreed::default(),
+                ts_recent: 0,
+                ts_recent_at: Time::ZERO,
+                last_echo: 0,
+                reassembly: Reassembly::default(),
+                acker: Acker::new(mss),
+                tuner: Tuner::new(config.receive_buffer, mss),
+                duplicate: None,
+                fin: false,
+                fin_at: None,
+                echo_congestion: false,
+                quiet_until: Time::ZERO,
+            },
+            timers: timers::Timers::default(),
+            due: output::Due::default(),
+            counters: Stats::default(),
+        }
+    }
+
+    pub(crate) fn local(&self) -> SocketAddr {
+        self.local
+    }
+
+    pub(crate) fn remote(&self) -> SocketAddr {
+        self.remote
+    }
+
+    pub(crate) fn state(&self) -> State {
+        self.state
+    }
+
+    pub(crate) fn error(&self) -> Option<TcpError> {
+        self.error
+    }
+
+    pub(crate) fn set_nagle(&mut self, nagle: bool) {
+        self.config.nagle = nagle;
+    }
+
+    pub(crate) fn stats(&self) -> Stats {
+        Stats {
+            srtt: self.rtt.srtt().unwrap_or_default(),
+            min_rtt: self.rtt.min().unwrap_or_default(),
+            rto: self.rtt.backed_off(self.loss.backoff),
+            cwnd_segments: self.window.cwnd,
+            ssthresh_segments: self.window.ssthresh,
+            in_flight_segments: self.board.in_flight(),
+            mss_bytes: self.send.mss,
+            send_window_bytes: self.send.window,
+            receive_window_bytes: self.offered_window(),
+            ..self.counters
+        }
+    }
+
+    /// The clock of RFC 7323 section 5.4: milliseconds.
+    fn timestamp(now: Time) -> u32 {
+        (now.as_nanos() / 1_000_000) as u32
+    }
+
+    fn srtt(&self) -> Duration {
+        self.rtt.srtt().unwrap_or_default()
+    }
+
+    fn min_rtt(&self) -> Duration {
+        self.rtt.min().unwrap_or(Duration::MAX)
+    }
+
+    fn is_synchronized(&self) -> bool {
+        !matches!(self.state, State::SynSent | State::SynReceived | State::Closed)
+    }
+}
+
+/// The MSS that the local MTU allows (RFC 9293 section 3.7.1), options not counted.
+fn local_mss(config: &Config, local: SocketAddr) -> u32 {
+    let headers = (ip_header_len(local.ip()) + HEADER_LEN) as u32;
+    config.mtu.clamp(MIN_MTU, MAX_MTU) - headers
+}
+
+/// Three segments may overtake one before it counts as lost (RFC 5681 section 3.2).
+const MIN_REORDERING: u32 = 3;
+/// The most reordering that is reckoned with.
+const MAX_REORDERING: u32 = 300;
+/// The least MTU that is worked with; smaller claims are not believed.
+const MIN_MTU: u32 = 552;
+const MAX_MTU: u32 = 65_535;

@@ -1,0 +1,341 @@
+//! What to send next (RFC 9293 section 3.8).
+
+use bytes::Bytes;
+use trackbed_core::packet::Ecn;
+use trackbed_core::{Packet, Time};
+
+use super::timers::Reason;
+use super::{Phase, State, Streams, Subflow};
+use crate::recovery::scoreboard::{Id, Sent};
+use crate::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
+use crate::sequence::Seq;
+
+/// What waits to be sent besides new data.
+#[derive(Debug, Default)]
+pub(super) struct Due {
+    /// A reset that ends the connection.
+    pub reset: bool,
+    /// A reset for a segment of another connection, with this sequence number.
+    pub stray_reset: Option<Seq>,
+    /// The SYN or SYN-ACK.
+    pub syn: bool,
+    /// An acknowledgment.
+    pub ack: bool,
+    /// A segment that is sent again whatever the window says.
+    pub forced: Option<Id>,
+    /// Lost segments, as far as the window allows.
+    pub retransmit: bool,
+    /// New data goes before lost segments (F-RTO, RFC 5682 step 2b).
+    pub new_first: bool,
+    /// One new segment as a tail loss probe.
+    pub probe_with_data: bool,
+    /// A probe of the peer's window, or of its life.
+    pub window_probe: bool,
+    /// New segments of the burst under way.
+    burst: u32,
+    /// The congestion window ended the burst.
+    limited: bool,
+}
+
+impl Subflow {
+    /// The next packet; to be called until it returns `None`.
+    pub(crate) fn poll_transmit(&mut self, now: Time, streams: &mut Streams<'_>) -> Option<Packet> {
+        let segment = self.next_segment(now, streams)?;
+        self.counters.segments_sent += 1;
+        Some(segment.emit())
+    }
+
+    fn next_segment(&mut self, now: Time, streams: &mut Streams<'_>) -> Option<Segment> {
+        if let Some(sequence) = self.due.stray_reset.take() {
+            return Some(Segment { sequence, flags: Flags::RST, ..self.blank() });
+        }
+        if std::mem::take(&mut self.due.reset) {
+            let (sequence, acknowledgment) = (self.send.next, self.receive.next);
+            let flags = Flags::RST.with(Flags::ACK);
+            return Some(Segment { sequence, acknowledgment, flags, ..self.blank() });
+        }
+        if std::mem::take(&mut self.due.syn) {
+            return Some(self.syn_segment(now));
+        }
+        if matches!(self.state, State::SynSent | State::SynReceived | State::Closed) {
+            return None;
+        }
+        if let Some(id) = self.due.forced.take() {
+            if let Some(segment) = self.retransmit(now, id, streams) {
+                return Some(segment);
+            }
+        }
+        if let Some(segment) = self.next_data(now, streams) {
+            return Some(segment);
+        }
+        if std::mem::take(&mut self.due.window_probe) {
+            return Some(self.window_probe(now, streams));
+        }
+        if self.due.ack {
+            return Some(self.acknowledgment(now, streams));
+        }
+        None
+    }
+
+    /// Lost data, then new data; in the second step of F-RTO the other way round.
+    fn next_data(&mut self, now: Time, streams: &mut Streams<'_>) -> Option<Segment> {
+        if self.due.retransmit && !self.due.new_first {
+            if let Some(segment) = self.retransmit_lost(now, streams) {
+                return Some(segment);
+            }
+        }
+        if let Some(segment) = self.send_new(now, streams) {
+            self.due.burst += 1;
+            return Some(segment);
+        }
+        self.end_burst(now, streams);
+        if std::mem::take(&mut self.due.new_first) {
+            if self.send.next.after(self.loss.high) {
+                self.due.retransmit = false;
+                return None;
+            }
+            self.loss.frto = false;
+            self.due.retransmit = true;
+            return self.retransmit_lost(now, streams);
+        }
+        None
+    }
+
+    fn retransmit_lost(&mut self, now: Time, streams: &mut Streams<'_>) -> Option<Segment> {
+        let id = self.board.next_waiting()?;
+        if self.board.in_flight() >= self.window.cwnd {
+            return None;
+        }
+        let restart = id == self.board.first_id()
+            && !matches!(self.timers.transmit, Some((Reason::Reordering, _)));
+        let segment = self.retransmit(now, id, streams)?;
+        if matches!(self.loss.phase, Phase::Reduced | Phase::Recovery) {
+            self.loss.prr.sent();
+        }
+        if restart {
+            let at = now + self.rtt.backed_off(self.loss.backoff);
+            self.timers.transmit = Some((Reason::Retransmit, at));
+        }
+        Some(segment)
+    }
+
+    /// Sends a segment again, unless the peer's window has shrunk below it.
+    fn retransmit(&mut self, now: Time, id: Id, streams: &mut Streams<'_>) -> Option<Segment> {
+        let sent = self.board.get(id)?;
+        let window_end = self.send.una + self.send.window;
+        if !sent.start.before(window_end) && sent.start != self.send.una {
+            return None;
+        }
+        let (start, payload, fin) = (sent.start, sent.payload.clone(), sent.fin);
+        // A tail loss probe is not counted as in flight (RFC 8985 section 7.3), nor is it a
+        // retransmission that might be undone.
+        let counts = sent.lost;
+        self.board.mark_retransmitted(id, now, self.send.delivered, counts);
+        if counts {
+            self.loss.undo.retransmitted(Self::timestamp(now));
+        }
+        self.counters.retransmissions += 1;
+        self.send.last_sent_at = now;
+        Some(self.data_segment(now, start, payload, fin, streams))
+    }
+
+    /// The next new segment, if both windows and Nagle's algorithm allow it.
+    fn send_new(&mut self, now: Time, streams: &mut Streams<'_>) -> Option<Segment> {
+        let waiting = streams.source.waiting();
+        let closes = streams.source.is_finished() && self.sends_fin();
+        if self.send.fin || (waiting == 0 && !closes) {
+            self.due.probe_with_data = false;
+            return None;
+        }
+        let probe = std::mem::take(&mut self.due.probe_with_data);
+        if self.board.is_empty() && self.due.burst == 0 {
+            self.restart_after_idle(now);
+        }
+        if self.board.in_flight() >= self.window.cwnd && !probe {
+            self.due.limited = true;
+            return None;
+        }
+        if !self.window_fits(waiting) && waiting > 0 {
+            return None;
+        }
+        let len = waiting.min(self.send.mss as usize);
+        let fin = closes && len == waiting;
+        if !fin && !probe && self.held_back(len) {
+            return None;
+        }
+        let payload = streams.source.take(len);
+        Some(self.send_first_time(now, payload, fin, streams))
+    }
+
+    fn send_first_time(
+        &mut self,
+        now: Time,
+        payload: Bytes,
+        fin: bool,
+        streams: &mut Streams<'_>,
+    ) -> Segment {
+        let start = self.send.next;
+        let first = self.board.is_empty();
+        let mut sent = Sent::new(start, payload.clone(), fin);
+        sent.sent_at = now;
+        sent.delivered = self.send.delivered;
+        self.send.next = sent.end();
+        self.board.push(sent);
+        self.send.fin |= fin;
+        if payload.len() < self.send.mss as usize {
+            self.send.small_end = Some(self.send.next);
+        }
+        self.counters.bytes_sent += payload.len() as u64;
+        if matches!(self.loss.phase, Phase::Reduced | Phase::Recovery) {
+            self.loss.prr.sent();
+        }
+        if first || matches!(self.timers.transmit, Some((Reason::TailLoss, _))) {
+            self.restart_retransmission(now);
+        }
+        self.send.last_sent_at = now;
+        self.receive.acker.data_sent(now);
+        let mut segment = self.data_segment(now, start, payload, fin, streams);
+        if self.receive.agreed.ecn {
+            segment.ecn = Ecn::Ect0;
+            if std::mem::take(&mut self.send.cwr) {
+                segment.flags = segment.flags.with(Flags::CWR);
+            }
+        }
+        segment
+    }
+
+    /// Nothing more can be sent now.
+    fn end_burst(&mut self, now: Time, streams: &mut Streams<'_>) {
+        let sent = std::mem::take(&mut self.due.burst);
+        let full = self.board.in_flight() >= self.window.cwnd;
+        let limited = std::mem::take(&mut self.due.limited) || (sent > 0 && full);
+        if sent > 0 {
+            self.schedule_probe(now, false);
+        }
+        if sent > 0 || limited {
+            self.note_usage(now, limited);
+        }
+        if !full {
+            streams.source.starved(self.window.cwnd, self.send.mss);
+        }
+        if self.board.is_empty() && streams.source.waiting() > 0 {
+            self.start_persist(now);
+        }
+    }
+
+    /// True if the peer's window takes the next segment whole.
+    pub(super) fn window_fits(&self, waiting: usize) -> bool {
+        let len = waiting.min(self.send.mss as usize) as u32;
+        let end = self.send.next + len;
+        !end.after(self.send.una + self.send.window)
+    }
+
+    /// Nagle's algorithm in Minshall's variant: one small segment in flight at a time
+    /// (RFC 9293 section 3.7.4).
+    fn held_back(&self, len: usize) -> bool {
+        let small_in_flight = self.send.small_end.is_some_and(|end| end.after(self.send.una));
+        self.config.nagle
+            && len < self.send.mss as usize
+            && !self.board.is_empty()
+            && small_in_flight
+    }
+
+    fn sends_fin(&self) -> bool {
+        matches!(self.state, State::FinWait1 | State::Closing | State::LastAck)
+    }
+
+    /// RFC 9293 section 3.8.4 and 3.8.6.1: a segment that the peer must answer.
+    fn window_probe(&mut self, now: Time, streams: &mut Streams<'_>) -> Segment {
+        let room = (self.send.una + self.send.window).since(self.send.next) as usize;
+        let waiting = streams.source.waiting();
+        let len = room.min(waiting).min(self.send.mss as usize);
+        if len > 0 && !self.send.fin {
+            // The window is open, but less than a segment: use what there is of it.
+            let payload = streams.source.take(len);
+            let fin = streams.source.is_finished() && self.sends_fin() && len == waiting;
+            return self.send_first_time(now, payload, fin, streams);
+        }
+        let sequence = self.send.una - 1;
+        Segment { sequence, ..self.acknowledgment(now, streams) }
+    }
+
+    fn acknowledgment(&mut self, now: Time, streams: &mut Streams<'_>) -> Segment {
+        self.data_segment(now, self.send.next, Bytes::new(), false, streams)
+    }
+
+    /// A segment with everything that goes along with data: acknowledgment, window, options.
+    fn data_segment(
+        &mut self,
+        now: Time,
+        sequence: Seq,
+        payload: Bytes,
+        fin: bool,
+        streams: &mut Streams<'_>,
+    ) -> Segment {
+        let window = self.choose_window(streams);
+        let agreed = self.receive.agreed;
+        let timestamps = agreed
+            .timestamps
+            .then(|| Timestamps { value: Self::timestamp(now), echo: self.receive.ts_recent });
+        let sack = self.sack_blocks(payload.is_empty());
+        let mut flags = Flags::ACK;
+        if !payload.is_empty() && streams.source.waiting() == 0 {
+            flags = flags.with(Flags::PSH);
+        }
+        if fin {
+            flags = flags.with(Flags::FIN);
+        }
+        if self.receive.echo_congestion {
+            flags = flags.with(Flags::ECE);
+        }
+        self.receive.acknowledged = self.receive.next;
+        self.receive.acker.acknowledged();
+        let acknowledgment = self.receive.next;
+        let options = Options { timestamps, sack, ..Options::default() };
+        Segment { sequence, acknowledgment, flags, window, options, payload, ..self.blank() }
+    }
+
+    /// What to report selectively. Full segments have no room for it: then the acknowledgment that
+    /// is due follows by itself.
+    fn sack_blocks(&mut self, room: bool) -> SackBlocks {
+        let agreed = self.receive.agreed;
+        let report = self.receive.duplicate.is_some() || !self.receive.reassembly.is_empty();
+        if !agreed.sack || !report {
+            self.due.ack = false;
+            return SackBlocks::default();
+        }
+        if !room {
+            return SackBlocks::default();
+        }
+        self.due.ack = false;
+        let most = SackBlocks::MAX - usize::from(agreed.timestamps);
+        let duplicate = self.receive.duplicate.take();
+        self.receive.reassembly.blocks(duplicate, most)
+    }
+
+    /// The window field, and what it stands for. The right edge never moves back (RFC 9293
+    /// section 3.8.6, SHLD-14).
+    fn choose_window(&mut self, streams: &Streams<'_>) -> u16 {
+        let unit = 1u32 << self.receive.scale;
+        let wanted = self.receive.tuner.window(self.used(streams));
+        let window = wanted.max(self.offered_window());
+        let field = window.div_ceil(unit).min(u16::MAX.into());
+        self.receive.window = field * unit;
+        field as u16
+    }
+
+    /// A segment with nothing but the addresses.
+    pub(super) fn blank(&self) -> Segment {
+        Segment {
+            source: self.local,
+            destination: self.remote,
+            sequence: self.send.next,
+            acknowledgment: Seq(0),
+            flags: Flags::default(),
+            window: 0,
+            options: Options::default(),
+            ecn: Ecn::NotCapable,
+            payload: Bytes::new(),
+        }
+    }
+}

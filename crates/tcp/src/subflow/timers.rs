@@ -1,0 +1,236 @@
+//! Timers: retransmission, tail loss probe, reordering, zero-window probe, keep-alive, TIME-WAIT.
+
+use std::time::Duration;
+
+use trackbed_core::Time;
+
+use super::{LossProbe, Phase, State, Streams, Subflow};
+use crate::error::TcpError;
+use crate::recovery::prr::Progress;
+
+/// What is running. At most one of the four reasons to transmit again runs at a time.
+#[derive(Debug, Default)]
+pub(super) struct Timers {
+    pub transmit: Option<(Reason, Time)>,
+    pub keepalive: Option<Time>,
+    pub time_wait: Option<Time>,
+    /// Window probes or keep-alive probes without an answer.
+    pub unanswered: u32,
+}
+
+/// Why something is sent again when the timer fires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reason {
+    /// The retransmission timeout (RFC 6298).
+    Retransmit,
+    /// The probe timeout (RFC 8985 section 7).
+    TailLoss,
+    /// The reordering timer (RFC 8985 section 6.3).
+    Reordering,
+    /// The zero-window probe (RFC 9293 section 3.8.6.1).
+    Persist,
+}
+
+impl Subflow {
+    /// When `handle_timeout` is to be called.
+    pub(crate) fn poll_timeout(&self) -> Option<Time> {
+        let transmit = self.timers.transmit.map(|(_, at)| at);
+        let others = [self.receive.acker.deadline(), self.timers.keepalive, self.timers.time_wait];
+        others.into_iter().flatten().chain(transmit).min()
+    }
+
+    /// Lets the timers that are due fire.
+    pub(crate) fn handle_timeout(&mut self, now: Time, streams: &mut Streams<'_>) {
+        if self.timers.time_wait.is_some_and(|at| at <= now) {
+            self.finish(None);
+        }
+        if self.receive.acker.deadline().is_some_and(|at| at <= now) {
+            self.due.ack |= self.receive.acker.expired(now);
+        }
+        if self.timers.keepalive.is_some_and(|at| at <= now) {
+            self.keepalive_expired(now, streams);
+        }
+        let Some((reason, at)) = self.timers.transmit else { return };
+        if at > now {
+            return;
+        }
+        self.timers.transmit = None;
+        match (reason, self.state) {
+            (_, State::SynSent | State::SynReceived) => self.handshake_expired(now),
+            (Reason::Retransmit, _) => self.retransmission_expired(now),
+            (Reason::TailLoss, _) => self.tail_loss_expired(now, streams),
+            (Reason::Reordering, _) => self.reordering_expired(now),
+            (Reason::Persist, _) => self.persist_expired(now, streams),
+        }
+    }
+
+    /// Starts the probe timer or else the retransmission timer, from now.
+    pub(super) fn set_transmit_timer(&mut self, now: Time) {
+        if !self.schedule_probe(now, true) {
+            self.restart_retransmission(now);
+        }
+    }
+
+    /// RFC 6298 (5.1) to (5.3). The time that another timer has already waited counts.
+    pub(super) fn restart_retransmission(&mut self, now: Time) {
+        let Some(front) = self.board.front() else {
+            self.timers.transmit = None;
+            return;
+        };
+        let rto = self.rtt.backed_off(self.loss.backoff);
+        let at = match self.timers.transmit {
+            Some((Reason::TailLoss | Reason::Reordering, _)) => (front.sent_at + rto).max(now),
+            _ => now + rto,
+        };
+        self.timers.transmit = Some((Reason::Retransmit, at));
+    }
+
+    /// RFC 8985 section 7.2. `fresh` if the retransmission timer would be started anew, too.
+    pub(super) fn schedule_probe(&mut self, now: Time, fresh: bool) -> bool {
+        let quiet = matches!(self.loss.phase, Phase::Open | Phase::Reduced);
+        let usable = self.config.tail_loss_probe && self.receive.agreed.sack;
+        let Some(front) = self.board.front().filter(|_| quiet && usable) else { return false };
+        let delay = match self.rtt.srtt() {
+            // The peer may delay its acknowledgment of a single segment.
+            Some(srtt) if self.board.len() == 1 => srtt * 2 + self.rtt.least_allowance(),
+            Some(srtt) => srtt * 2 + PROBE_ALLOWANCE,
+            None => self.config.rto.initial,
+        };
+        let rto = self.rtt.backed_off(self.loss.backoff);
+        let rto_at = if fresh { now + rto } else { front.sent_at + rto };
+        let at = if rto_at > now { rto_at.min(now + delay) } else { now + delay };
+        self.timers.transmit = Some((Reason::TailLoss, at));
+        true
+    }
+
+    /// RFC 8985 section 7.3: one probe per flight, new data if there is any and the peer's window
+    /// allows, otherwise the last segment again.
+    fn tail_loss_expired(&mut self, now: Time, streams: &mut Streams<'_>) {
+        if self.loss.probe.is_none() {
+            let waiting = streams.source.waiting();
+            let sends_new = waiting > 0 && self.window_fits(waiting);
+            if sends_new {
+                self.due.probe_with_data = true;
+            } else {
+                self.due.forced = self.board.last_id();
+            }
+            let end = self.send.next;
+            self.loss.probe = Some(LossProbe { end, retransmission: !sends_new });
+            self.counters.tail_loss_probes += 1;
+        } else {
+            // No second probe: the time since the last transmission counts towards the timeout.
+            self.timers.transmit = Some((Reason::TailLoss, now));
+        }
+        self.restart_retransmission(now);
+    }
+
+    /// RFC 8985 section 6.3: what was only suspected is lost now.
+    fn reordering_expired(&mut self, now: Time) {
+        let (in_flight, lost) = (self.board.in_flight(), self.board.lost_total);
+        self.detect_losses(now, true);
+        if self.board.in_flight() != in_flight {
+            if self.loss.phase != Phase::Recovery {
+                self.enter_recovery(now, false);
+                let lost = (self.board.lost_total - lost) as u32;
+                self.reduce_window(Progress { delivered: 1, lost, advanced: false });
+            }
+            self.due.retransmit = true;
+        }
+        if !matches!(self.timers.transmit, Some((Reason::Retransmit, _))) {
+            self.timers.transmit.get_or_insert((Reason::Reordering, now));
+            self.restart_retransmission(now);
+        }
+    }
+
+    /// RFC 6298 (5.4) to (5.7).
+    fn retransmission_expired(&mut self, now: Time) {
+        if self.board.is_empty() {
+            return;
+        }
+        if self.loss.timeouts >= self.config.retries {
+            self.finish(Some(TcpError::TimedOut));
+            return;
+        }
+        self.enter_loss(now);
+        self.counters.timeouts += 1;
+        self.loss.timeouts += 1;
+        self.due.forced = Some(self.board.first_id());
+        self.loss.backoff += 1;
+        self.timers.transmit =
+            Some((Reason::Retransmit, now + self.rtt.backed_off(self.loss.backoff)));
+    }
+
+    /// A SYN or SYN-ACK was not answered (RFC 9293 section 3.8.3).
+    fn handshake_expired(&mut self, now: Time) {
+        let most = match self.state {
+            State::SynSent => self.config.syn_retries,
+            _ => self.config.syn_ack_retries,
+        };
+        if self.loss.timeouts >= most {
+            self.finish(Some(TcpError::TimedOut));
+            return;
+        }
+        self.loss.timeouts += 1;
+        self.loss.backoff += 1;
+        self.counters.retransmissions += 1;
+        self.counters.timeouts += 1;
+        self.due.syn = true;
+        self.timers.transmit =
+            Some((Reason::Retransmit, now + self.rtt.backed_off(self.loss.backoff)));
+    }
+
+    /// Starts probing a window that is shut, if data waits and no other timer runs.
+    pub(super) fn start_persist(&mut self, now: Time) {
+        if self.timers.transmit.is_none() {
+            let wait = self.rtt.backed_off(self.loss.backoff).max(self.rtt.least_allowance());
+            self.timers.transmit = Some((Reason::Persist, now + wait));
+        }
+    }
+
+    fn persist_expired(&mut self, now: Time, streams: &mut Streams<'_>) {
+        if !self.board.is_empty() || streams.source.waiting() == 0 {
+            self.timers.unanswered = 0;
+            return;
+        }
+        if self.timers.unanswered >= self.config.retries {
+            self.finish(Some(TcpError::TimedOut));
+            return;
+        }
+        self.timers.unanswered += 1;
+        self.loss.backoff += 1;
+        self.due.window_probe = true;
+        self.start_persist(now);
+    }
+
+    /// Something came from the peer: the keep-alive timer starts anew.
+    pub(super) fn restart_keepalive(&mut self, now: Time) {
+        self.timers.unanswered = 0;
+        if let Some(keepalive) = &self.config.keepalive {
+            self.timers.keepalive = Some(now + keepalive.idle.max(MIN_KEEPALIVE));
+        }
+    }
+
+    fn keepalive_expired(&mut self, now: Time, streams: &mut Streams<'_>) {
+        self.timers.keepalive = None;
+        let Some(keepalive) = self.config.keepalive.filter(|_| self.is_synchronized()) else {
+            return;
+        };
+        let busy = !self.board.is_empty() || streams.source.waiting() > 0;
+        if !busy && self.state != State::TimeWait {
+            if self.timers.unanswered >= keepalive.probes {
+                self.due.reset = true;
+                self.finish(Some(TcpError::TimedOut));
+                return;
+            }
+            self.timers.unanswered += 1;
+            self.due.window_probe = true;
+        }
+        let wait = if busy { keepalive.idle } else { keepalive.interval };
+        self.timers.keepalive = Some(now + wait.max(MIN_KEEPALIVE));
+    }
+}
+
+/// What a probe waits beyond two round trips: two ticks of Linux's clock at 250 Hz.
+const PROBE_ALLOWANCE: Duration = Duration::from_millis(8);
+/// Keep-alive probes are never closer than this.
+const MIN_KEEPALIVE: Duration = Duration::from_secs(1);

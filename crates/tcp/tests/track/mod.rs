@@ -1,0 +1,247 @@
+//! A small test track: two connections, a link in each direction, and an event loop.
+#![allow(dead_code, reason = "every test uses another part")]
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use bytes::Bytes;
+use trackbed_core::{Bitrate, Packet, Ratio, Rng, Time};
+use trackbed_tcp::{Config, Connection, Segment};
+
+/// What happens to the packets that enter a link, besides the queue.
+pub enum Fate {
+    Pass,
+    /// Each packet is lost with this probability.
+    Random(Ratio, Box<Rng>),
+    /// Every n-th packet that carries data is lost; the count so far.
+    Every(u64, u64),
+    /// Packets that enter in one of these spans are lost.
+    Outage(Vec<(Time, Time)>),
+    /// The packets with these numbers are lost, counted from 0; the count so far.
+    List(Vec<u64>, u64),
+}
+
+/// One direction: serialisation at a rate, a drop-tail queue in packets, a fixed delay.
+pub struct Link {
+    rate: Bitrate,
+    delay: Duration,
+    queue_max: usize,
+    fate: Fate,
+    free_at: Time,
+    /// When the packets leave the queue that are in it.
+    departures: VecDeque<Time>,
+    flying: VecDeque<(Time, Packet)>,
+    pub packets: u64,
+    pub bytes: u64,
+    pub dropped: u64,
+    /// When each packet with data entered, if that is wanted, and its length.
+    pub log: Option<Vec<(Time, usize, bool)>>,
+}
+
+impl Link {
+    pub fn new(rate: Bitrate, delay: Duration, queue_max: usize) -> Link {
+        Link {
+            rate,
+            delay,
+            queue_max,
+            fate: Fate::Pass,
+            free_at: Time::ZERO,
+            departures: VecDeque::new(),
+            flying: VecDeque::new(),
+            packets: 0,
+            bytes: 0,
+            dropped: 0,
+            log: None,
+        }
+    }
+
+    pub fn with_fate(self, fate: Fate) -> Link {
+        Link { fate, ..self }
+    }
+
+    fn push(&mut self, now: Time, packet: Packet) {
+        self.packets += 1;
+        let len = packet.len();
+        let lost = self.is_lost(now, len);
+        while self.departures.front().is_some_and(|&at| at <= now) {
+            self.departures.pop_front();
+        }
+        // The packet that is being sent does not occupy the queue.
+        let full = self.departures.len() > self.queue_max;
+        if let Some(log) = &mut self.log {
+            log.push((now, len, lost || full));
+        }
+        if lost || full {
+            self.dropped += 1;
+            return;
+        }
+        self.bytes += len as u64;
+        let departure = self.free_at.max(now) + self.rate.serialization(len);
+        self.free_at = departure;
+        self.departures.push_back(departure);
+        self.flying.push_back((departure + self.delay, packet));
+    }
+
+    fn is_lost(&mut self, now: Time, len: usize) -> bool {
+        match &mut self.fate {
+            Fate::Pass => false,
+            Fate::Random(chance, rng) => rng.chance(*chance),
+            Fate::Every(n, count) => {
+                *count += u64::from(len > 100);
+                len > 100 && *count % *n == 0
+            }
+            Fate::Outage(spans) => spans.iter().any(|&(from, to)| from <= now && now < to),
+            Fate::List(lost, count) => {
+                *count += 1;
+                lost.contains(&(*count - 1))
+            }
+        }
+    }
+
+    fn next(&self) -> Option<Time> {
+        self.flying.front().map(|&(at, _)| at)
+    }
+}
+
+/// Two connections and what joins them. `ends[0]` is the client.
+pub struct Track {
+    pub now: Time,
+    pub ends: [Option<Connection>; 2],
+    /// From the client, and to the client.
+    pub links: [Link; 2],
+    configs: [Config; 2],
+    started: bool,
+}
+
+impl Track {
+    pub fn new(configs: [Config; 2], links: [Link; 2]) -> Track {
+        Track { now: Time::ZERO, ends: [None, None], links, configs, started: false }
+    }
+
+    pub fn client(&mut self) -> &mut Connection {
+        self.ends[0].as_mut().expect("the client is there from the start")
+    }
+
+    pub fn server(&mut self) -> &mut Connection {
+        self.ends[1].as_mut().expect("the server has seen the SYN")
+    }
+
+    pub fn has_server(&self) -> bool {
+        self.ends[1].is_some()
+    }
+
+    /// Opens the connection now.
+    pub fn open(&mut self) {
+        let client = Connection::connect(
+            self.now,
+            &self.configs[0],
+            client_address(),
+            server_address(),
+            1_000,
+        );
+        self.ends[0] = Some(client);
+        self.flush(0);
+    }
+
+    /// Sends what an end has to send.
+    pub fn flush(&mut self, end: usize) {
+        let Some(connection) = &mut self.ends[end] else { return };
+        while let Some(packet) = connection.poll_transmit(self.now) {
+            self.links[end].push(self.now, packet);
+        }
+    }
+
+    /// The time of the next event.
+    pub fn next_event(&self) -> Option<Time> {
+        let links = self.links.iter().filter_map(Link::next);
+        let timers = self.ends.iter().flatten().filter_map(Connection::poll_timeout);
+        links.chain(timers).min()
+    }
+
+    /// Goes to the next event and lets it happen; returns the end that it happened to.
+    pub fn step(&mut self) -> Option<usize> {
+        let at = self.next_event()?;
+        self.now = self.now.max(at);
+        for link in 0..2 {
+            if self.links[link].next() == Some(at) {
+                let packet = self.links[link].flying.pop_front()?.1;
+                self.deliver(1 - link, &packet);
+                return Some(1 - link);
+            }
+        }
+        for end in 0..2 {
+            if let Some(connection) = &mut self.ends[end] {
+                if connection.poll_timeout() == Some(at) {
+                    connection.handle_timeout(self.now);
+                    return Some(end);
+                }
+            }
+        }
+        None
+    }
+
+    fn deliver(&mut self, end: usize, packet: &Packet) {
+        let Ok(segment) = Segment::parse(packet) else { return };
+        match &mut self.ends[end] {
+            Some(connection) => connection.handle_segment(self.now, segment),
+            None => {
+                let config = &self.configs[end];
+                self.ends[end] = Some(Connection::accept(self.now, config, &segment, 77_000));
+            }
+        }
+    }
+}
+
+/// A request of 24 bytes, as soon as the connection is open, and an answer of `size` bytes.
+/// Returns when the client has read the last byte of it, from `connect` on.
+pub fn request(track: &mut Track, size: usize) -> Time {
+    request_until(track, size, Time::MAX).0
+}
+
+/// The same, given up at `deadline`; returns how much had arrived by then, too.
+pub fn request_until(track: &mut Track, size: usize, deadline: Time) -> (Time, usize) {
+    const REQUEST: usize = 24;
+    static ZEROS: [u8; 65_536] = [0; 65_536];
+    let zeros = Bytes::from_static(&ZEROS);
+    track.open();
+    let (mut asked, mut heard, mut left, mut got) = (false, 0, size, 0);
+    while got < size && track.now < deadline {
+        let Some(end) = track.step() else { panic!("stalled at {} with {got} bytes", track.now) };
+        let now = track.now;
+        let connection = track.ends[end].as_mut().expect("it was stepped");
+        if end == 0 {
+            if !asked && connection.is_established() {
+                asked = true;
+                connection.write(now, &ZEROS[..REQUEST]).expect("it is open");
+                track.flush(0);
+            }
+            let connection = track.client();
+            while let Some(data) = connection.read(now, usize::MAX).expect("no error") {
+                got += data.len();
+                assert!(!data.is_empty(), "nobody closes");
+            }
+        } else {
+            while let Some(data) = connection.read(now, usize::MAX).expect("no error") {
+                heard += data.len();
+            }
+        }
+        track.flush(end);
+        if heard == REQUEST {
+            while left > 0 && track.server().is_writable() {
+                let mut chunk = zeros.slice(..left.min(zeros.len()));
+                left -= track.server().write_bytes(now, &mut chunk).expect("it is open");
+                track.flush(1);
+            }
+        }
+    }
+    (track.now, got)
+}
+
+fn client_address() -> SocketAddr {
+    ([10, 0, 0, 1], 40_000).into()
+}
+
+fn server_address() -> SocketAddr {
+    ([10, 0, 0, 2], 80).into()
+}
