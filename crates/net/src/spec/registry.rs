@@ -23,6 +23,7 @@ pub static MODELS: &[&ModelEntry] = &[
     &models::loss::periodic::ENTRY,
     &models::loss::list::ENTRY,
     &models::outage::ENTRY,
+    &models::pause::ENTRY,
     &models::corruption::ENTRY,
     &models::duplication::ENTRY,
     &models::reordering::ENTRY,
@@ -73,7 +74,7 @@ impl ModelEntry {
         (self.read)(&arguments).map_err(|e| SpecError::of(self.name, e))
     }
 
-    /// Where models of this entry stand in the default order with the parameters of the example.
+    /// Where models of this entry stand in the default order.
     pub fn stage(&self) -> Stage {
         self.example_model().stage()
     }

@@ -10,7 +10,7 @@ impl LinkSpec {
     /// `queue_packets = 100`, `delay = "10 ms"`, `loss = "0.3 %"`.
     ///
     /// A model takes part if the table has a parameter of the model's own name; that is possible for
-    /// `rate`, `outage`, `loss`, `corruption`, `duplication`, `delay` and `reordering`. The models
+    /// `pause`, `rate`, `outage`, `loss`, `corruption`, `duplication`, `delay` and `reordering`. The models
     /// stand in the default order ([`super::Stage`]).
     ///
     /// # Errors

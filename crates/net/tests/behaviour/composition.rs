@@ -6,7 +6,7 @@ use trackbed_core::{Bitrate, ByteSize, Packet, Ratio, Rng, Seed, Time};
 use trackbed_net::models::delay::{Normal, Pareto, Timetable, Uniform};
 use trackbed_net::models::loss::{GilbertElliott, Listed};
 use trackbed_net::models::{
-    Corruption, Delay, DownMode, Duplication, Loss, Outage, Rate, RateTrace, Reordering, Trace,
+    Corruption, Delay, Duplication, Loss, Outage, Pause, Rate, RateTrace, Reordering, Spells, Trace,
 };
 use trackbed_net::queue::{Codel, DropTail};
 use trackbed_net::spec::LinkSpec;
@@ -50,8 +50,8 @@ fn random_model(spec: LinkSpec, rng: &mut Rng) -> LinkSpec {
         11 => spec.then(Corruption { probability: share }),
         12 => spec.then(Duplication { probability: share }),
         13 => spec.then(Reordering { probability: share, hold: span }),
-        14 => spec.then(Outage::new(down, DownMode::Drop).unwrap()),
-        _ => spec.then(Outage::new(down, DownMode::Hold).unwrap()),
+        14 => spec.then(Outage { down: Spells::new(down).unwrap() }),
+        _ => spec.then(Pause { down: Spells::new(down).unwrap() }),
     }
 }
 
@@ -110,8 +110,8 @@ fn a_model_with_nothing_to_do_changes_nothing() {
         |spec| spec.then(Corruption { probability: Ratio::ZERO }),
         |spec| spec.then(Duplication { probability: Ratio::ZERO }),
         |spec| spec.then(Reordering { probability: Ratio::ZERO, hold: ms(5) }),
-        |spec| spec.then(Outage::new([], DownMode::Drop).unwrap()),
-        |spec| spec.then(Outage::new([], DownMode::Hold).unwrap()),
+        |spec| spec.then(Outage { down: Spells::new([]).unwrap() }),
+        |spec| spec.then(Pause { down: Spells::new([]).unwrap() }),
         |spec| spec.then(Delay::fixed(ms(0))),
         |spec| spec.then(Delay::new(Timetable::new([(Time::ZERO, ms(0))]).unwrap())),
     ];
@@ -143,7 +143,7 @@ fn certain_model(spec: LinkSpec, choice: u64) -> LinkSpec {
         0 => spec.then(Rate::new(Bitrate::from_mbps(8), queue)),
         1 => spec.then(Delay::fixed(us(1_700))),
         2 => spec.then(RateTrace::new(Trace::parse("1\n2\n5\n").unwrap(), queue)),
-        3 => spec.then(Outage::new(down, DownMode::Drop).unwrap()),
+        3 => spec.then(Outage { down: Spells::new(down).unwrap() }),
         _ => spec.then(Rate::new(
             Bitrate::from_mbps(20),
             Codel { interval: ms(5), target: us(500), ..Codel::default() },
@@ -161,13 +161,13 @@ fn a_new_model_shifts_no_draws_of_the_others() {
     let alone = lost(&LinkSpec::new().then(loss()));
     let jitter = Delay::new(Uniform::new(ms(1), ms(2)).unwrap());
     let corruption = Corruption { probability: Ratio::from_parts(1, 2) };
-    let outage = Outage::new([(Time::from_millis(1), Time::from_millis(2))], DownMode::Hold);
+    let spells = Spells::new([(Time::from_millis(1), Time::from_millis(2))]);
     let company = LinkSpec::new()
         .with(jitter)
         .with(corruption)
         .with(loss())
         .with(Reordering { probability: Ratio::from_parts(1, 2), hold: ms(3) })
-        .with(outage.unwrap());
+        .with(Pause { down: spells.unwrap() });
     assert_eq!(lost(&company), alone);
     let twice = LinkSpec::new().then(loss()).then(loss());
     let both = lost(&twice);
@@ -182,7 +182,7 @@ fn the_default_order_is_that_of_the_stages() {
         .with(Delay::fixed(ms(1)))
         .with(Loss::bernoulli(Ratio::ONE))
         .with(rate.clone())
-        .with(Outage::new([], DownMode::Hold).unwrap());
+        .with(Pause { down: Spells::new([]).unwrap() });
     let stages: Vec<_> = spec.models().iter().map(|model| model.stage()).collect();
     assert!(stages.is_sorted(), "{stages:?}");
     // A packet that the medium loses has been sent first: it is lost after 1 ms.

@@ -1,15 +1,22 @@
 use trackbed_core::{Bitrate, Seed, Time};
-use trackbed_net::models::{Delay, DownMode, Outage, Rate, RateTrace, Trace};
+use trackbed_net::models::{Delay, Outage, Pause, Rate, RateTrace, Spells, Trace};
 use trackbed_net::queue::DropTail;
 use trackbed_net::spec::LinkSpec;
 use trackbed_net::{DropReason, Point};
 
 use crate::harness::{Driver, Events, burst, every, ms, numbers, packet, run, times};
 
-fn outage(mode: DownMode, down: &[(u64, u64)]) -> Outage {
-    let times =
-        down.iter().map(|(from, until)| (Time::from_millis(*from), Time::from_millis(*until)));
-    Outage::new(times, mode).unwrap()
+fn spells(down: &[(u64, u64)]) -> Spells {
+    let ms = Time::from_millis;
+    Spells::new(down.iter().map(|(from, until)| (ms(*from), ms(*until)))).unwrap()
+}
+
+fn outage(down: &[(u64, u64)]) -> Outage {
+    Outage { down: spells(down) }
+}
+
+fn pause(down: &[(u64, u64)]) -> Pause {
+    Pause { down: spells(down) }
 }
 
 fn millisecond_packets(queue: u64) -> Rate {
@@ -21,7 +28,7 @@ fn what_is_sent_while_down_is_lost_and_what_was_sent_before_arrives() {
     let spec = LinkSpec::new()
         .with(Delay::fixed(ms(100)))
         .with(millisecond_packets(10))
-        .with(outage(DownMode::Drop, &[(3, 5), (7, 8)]));
+        .with(outage(&[(3, 5), (7, 8)]));
     // Sent at 1, 2, ..., 10 ms; down from 3 until just before 5, and at 7.
     let events = run(&spec, burst(10));
     assert_eq!(numbers(&events, Point::Dropped(DropReason::Outage)), [2, 3, 6]);
@@ -34,7 +41,7 @@ fn held_packets_wait_in_the_queue_and_leave_at_the_rate() {
     let spec = LinkSpec::new()
         .with(Delay::fixed(ms(100)))
         .with(millisecond_packets(3))
-        .with(outage(DownMode::Hold, &[(2, 50)]));
+        .with(pause(&[(2, 50)]));
     // Packets 0 and 1 are sent before. At 2 ms, packet 2 finds the link paused; 3, 4 and 5 fill the queue.
     let events = run(&spec, every(ms(1), 10));
     let full = Point::Dropped(DropReason::QueueFull);
@@ -47,7 +54,7 @@ fn held_packets_wait_in_the_queue_and_leave_at_the_rate() {
 #[test]
 fn a_packet_that_is_half_sent_goes_on_where_it_stopped() {
     let spec = LinkSpec::new()
-        .then(outage(DownMode::Hold, &[(1, 10), (11, 20)]))
+        .then(pause(&[(1, 10), (11, 20)]))
         .then(Rate::new(Bitrate::from_mbps(6), DropTail::of_packets(5)));
     // 2 ms each: half before 1 ms, half from 10 to 11; the next one after 20.
     let expected = [11, 22].map(Time::from_millis);
@@ -56,7 +63,7 @@ fn a_packet_that_is_half_sent_goes_on_where_it_stopped() {
 
 #[test]
 fn without_a_rate_held_packets_pass_together_when_the_link_comes_up() {
-    let spec = LinkSpec::new().then(outage(DownMode::Hold, &[(2, 50)])).then(Delay::fixed(ms(1)));
+    let spec = LinkSpec::new().then(pause(&[(2, 50)])).then(Delay::fixed(ms(1)));
     let events = run(&spec, every(ms(1), 5));
     let expected = [1, 2, 51, 51, 51].map(Time::from_millis);
     assert_eq!(times(&events, Point::Delivered), expected);
@@ -66,7 +73,7 @@ fn without_a_rate_held_packets_pass_together_when_the_link_comes_up() {
 #[test]
 fn opportunities_of_a_trace_are_lost_while_it_is_paused() {
     let trace = RateTrace::new(Trace::parse("10").unwrap(), DropTail::of_packets(9));
-    let spec = LinkSpec::new().then(outage(DownMode::Hold, &[(15, 45)])).then(trace);
+    let spec = LinkSpec::new().then(pause(&[(15, 45)])).then(trace);
     let expected = [10, 50, 60].map(Time::from_millis);
     assert_eq!(times(&run(&spec, burst(3)), Point::Delivered), expected);
 }
@@ -74,8 +81,9 @@ fn opportunities_of_a_trace_are_lost_while_it_is_paused() {
 #[test]
 fn an_idle_link_sleeps_through_outages() {
     let down: Vec<(u64, u64)> = (0..1_000).map(|n| (n * 10, n * 10 + 5)).collect();
-    for mode in [DownMode::Drop, DownMode::Hold] {
-        let link = LinkSpec::new().with(outage(mode, &down)).with(millisecond_packets(5));
+    let links = [LinkSpec::new().with(outage(&down)), LinkSpec::new().with(pause(&down))];
+    for link in links {
+        let link = link.with(millisecond_packets(5));
         let mut driver = Driver::new(link.build(&Seed::of_run(1, 0)), Events::new());
         assert_eq!(driver.link.next_wake(), None);
         driver.push(Time::from_millis(5_007), packet(0, 1500));
@@ -89,10 +97,10 @@ fn an_idle_link_sleeps_through_outages() {
 fn impossible_timetables_are_refused() {
     let refuse = |down: [(u64, u64); 2], part: &str| {
         let down = down.map(|(from, until)| (Time::from_millis(from), Time::from_millis(until)));
-        let error = Outage::new(down, DownMode::Drop).unwrap_err().to_string();
+        let error = Spells::new(down).unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
     };
-    refuse([(1, 2), (3, 3)], "no length");
+    refuse([(1, 2), (3, 3)], "no time");
     refuse([(1, 5), (4, 6)], "before the last one has ended");
     refuse([(5, 6), (1, 2)], "before the last one has ended");
 }

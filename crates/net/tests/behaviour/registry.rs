@@ -63,7 +63,7 @@ fn refusals_name_the_model_and_the_remedy() {
         (refusal("loss", &text(&[("loss", "150 %")])), ["loss: ", "between 0 and 1"]),
         (refusal("loss-periodic", &text(&[("every", "0")])), ["every", "1 or more"]),
         (refusal("loss-list", &text(&[("packets", "3, 0")])), ["packets", "counted from 1"]),
-        (refusal("outage", &text(&[("outage", "3 s: 2 s")])), ["outage: ", "no length"]),
+        (refusal("outage", &text(&[("outage", "3 s: 2 s")])), ["outage: ", "no time"]),
         (refusal("rate-trace", &text(&[("trace", "1\n0\n")])), ["rate-trace: line 2", "order"]),
         (
             refusal("delay-pareto", &text(&[("least", "1 ms"), ("shape", "-1")])),
