@@ -92,3 +92,44 @@ const BUFFER_MIN: u32 = 2_304;
 
 /// The largest window that scaling can express (RFC 7323 section 2.3).
 const BUFFER_MAX: u32 = 1 << 30;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_are_those_of_the_engine() {
+        let config = config(&TcpOptions::default(), 1_500).unwrap();
+        assert_eq!(format!("{config:?}"), format!("{:?}", Config::default()));
+    }
+
+    #[test]
+    fn every_option_reaches_the_engine() {
+        let options = TcpOptions {
+            congestion: "reno".to_owned(),
+            nodelay: true,
+            send_buffer: Some(10_000),
+            receive_buffer: Some(20_000),
+            ecn: Some(true),
+            hystart: false,
+            keepalive: Some(Duration::from_secs(9)),
+            backlog: 7,
+        };
+        let config = config(&options, 1_280).unwrap();
+        assert_eq!(config.congestion.name(), "reno");
+        assert_eq!((config.nagle, config.mtu), (false, 1_280));
+        assert_eq!((config.send_buffer.initial, config.send_buffer.max), (10_000, 10_000));
+        assert_eq!((config.receive_buffer.initial, config.receive_buffer.max), (20_000, 20_000));
+        assert_eq!((config.ecn, config.hystart), (EcnMode::Active, HyStart::Off));
+        assert_eq!(config.keepalive.unwrap().idle, Duration::from_secs(9));
+    }
+
+    #[test]
+    fn impossible_options_are_refused_with_what_is_possible() {
+        let refused = |options: TcpOptions| config(&options, 1_500).unwrap_err().to_string();
+        let unknown = TcpOptions { congestion: "vegas".to_owned(), ..TcpOptions::default() };
+        assert!(refused(unknown).ends_with("choose one of cubic, reno"));
+        let huge = TcpOptions { send_buffer: Some(usize::MAX), ..TcpOptions::default() };
+        assert!(refused(huge).ends_with("choose 2304 to 1073741824"));
+    }
+}

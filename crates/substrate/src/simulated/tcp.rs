@@ -12,6 +12,7 @@ use trackbed_tcp::{
     Config, Connection, Flags, QuotedSegment, Segment, State, TcpError, reset_reply,
 };
 
+use super::flow::Flow;
 use super::options;
 use super::udp::not_an_address;
 use super::waiter::Waiter;
@@ -47,34 +48,6 @@ pub(super) enum Owner {
     Listener(u32),
     /// Nobody: it closes in the background.
     Nobody,
-}
-
-/// The addresses and ports of a connection as a key that is quick to hash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Flow {
-    local: u128,
-    remote: u128,
-    ports: u32,
-    node: u32,
-}
-
-impl Flow {
-    fn new(node: NodeId, local: SocketAddr, remote: SocketAddr) -> Flow {
-        Flow {
-            local: bits(local.ip()),
-            remote: bits(remote.ip()),
-            ports: (u32::from(local.port()) << 16) | u32::from(remote.port()),
-            node: node.index() as u32,
-        }
-    }
-}
-
-/// IPv4 addresses become IPv4-mapped IPv6 ones (RFC 4291 section 2.5.5.2).
-fn bits(address: IpAddr) -> u128 {
-    match address {
-        IpAddr::V4(address) => address.to_ipv6_mapped().to_bits(),
-        IpAddr::V6(address) => address.to_bits(),
-    }
 }
 
 /// What the owner of a connection does with it.

@@ -12,9 +12,10 @@ use trackbed_core::{Bitrate, Packet, Rng, Seed, Time};
 use trackbed_net::{Delivery, InterfaceId, Network, NodeId};
 
 use super::egress::{Egress, Waiting};
+use super::flow::Flow;
 use super::listener::Listener;
 use super::ports::Ports;
-use super::tcp::{Flow, Tcp};
+use super::tcp::Tcp;
 use super::udp::Udp;
 use crate::clock;
 use crate::executor::TimerQueue;

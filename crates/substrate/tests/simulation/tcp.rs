@@ -260,7 +260,8 @@ fn a_dropped_attempt_sends_nothing_more() {
     run(|hosts| async move {
         let to = address("10.9.9.9", 80);
         let mut attempt = client(&hosts).connect_tcp(None, to, &TcpOptions::default());
-        poll_fn(|cx| Poll::Ready(assert!(attempt.as_mut().poll(cx).is_pending()))).await;
+        let pending = poll_fn(|cx| Poll::Ready(attempt.as_mut().poll(cx).is_pending())).await;
+        assert!(pending);
         let sent = || hosts.with_network(|network| network.unroutable().packets).unwrap();
         assert_eq!(sent(), 1);
         drop(attempt);
