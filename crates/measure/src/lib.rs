@@ -6,5 +6,6 @@ pub mod keylog;
 pub mod metrics;
 pub mod pcapng;
 pub mod qlog;
+pub mod reference;
 pub mod results;
 pub mod samples;

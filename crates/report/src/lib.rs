@@ -4,6 +4,7 @@
 //! or computed anew.
 #![forbid(unsafe_code)]
 
+pub mod comparison;
 mod number;
 pub mod summary;
 mod table;

@@ -1,0 +1,58 @@
+//! A paper's figures and claims beside what was measured here.
+
+use serde::{Deserialize, Serialize};
+
+/// What a paper found, for the cells of a scenario.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The paper's title and origin.
+    pub title: String,
+    /// Its figures beside ours.
+    pub figures: Vec<Figure>,
+    /// Its claims, each held against ours.
+    pub claims: Vec<Claim>,
+}
+
+/// A figure of a paper and ours for the same.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// The metric.
+    pub metric: String,
+    /// The cell's factors in one line.
+    pub cell: String,
+    /// The paper's value, in the unit that the metric's name ends in.
+    pub paper: f64,
+    /// Our mean, if the cell was run.
+    pub ours: Option<f64>,
+    /// The 95 % interval of our mean.
+    pub ci95: Option<[f64; 2]>,
+}
+
+/// A claim of a paper: one cell against another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Claim {
+    /// The claim in words.
+    pub text: String,
+    /// The paper's difference in percent.
+    pub paper_percent: f64,
+    /// Our paired difference in percent, if both cells were run.
+    pub ours_percent: Option<f64>,
+    /// Its 95 % interval.
+    pub ci95_percent: Option<[f64; 2]>,
+    /// Whether the claim holds here.
+    pub verdict: ClaimVerdict,
+}
+
+/// What our runs say about a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClaimVerdict {
+    /// The difference has the claimed sign, and its interval excludes zero.
+    Holds,
+    /// The difference has the other sign, and its interval excludes zero.
+    Contradicted,
+    /// The interval includes zero.
+    Undecided,
+    /// A cell that the claim is about was not run, or had no successful pair.
+    NotMeasured,
+}
