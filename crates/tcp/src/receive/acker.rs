@@ -59,7 +59,12 @@ impl Acker {
         }
     }
 
-    /// Data of `len` bytes arrived. `window` is the window offered, `rto` our own timeout.
+    /// Something arrived that must be acknowledged.
+    pub(crate) fn schedule(&mut self) {
+        self.scheduled = true;
+    }
+
+    /// Data of `len` bytes arrived in order. `window` is the window offered, `rto` our own timeout.
     pub(crate) fn data_arrived(&mut self, now: Time, len: u32, window: u32, rto: Duration) {
         self.scheduled = true;
         if len >= self.full {

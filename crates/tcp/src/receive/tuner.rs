@@ -1,5 +1,6 @@
 //! How much window to offer: a buffer that grows with what the application reads in a round trip,
-//! as Linux does (dynamic right-sizing), and a window of half the buffer.
+//! as Linux does (dynamic right-sizing), and a window of the share of the buffer that is left for
+//! data when the bookkeeping of each segment is charged, too.
 
 use std::time::Duration;
 
@@ -16,6 +17,10 @@ pub(crate) struct Tuner {
     threshold: u32,
     /// Payload of a full segment.
     mss: u32,
+    /// The share of the buffer that holds data, in 1/256.
+    share: u32,
+    /// The longest segment seen, by which the share is known.
+    longest: u32,
     /// Bytes that the application read in the best round trip so far.
     space: u32,
     measured_at: Time,
@@ -34,6 +39,8 @@ impl Tuner {
             buffer_max: size.max,
             threshold,
             mss,
+            share: INITIAL_SHARE,
+            longest: 0,
             space,
             measured_at: Time::ZERO,
             read: 0,
@@ -66,6 +73,11 @@ impl Tuner {
     /// A segment of `len` bytes arrived while `used` bytes fill the buffer. True if the window
     /// may be opened further for it.
     pub(crate) fn data_arrived(&mut self, len: u32, used: u32) -> bool {
+        if len > self.longest.max(DEFAULT_MSS - 1) {
+            self.longest = len;
+            self.share = (256 * len / memory(len)).max(1);
+            self.space = self.space.min(self.limit().max(1));
+        }
         let room = self.free(used).saturating_sub(self.threshold);
         if len < MIN_LEN || room == 0 {
             return false;
@@ -102,7 +114,7 @@ impl Tuner {
 
     /// The largest window that the buffer allows.
     pub(crate) fn limit(&self) -> u32 {
-        self.buffer / 2
+        (u64::from(self.buffer) * u64::from(self.share) / 256) as u32
     }
 
     fn free(&self, used: u32) -> u32 {
@@ -116,9 +128,15 @@ impl Tuner {
         window += 2 * (window * (copied64 - space) / space);
         window += u64::from(hole);
         self.space = copied;
-        let buffer = (2 * window).min(u64::from(self.buffer_max)) as u32;
+        let buffer = (window * 256 / u64::from(self.share)).min(u64::from(self.buffer_max)) as u32;
         self.buffer = self.buffer.max(buffer);
     }
+}
+
+/// What Linux charges for a segment with `len` bytes of data: its headers and bookkeeping, rounded
+/// up to a power of two, and a descriptor.
+fn memory(len: u32) -> u32 {
+    (len + SEGMENT_OVERHEAD).next_power_of_two() + DESCRIPTOR_LEN
 }
 
 /// The window of a SYN: half the buffer, in whole segments.
@@ -133,6 +151,13 @@ pub(crate) fn window_scale(size: BufferSize) -> u8 {
     (most.ilog2().saturating_sub(15)).min(14) as u8
 }
 
+/// Before a full segment was seen, half of the buffer is taken to hold data.
+const INITIAL_SHARE: u32 = 128;
+/// A segment counts as full from here on, until a longer one is seen.
+const DEFAULT_MSS: u32 = 536;
+/// Headers and shared info of a segment.
+const SEGMENT_OVERHEAD: u32 = 52 + 320;
+const DESCRIPTOR_LEN: u32 = 256;
 /// Shorter segments do not open the window: their bookkeeping outweighs them.
 const MIN_LEN: u32 = 128;
 /// What the measurement starts from: the sender's initial window.

@@ -143,7 +143,7 @@ impl Source for SendStream {
     }
 
     fn starved(&mut self, cwnd: u32, mss: u32) {
-        if self.refused {
+        if self.refused || !self.is_writable() {
             self.enlarge(cwnd, mss);
         }
     }
@@ -177,12 +177,11 @@ mod tests {
     }
 
     #[test]
-    fn the_buffer_grows_only_for_a_writer_that_was_refused() {
+    fn the_buffer_grows_only_for_a_writer_that_has_no_room() {
         let mut stream = SendStream::new(BufferSize { initial: 10, max: 100_000 });
-        stream.write(&[0; 10]);
+        stream.write(&[0; 5]);
         stream.starved(10, 1460);
-        assert!(!stream.is_writable());
-        assert_eq!(stream.write(&[0; 10]), 0);
+        assert_eq!(stream.write(&[0; 10]), 5);
         stream.starved(10, 1460);
         assert_eq!(stream.write(&[0; 200_000]), 2 * 10 * 4352 - 10);
         stream.starved(1000, 1460);

@@ -76,11 +76,15 @@ impl Subflow {
             self.receive.acker.enter_quick_mode(self.receive.window);
         }
         let data = segment.payload.slice(known as usize..);
-        self.note_arrival(now, segment, streams);
         self.receive.next += data.len() as u32;
         self.counters.bytes_received += data.len() as u64;
         streams.sink.deliver(data);
         self.receive.acker.advanced();
+        let len = segment.payload.len() as u32;
+        let (window, rto) = (self.receive.window, self.rtt.rto());
+        self.receive.acker.data_arrived(now, len, window, rto);
+        self.sample_receive_rtt(now, segment);
+        self.open_window(len, streams);
         if !self.receive.reassembly.is_empty() {
             while let Some((end, chunks)) = self.receive.reassembly.pop(self.receive.next) {
                 self.counters.bytes_received += u64::from(end.since(self.receive.next));
@@ -102,20 +106,20 @@ impl Subflow {
             self.due.ack = true;
             return;
         }
-        self.note_arrival(now, segment, streams);
+        self.receive.acker.schedule();
         let duplicate = self.receive.reassembly.insert(segment.sequence, &data);
         if duplicate.is_some() {
             self.receive.duplicate = duplicate;
             self.due.ack = true;
         }
+        // Without SACK the window stays, or the acknowledgments would not count as duplicates.
+        if self.receive.agreed.sack {
+            self.open_window(data.len() as u32, streams);
+        }
         self.decide_acknowledgment(now);
     }
 
-    fn note_arrival(&mut self, now: Time, segment: &Segment, streams: &mut Streams<'_>) {
-        let len = segment.payload.len() as u32;
-        let (window, rto) = (self.receive.window, self.rtt.rto());
-        self.receive.acker.data_arrived(now, len, window, rto);
-        self.sample_receive_rtt(now, segment);
+    fn open_window(&mut self, len: u32, streams: &Streams<'_>) {
         if self.receive.tuner.data_arrived(len, self.used(streams)) {
             self.receive.acker.window_grew();
         }

@@ -35,7 +35,6 @@ impl Subflow {
         let mut subflow = Subflow::new(config, syn.destination, syn.source, isn);
         subflow.state = State::SynReceived;
         subflow.send.next = subflow.send.una + 1;
-        subflow.receive.window = tuner::initial_window(config.receive_buffer, subflow.send.mss);
         subflow.agree(now, syn);
         let asks = Flags::ECE.with(Flags::CWR);
         subflow.receive.agreed.ecn =
@@ -105,7 +104,6 @@ impl Subflow {
             self.receive.scale = tuner::window_scale(self.config.receive_buffer);
         } else {
             self.receive.scale = 0;
-            self.receive.window = self.receive.window.min(u32::from(u16::MAX));
         }
         // RFC 9293 section 3.7.1: SHLD-6, MUST-15. Options take room from every segment.
         let offered = options.mss.map_or(DEFAULT_MSS, u32::from).max(MIN_MSS);
@@ -118,6 +116,11 @@ impl Subflow {
         self.receive.next = syn.sequence + 1;
         self.receive.acknowledged = self.receive.next;
         self.receive.acker = Acker::new(self.send.mss);
+        if self.receive.window == 0 {
+            let size = self.config.receive_buffer;
+            self.receive.window = tuner::initial_window(size, self.send.mss);
+        }
+        self.receive.window = self.receive.window.min(u16::MAX.into());
         // RFC 7323 section 2.2: the window of a SYN is not scaled.
         self.send.window = syn.window.into();
         self.send.window_max = self.send.window;

@@ -112,11 +112,12 @@ pub struct Track {
     pub links: [Link; 2],
     configs: [Config; 2],
     started: bool,
+    pub trace: bool,
 }
 
 impl Track {
     pub fn new(configs: [Config; 2], links: [Link; 2]) -> Track {
-        Track { now: Time::ZERO, ends: [None, None], links, configs, started: false }
+        Track { now: Time::ZERO, ends: [None, None], links, configs, started: false, trace: false }
     }
 
     pub fn client(&mut self) -> &mut Connection {
@@ -148,6 +149,11 @@ impl Track {
     pub fn flush(&mut self, end: usize) {
         let Some(connection) = &mut self.ends[end] else { return };
         while let Some(packet) = connection.poll_transmit(self.now) {
+            if self.trace {
+                let s = Segment::parse(&packet).unwrap();
+                let st = connection.stats();
+                println!("{:10.3} {} seq {} len {} ack {} win {} {:?} sack {:?} | cwnd {} ssthresh {} fly {} swnd {} rto {:?} q {}", self.now.as_millis_f64(), ["C","S"][end], s.sequence.0, s.payload.len(), s.acknowledgment.0, s.window, s.flags, s.options.sack.as_slice().iter().map(|b| (b.start.0,b.end.0)).collect::<Vec<_>>(), st.cwnd_segments, st.ssthresh_segments as i32, st.in_flight_segments, st.send_window_bytes, st.rto, self.links[end].departures.len());
+            }
             self.links[end].push(self.now, packet);
         }
     }
@@ -209,6 +215,7 @@ pub fn request_until(track: &mut Track, size: usize, deadline: Time) -> (Time, u
     while got < size && track.now < deadline {
         let Some(end) = track.step() else { panic!("stalled at {} with {got} bytes", track.now) };
         let now = track.now;
+        track.flush(end);
         let connection = track.ends[end].as_mut().expect("it was stepped");
         if end == 0 {
             if !asked && connection.is_established() {
