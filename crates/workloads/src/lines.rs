@@ -50,23 +50,26 @@ impl Lines {
             })
             .clone();
         let opened = opening.await;
-        if opened.is_err() {
-            self.forget(number);
+        if opened.is_err() && self.is_current(number) {
+            self.shared.take();
         }
         opened
     }
 
     /// Gives a connection back after a message was answered on it.
     pub(crate) fn give_back(&self, line: Rc<Line>) {
-        if self.policy == Policy::Each {
-            self.close_in_background(line);
+        if self.policy == Policy::Each || !self.is_current(line.number) {
+            self.close_if_last(line);
         }
     }
 
-    /// Puts a connection away on which a message failed: the next one opens another.
+    /// Puts a connection away on which a message failed: the next message opens another. It is
+    /// closed when those that are still under way on it have been answered or have failed.
     pub(crate) fn put_away(&self, line: Rc<Line>) {
-        self.forget(line.number);
-        self.close_in_background(line);
+        if self.is_current(line.number) {
+            self.shared.take();
+        }
+        self.close_if_last(line);
     }
 
     /// Closes what is still open, and resolves when everything is closed.
@@ -81,10 +84,14 @@ impl Lines {
         }
     }
 
-    fn forget(&self, number: u32) {
-        let mut shared = self.shared.borrow_mut();
-        if shared.as_ref().is_some_and(|(current, _)| *current == number) {
-            *shared = None;
+    /// Whether new messages take connection `number`.
+    fn is_current(&self, number: u32) -> bool {
+        self.shared.borrow().as_ref().is_some_and(|(current, _)| *current == number)
+    }
+
+    fn close_if_last(&self, line: Rc<Line>) {
+        if Rc::strong_count(&line) == 1 {
+            self.close_in_background(line);
         }
     }
 

@@ -1,0 +1,10 @@
+//! The workloads over a protocol that is nothing but arithmetic: a connection takes a set-up time,
+//! an exchange takes two times a one-way delay, and faults happen where a test wants them.
+
+mod bulk;
+mod fake;
+mod messages;
+#[path = "../support/mod.rs"]
+mod support;
+mod trouble;
+mod warm_up;
