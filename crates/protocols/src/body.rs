@@ -1,8 +1,12 @@
 //! Bodies: streams of bytes that are produced while they are sent and consumed while they arrive.
 
+use std::cell::RefCell;
+use std::future::poll_fn;
 use std::pin::Pin;
+use std::rc::Rc;
 
 use bytes::{Bytes, BytesMut};
+use futures_channel::mpsc;
 use futures_core::Stream;
 use futures_util::{StreamExt as _, stream};
 
@@ -39,24 +43,21 @@ pub fn zeros(len: u64) -> Body {
 /// # Errors
 /// The body's own error, or [`Error::TooLong`] if it has more than `limit` bytes.
 pub async fn collect(mut body: Body, limit: usize) -> Result<Bytes, Error> {
+    let mut whole = Bytes::new();
     let mut pieces = BytesMut::new();
-    let Some(first) = body.next().await.transpose()? else { return Ok(Bytes::new()) };
-    let mut last = first;
-    loop {
-        if pieces.len().saturating_add(last.len()) > limit {
+    while let Some(piece) = body.next().await.transpose()? {
+        if whole.len() + pieces.len() + piece.len() > limit {
             return Err(Error::TooLong { limit_bytes: limit as u64 });
         }
-        match body.next().await.transpose()? {
-            // The usual short body is one piece and is handed on as it is.
-            None if pieces.is_empty() => return Ok(last),
-            next => {
-                pieces.extend_from_slice(&std::mem::replace(&mut last, next.unwrap_or_default()))
-            }
-        }
-        if last.is_empty() {
-            return Ok(pieces.freeze());
+        // The usual short body is one piece and is handed on as it is.
+        if whole.is_empty() && pieces.is_empty() {
+            whole = piece;
+        } else {
+            pieces.extend_from_slice(&std::mem::take(&mut whole));
+            pieces.extend_from_slice(&piece);
         }
     }
+    Ok(if pieces.is_empty() { whole } else { pieces.freeze() })
 }
 
 /// Reads a body to its end, keeps nothing of it, and returns its length in bytes.
@@ -71,5 +72,84 @@ pub async fn drain(mut body: Body) -> Result<u64, Error> {
     Ok(len)
 }
 
+/// A body and the sender that feeds it. It holds one piece at a time: the sender waits until that
+/// is taken.
+pub(crate) fn pipe() -> (PipeSender, Body) {
+    let (pieces, received) = mpsc::channel(0);
+    let end = Rc::new(RefCell::new(Err(abandoned())));
+    let sender = PipeSender { pieces, end: Rc::clone(&end) };
+    let ending = stream::once(async move { end.replace(Ok(())) });
+    let ending = ending.filter_map(async |end| end.err().map(Err));
+    (sender, Box::pin(received.map(Ok).chain(ending)))
+}
+
+/// The feeding end of a [`pipe`]. If it is dropped unfinished, the body ends with an error.
+pub(crate) struct PipeSender {
+    pieces: mpsc::Sender<Bytes>,
+    end: Rc<RefCell<Result<(), Error>>>,
+}
+
+impl PipeSender {
+    /// Waits until the piece before was taken and hands over this one; false if the body was
+    /// dropped.
+    pub(crate) async fn send(&mut self, piece: Bytes) -> bool {
+        let free = poll_fn(|cx| self.pieces.poll_ready(cx)).await;
+        free.is_ok() && self.pieces.start_send(piece).is_ok()
+    }
+
+    /// Ends the body.
+    pub(crate) fn finish(self, end: Result<(), Error>) {
+        *self.end.borrow_mut() = end;
+    }
+}
+
+fn abandoned() -> Error {
+    Error::Body { reason: "the connection was given up".to_owned() }
+}
+
 /// The longest piece of a generated body: four TLS records.
 const PIECE_LEN: usize = 64 << 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt as _;
+
+    #[test]
+    fn collect_joins_pieces_and_keeps_to_its_limit() {
+        let pieces = || {
+            let pieces =
+                ["", "ab", "", "c", "def"].map(|piece| Ok(Bytes::from_static(piece.as_bytes())));
+            Box::pin(stream::iter(pieces)) as Body
+        };
+        assert_eq!(collect(pieces(), 6).now_or_never(), Some(Ok("abcdef".into())));
+        let refused = Some(Err(Error::TooLong { limit_bytes: 5 }));
+        assert_eq!(collect(pieces(), 5).now_or_never(), refused);
+        assert_eq!(collect(full("abc"), 3).now_or_never(), Some(Ok("abc".into())));
+        assert_eq!(collect(empty(), 0).now_or_never(), Some(Ok(Bytes::new())));
+    }
+
+    #[test]
+    fn zeros_have_the_length_that_was_asked_for() {
+        for len in [0, 1, PIECE_LEN as u64, PIECE_LEN as u64 + 1, 1 << 30] {
+            assert_eq!(drain(zeros(len)).now_or_never(), Some(Ok(len)));
+        }
+    }
+
+    #[test]
+    fn a_pipe_that_is_dropped_does_not_look_complete() {
+        let (mut sender, body) = pipe();
+        assert!(sender.send("ab".into()).now_or_never().is_some());
+        drop(sender);
+        assert!(collect(body, 10).now_or_never().unwrap().is_err());
+
+        let (mut sender, body) = pipe();
+        assert!(sender.send("ab".into()).now_or_never().is_some());
+        sender.finish(Ok(()));
+        assert_eq!(collect(body, 10).now_or_never(), Some(Ok("ab".into())));
+
+        let (mut sender, body) = pipe();
+        drop(body);
+        assert_eq!(sender.send("ab".into()).now_or_never(), Some(false));
+    }
+}

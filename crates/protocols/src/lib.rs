@@ -11,10 +11,18 @@
 pub mod body;
 pub mod config;
 pub mod error;
+mod framing;
+mod http2;
+mod http3;
+mod nursery;
 mod observer;
 mod protocol;
+mod quic;
+mod quic_transport;
 mod security;
 mod stats;
+mod tcp;
+mod tcp_transport;
 mod tls;
 
 pub use body::Body;
@@ -24,6 +32,7 @@ pub use observer::{Observer, Side};
 pub use protocol::{
     Capabilities, Connection, Dialer, Protocol, Request, Response, ServerHandle, Service, Transport,
 };
+pub use quic_transport::{QuicCongestion, quic_congestion};
 pub use security::{CipherSuite, Handshake, Security, TlsVersion};
 pub use stats::TransportStats;
 pub use tls::Trust;
@@ -31,7 +40,7 @@ pub use tls::Trust;
 /// Every protocol, in the order of lists. A new one is a file or folder of its own and a line
 /// here.
 pub fn registry() -> &'static [&'static dyn Protocol] {
-    &[]
+    &[&http2::Http2, &http3::Http3, &quic::Quic, &tcp::Tcp, &tcp::TcpTls]
 }
 
 /// The protocol called `name`.
@@ -39,11 +48,12 @@ pub fn find(name: &str) -> Option<&'static dyn Protocol> {
     registry().iter().copied().find(|protocol| protocol.name() == name)
 }
 
-/// The congestion control algorithms that the QUIC engine offers: the values of
-/// [`TransportParameters::congestion`] for `quic` and `http3`.
-pub fn quic_congestion() -> &'static [&'static str] {
-    &["cubic", "reno", "bbr3"]
-}
-
 /// The longest path of a request in bytes.
 pub const MAX_PATH_LEN: usize = 4_096;
+
+/// How many exchanges may share a connection at once where they can; more wait.
+const STREAMS_MAX: u32 = 1_024;
+
+/// How much early data a server takes over TCP, in bytes. A first flight holds about 14,600
+/// (RFC 6928), so it is never the limit.
+const EARLY_DATA_MAX: u32 = 64 << 10;

@@ -104,8 +104,8 @@ where
 
 /// What a client asks.
 pub struct Request {
-    /// An absolute path, at most [`MAX_PATH_LEN`](crate::MAX_PATH_LEN) bytes, for example `/rpc`:
-    /// it starts with `/` and consists of visible ASCII characters other than `#`.
+    /// An absolute path with or without a query (RFC 3986 sections 3.3 and 3.4), for example
+    /// `/rpc?n=1`, of at most [`MAX_PATH_LEN`](crate::MAX_PATH_LEN) bytes.
     pub path: String,
     /// The body, sent while it is produced.
     pub body: Body,

@@ -1,0 +1,141 @@
+//! Reading messages from a stream of bytes that a stranger sends.
+
+use std::future::poll_fn;
+use std::task::{Context, Poll};
+
+use bytes::{Buf as _, Bytes, BytesMut};
+
+use super::{CHUNK_MAX, REQUEST, RESPONSE, is_final_status, path_fault};
+use crate::MAX_PATH_LEN;
+use crate::error::{Error, Result, Step};
+
+/// A stream of bytes.
+pub(crate) trait Input {
+    /// The next bytes, at least one; `None` at the end of the stream.
+    fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>>>;
+}
+
+/// Reads heads and bodies from an input.
+pub(crate) struct Reader<I> {
+    protocol: &'static str,
+    input: I,
+    /// What was received beyond what was asked for.
+    rest: Bytes,
+}
+
+impl<I: Input> Reader<I> {
+    pub(crate) fn new(protocol: &'static str, input: I) -> Reader<I> {
+        Reader { protocol, input, rest: Bytes::new() }
+    }
+
+    /// The path of the next request; `None` if the stream ends before one begins.
+    ///
+    /// # Errors
+    /// If the input fails or what arrives is not the head of a request.
+    pub(crate) async fn request(&mut self) -> Result<Option<String>> {
+        let Some(first) = self.next_byte().await? else { return Ok(None) };
+        if first != REQUEST {
+            return Err(self.malformed("this is not a request"));
+        }
+        let len = self.exactly(2).await?.get_u16();
+        if usize::from(len) > MAX_PATH_LEN {
+            return Err(self.malformed("the path is longer than 4,096 bytes"));
+        }
+        let path = self.exactly(len.into()).await?;
+        let path = std::str::from_utf8(&path).map_err(|_| self.malformed("the path is no text"))?;
+        if let Some(fault) = path_fault(path) {
+            return Err(self.malformed(fault));
+        }
+        Ok(Some(path.to_owned()))
+    }
+
+    /// The status of the response.
+    ///
+    /// # Errors
+    /// If the input fails or ends, or what arrives is not the head of a response.
+    pub(crate) async fn response(&mut self) -> Result<u16> {
+        match self.next_byte().await? {
+            Some(RESPONSE) => {}
+            Some(_) => return Err(self.malformed("this is not a response")),
+            None => {
+                let reason = "the server closed the connection instead of answering";
+                return Err(Error::transient(self.protocol, Step::Receive, reason));
+            }
+        }
+        let status = self.exactly(2).await?.get_u16();
+        match is_final_status(status) {
+            true => Ok(status),
+            false => Err(self.malformed("the status is not between 200 and 999")),
+        }
+    }
+
+    /// The next piece of a body that ends with the stream; `None` at its end.
+    ///
+    /// # Errors
+    /// If the input fails.
+    pub(crate) fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>>> {
+        if !self.rest.is_empty() {
+            return Poll::Ready(Ok(Some(std::mem::take(&mut self.rest))));
+        }
+        self.input.poll_bytes(cx)
+    }
+
+    /// The next piece of a chunked body; `None` at its end. `left` is what the current chunk
+    /// still holds, zero at the start of the body.
+    ///
+    /// # Errors
+    /// If the input fails, ends, or a chunk is too long.
+    pub(crate) async fn chunked_piece(&mut self, left: &mut usize) -> Result<Option<Bytes>> {
+        if *left == 0 {
+            let len = self.exactly(4).await?.get_u32();
+            *left = usize::try_from(len).unwrap_or(usize::MAX);
+            if *left == 0 {
+                return Ok(None);
+            }
+            if *left > CHUNK_MAX {
+                return Err(self.malformed("a chunk is longer than 1,048,576 bytes"));
+            }
+        }
+        self.fill().await?;
+        let piece = self.rest.split_to(self.rest.len().min(*left));
+        *left -= piece.len();
+        Ok(Some(piece))
+    }
+
+    async fn next_byte(&mut self) -> Result<Option<u8>> {
+        if self.rest.is_empty() {
+            match poll_fn(|cx| self.input.poll_bytes(cx)).await? {
+                Some(bytes) => self.rest = bytes,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(self.rest.get_u8()))
+    }
+
+    async fn exactly(&mut self, len: usize) -> Result<Bytes> {
+        if self.rest.len() >= len {
+            return Ok(self.rest.split_to(len));
+        }
+        let mut bytes = BytesMut::with_capacity(len);
+        while bytes.len() < len {
+            self.fill().await?;
+            let missing = len - bytes.len();
+            bytes.extend_from_slice(&self.rest.split_to(self.rest.len().min(missing)));
+        }
+        Ok(bytes.freeze())
+    }
+
+    /// Makes sure that `rest` holds something.
+    async fn fill(&mut self) -> Result<()> {
+        while self.rest.is_empty() {
+            self.rest = poll_fn(|cx| self.input.poll_bytes(cx))
+                .await?
+                .ok_or_else(|| self.malformed("the stream ended in the middle of a message"))?;
+        }
+        Ok(())
+    }
+
+    fn malformed(&self, reason: &str) -> Error {
+        Error::malformed(self.protocol, Step::Receive, reason)
+    }
+}

@@ -1,0 +1,80 @@
+//! The messages of `quic`, `tcp` and `tcp+tls`: as little as a request and a response need.
+//!
+//! A message is a head and a body. Numbers are big-endian.
+//!
+//! ```text
+//! request head:   0x01, length of the path (2 bytes), path
+//! response head:  0x02, status (2 bytes)
+//! ```
+//!
+//! *Over QUIC* every exchange has a bidirectional stream of its own: the client sends a request,
+//! the server a response, and the end of the stream (FIN) is the end of the body. A side that
+//! cannot complete its body resets the stream.
+//!
+//! *Over TCP* the exchanges of a connection follow one another, so the body's end has to be said:
+//!
+//! ```text
+//! body:           any number of chunks: length (4 bytes, 1 to 1,048,576), bytes; then length 0
+//! ```
+//!
+//! A side that cannot complete its body resets the connection.
+
+mod input;
+mod output;
+#[cfg(test)]
+mod tests;
+
+use bytes::Bytes;
+
+use crate::MAX_PATH_LEN;
+use crate::error::{Error, Result};
+pub(crate) use input::{Input, Reader};
+pub(crate) use output::{Delimiter, Output, send_message};
+
+/// The most bytes that a chunk may hold.
+pub(crate) const CHUNK_MAX: usize = 1 << 20;
+
+const REQUEST: u8 = 1;
+const RESPONSE: u8 = 2;
+
+/// The head of a request for `path`, which [`check_path`] has let pass.
+pub(crate) fn request_head(path: &str) -> Bytes {
+    debug_assert!(path_fault(path).is_none());
+    let len = (path.len() as u16).to_be_bytes();
+    [&[REQUEST], &len[..], path.as_bytes()].concat().into()
+}
+
+/// The head of a response.
+pub(crate) fn response_head(status: u16) -> Bytes {
+    let [high, low] = final_status(status).to_be_bytes();
+    Bytes::copy_from_slice(&[RESPONSE, high, low])
+}
+
+/// Checks what every protocol of this crate can carry as a path, see
+/// [`Request::path`](crate::Request::path).
+///
+/// # Errors
+/// [`Error::Unsupported`] with what is wrong.
+pub(crate) fn check_path(protocol: &'static str, path: &str) -> Result<()> {
+    let refused = |advice: &str| Error::Unsupported { protocol, advice: advice.to_owned() };
+    path_fault(path).map_or(Ok(()), |fault| Err(refused(fault)))
+}
+
+/// What is wrong with a path, if anything.
+fn path_fault(path: &str) -> Option<&'static str> {
+    let allowed = |byte: u8| byte.is_ascii_graphic() && !br##"#"<>\^`{|}"##.contains(&byte);
+    match path.as_bytes() {
+        bytes if bytes.len() > MAX_PATH_LEN => Some("the path is longer than 4,096 bytes"),
+        [b'/', rest @ ..] if rest.iter().copied().all(allowed) => None,
+        _ => Some("a path starts with `/` and has only the characters of RFC 3986"),
+    }
+}
+
+/// A status that may stand in a response; a service that gives another one has failed (500).
+pub(crate) fn final_status(status: u16) -> u16 {
+    if is_final_status(status) { status } else { 500 }
+}
+
+fn is_final_status(status: u16) -> bool {
+    (200..=999).contains(&status)
+}

@@ -1,0 +1,101 @@
+//! hyper's streams, tasks and timers on a substrate.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+
+use futures_io::{AsyncRead as _, AsyncWrite as _};
+use hyper::rt::{ReadBufCursor, Sleep};
+use trackbed_substrate::{Timer, from_std_instant, now, sleep, sleep_until, spawn, to_std_instant};
+
+use crate::nursery::Nursery;
+use crate::tcp_transport::Stream;
+
+/// A stream as hyper wants it.
+pub(super) struct Io(pub(super) Stream);
+
+impl hyper::rt::Read for Io {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        mut buffer: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        let mut bytes = [0; READ_LEN];
+        let room = buffer.remaining().min(READ_LEN);
+        let len = ready!(Pin::new(&mut self.0).poll_read(cx, &mut bytes[..room]))?;
+        buffer.put_slice(&bytes[..len]);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl hyper::rt::Write for Io {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_close(cx)
+    }
+}
+
+/// A client's tasks: they end with the connection.
+#[derive(Clone)]
+pub(super) struct Detached;
+
+impl<F: Future<Output = ()> + 'static> hyper::rt::Executor<F> for Detached {
+    fn execute(&self, future: F) {
+        spawn(future).detach();
+    }
+}
+
+/// A server's tasks: they end with the connection, or with the server.
+#[derive(Clone)]
+pub(super) struct Attached(pub(super) Nursery);
+
+impl<F: Future<Output = ()> + 'static> hyper::rt::Executor<F> for Attached {
+    fn execute(&self, future: F) {
+        self.0.spawn(future);
+    }
+}
+
+/// The run's clock.
+#[derive(Clone, Debug)]
+pub(super) struct Clock;
+
+impl hyper::rt::Timer for Clock {
+    fn sleep(&self, span: Duration) -> Pin<Box<dyn Sleep>> {
+        Box::pin(Sleeping(sleep(span)))
+    }
+
+    fn sleep_until(&self, deadline: Instant) -> Pin<Box<dyn Sleep>> {
+        Box::pin(Sleeping(sleep_until(from_std_instant(deadline))))
+    }
+
+    fn now(&self) -> Instant {
+        to_std_instant(now())
+    }
+}
+
+struct Sleeping(Timer);
+
+impl Future for Sleeping {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        Pin::new(&mut self.0).poll(cx)
+    }
+}
+
+impl Sleep for Sleeping {}
+
+/// The most that is read at once: a TLS record.
+const READ_LEN: usize = 16 << 10;

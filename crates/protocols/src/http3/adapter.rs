@@ -1,0 +1,337 @@
+//! The QUIC engine as h3 wants it.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use bytes::{Buf, Bytes};
+use futures_core::future::LocalBoxFuture;
+use h3::error::Code;
+use h3::quic::{self, ConnectionErrorIncoming, StreamErrorIncoming, StreamId, WriteBuf};
+use noq::{ConnectionError, ReadError, VarInt, WriteError};
+
+/// A connection, and the streams that it is about to accept.
+pub(super) struct Connection {
+    opener: Opener,
+    accepting_bidi: Waiting<(noq::SendStream, noq::RecvStream)>,
+    accepting_recv: Waiting<noq::RecvStream>,
+}
+
+impl Connection {
+    pub(super) fn new(connection: noq::Connection) -> Connection {
+        Connection {
+            opener: Opener::new(connection),
+            accepting_bidi: Waiting(None),
+            accepting_recv: Waiting(None),
+        }
+    }
+}
+
+impl<B: Buf> quic::Connection<B> for Connection {
+    type RecvStream = RecvStream;
+    type OpenStreams = Opener;
+
+    fn poll_accept_recv(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<RecvStream, ConnectionErrorIncoming>> {
+        let connection = &self.opener.connection;
+        let accepted = self.accepting_recv.poll(cx, || {
+            let connection = connection.clone();
+            Box::pin(async move { connection.accept_uni().await })
+        });
+        Poll::Ready(ready!(accepted).map(RecvStream).map_err(|error| lost(&error)))
+    }
+
+    fn poll_accept_bidi(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<BidiStream<B>, ConnectionErrorIncoming>> {
+        let connection = &self.opener.connection;
+        let accepted = self.accepting_bidi.poll(cx, || {
+            let connection = connection.clone();
+            Box::pin(async move { connection.accept_bi().await })
+        });
+        Poll::Ready(ready!(accepted).map(BidiStream::new).map_err(|error| lost(&error)))
+    }
+
+    fn opener(&self) -> Opener {
+        self.opener.clone()
+    }
+}
+
+impl<B: Buf> quic::OpenStreams<B> for Connection {
+    type BidiStream = BidiStream<B>;
+    type SendStream = SendStream<B>;
+
+    fn poll_open_bidi(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<BidiStream<B>, StreamErrorIncoming>> {
+        self.opener.poll_open_bidi(cx)
+    }
+
+    fn poll_open_send(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<SendStream<B>, StreamErrorIncoming>> {
+        self.opener.poll_open_send(cx)
+    }
+
+    fn close(&mut self, code: Code, reason: &[u8]) {
+        quic::OpenStreams::<B>::close(&mut self.opener, code, reason);
+    }
+}
+
+/// Opens streams.
+pub(super) struct Opener {
+    connection: noq::Connection,
+    opening_bidi: Waiting<(noq::SendStream, noq::RecvStream)>,
+    opening_send: Waiting<noq::SendStream>,
+}
+
+impl Opener {
+    fn new(connection: noq::Connection) -> Opener {
+        Opener { connection, opening_bidi: Waiting(None), opening_send: Waiting(None) }
+    }
+}
+
+/// A clone waits for streams of its own.
+impl Clone for Opener {
+    fn clone(&self) -> Opener {
+        Opener::new(self.connection.clone())
+    }
+}
+
+impl<B: Buf> quic::OpenStreams<B> for Opener {
+    type BidiStream = BidiStream<B>;
+    type SendStream = SendStream<B>;
+
+    fn poll_open_bidi(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<BidiStream<B>, StreamErrorIncoming>> {
+        let connection = &self.connection;
+        let opened = self.opening_bidi.poll(cx, || {
+            let connection = connection.clone();
+            Box::pin(async move { connection.open_bi().await })
+        });
+        Poll::Ready(ready!(opened).map(BidiStream::new).map_err(|error| stream_lost(&error)))
+    }
+
+    fn poll_open_send(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<SendStream<B>, StreamErrorIncoming>> {
+        let connection = &self.connection;
+        let opened = self.opening_send.poll(cx, || {
+            let connection = connection.clone();
+            Box::pin(async move { connection.open_uni().await })
+        });
+        Poll::Ready(ready!(opened).map(SendStream::new).map_err(|error| stream_lost(&error)))
+    }
+
+    fn close(&mut self, code: Code, reason: &[u8]) {
+        self.connection.close(code_of(code.value()), reason);
+    }
+}
+
+/// A future that is made when first polled, and again after each result.
+struct Waiting<T>(Option<LocalBoxFuture<'static, Result<T, ConnectionError>>>);
+
+impl<T> Waiting<T> {
+    fn poll(
+        &mut self,
+        cx: &mut Context<'_>,
+        make: impl FnOnce() -> LocalBoxFuture<'static, Result<T, ConnectionError>>,
+    ) -> Poll<Result<T, ConnectionError>> {
+        let result = ready!(self.0.get_or_insert_with(make).as_mut().poll(cx));
+        self.0 = None;
+        Poll::Ready(result)
+    }
+}
+
+/// Both directions of a request stream.
+pub(super) struct BidiStream<B: Buf> {
+    send: SendStream<B>,
+    recv: RecvStream,
+}
+
+impl<B: Buf> BidiStream<B> {
+    fn new((send, recv): (noq::SendStream, noq::RecvStream)) -> BidiStream<B> {
+        BidiStream { send: SendStream::new(send), recv: RecvStream(recv) }
+    }
+}
+
+impl<B: Buf> quic::BidiStream<B> for BidiStream<B> {
+    type SendStream = SendStream<B>;
+    type RecvStream = RecvStream;
+
+    fn split(self) -> (SendStream<B>, RecvStream) {
+        (self.send, self.recv)
+    }
+}
+
+impl<B: Buf> quic::RecvStream for BidiStream<B> {
+    type Buf = Bytes;
+
+    fn poll_data(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<Option<Bytes>, StreamErrorIncoming>> {
+        self.recv.poll_data(cx)
+    }
+
+    fn stop_sending(&mut self, code: u64) {
+        self.recv.stop_sending(code);
+    }
+
+    fn recv_id(&self) -> StreamId {
+        self.recv.recv_id()
+    }
+}
+
+impl<B: Buf> quic::SendStream<B> for BidiStream<B> {
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), StreamErrorIncoming>> {
+        self.send.poll_ready(cx)
+    }
+
+    fn send_data<T: Into<WriteBuf<B>>>(&mut self, data: T) -> Result<(), StreamErrorIncoming> {
+        self.send.send_data(data)
+    }
+
+    fn poll_finish(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), StreamErrorIncoming>> {
+        self.send.poll_finish(cx)
+    }
+
+    fn reset(&mut self, code: u64) {
+        self.send.reset(code);
+    }
+
+    fn send_id(&self) -> StreamId {
+        self.send.send_id()
+    }
+}
+
+/// The receiving half of a stream.
+pub(super) struct RecvStream(noq::RecvStream);
+
+impl quic::RecvStream for RecvStream {
+    type Buf = Bytes;
+
+    fn poll_data(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<Option<Bytes>, StreamErrorIncoming>> {
+        let mut read = std::pin::pin!(self.0.read_chunk(usize::MAX));
+        read.as_mut().poll(cx).map_err(|error| match error {
+            ReadError::Reset(code) => {
+                StreamErrorIncoming::StreamTerminated { error_code: code.into_inner() }
+            }
+            ReadError::ConnectionLost(error) => stream_lost(&error),
+            error => StreamErrorIncoming::Unknown(error.into()),
+        })
+    }
+
+    fn stop_sending(&mut self, code: u64) {
+        // It fails only for a stream that has ended, which needs no stopping.
+        let _ended = self.0.stop(code_of(code));
+    }
+
+    fn recv_id(&self) -> StreamId {
+        stream_id(self.0.id())
+    }
+}
+
+/// The sending half of a stream. Dropping it unfinished resets it, so that the peer does not take
+/// a part for the whole.
+pub(super) struct SendStream<B: Buf> {
+    stream: noq::SendStream,
+    writing: Option<WriteBuf<B>>,
+    ended: bool,
+}
+
+impl<B: Buf> SendStream<B> {
+    fn new(stream: noq::SendStream) -> SendStream<B> {
+        SendStream { stream, writing: None, ended: false }
+    }
+}
+
+impl<B: Buf> quic::SendStream<B> for SendStream<B> {
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), StreamErrorIncoming>> {
+        while let Some(data) = &mut self.writing {
+            if !data.has_remaining() {
+                self.writing = None;
+                break;
+            }
+            let written = ready!(Pin::new(&mut self.stream).poll_write(cx, data.chunk()));
+            let len = written.map_err(|error| match error {
+                WriteError::Stopped(code) => {
+                    StreamErrorIncoming::StreamTerminated { error_code: code.into_inner() }
+                }
+                WriteError::ConnectionLost(error) => stream_lost(&error),
+                error => StreamErrorIncoming::Unknown(error.into()),
+            })?;
+            data.advance(len);
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn send_data<T: Into<WriteBuf<B>>>(&mut self, data: T) -> Result<(), StreamErrorIncoming> {
+        if self.writing.is_some() {
+            let error = "data was sent before the stream was ready for it".to_owned();
+            let connection_error = ConnectionErrorIncoming::InternalError(error);
+            return Err(StreamErrorIncoming::ConnectionErrorIncoming { connection_error });
+        }
+        self.writing = Some(data.into());
+        Ok(())
+    }
+
+    fn poll_finish(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), StreamErrorIncoming>> {
+        ready!(self.poll_ready(cx))?;
+        self.ended = true;
+        let finished = self.stream.finish();
+        Poll::Ready(finished.map_err(|error| StreamErrorIncoming::Unknown(error.into())))
+    }
+
+    fn reset(&mut self, code: u64) {
+        self.ended = true;
+        // It fails only for a stream that has ended, which cannot be reset.
+        let _ended = self.stream.reset(code_of(code));
+    }
+
+    fn send_id(&self) -> StreamId {
+        stream_id(self.stream.id())
+    }
+}
+
+impl<B: Buf> Drop for SendStream<B> {
+    fn drop(&mut self) {
+        if !self.ended {
+            quic::SendStream::reset(self, Code::H3_REQUEST_CANCELLED.value());
+        }
+    }
+}
+
+fn code_of(code: u64) -> VarInt {
+    VarInt::from_u64(code).unwrap_or(VarInt::MAX)
+}
+
+fn stream_id(id: noq::StreamId) -> StreamId {
+    StreamId::try_from(u64::from(id)).expect("QUIC has no larger stream identifiers than HTTP/3")
+}
+
+fn stream_lost(error: &ConnectionError) -> StreamErrorIncoming {
+    StreamErrorIncoming::ConnectionErrorIncoming { connection_error: lost(error) }
+}
+
+fn lost(error: &ConnectionError) -> ConnectionErrorIncoming {
+    match error {
+        ConnectionError::ApplicationClosed(close) => {
+            ConnectionErrorIncoming::ApplicationClose { error_code: close.error_code.into_inner() }
+        }
+        ConnectionError::TimedOut => ConnectionErrorIncoming::Timeout,
+        error => ConnectionErrorIncoming::Undefined(Arc::new(error.clone())),
+    }
+}

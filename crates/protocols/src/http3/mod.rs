@@ -1,0 +1,261 @@
+//! `http3`: HTTP/3 (RFC 9114) on QUIC, by h3.
+//!
+//! Requests look as those of [`http2`](crate::http2). h3's GREASE is off: it draws randomness of
+//! its own.
+
+mod adapter;
+
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use bytes::{Buf as _, Bytes};
+use futures_core::future::LocalBoxFuture;
+use futures_util::StreamExt as _;
+use futures_util::future::{Either, select};
+use futures_util::stream;
+use h3::client::SendRequest;
+use h3::error::{Code, ConnectionError, StreamError};
+use h3::{client, server};
+use trackbed_substrate::{Host, spawn};
+
+use crate::body::Body;
+use crate::config::{ClientConfig, ServerConfig};
+use crate::error::{Error, Result, Step};
+use crate::framing::{check_path, final_status};
+use crate::http2::is_empty;
+use crate::nursery::Nursery;
+use crate::protocol::{
+    Capabilities, Connection, Dialer, Protocol, Request, Response, ServerHandle, Service, Transport,
+};
+use crate::quic_transport::{self, QuicConnection, QuicDialer};
+use crate::security::{Handshake, Security, TlsVersion};
+use crate::stats::TransportStats;
+use crate::tls::{Profile, SERVER_NAME};
+use adapter::{Opener, RecvStream, SendStream};
+
+/// HTTP/3.
+pub(crate) struct Http3;
+
+const HTTP3: Profile = Profile {
+    protocol: "http3",
+    alpn: b"h3",
+    versions: &[TlsVersion::Tls13],
+    // RFC 9001 section 4.6.1: the limit is QUIC's, and TLS says "any".
+    early_data_max: u32::MAX,
+};
+
+impl Protocol for Http3 {
+    fn name(&self) -> &'static str {
+        HTTP3.protocol
+    }
+
+    fn summary(&self) -> &'static str {
+        "HTTP/3 on QUIC, exchanges multiplexed on independent streams"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            transport: Transport::Udp,
+            tls: HTTP3.versions,
+            handshakes: Handshake::ALL,
+            multiplexed: true,
+        }
+    }
+
+    fn serve(
+        &self,
+        host: Arc<dyn Host>,
+        listen: SocketAddr,
+        config: &ServerConfig,
+        service: Rc<dyn Service>,
+    ) -> Result<ServerHandle> {
+        quic_transport::serve(HTTP3, &*host, listen, config, move |connection| {
+            serve(connection, Rc::clone(&service))
+        })
+    }
+
+    fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
+        Ok(Rc::new(Http3Dialer(QuicDialer::new(HTTP3, host, config)?)))
+    }
+}
+
+struct Http3Dialer(QuicDialer);
+
+impl Dialer for Http3Dialer {
+    fn connect(&self, remote: SocketAddr) -> LocalBoxFuture<'_, Result<Rc<dyn Connection>>> {
+        Box::pin(async move {
+            let quic = self.0.connect(remote).await?;
+            let (mut driver, sender) = client::builder()
+                .send_grease(false)
+                .build(adapter::Connection::new(quic.connection.clone()))
+                .await
+                .map_err(|error| connection_failed(Step::Handshake, &error))?;
+            let drive = async move {
+                // How it ended is seen by the exchanges.
+                let _end = driver.wait_idle().await;
+            };
+            spawn(drive).detach();
+            Ok(Rc::new(Http3Connection { quic, sender }) as Rc<dyn Connection>)
+        })
+    }
+}
+
+struct Http3Connection {
+    quic: QuicConnection,
+    sender: SendRequest<Opener, Bytes>,
+}
+
+impl Connection for Http3Connection {
+    fn exchange(&self, request: Request) -> LocalBoxFuture<'_, Result<Response>> {
+        Box::pin(async move {
+            let (head, body) = http_request(request)?;
+            let mut sender = self.sender.clone();
+            let opened = sender.send_request(head).await;
+            let (sending, mut receiving) =
+                opened.map_err(|error| stream_failed(Step::Send, &error))?.split();
+            let send = Box::pin(send_request_body(sending, body));
+            let status = Box::pin(async move {
+                let answer = receiving.recv_response().await;
+                let answer = answer.map_err(|error| stream_failed(Step::Receive, &error))?;
+                Ok((answer.status().as_u16(), receiving))
+            });
+            let ((status, receiving), beside) = match select(send, status).await {
+                Either::Left((sent, status)) => {
+                    sent?;
+                    (status.await?, None)
+                }
+                // The response begins before the request has ended: that goes on beside it.
+                Either::Right((answered, send)) => (answered?, Some(spawn(send))),
+            };
+            // The last sender to go closes the connection, so the body keeps its own.
+            let state = (receiving, beside, sender);
+            let body = stream::try_unfold(state, async |(mut receiving, beside, sender)| {
+                let piece = receiving.recv_data().await;
+                let piece = piece.map_err(|error| stream_failed(Step::Receive, &error))?;
+                Ok(piece.map(|mut piece| {
+                    (piece.copy_to_bytes(piece.remaining()), (receiving, beside, sender))
+                }))
+            });
+            Ok(Response { status, body: Box::pin(body) })
+        })
+    }
+
+    fn close(&self) -> LocalBoxFuture<'_, ()> {
+        Box::pin(self.quic.close(NO_ERROR))
+    }
+
+    fn security(&self) -> Option<Security> {
+        self.quic.security()
+    }
+
+    fn transport(&self) -> TransportStats {
+        self.quic.stats()
+    }
+}
+
+fn http_request(request: Request) -> Result<(http::Request<()>, Body)> {
+    check_path(HTTP3.protocol, &request.path)?;
+    let method = if is_empty(&request.body) { http::Method::GET } else { http::Method::POST };
+    let head = http::Request::builder()
+        .method(method)
+        .uri(format!("https://{SERVER_NAME}{}", request.path))
+        .body(())
+        .map_err(|error| Error::Unsupported {
+            protocol: HTTP3.protocol,
+            advice: format!("the path cannot be sent: {error}"),
+        })?;
+    Ok((head, request.body))
+}
+
+async fn send_request_body(
+    mut sending: client::RequestStream<SendStream<Bytes>, Bytes>,
+    mut body: Body,
+) -> Result<()> {
+    while let Some(piece) = body.next().await.transpose()? {
+        match sending.send_data(piece).await {
+            Ok(()) => {}
+            // The server answers without the rest (RFC 9114 section 4.1).
+            Err(StreamError::RemoteTerminate { code, .. }) if code == Code::H3_NO_ERROR => {
+                return Ok(());
+            }
+            Err(error) => return Err(stream_failed(Step::Send, &error)),
+        }
+    }
+    sending.finish().await.map_err(|error| stream_failed(Step::Send, &error))
+}
+
+/// Answers the requests of a connection until it ends.
+async fn serve(connection: noq::Connection, service: Rc<dyn Service>) {
+    let exchanges = Nursery::default();
+    let opened =
+        server::builder().send_grease(false).build(adapter::Connection::new(connection)).await;
+    let Ok(mut requests) = opened else { return };
+    // h3 answers a client that breaks the protocol (RFC 9114 section 8) before it reports it.
+    while let Ok(Some(request)) = requests.accept().await {
+        let service = Rc::clone(&service);
+        exchanges.spawn(async move {
+            let _outcome = answer(request, &*service).await;
+        });
+    }
+}
+
+async fn answer(
+    request: server::RequestResolver<adapter::Connection, Bytes>,
+    service: &dyn Service,
+) -> Result<()> {
+    let resolved = request.resolve_request().await;
+    let (head, stream) = resolved.map_err(|error| stream_failed(Step::Receive, &error))?;
+    let (mut sending, receiving) = stream.split();
+    let path = head.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
+    let mut response = service.call(Request { path, body: request_body(receiving) }).await;
+    let mut head = http::Response::new(());
+    *head.status_mut() = http::StatusCode::from_u16(final_status(response.status))
+        .expect("a final status is between 200 and 999");
+    let failed = |error: StreamError| stream_failed(Step::Send, &error);
+    sending.send_response(head).await.map_err(failed)?;
+    while let Some(piece) = response.body.next().await.transpose()? {
+        sending.send_data(piece).await.map_err(failed)?;
+    }
+    sending.finish().await.map_err(failed)
+}
+
+/// The body of a request. A service that drops it unread asks the client to stop.
+fn request_body(receiving: server::RequestStream<RecvStream, Bytes>) -> Body {
+    Box::pin(stream::try_unfold(Unread(receiving), async |mut receiving| {
+        let piece = receiving.0.recv_data().await;
+        let piece = piece.map_err(|error| stream_failed(Step::Receive, &error))?;
+        Ok(piece.map(|mut piece| (piece.copy_to_bytes(piece.remaining()), receiving)))
+    }))
+}
+
+/// RFC 9114 section 4.1: a server that needs no more of a request stops it with H3_NO_ERROR.
+struct Unread(server::RequestStream<RecvStream, Bytes>);
+
+impl Drop for Unread {
+    fn drop(&mut self) {
+        self.0.stop_sending(Code::H3_NO_ERROR);
+    }
+}
+
+fn stream_failed(step: Step, error: &StreamError) -> Error {
+    match error {
+        StreamError::ConnectionError { 0: error, .. } => connection_failed(step, error),
+        StreamError::StreamError { .. } | StreamError::HeaderTooBig { .. } => {
+            Error::malformed(HTTP3.protocol, step, error)
+        }
+        _ => Error::transient(HTTP3.protocol, step, error),
+    }
+}
+
+fn connection_failed(step: Step, error: &ConnectionError) -> Error {
+    match error {
+        ConnectionError::Local { error: h3::error::LocalError::Application { .. }, .. } => {
+            Error::malformed(HTTP3.protocol, step, error)
+        }
+        _ => Error::transient(HTTP3.protocol, step, error),
+    }
+}
+
+/// H3_NO_ERROR (RFC 9114 section 8.1).
+const NO_ERROR: u32 = 0x100;

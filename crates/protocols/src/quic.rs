@@ -1,0 +1,239 @@
+//! `quic`: every exchange on a bidirectional stream of its own, in the frames of
+//! [`framing`](crate::framing).
+
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_core::future::LocalBoxFuture;
+use futures_util::future::{Either, select};
+use futures_util::stream;
+use noq::{ReadError, RecvStream, SendStream, VarInt, WriteError};
+use trackbed_substrate::{Host, Task, spawn};
+
+use crate::body::Body;
+use crate::config::{ClientConfig, ServerConfig};
+use crate::error::{Error, Result, Step};
+use crate::framing::{
+    Delimiter, Input, Output, Reader, check_path, request_head, response_head, send_message,
+};
+use crate::nursery::Nursery;
+use crate::protocol::{
+    Capabilities, Connection, Dialer, Protocol, Request, Response, ServerHandle, Service, Transport,
+};
+use crate::quic_transport::{self, QuicConnection, QuicDialer, connection_failed};
+use crate::security::{Handshake, Security, TlsVersion};
+use crate::stats::TransportStats;
+use crate::tls::Profile;
+
+/// Frames on QUIC streams.
+pub(crate) struct Quic;
+
+const QUIC: Profile = Profile {
+    protocol: "quic",
+    alpn: b"trackbed-streams/1",
+    versions: &[TlsVersion::Tls13],
+    // RFC 9001 section 4.6.1: the limit is QUIC's, and TLS says "any".
+    early_data_max: u32::MAX,
+};
+
+impl Protocol for Quic {
+    fn name(&self) -> &'static str {
+        QUIC.protocol
+    }
+
+    fn summary(&self) -> &'static str {
+        "frames on QUIC, a bidirectional stream for each exchange"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            transport: Transport::Udp,
+            tls: QUIC.versions,
+            handshakes: Handshake::ALL,
+            multiplexed: true,
+        }
+    }
+
+    fn serve(
+        &self,
+        host: Arc<dyn Host>,
+        listen: SocketAddr,
+        config: &ServerConfig,
+        service: Rc<dyn Service>,
+    ) -> Result<ServerHandle> {
+        quic_transport::serve(QUIC, &*host, listen, config, move |connection| {
+            serve(connection, Rc::clone(&service))
+        })
+    }
+
+    fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
+        Ok(Rc::new(StreamDialer(QuicDialer::new(QUIC, host, config)?)))
+    }
+}
+
+struct StreamDialer(QuicDialer);
+
+impl Dialer for StreamDialer {
+    fn connect(&self, remote: SocketAddr) -> LocalBoxFuture<'_, Result<Rc<dyn Connection>>> {
+        Box::pin(async move {
+            let connection = self.0.connect(remote).await?;
+            Ok(Rc::new(StreamConnection(connection)) as Rc<dyn Connection>)
+        })
+    }
+}
+
+struct StreamConnection(QuicConnection);
+
+impl Connection for StreamConnection {
+    fn exchange(&self, request: Request) -> LocalBoxFuture<'_, Result<Response>> {
+        Box::pin(async move {
+            check_path(QUIC.protocol, &request.path)?;
+            let opened = self.0.connection.open_bi().await;
+            let (sending, receiving) =
+                opened.map_err(|error| connection_failed(QUIC.protocol, Step::Send, &error))?;
+            let mut reader = Reader::new(QUIC.protocol, Receiving(receiving));
+            let head = request_head(&request.path);
+            let send = Box::pin(Sending::new(sending).message(head, request.body));
+            let status = Box::pin(async move {
+                let status = reader.response().await?;
+                Ok((status, reader))
+            });
+            match select(send, status).await {
+                Either::Left((sent, status)) => {
+                    sent?;
+                    let (status, reader) = status.await?;
+                    Ok(Response { status, body: body(reader, None) })
+                }
+                // The response begins before the request has ended: that goes on beside it.
+                Either::Right((answered, send)) => {
+                    let (status, reader) = answered?;
+                    Ok(Response { status, body: body(reader, Some(spawn(send))) })
+                }
+            }
+        })
+    }
+
+    fn close(&self) -> LocalBoxFuture<'_, ()> {
+        Box::pin(self.0.close(NO_ERROR))
+    }
+
+    fn security(&self) -> Option<Security> {
+        self.0.security()
+    }
+
+    fn transport(&self) -> TransportStats {
+        self.0.stats()
+    }
+}
+
+/// Answers the streams of a connection until it ends.
+async fn serve(connection: noq::Connection, service: Rc<dyn Service>) {
+    let exchanges = Nursery::default();
+    while let Ok((sending, receiving)) = connection.accept_bi().await {
+        let service = Rc::clone(&service);
+        exchanges.spawn(async move {
+            // A client that breaks the protocol gets a reset stream; see `Sending`.
+            let _outcome = answer(sending, receiving, &*service).await;
+        });
+    }
+}
+
+async fn answer(sending: SendStream, receiving: RecvStream, service: &dyn Service) -> Result<()> {
+    let sending = Sending::new(sending);
+    let mut reader = Reader::new(QUIC.protocol, Receiving(receiving));
+    let Some(path) = reader.request().await? else { return Ok(()) };
+    let response = service.call(Request { path, body: body(reader, None) }).await;
+    sending.message(response_head(response.status), response.body).await
+}
+
+/// The body that follows a head, up to the end of the stream. `beside` is what has to go on as
+/// long as the body is wanted.
+fn body(reader: Reader<Receiving>, beside: Option<Task<Result<()>>>) -> Body {
+    Box::pin(stream::try_unfold((reader, beside), async |(mut reader, beside)| {
+        let piece = std::future::poll_fn(|cx| reader.poll_piece(cx)).await?;
+        Ok(piece.map(|piece| (piece, (reader, beside))))
+    }))
+}
+
+/// The receiving half of a stream. Dropping it early asks the peer to stop (RFC 9000 section 3.5).
+struct Receiving(RecvStream);
+
+impl Input for Receiving {
+    fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>>> {
+        let mut read = std::pin::pin!(self.0.read_chunk(PIECE_MAX));
+        read.as_mut().poll(cx).map_err(|error| read_failed(&error))
+    }
+}
+
+/// The sending half of a stream. Dropping it before the message is complete resets it, so that the
+/// peer does not take a part for the whole.
+struct Sending {
+    stream: SendStream,
+    complete: bool,
+    stopped: bool,
+}
+
+impl Sending {
+    fn new(stream: SendStream) -> Sending {
+        Sending { stream, complete: false, stopped: false }
+    }
+
+    /// Sends a whole message. A peer that answers without the rest of it has what it needs.
+    async fn message(mut self, head: Bytes, body: Body) -> Result<()> {
+        match send_message(&mut self, Delimiter::EndOfStream, head, body).await {
+            Err(_) if self.stopped => return Ok(()),
+            outcome => outcome?,
+        }
+        self.complete = true;
+        // It fails only if the peer has asked to stop, and then needs no end.
+        let _stopped = self.stream.finish();
+        Ok(())
+    }
+}
+
+impl Output for Sending {
+    async fn write(&mut self, bytes: Bytes) -> Result<()> {
+        self.stream.write_chunk(bytes).await.map_err(|error| {
+            self.stopped = matches!(error, WriteError::Stopped(_));
+            write_failed(&error)
+        })
+    }
+
+    /// The engine sends what it has as soon as this task waits.
+    async fn flush(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for Sending {
+    fn drop(&mut self) {
+        if !self.complete {
+            // It fails only if the stream is closed already.
+            let _closed = self.stream.reset(VarInt::from_u32(INCOMPLETE));
+        }
+    }
+}
+
+fn read_failed(error: &ReadError) -> Error {
+    match error {
+        ReadError::ConnectionLost(error) => connection_failed(QUIC.protocol, Step::Receive, error),
+        _ => Error::transient(QUIC.protocol, Step::Receive, error),
+    }
+}
+
+fn write_failed(error: &WriteError) -> Error {
+    match error {
+        WriteError::ConnectionLost(error) => connection_failed(QUIC.protocol, Step::Send, error),
+        _ => Error::transient(QUIC.protocol, Step::Send, error),
+    }
+}
+
+/// Application error codes (RFC 9000 section 20.2).
+const NO_ERROR: u32 = 0;
+const INCOMPLETE: u32 = 1;
+
+/// The longest piece that is taken from the engine at once.
+const PIECE_MAX: usize = 1 << 20;

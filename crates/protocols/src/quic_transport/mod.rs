@@ -1,0 +1,203 @@
+//! QUIC (RFC 9000) on a substrate's UDP sockets: what `quic` and `http3` have in common.
+
+mod runtime;
+mod session;
+mod settings;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use noq::{ConnectionError, Endpoint, PathId, TransportConfig, VarInt};
+use trackbed_substrate::Host;
+
+use crate::config::{ClientConfig, ServerConfig};
+use crate::error::{Error, Result, Step};
+use crate::nursery::{Nursery, yield_now};
+use crate::protocol::ServerHandle;
+use crate::security::Security;
+use crate::stats::TransportStats;
+use crate::tls::{Profile, Randomness, SERVER_NAME, TlsClient, TlsServer};
+use runtime::{Runtime, Socket};
+use session::{ClientCrypto, ServerCrypto};
+pub use settings::{QuicCongestion, quic_congestion};
+
+/// Opens QUIC connections from a host, over one socket for each of its addresses.
+pub(crate) struct QuicDialer {
+    protocol: &'static str,
+    host: Arc<dyn Host>,
+    local: Option<IpAddr>,
+    tls: TlsClient,
+    transport: Arc<TransportConfig>,
+    endpoints: RefCell<BTreeMap<IpAddr, Endpoint>>,
+}
+
+impl QuicDialer {
+    pub(crate) fn new(
+        profile: Profile,
+        host: Arc<dyn Host>,
+        config: &ClientConfig,
+    ) -> Result<Self> {
+        Ok(QuicDialer {
+            protocol: profile.protocol,
+            tls: TlsClient::new(profile, host.entropy(), config)?,
+            transport: settings::transport(profile.protocol, &config.transport)?,
+            local: config.local,
+            host,
+            endpoints: RefCell::default(),
+        })
+    }
+
+    /// Connects; with a session ticket that allows early data, without waiting for the server.
+    pub(crate) async fn connect(&self, remote: SocketAddr) -> Result<QuicConnection> {
+        let endpoint = self.endpoint(remote.ip())?;
+        let connecting = endpoint
+            .connect_with(self.client_config(), remote, SERVER_NAME)
+            .map_err(|error| Error::lasting(self.protocol, Step::Connect, error))?;
+        let connection = match connecting.into_0rtt() {
+            // Whether the server accepts shows in `security`, and in the streams' errors.
+            Ok((connection, _accepted)) => connection,
+            Err(connecting) => connecting
+                .await
+                .map_err(|error| connection_failed(self.protocol, Step::Handshake, &error))?,
+        };
+        Ok(QuicConnection { connection })
+    }
+
+    fn client_config(&self) -> noq::ClientConfig {
+        let mut config = noq::ClientConfig::new(Arc::new(ClientCrypto(self.tls.clone())));
+        config.transport_config(Arc::clone(&self.transport));
+        if let Some(seeded) = self.tls.randomness.seeded() {
+            let seeded = seeded.clone();
+            let provider = move || settings::initial_destination(&seeded);
+            config.initial_dst_cid_provider(Arc::new(provider));
+        }
+        config
+    }
+
+    fn endpoint(&self, remote: IpAddr) -> Result<Endpoint> {
+        let fits = |address: &&IpAddr| address.is_ipv4() == remote.is_ipv4();
+        let chosen = self.local.as_ref().or_else(|| self.host.addresses().iter().find(fits));
+        let local = *chosen.filter(fits).ok_or_else(|| {
+            let reason = format!("the host has no address of the family of {remote}");
+            Error::lasting(self.protocol, Step::Connect, reason)
+        })?;
+        if let Some(endpoint) = self.endpoints.borrow().get(&local) {
+            return Ok(endpoint.clone());
+        }
+        let local_port = SocketAddr::new(local, 0);
+        let endpoint = bind(&*self.host, local_port, &self.tls.randomness, None)
+            .map_err(|reason| Error::lasting(self.protocol, Step::Connect, reason))?;
+        self.endpoints.borrow_mut().insert(local, endpoint.clone());
+        Ok(endpoint)
+    }
+}
+
+/// An open connection, seen from the client.
+#[derive(Clone)]
+pub(crate) struct QuicConnection {
+    pub(crate) connection: noq::Connection,
+}
+
+impl QuicConnection {
+    pub(crate) fn security(&self) -> Option<Security> {
+        self.connection.handshake_data()?.downcast().ok().map(|security| *security)
+    }
+
+    pub(crate) fn stats(&self) -> TransportStats {
+        let total = self.connection.stats();
+        let path = self.connection.path_stats(PathId::ZERO);
+        TransportStats {
+            packets_sent: total.sent_packets,
+            packets_lost: total.lost_packets,
+            bytes_sent: total.udp_tx.bytes,
+            bytes_received: total.udp_rx.bytes,
+            smoothed_rtt: path.map(|path| path.rtt),
+            congestion_window: path.map_or(0, |path| path.cwnd),
+        }
+    }
+
+    /// Closes with an application error code (RFC 9000 section 10.2) and lets the packet leave.
+    pub(crate) async fn close(&self, code: u32) {
+        self.connection.close(VarInt::from_u32(code), b"");
+        yield_now().await;
+    }
+}
+
+/// Starts a server: every connection is handed to `serve`, whose future runs until it ends or the
+/// handle is dropped. Requests in early data are answered at once.
+pub(crate) fn serve<F: Future<Output = ()> + 'static>(
+    profile: Profile,
+    host: &dyn Host,
+    listen: SocketAddr,
+    config: &ServerConfig,
+    serve: impl Fn(noq::Connection) -> F + 'static,
+) -> Result<ServerHandle> {
+    let tls = TlsServer::new(profile, host.entropy(), config)?;
+    let crypto = Arc::new(ServerCrypto(tls.clone()));
+    let mut server = noq::ServerConfig::new(crypto, Arc::new(settings::NoTokens));
+    server.transport_config(settings::transport(profile.protocol, &config.transport)?);
+    let failed = |reason: String| Error::lasting(profile.protocol, Step::Listen, reason);
+    let endpoint = bind(host, listen, &tls.randomness, Some(server)).map_err(failed)?;
+    let local = endpoint.local_addr().map_err(|error| failed(error.to_string()))?;
+    let running = Nursery::default();
+    let connections = Nursery::default();
+    let accepting = endpoint.clone();
+    running.spawn(async move {
+        while let Some(incoming) = accepting.accept().await {
+            // What fails here is a broken first packet; the client hears of it from the engine.
+            if let Ok(Ok((connection, _))) = incoming.accept().map(noq::Connecting::into_0rtt) {
+                connections.spawn(serve(connection));
+            }
+        }
+    });
+    let open = Open { endpoint, _running: running };
+    Ok(ServerHandle::new(local, Some(tls.trust), Rc::new(open)))
+}
+
+/// A server's endpoint, closed when the server stops.
+struct Open {
+    endpoint: Endpoint,
+    _running: Nursery,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.endpoint.close(VarInt::from_u32(0), b"the server has stopped");
+    }
+}
+
+fn bind(
+    host: &dyn Host,
+    local: SocketAddr,
+    randomness: &Randomness,
+    server: Option<noq::ServerConfig>,
+) -> Result<Endpoint, String> {
+    let config = settings::endpoint(randomness).map_err(|error| error.to_string())?;
+    let socket = host.bind_udp(local).map_err(|error| format!("{local}: {error}"))?;
+    let socket = Box::new(Socket::new(socket));
+    Endpoint::new_with_abstract_socket(config, server, socket, Arc::new(Runtime))
+        .map_err(|error| error.to_string())
+}
+
+/// Words the loss of a connection. A peer that cannot be trusted or understood stays so; anything
+/// else may be over when the next connection is tried.
+pub(crate) fn connection_failed(
+    protocol: &'static str,
+    step: Step,
+    error: &ConnectionError,
+) -> Error {
+    match error {
+        ConnectionError::TransportError(_) | ConnectionError::VersionMismatch => {
+            Error::lasting(protocol, step, error)
+        }
+        ConnectionError::ConnectionClosed(_)
+        | ConnectionError::ApplicationClosed(_)
+        | ConnectionError::Reset
+        | ConnectionError::TimedOut
+        | ConnectionError::LocallyClosed
+        | ConnectionError::CidsExhausted => Error::transient(protocol, step, error),
+    }
+}

@@ -1,0 +1,120 @@
+//! The QUIC engine's runtime and socket on the executor and the sockets of a substrate.
+
+use std::io::{self, IoSliceMut};
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use noq::udp::{BATCH_SIZE, EcnCodepoint, RecvMeta, Transmit};
+use noq::{AsyncTimer, AsyncUdpSocket, UdpSender};
+use trackbed_core::packet::Ecn;
+use trackbed_substrate::{
+    Datagram, ReceivedMeta, Timer, UdpSocket, from_std_instant, now, sleep_until, spawn,
+    to_std_instant,
+};
+
+/// Time and tasks from the substrate's executor.
+#[derive(Debug)]
+pub(super) struct Runtime;
+
+impl noq::Runtime for Runtime {
+    fn new_timer(&self, deadline: Instant) -> Pin<Box<dyn AsyncTimer>> {
+        Box::pin(EngineTimer(sleep_until(from_std_instant(deadline))))
+    }
+
+    fn spawn(&self, future: Pin<Box<dyn Future<Output = ()> + Send>>) {
+        spawn(future).detach();
+    }
+
+    fn wrap_udp_socket(&self, _: std::net::UdpSocket) -> io::Result<Box<dyn AsyncUdpSocket>> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "sockets come from the host"))
+    }
+
+    fn now(&self) -> Instant {
+        to_std_instant(now())
+    }
+}
+
+#[derive(Debug)]
+struct EngineTimer(Timer);
+
+impl AsyncTimer for EngineTimer {
+    fn reset(mut self: Pin<&mut Self>, deadline: Instant) {
+        self.0.reset(from_std_instant(deadline));
+    }
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        Pin::new(&mut self.0).poll(cx)
+    }
+}
+
+/// A host's UDP socket as the engine wants it.
+#[derive(Debug)]
+pub(super) struct Socket(Arc<dyn UdpSocket>);
+
+impl Socket {
+    pub(super) fn new(socket: Box<dyn UdpSocket>) -> Socket {
+        Socket(socket.into())
+    }
+}
+
+impl AsyncUdpSocket for Socket {
+    fn create_sender(&self) -> Pin<Box<dyn UdpSender>> {
+        Box::pin(Sender(Arc::clone(&self.0)))
+    }
+
+    fn poll_recv(
+        &mut self,
+        cx: &mut Context<'_>,
+        buffers: &mut [IoSliceMut<'_>],
+        meta: &mut [RecvMeta],
+    ) -> Poll<io::Result<usize>> {
+        let mut received = [ReceivedMeta::default(); BATCH_SIZE];
+        let room = received.len().min(buffers.len()).min(meta.len());
+        let count =
+            std::task::ready!(self.0.poll_recv(cx, &mut buffers[..room], &mut received[..room]))?;
+        for (meta, received) in meta.iter_mut().zip(&received[..count]) {
+            meta.addr = received.source;
+            meta.len = received.len;
+            meta.stride = received.stride;
+            meta.ecn = EcnCodepoint::from_bits(received.ecn as u8);
+            meta.dst_ip = Some(received.destination);
+        }
+        Poll::Ready(Ok(count))
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        Ok(self.0.local_addr())
+    }
+
+    /// The sockets of every substrate set "don't fragment"; path MTU discovery relies on it.
+    fn may_fragment(&self) -> bool {
+        false
+    }
+}
+
+/// The sending side. A transmit is one datagram (`max_transmit_segments` stays 1): batches would
+/// leave as bursts that no pacer meant.
+#[derive(Debug)]
+struct Sender(Arc<dyn UdpSocket>);
+
+impl UdpSender for Sender {
+    fn poll_send(
+        self: Pin<&mut Self>,
+        transmit: &Transmit<'_>,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<()>> {
+        let datagram = Datagram {
+            source: transmit.src_ip,
+            destination: transmit.destination,
+            ecn: transmit.ecn.map_or(Ecn::NotCapable, |ecn| Ecn::from_bits(ecn as u8)),
+            payload: transmit.contents,
+            segment_size: transmit.segment_size,
+        };
+        // To QUIC a datagram that the host refuses is a lost one; recovery deals with it
+        // (RFC 9002), and an error here would end the whole endpoint.
+        self.0.poll_send(cx, &datagram).map(|_| Ok(()))
+    }
+}

@@ -1,0 +1,191 @@
+//! The engine's settings: windows, timers, congestion control, identifiers and traces.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use noq::congestion::{Bbr3Config, ControllerFactory, CubicConfig, NewRenoConfig};
+use noq::crypto::{CryptoError, HandshakeTokenKey};
+use noq::{
+    ConnectionId, ConnectionIdGenerator, EndpointConfig, IdleTimeout, QlogConfig, QlogFactory,
+    TransportConfig, VarInt,
+};
+use trackbed_core::Time;
+use trackbed_substrate::{EntropyError, SeededEntropy, to_std_instant};
+
+use crate::STREAMS_MAX;
+use crate::config::TransportParameters;
+use crate::error::{Error, Result};
+use crate::observer::{Observer, Side};
+use crate::tls::{Randomness, hex};
+
+/// A congestion control algorithm of the QUIC engine.
+pub struct QuicCongestion {
+    /// The name that scenarios use.
+    pub name: &'static str,
+    /// What it is.
+    pub summary: &'static str,
+    /// Whether a run with it can be repeated from its seed. BBRv3 draws the times of its bandwidth
+    /// probes from the operating system and the engine offers no way to seed them, so transfers of
+    /// more than about two seconds differ a little from run to run.
+    pub repeatable: bool,
+    factory: fn() -> Arc<dyn ControllerFactory + Send + Sync>,
+}
+
+impl fmt::Debug for QuicCongestion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("QuicCongestion").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// The congestion control algorithms that the QUIC engine offers: the values of
+/// [`TransportParameters::congestion`] for `quic` and `http3`.
+pub fn quic_congestion() -> &'static [QuicCongestion] {
+    CONGESTION
+}
+
+/// The transport's settings for either side.
+///
+/// # Errors
+/// If the congestion control algorithm is unknown or a number is beyond what QUIC can say.
+pub(super) fn transport(
+    protocol: &'static str,
+    parameters: &TransportParameters,
+) -> Result<Arc<TransportConfig>> {
+    let unsupported = |advice: String| Error::Unsupported { protocol, advice };
+    let name = parameters.congestion.as_str();
+    let congestion = CONGESTION.iter().find(|entry| entry.name == name).ok_or_else(|| {
+        let names: Vec<_> = CONGESTION.iter().map(|entry| entry.name).collect();
+        unsupported(format!("it has no congestion control `{name}`: use {}", names.join(", ")))
+    })?;
+    let idle = IdleTimeout::try_from(parameters.idle_timeout)
+        .map_err(|_| unsupported("the idle timeout is too long: use hours at most".to_owned()))?;
+    let window = VarInt::from_u32(parameters.window);
+    let mut transport = TransportConfig::default();
+    transport
+        .max_idle_timeout(Some(idle))
+        .stream_receive_window(window)
+        .receive_window(window)
+        .send_window(parameters.window.into())
+        .max_concurrent_bidi_streams(VarInt::from_u32(STREAMS_MAX))
+        // RFC 9002 section 6.2.2.
+        .initial_rtt(Duration::from_millis(333))
+        .enable_segmentation_offload(false)
+        .datagram_receive_buffer_size(None)
+        .congestion_controller_factory((congestion.factory)());
+    if let Some(observer) = &parameters.observer {
+        transport.qlog_factory(Arc::new(Traces(Arc::clone(observer))));
+    }
+    Ok(Arc::new(transport))
+}
+
+/// An endpoint's settings: everything that it would otherwise draw from the operating system
+/// comes from the host.
+///
+/// # Errors
+/// If the host's source of randomness fails.
+pub(super) fn endpoint(randomness: &Randomness) -> Result<EndpointConfig, EntropyError> {
+    let seeded = randomness.seeded();
+    let Some(seeded) = seeded else { return Ok(EndpointConfig::default()) };
+    let mut seed = [0; 32];
+    seeded.fill(&mut seed)?;
+    let mut key = [0; 32];
+    seeded.fill(&mut key)?;
+    let reset_key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, &key);
+    let mut config = EndpointConfig::new(Arc::new(reset_key));
+    let source = seeded.clone();
+    config
+        .rng_seed(Some(seed))
+        .cid_generator(Arc::new(move || Box::new(SeededIds(source.clone()))));
+    Ok(config)
+}
+
+/// The connection ID that a client's first packet is addressed to.
+pub(super) fn initial_destination(seeded: &SeededEntropy) -> ConnectionId {
+    random_id(seeded, INITIAL_ID_LEN)
+}
+
+/// Never seals a token: address validation tokens and Retry packets are not used, and so need no
+/// key.
+pub(super) struct NoTokens;
+
+impl HandshakeTokenKey for NoTokens {
+    fn seal(&self, _: u128, _: &mut Vec<u8>) -> Result<(), CryptoError> {
+        Err(CryptoError)
+    }
+
+    fn open<'a>(&self, _: u128, _: &'a mut [u8]) -> Result<&'a [u8], CryptoError> {
+        Err(CryptoError)
+    }
+}
+
+struct SeededIds(SeededEntropy);
+
+impl ConnectionIdGenerator for SeededIds {
+    fn generate_cid(&mut self) -> ConnectionId {
+        random_id(&self.0, ID_LEN)
+    }
+
+    fn cid_len(&self) -> usize {
+        ID_LEN
+    }
+
+    fn cid_lifetime(&self) -> Option<Duration> {
+        None
+    }
+}
+
+fn random_id(seeded: &SeededEntropy, len: usize) -> ConnectionId {
+    let mut bytes = [0; INITIAL_ID_LEN];
+    // The engine runs inside the simulated run, so its randomness is at hand.
+    seeded.fill(&mut bytes[..len]).expect("the QUIC engine works only inside its run");
+    ConnectionId::new(&bytes[..len])
+}
+
+/// Asks the observer for a trace of each connection.
+struct Traces(Arc<dyn Observer>);
+
+impl QlogFactory for Traces {
+    fn for_connection(
+        &self,
+        side: noq::Side,
+        _: SocketAddr,
+        initial_destination: ConnectionId,
+        _: Instant,
+    ) -> Option<QlogConfig> {
+        let side = match side {
+            noq::Side::Client => Side::Client,
+            noq::Side::Server => Side::Server,
+        };
+        let writer = self.0.qlog(side, &hex(&initial_destination))?;
+        let mut config = QlogConfig::new(writer);
+        config.start_time(to_std_instant(Time::ZERO));
+        Some(config)
+    }
+}
+
+const CONGESTION: &[QuicCongestion] = &[
+    QuicCongestion {
+        name: "cubic",
+        summary: "CUBIC (RFC 9438)",
+        repeatable: true,
+        factory: || Arc::new(CubicConfig::default()),
+    },
+    QuicCongestion {
+        name: "reno",
+        summary: "NewReno (RFC 9002 section 7)",
+        repeatable: true,
+        factory: || Arc::new(NewRenoConfig::default()),
+    },
+    QuicCongestion {
+        name: "bbr3",
+        summary: "BBR version 3 (draft-ietf-ccwg-bbr)",
+        repeatable: false,
+        factory: || Arc::new(Bbr3Config::default()),
+    },
+];
+
+/// The engine's own choices.
+const ID_LEN: usize = 8;
+const INITIAL_ID_LEN: usize = 20;

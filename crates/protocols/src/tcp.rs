@@ -1,0 +1,194 @@
+//! `tcp` and `tcp+tls`: request and response in the frames of [`framing`](crate::framing), one
+//! exchange after the other on a connection.
+
+mod client;
+mod server;
+
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use bytes::{Bytes, BytesMut};
+use futures_core::future::LocalBoxFuture;
+use futures_io::AsyncRead as _;
+use futures_util::AsyncWriteExt as _;
+use trackbed_substrate::Host;
+
+use crate::config::{ClientConfig, ServerConfig};
+use crate::error::{Error, Result, Step};
+use crate::framing::{Input, Output};
+use crate::protocol::{
+    Capabilities, Connection, Dialer, Protocol, ServerHandle, Service, Transport,
+};
+use crate::security::{Handshake, TlsVersion};
+use crate::tcp_transport::{Stream, TcpDialer, io_failed, serve_bare, serve_tls};
+use crate::tls::Profile;
+
+/// Frames on bare TCP.
+pub(crate) struct Tcp;
+
+impl Protocol for Tcp {
+    fn name(&self) -> &'static str {
+        "tcp"
+    }
+
+    fn summary(&self) -> &'static str {
+        "length-prefixed frames on TCP, not encrypted, one exchange at a time"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            transport: Transport::Tcp,
+            tls: &[],
+            handshakes: &[Handshake::New],
+            multiplexed: false,
+        }
+    }
+
+    fn serve(
+        &self,
+        host: Arc<dyn Host>,
+        listen: SocketAddr,
+        config: &ServerConfig,
+        service: Rc<dyn Service>,
+    ) -> Result<ServerHandle> {
+        let name = self.name();
+        serve_bare(name, &*host, listen, config, move |stream| {
+            server::serve(name, stream, Rc::clone(&service))
+        })
+    }
+
+    fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
+        if config.handshake != Handshake::New {
+            let advice = "it has no sessions to resume: use `tcp+tls`, or the handshake `new`";
+            return Err(Error::Unsupported { protocol: self.name(), advice: advice.to_owned() });
+        }
+        let tcp = TcpDialer::bare(self.name(), host, config);
+        Ok(Rc::new(FramedDialer { protocol: self.name(), tcp }))
+    }
+}
+
+/// Frames on TCP inside TLS.
+pub(crate) struct TcpTls;
+
+const TCP_TLS: Profile = Profile {
+    protocol: "tcp+tls",
+    alpn: b"trackbed-frames/1",
+    versions: TlsVersion::ALL,
+    early_data_max: crate::EARLY_DATA_MAX,
+};
+
+impl Protocol for TcpTls {
+    fn name(&self) -> &'static str {
+        TCP_TLS.protocol
+    }
+
+    fn summary(&self) -> &'static str {
+        "length-prefixed frames on TLS over TCP, one exchange at a time"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            transport: Transport::Tcp,
+            tls: TCP_TLS.versions,
+            handshakes: Handshake::ALL,
+            multiplexed: false,
+        }
+    }
+
+    fn serve(
+        &self,
+        host: Arc<dyn Host>,
+        listen: SocketAddr,
+        config: &ServerConfig,
+        service: Rc<dyn Service>,
+    ) -> Result<ServerHandle> {
+        serve_tls(TCP_TLS, &*host, listen, config, move |stream| {
+            server::serve(TCP_TLS.protocol, stream, Rc::clone(&service))
+        })
+    }
+
+    fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
+        let tcp = TcpDialer::with_tls(TCP_TLS, host, config)?;
+        Ok(Rc::new(FramedDialer { protocol: self.name(), tcp }))
+    }
+}
+
+struct FramedDialer {
+    protocol: &'static str,
+    tcp: TcpDialer,
+}
+
+impl Dialer for FramedDialer {
+    fn connect(&self, remote: SocketAddr) -> LocalBoxFuture<'_, Result<Rc<dyn Connection>>> {
+        Box::pin(async move {
+            let stream = self.tcp.connect(remote).await?;
+            let open = client::FramedConnection::new(self.protocol, stream, self.tcp.idle_timeout);
+            Ok(Rc::new(open) as Rc<dyn Connection>)
+        })
+    }
+}
+
+/// The receiving half of a stream.
+struct StreamInput {
+    protocol: &'static str,
+    stream: Stream,
+    buffer: BytesMut,
+}
+
+impl StreamInput {
+    fn new(protocol: &'static str, stream: Stream) -> StreamInput {
+        StreamInput { protocol, stream, buffer: BytesMut::new() }
+    }
+}
+
+impl Input for StreamInput {
+    fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>>> {
+        self.buffer.resize(READ_LEN, 0);
+        let read = ready!(Pin::new(&mut self.stream).poll_read(cx, &mut self.buffer));
+        let len = read.map_err(|error| io_failed(self.protocol, Step::Receive, &error))?;
+        Poll::Ready(Ok((len > 0).then(|| self.buffer.split_to(len).freeze())))
+    }
+}
+
+/// The sending half of a stream.
+struct StreamOutput {
+    protocol: &'static str,
+    stream: Stream,
+    waiting: BytesMut,
+}
+
+impl StreamOutput {
+    fn new(protocol: &'static str, stream: Stream) -> StreamOutput {
+        StreamOutput { protocol, stream, waiting: BytesMut::new() }
+    }
+
+    fn failed(&self, error: &io::Error) -> Error {
+        io_failed(self.protocol, Step::Send, error)
+    }
+
+    async fn hand_over(&mut self) -> Result<()> {
+        let bytes = self.waiting.split();
+        self.stream.write_all(&bytes).await.map_err(|error| self.failed(&error))
+    }
+}
+
+impl Output for StreamOutput {
+    async fn write(&mut self, bytes: Bytes) -> Result<()> {
+        self.waiting.extend_from_slice(&bytes);
+        if self.waiting.len() >= WAITING_MAX { self.hand_over().await } else { Ok(()) }
+    }
+
+    async fn flush(&mut self) -> Result<()> {
+        self.hand_over().await?;
+        self.stream.flush().await.map_err(|error| self.failed(&error))
+    }
+}
+
+/// The most that is read at once.
+const READ_LEN: usize = 64 << 10;
+/// When waiting bytes are handed to TCP without being asked to.
+const WAITING_MAX: usize = 64 << 10;

@@ -1,0 +1,59 @@
+//! The server's side of a connection.
+
+use std::rc::Rc;
+
+use futures_util::future::try_join;
+
+use super::{StreamInput, StreamOutput};
+use crate::body::{PipeSender, pipe};
+use crate::error::Result;
+use crate::framing::{Delimiter, Reader, response_head, send_message};
+use crate::protocol::{Request, Service};
+use crate::tcp_transport::Stream;
+
+/// Answers the requests of a connection until the client closes it. A client that breaks the
+/// protocol, and a body that fails, cost the connection: it is reset.
+pub(super) async fn serve(protocol: &'static str, mut stream: Stream, service: Rc<dyn Service>) {
+    let mut reader = Reader::new(protocol, StreamInput::new(protocol, stream.clone()));
+    let mut output = StreamOutput::new(protocol, stream.clone());
+    match exchanges(&mut reader, &mut output, &*service).await {
+        // What is left to tell is lost if the client has gone.
+        Ok(()) => drop(stream.close().await),
+        Err(_) => stream.abort(),
+    }
+}
+
+async fn exchanges(
+    reader: &mut Reader<StreamInput>,
+    output: &mut StreamOutput,
+    service: &dyn Service,
+) -> Result<()> {
+    while let Some(path) = reader.request().await? {
+        // A service that does not read its body stops the client.
+        let (sender, body) = pipe();
+        let answer = async {
+            let response = service.call(Request { path, body }).await;
+            let head = response_head(response.status);
+            send_message(output, Delimiter::EmptyChunk, head, response.body).await
+        };
+        try_join(answer, receive(reader, sender)).await?;
+    }
+    Ok(())
+}
+
+/// Receives the body of a request to its end, also if the service does not want it: the next
+/// request is behind it.
+async fn receive(reader: &mut Reader<StreamInput>, mut sender: PipeSender) -> Result<()> {
+    let mut left = 0;
+    let end = loop {
+        match reader.chunked_piece(&mut left).await {
+            Ok(Some(piece)) => {
+                let _wanted = sender.send(piece).await;
+            }
+            Ok(None) => break Ok(()),
+            Err(error) => break Err(error),
+        }
+    };
+    sender.finish(end.clone());
+    end
+}

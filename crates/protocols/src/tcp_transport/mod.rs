@@ -1,0 +1,141 @@
+//! TCP (RFC 9293), bare or under TLS: what `http2`, `tcp` and `tcp+tls` have in common.
+
+mod stream;
+mod tls_stream;
+mod watched;
+
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use trackbed_substrate::{Host, TcpOptions, TcpStream};
+
+use crate::config::{ClientConfig, ServerConfig};
+use crate::error::{Error, Result, Step};
+use crate::nursery::Nursery;
+use crate::protocol::ServerHandle;
+use crate::tls::{Profile, TlsClient, TlsServer, Trust};
+pub(crate) use stream::Stream;
+pub(crate) use watched::Watchdog;
+
+/// Opens TCP connections from a host.
+pub(crate) struct TcpDialer {
+    protocol: &'static str,
+    host: Arc<dyn Host>,
+    local: Option<IpAddr>,
+    options: TcpOptions,
+    tls: Option<TlsClient>,
+    pub(crate) idle_timeout: Duration,
+}
+
+impl TcpDialer {
+    /// A dialer of connections inside TLS.
+    pub(crate) fn with_tls(
+        profile: Profile,
+        host: Arc<dyn Host>,
+        config: &ClientConfig,
+    ) -> Result<TcpDialer> {
+        let tls = TlsClient::new(profile, host.entropy(), config)?;
+        let bare = TcpDialer::bare(profile.protocol, host, config);
+        Ok(TcpDialer { tls: Some(tls), ..bare })
+    }
+
+    /// A dialer of bare connections.
+    pub(crate) fn bare(
+        protocol: &'static str,
+        host: Arc<dyn Host>,
+        config: &ClientConfig,
+    ) -> TcpDialer {
+        TcpDialer {
+            protocol,
+            host,
+            local: config.local,
+            options: config.transport.tcp_options(),
+            tls: None,
+            idle_timeout: config.transport.idle_timeout,
+        }
+    }
+
+    /// Connects; under TLS the stream is ready for a request.
+    pub(crate) async fn connect(&self, remote: SocketAddr) -> Result<Stream> {
+        let connected = self.host.connect_tcp(self.local, remote, &self.options).await;
+        let tcp = connected.map_err(|error| io_failed(self.protocol, Step::Connect, &error))?;
+        let Some(tls) = &self.tls else { return Ok(Stream::plain(tcp)) };
+        let handshake = Stream::connect_tls(tcp, tls).await;
+        handshake.map_err(|error| io_failed(self.protocol, Step::Handshake, &error))
+    }
+}
+
+/// Starts a server inside TLS; see [`serve_bare`].
+pub(crate) fn serve_tls<F: Future<Output = ()> + 'static>(
+    profile: Profile,
+    host: &dyn Host,
+    listen: SocketAddr,
+    config: &ServerConfig,
+    serve: impl Fn(Stream) -> F + 'static,
+) -> Result<ServerHandle> {
+    let tls = TlsServer::new(profile, host.entropy(), config)?;
+    let trust = tls.trust.clone();
+    let open = move |tcp| Stream::accept_tls(tcp, &tls);
+    let listener = Listener { protocol: profile.protocol, listen, trust: Some(trust) };
+    listener.start(host, config, open, serve)
+}
+
+/// Starts a server on bare TCP: every connection is handed to `serve`, whose future runs until it
+/// ends or the handle is dropped.
+pub(crate) fn serve_bare<F: Future<Output = ()> + 'static>(
+    protocol: &'static str,
+    host: &dyn Host,
+    listen: SocketAddr,
+    config: &ServerConfig,
+    serve: impl Fn(Stream) -> F + 'static,
+) -> Result<ServerHandle> {
+    let listener = Listener { protocol, listen, trust: None };
+    listener.start(host, config, |tcp| Ok(Stream::plain(tcp)), serve)
+}
+
+struct Listener {
+    protocol: &'static str,
+    listen: SocketAddr,
+    trust: Option<Trust>,
+}
+
+impl Listener {
+    fn start<F: Future<Output = ()> + 'static>(
+        self,
+        host: &dyn Host,
+        config: &ServerConfig,
+        open: impl Fn(Box<dyn TcpStream>) -> io::Result<Stream> + 'static,
+        serve: impl Fn(Stream) -> F + 'static,
+    ) -> Result<ServerHandle> {
+        let listener = host
+            .listen_tcp(self.listen, &config.transport.tcp_options())
+            .map_err(|error| Error::lasting(self.protocol, Step::Listen, error))?;
+        let local = listener.local_addr();
+        let running = Nursery::default();
+        let connections = Nursery::default();
+        running.spawn(async move {
+            while let Ok(tcp) = listener.accept().await {
+                // Opening fails only for a configuration that was refused before.
+                if let Ok(stream) = open(tcp) {
+                    connections.spawn(serve(stream));
+                }
+            }
+        });
+        Ok(ServerHandle::new(local, self.trust, Rc::new(running)))
+    }
+}
+
+/// Words the failure of a connection. What the peer or the configuration refuses stays refused.
+pub(crate) fn io_failed(protocol: &'static str, step: Step, error: &io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::InvalidData
+        | io::ErrorKind::InvalidInput
+        | io::ErrorKind::AddrNotAvailable
+        | io::ErrorKind::Unsupported => Error::lasting(protocol, step, error),
+        _ => Error::transient(protocol, step, error),
+    }
+}

@@ -1,0 +1,131 @@
+//! One TCP connection, bare or inside TLS, for whoever speaks over it.
+
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use futures_io::{AsyncRead, AsyncWrite};
+use trackbed_substrate::TcpStream;
+
+use super::tls_stream::TlsStream;
+use super::watched::{Progress, Watched};
+use crate::security::Security;
+use crate::stats::TransportStats;
+use crate::tls::{TlsClient, TlsServer};
+
+/// A handle on a connection. Clones share it; reading and writing must stay in one task, because
+/// TLS may have to write in order to read.
+#[derive(Clone)]
+pub(crate) struct Stream(Rc<RefCell<Layers>>);
+
+enum Layers {
+    Plain(Watched),
+    Tls(Box<TlsStream>),
+}
+
+impl Stream {
+    /// Bare TCP.
+    pub(crate) fn plain(tcp: Box<dyn TcpStream>) -> Stream {
+        Stream::of(Layers::Plain(Watched::new(tcp)))
+    }
+
+    /// The client's side of TLS, ready for a request: after the handshake, or before it where
+    /// early data is possible.
+    pub(crate) async fn connect_tls(
+        tcp: Box<dyn TcpStream>,
+        client: &TlsClient,
+    ) -> io::Result<Stream> {
+        let mut tls = TlsStream::client(Watched::new(tcp), client)?;
+        if !tls.can_send_early() {
+            tls.handshake().await?;
+        }
+        Ok(Stream::of(Layers::Tls(Box::new(tls))))
+    }
+
+    /// The server's side of TLS. The handshake happens while it is read.
+    pub(crate) fn accept_tls(tcp: Box<dyn TcpStream>, server: &TlsServer) -> io::Result<Stream> {
+        let tls = TlsStream::server(Watched::new(tcp), server)?;
+        Ok(Stream::of(Layers::Tls(Box::new(tls))))
+    }
+
+    pub(crate) fn security(&self) -> Option<Security> {
+        match &*self.0.borrow() {
+            Layers::Plain(_) => None,
+            Layers::Tls(tls) => tls.security(),
+        }
+    }
+
+    pub(crate) fn stats(&self) -> TransportStats {
+        self.0.borrow().tcp().info().into()
+    }
+
+    pub(crate) fn progress(&self) -> Progress {
+        self.0.borrow().tcp().progress()
+    }
+
+    /// Resets the connection.
+    pub(crate) fn abort(&self) {
+        self.0.borrow().tcp().abort();
+    }
+
+    /// Sends the end of the stream behind what was written.
+    pub(crate) async fn close(&mut self) -> io::Result<()> {
+        poll_fn(|cx| Pin::new(&mut *self).poll_close(cx)).await
+    }
+
+    fn of(layers: Layers) -> Stream {
+        Stream(Rc::new(RefCell::new(layers)))
+    }
+}
+
+impl Layers {
+    fn tcp(&self) -> &Watched {
+        match self {
+            Layers::Plain(tcp) => tcp,
+            Layers::Tls(tls) => tls.tcp(),
+        }
+    }
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
+        match &mut *self.0.borrow_mut() {
+            Layers::Plain(tcp) => Pin::new(tcp).poll_read(cx, buffer),
+            Layers::Tls(tls) => Pin::new(tls).poll_read(cx, buffer),
+        }
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        match &mut *self.0.borrow_mut() {
+            Layers::Plain(tcp) => Pin::new(tcp).poll_write(cx, bytes),
+            Layers::Tls(tls) => Pin::new(tls).poll_write(cx, bytes),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut *self.0.borrow_mut() {
+            Layers::Plain(tcp) => Pin::new(tcp).poll_flush(cx),
+            Layers::Tls(tls) => Pin::new(tls).poll_flush(cx),
+        }
+    }
+
+    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut *self.0.borrow_mut() {
+            Layers::Plain(tcp) => Pin::new(tcp).poll_close(cx),
+            Layers::Tls(tls) => Pin::new(tls).poll_close(cx),
+        }
+    }
+}

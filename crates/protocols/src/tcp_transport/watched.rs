@@ -1,0 +1,118 @@
+//! A TCP connection that remembers when it last made progress, and a watchdog over it.
+
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_io::{AsyncRead, AsyncWrite};
+use trackbed_core::Time;
+use trackbed_substrate::{TcpInfo, TcpStream, Timer, now, sleep_until};
+
+/// When a connection last took or gave bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct Progress(Rc<Cell<Time>>);
+
+impl Progress {
+    /// Resolves when nothing has moved for `idle`, counted from now at the earliest.
+    pub(crate) fn watchdog(&self, idle: Duration) -> Watchdog {
+        self.0.set(now());
+        Watchdog { progress: self.clone(), idle, timer: sleep_until(now() + idle) }
+    }
+}
+
+/// See [`Progress::watchdog`].
+#[derive(Debug)]
+pub(crate) struct Watchdog {
+    progress: Progress,
+    idle: Duration,
+    timer: Timer,
+}
+
+impl Watchdog {
+    /// Ready when the connection is to be given up.
+    pub(crate) fn poll_bark(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        while Pin::new(&mut self.timer).poll(cx).is_ready() {
+            let due = self.progress.0.get() + self.idle;
+            if due <= now() {
+                return Poll::Ready(());
+            }
+            self.timer.reset(due);
+        }
+        Poll::Pending
+    }
+
+    /// The output of `work`, or `None` if the connection is to be given up before.
+    pub(crate) async fn guard<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
+        let mut work = std::pin::pin!(work);
+        poll_fn(|cx| match work.as_mut().poll(cx) {
+            Poll::Ready(output) => Poll::Ready(Some(output)),
+            Poll::Pending => self.poll_bark(cx).map(|()| None),
+        })
+        .await
+    }
+}
+
+/// The TCP connection below everything else.
+pub(super) struct Watched {
+    tcp: Box<dyn TcpStream>,
+    progress: Progress,
+}
+
+impl Watched {
+    pub(super) fn new(tcp: Box<dyn TcpStream>) -> Watched {
+        Watched { tcp, progress: Progress(Rc::new(Cell::new(now()))) }
+    }
+
+    pub(super) fn progress(&self) -> Progress {
+        self.progress.clone()
+    }
+
+    pub(super) fn info(&self) -> TcpInfo {
+        self.tcp.info()
+    }
+
+    pub(super) fn abort(&self) {
+        self.tcp.abort();
+    }
+
+    fn moved(&self, result: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if let Poll::Ready(Ok(1..)) = result {
+            self.progress.0.set(now());
+        }
+        result
+    }
+}
+
+impl AsyncRead for Watched {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
+        let result = Pin::new(&mut self.tcp).poll_read(cx, buffer);
+        self.moved(result)
+    }
+}
+
+impl AsyncWrite for Watched {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let result = Pin::new(&mut self.tcp).poll_write(cx, bytes);
+        self.moved(result)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.tcp).poll_flush(cx)
+    }
+
+    fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.tcp).poll_close(cx)
+    }
+}
