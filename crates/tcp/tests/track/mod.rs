@@ -152,7 +152,28 @@ impl Track {
             if self.trace {
                 let s = Segment::parse(&packet).unwrap();
                 let st = connection.stats();
-                println!("{:10.3} {} seq {} len {} ack {} win {} {:?} sack {:?} | cwnd {} ssthresh {} fly {} swnd {} rto {:?} q {}", self.now.as_millis_f64(), ["C","S"][end], s.sequence.0, s.payload.len(), s.acknowledgment.0, s.window, s.flags, s.options.sack.as_slice().iter().map(|b| (b.start.0,b.end.0)).collect::<Vec<_>>(), st.cwnd_segments, st.ssthresh_segments as i32, st.in_flight_segments, st.send_window_bytes, st.rto, self.links[end].departures.len());
+                println!(
+                    "{:10.3} {} seq {} len {} ack {} win {} {:?} sack {:?} | cwnd {} ssthresh {} fly {} swnd {} rto {:?} q {}",
+                    self.now.as_millis_f64(),
+                    ["C", "S"][end],
+                    s.sequence.0,
+                    s.payload.len(),
+                    s.acknowledgment.0,
+                    s.window,
+                    s.flags,
+                    s.options
+                        .sack
+                        .as_slice()
+                        .iter()
+                        .map(|b| (b.start.0, b.end.0))
+                        .collect::<Vec<_>>(),
+                    st.cwnd_segments,
+                    st.ssthresh_segments as i32,
+                    st.in_flight_segments,
+                    st.send_window_bytes,
+                    st.rto,
+                    self.links[end].departures.len()
+                );
             }
             self.links[end].push(self.now, packet);
         }
