@@ -1,0 +1,225 @@
+//! The two ends of a cell: what the chosen protocol can do, and what it has no use for.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use trackbed_core::parameter::{Kind, Value};
+use trackbed_protocols::{
+    Capabilities, CipherSuite, Handshake, Protocol, TlsVersion, Transport, TransportParameters,
+    quic_congestion, registry,
+};
+
+use super::form::{Datum, Form};
+use super::plan::Endpoint;
+use super::schema::{Field, Shape, field, required};
+use super::spec::Spec;
+
+/// A combination that can be run.
+pub(super) struct Resolved {
+    pub endpoint: Endpoint,
+    /// Keys that mean nothing to this protocol.
+    pub ignored: Vec<&'static str>,
+}
+
+/// Why a combination cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Refusal {
+    /// The key whose value does not go with the others.
+    pub path: &'static str,
+    pub why: String,
+}
+
+/// The ends where axis `i` stands at `selection[i]`; `None` if no protocol is said.
+pub(super) fn resolve(spec: &Spec, selection: &[usize]) -> Option<Result<Resolved, Refusal>> {
+    let settings = Settings { spec, selection };
+    let protocol = trackbed_protocols::find(settings.word("protocol")?)?;
+    Some(settings.endpoint(protocol))
+}
+
+/// What a key's factor is in the cells of a protocol that has no use for it.
+pub(super) fn ignored_factor(path: &str) -> &'static str {
+    match path {
+        // Without tickets every connection is a new one.
+        "handshake" => Handshake::New.name(),
+        _ => "none",
+    }
+}
+
+/// The keys that tell cells apart even where they have one value.
+pub(super) const FACTORS: [&str; 5] = ["protocol", "tls", "handshake", "cipher", "congestion"];
+
+struct Settings<'a> {
+    spec: &'a Spec,
+    selection: &'a [usize],
+}
+
+impl Settings<'_> {
+    fn endpoint(&self, protocol: &'static dyn Protocol) -> Result<Resolved, Refusal> {
+        let can = protocol.capabilities();
+        let tls = self.tls(protocol.name(), &can)?;
+        let handshake = self.handshake(protocol.name(), &can, tls)?;
+        let cipher = self.word("cipher").and_then(CipherSuite::from_name);
+        let transport = self.transport(protocol.name(), &can)?;
+        let cipher = cipher.filter(|_| tls.is_some());
+        let endpoint = Endpoint { protocol, tls, handshake, cipher, transport };
+        Ok(Resolved { endpoint, ignored: ignored(&can) })
+    }
+
+    fn tls(&self, protocol: &str, can: &Capabilities) -> Result<Option<TlsVersion>, Refusal> {
+        let newest = can.tls.iter().copied().max();
+        let wanted = self.word("tls").and_then(TlsVersion::from_name);
+        match wanted {
+            Some(version) if newest.is_some() && !can.tls.contains(&version) => {
+                let versions: Vec<&str> = can.tls.iter().map(|version| version.name()).collect();
+                let why = format!("{protocol} runs over TLS {} only", versions.join(" and "));
+                Err(Refusal { path: "tls", why })
+            }
+            wanted => Ok(newest.map(|newest| wanted.unwrap_or(newest))),
+        }
+    }
+
+    fn handshake(
+        &self,
+        protocol: &str,
+        can: &Capabilities,
+        tls: Option<TlsVersion>,
+    ) -> Result<Handshake, Refusal> {
+        let wanted = self.word("handshake").and_then(Handshake::from_name);
+        let wanted = wanted.filter(|_| tls.is_some()).unwrap_or_default();
+        let refuse = |why| Err(Refusal { path: "handshake", why });
+        if wanted == Handshake::Early && tls == Some(TlsVersion::Tls12) {
+            return refuse("early data needs TLS 1.3 (RFC 8446 section 2.3)".to_owned());
+        }
+        if tls.is_some() && !can.handshakes.contains(&wanted) {
+            let known: Vec<&str> = can.handshakes.iter().map(|known| known.name()).collect();
+            let why = format!(
+                "{protocol} knows no handshake {}; it has {}",
+                wanted.name(),
+                known.join(", ")
+            );
+            return refuse(why);
+        }
+        Ok(wanted)
+    }
+
+    fn transport(
+        &self,
+        protocol: &str,
+        can: &Capabilities,
+    ) -> Result<TransportParameters, Refusal> {
+        let known = congestion(can.transport);
+        let mut transport = TransportParameters::default();
+        if let Some(congestion) = self.word("congestion") {
+            if !known.contains(&congestion) {
+                let why = format!(
+                    "{protocol} has no congestion control {congestion}; it has {}",
+                    known.join(", ")
+                );
+                return Err(Refusal { path: "congestion", why });
+            }
+            transport.congestion = congestion.to_owned();
+        }
+        let bytes = |path: &str| match self.value(path) {
+            Some(Value::Size(size)) => Some(usize::try_from(size.as_bytes()).unwrap_or(usize::MAX)),
+            _ => None,
+        };
+        let flag = |path: &str| match self.value(path) {
+            Some(Value::Flag(flag)) => Some(*flag),
+            _ => None,
+        };
+        let time = |path: &str| match self.value(path) {
+            Some(Value::Time(span)) => Some(*span),
+            _ => None,
+        };
+        let tcp = &mut transport.tcp;
+        tcp.hystart = flag("hystart").unwrap_or(tcp.hystart);
+        tcp.ecn = flag("ecn").or(tcp.ecn);
+        tcp.send_buffer = bytes("send-buffer").or(tcp.send_buffer);
+        tcp.receive_buffer = bytes("receive-buffer").or(tcp.receive_buffer);
+        tcp.keepalive = time("keepalive").or(tcp.keepalive);
+        transport.idle_timeout = time("idle-timeout").unwrap_or(transport.idle_timeout);
+        if let Some(window) = bytes("window") {
+            transport.window = u32::try_from(window).map_err(|_| Refusal {
+                path: "window",
+                why: "a window is at most 4294967295 B".to_owned(),
+            })?;
+        }
+        Ok(transport)
+    }
+
+    fn value(&self, path: &str) -> Option<&Value> {
+        match self.spec.datum(path, self.selection)? {
+            Datum::Value(value) => Some(value),
+            Datum::Number(_) | Datum::Text(_) => None,
+        }
+    }
+
+    fn word(&self, path: &str) -> Option<&'static str> {
+        match self.value(path)? {
+            Value::Choice(word) => Some(word),
+            _ => None,
+        }
+    }
+}
+
+fn ignored(can: &Capabilities) -> Vec<&'static str> {
+    let mut ignored = Vec::new();
+    if can.tls.is_empty() {
+        ignored.extend(["tls", "handshake", "cipher"]);
+    }
+    if can.transport == Transport::Udp {
+        ignored.extend(["hystart", "ecn", "send-buffer", "receive-buffer", "keepalive"]);
+    }
+    if !can.multiplexed {
+        ignored.push("window");
+    }
+    ignored
+}
+
+/// The keys of the two ends.
+pub(super) fn fields() -> Vec<Field> {
+    static PROTOCOLS: LazyLock<Vec<&'static str>> =
+        LazyLock::new(|| registry().iter().map(|protocol| protocol.name()).collect());
+    static TLS: LazyLock<Vec<&'static str>> =
+        LazyLock::new(|| TlsVersion::ALL.iter().map(|version| version.name()).collect());
+    static HANDSHAKES: LazyLock<Vec<&'static str>> =
+        LazyLock::new(|| Handshake::ALL.iter().map(|handshake| handshake.name()).collect());
+    static CIPHERS: LazyLock<Vec<&'static str>> =
+        LazyLock::new(|| CipherSuite::ALL.iter().map(|cipher| cipher.name()).collect());
+    static CONGESTION: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+        let mut names = congestion(Transport::Tcp);
+        names.extend(congestion(Transport::Udp));
+        let mut seen = BTreeSet::new();
+        names.retain(|name| seen.insert(*name));
+        names
+    });
+    let choice = |words: &'static [&'static str]| Shape::Swept(Form::Kind(Kind::Choice(words)));
+    let of = |kind| Shape::Swept(Form::Kind(kind));
+    vec![
+        required(field("protocol", choice(&PROTOCOLS), None, "what is compared")),
+        field("tls", choice(&TLS), None, "the TLS version; without it the newest there is"),
+        field("handshake", choice(&HANDSHAKES), Some("new"), "how connections begin"),
+        field("cipher", choice(&CIPHERS), None, "the cipher; without it the ends agree"),
+        field("congestion", choice(&CONGESTION), Some("cubic"), "the congestion control"),
+        field("hystart", of(Kind::Flag), Some("true"), HYSTART),
+        field("ecn", of(Kind::Flag), None, ECN),
+        field("send-buffer", of(Kind::Size), None, "TCP: the send buffer; else the stack's"),
+        field("receive-buffer", of(Kind::Size), None, "TCP: the receive buffer; likewise"),
+        field("keepalive", of(Kind::Time), None, "TCP: probe after so long; else never"),
+        field("window", of(Kind::Size), Some("64 MiB"), WINDOW),
+        field("idle-timeout", of(Kind::Time), Some("30 s"), IDLE_TIMEOUT),
+    ]
+}
+
+const HYSTART: &str = "TCP: CUBIC leaves slow start when the delay grows";
+const ECN: &str = "TCP: ask for congestion notification; else answer who asks";
+const WINDOW: &str = "HTTP/2 and QUIC: the flow control window of a stream and a connection";
+const IDLE_TIMEOUT: &str = "how long nothing may arrive before a connection is given up";
+
+/// The congestion control algorithms of a transport.
+fn congestion(transport: Transport) -> Vec<&'static str> {
+    match transport {
+        Transport::Tcp => trackbed_tcp::algorithms().iter().map(|entry| entry.name()).collect(),
+        Transport::Udp => quic_congestion().iter().map(|entry| entry.name).collect(),
+    }
+}

@@ -1,0 +1,65 @@
+//! The files that a scenario names: read once, and told by their contents.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sha2::{Digest as _, Sha256};
+use trackbed_core::parameter::Value;
+
+use super::form::Datum;
+
+/// The contents of files that have been read.
+#[derive(Debug, Default)]
+pub(super) struct Files(BTreeMap<PathBuf, Arc<[u8]>>);
+
+impl Files {
+    /// The value as models read it: for a file its contents.
+    pub fn text(&mut self, datum: &Datum) -> Result<String, String> {
+        let Datum::Value(Value::File(path)) = datum else { return Ok(datum.to_string()) };
+        let contents = self.contents(path)?;
+        let text = std::str::from_utf8(&contents);
+        text.map(str::to_owned).map_err(|_| format!("{} is not a text in UTF-8", path.display()))
+    }
+
+    /// The value as it is told from others: for a file the digest of its contents.
+    pub fn canonical(&mut self, value: &Value) -> Result<String, String> {
+        match value {
+            Value::File(path) => Ok(format!("sha256 {}", digest(&self.contents(path)?))),
+            value => Ok(Datum::Value(value.clone()).to_string()),
+        }
+    }
+
+    fn contents(&mut self, path: &Path) -> Result<Arc<[u8]>, String> {
+        if let Some(contents) = self.0.get(path) {
+            return Ok(Arc::clone(contents));
+        }
+        let contents: Arc<[u8]> = read_bounded(path, FILE_BYTES_MAX)?.into();
+        self.0.insert(path.to_owned(), Arc::clone(&contents));
+        Ok(contents)
+    }
+}
+
+/// Reads a file of at most `limit` bytes; the error says what is wrong with it.
+pub(super) fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
+    let fail = |why: std::io::Error| match path.is_dir() {
+        true => format!("{} is a folder", path.display()),
+        false => format!("cannot read {}: {why}", path.display()),
+    };
+    let file = std::fs::File::open(path).map_err(fail)?;
+    let mut bytes = Vec::new();
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(fail)?;
+    match bytes.len() as u64 > limit {
+        true => Err(format!("{} is larger than {} MB", path.display(), limit / 1_000_000)),
+        false => Ok(bytes),
+    }
+}
+
+/// The SHA-256 digest in hexadecimal.
+pub(super) fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A trace of a day's drive fits; a mistaken path to a disk image does not.
+const FILE_BYTES_MAX: u64 = 256_000_000;

@@ -1,0 +1,134 @@
+//! From the text of a scenario to a [`Plan`].
+//!
+//! The way: text, a tree in which everything knows where it stands ([`tree`]), settings of known
+//! keys and right kinds ([`reader`], driven by the tables of [`schema`]), cells ([`resolve`]).
+//! Mistakes are gathered on the way and reported together, each with its line and a remedy.
+//!
+//! # The format
+//!
+//! TOML. Quantities carry units. On any key of the ends, a link or a workload, a list of values or
+//! a range (`{ from = "1 ms", to = "9 ms", step = "2 ms" }`, or `points = 5` for the step) makes
+//! an axis. The cells are the product of all axes, in the order of the file, the last axis turning
+//! fastest. Combinations that a protocol cannot do are left out, as long as each value that is
+//! written occurs somewhere.
+//!
+//! A key of a link takes a plain value (`delay = "5 ms"`), a model by its name
+//! (`delay = { uniform = { least = "1 ms", most = "3 ms" } }`), or several models that all apply
+//! (`loss = { loss = "0.1 %", periodic = 100 }`).
+
+mod endpoint;
+mod factors;
+mod files;
+mod form;
+mod network;
+mod overrides;
+mod plan;
+mod problem;
+mod reader;
+mod reference;
+mod resolve;
+mod schema;
+mod source;
+mod spec;
+mod suggest;
+mod sweep;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod values;
+
+use trackbed_core::parameter::Value;
+
+pub use overrides::{Override, OverrideError};
+pub use plan::{Cell, Endpoint, Factor, LinkPlan, NetworkPlan, Plan};
+pub use problem::ScenarioError;
+pub use reference::{Key, reference};
+pub use source::{BuiltIn, Source, built_in};
+
+use form::Datum;
+use problem::{Origin, Problems};
+use spec::Spec;
+
+/// Reads a scenario, lays `overrides` over it (the last one of a key rules), and resolves it.
+///
+/// # Errors
+/// If there is anything that cannot be run; all mistakes that can be told at once are reported
+/// together.
+pub fn load(source: &Source, overrides: &[Override]) -> Result<Plan, ScenarioError> {
+    let text = source.read()?;
+    let mut origins = vec![Origin { name: text.name, text: text.text, is_file: true }];
+    origins.extend(overrides.iter().map(Override::origin));
+    let mut table = tree::parse_document(&origins[0])?;
+    if table.entries.is_empty() && overrides.is_empty() {
+        let help = "write a scenario, for example a copy of a built-in one";
+        let message = format!("{} says nothing", origins[0].name);
+        return Err(ScenarioError::about_file(message, Some(help.to_owned())));
+    }
+    let mut problems = Problems::default();
+    for (index, setting) in overrides.iter().enumerate() {
+        setting.apply(index + 1, &mut table, &mut problems);
+    }
+    let spec = reader::read(&table, &text.folder, &mut problems);
+    let resolved = resolve::cells(&spec, &mut problems);
+    let counts = Counts::of(&spec, resolved.cells.len(), &mut problems);
+    check_name(&spec, &mut problems);
+    problems.check(&origins)?;
+    let words = |path: &str| spec.datum(path, &[]).map(Datum::to_string);
+    let canonical = format!("seed {}\n\n{}\n", counts.seed, resolved.canonical.join("\n\n"));
+    Ok(Plan {
+        name: words("name").unwrap_or(text.stem),
+        summary: words("summary").unwrap_or_default(),
+        paper: words("paper"),
+        seed: counts.seed,
+        runs: counts.runs,
+        cells: resolved.cells,
+        source_text: origins.swap_remove(0).text,
+        hash: files::digest(canonical.as_bytes()),
+        notes: resolved.notes,
+    })
+}
+
+/// Results are kept in a folder of the scenario's name.
+fn check_name(spec: &Spec, problems: &mut Problems) {
+    let Some(setting) = spec.get("name") else { return };
+    let name = spec.datum("name", &[]).map(Datum::to_string).unwrap_or_default();
+    let plain = |c: char| c.is_alphanumeric() || "-_.+ ".contains(c);
+    if !name.chars().all(plain) || name.starts_with('.') || name.chars().count() > NAME_CHARS_MAX {
+        let help =
+            format!("write at most {NAME_CHARS_MAX} letters, digits, and - or _ between them");
+        problems.add_with_help(
+            &setting.choices[0].place,
+            "results cannot be kept under this name",
+            help,
+        );
+    }
+}
+
+struct Counts {
+    seed: u64,
+    runs: u32,
+}
+
+impl Counts {
+    fn of(spec: &Spec, cells: usize, problems: &mut Problems) -> Counts {
+        let count = |path: &str, default: u64| match spec.datum(path, &[]) {
+            Some(Datum::Value(Value::Count(count))) => *count,
+            _ => schema::default_count(path).unwrap_or(default),
+        };
+        let (seed, runs) = (count("seed", 1), count("runs", 1));
+        if runs.saturating_mul(cells.max(1) as u64) > RUNS_MAX {
+            let message = format!("{runs} runs of {cells} cells");
+            let help = format!("at most {RUNS_MAX} runs in all fit one plan; write fewer");
+            match spec.get("runs") {
+                Some(setting) => problems.add_with_help(&setting.choices[0].place, message, help),
+                None => problems.add_missing(message, help),
+            }
+        }
+        Counts { seed, runs: u32::try_from(runs).unwrap_or(u32::MAX) }
+    }
+}
+
+const NAME_CHARS_MAX: usize = 64;
+
+/// Results of this many runs still fit memory.
+const RUNS_MAX: u64 = 1_000_000;

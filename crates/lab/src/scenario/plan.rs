@@ -1,0 +1,196 @@
+//! What a scenario comes to: everything resolved, nothing left that can fail for lack of
+//! information.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use trackbed_core::Bitrate;
+use trackbed_net::LinkSpec;
+use trackbed_protocols::{
+    CipherSuite, Handshake, Protocol, TlsParameters, TlsVersion, TransportParameters,
+};
+use trackbed_workloads::Prepared;
+
+/// A scenario, resolved: the cells to run, and how often.
+pub struct Plan {
+    /// The scenario's name, for results.
+    pub name: String,
+    /// What is compared, in one line.
+    pub summary: String,
+    /// The study whose figures are shown beside the results, if the scenario names one.
+    pub paper: Option<String>,
+    /// Where all randomness comes from.
+    pub seed: u64,
+    /// The runs of each cell, at least one.
+    pub runs: u32,
+    /// The combinations of factors: in the order of the file, the last axis turning fastest.
+    pub cells: Vec<Cell>,
+    /// The scenario as it was written.
+    pub source_text: String,
+    /// A SHA-256 digest, in hexadecimal, of all that the result of a run depends on: the seed and
+    /// every cell with its defaults and the contents of its files. Comments, the name and the
+    /// number of runs are not part of it: more runs of the same plan continue it.
+    pub hash: String,
+    /// What the user should know, such as combinations that were left out.
+    pub notes: Vec<String>,
+}
+
+/// One combination of factors.
+pub struct Cell {
+    /// What tells this cell from the others, in the order of the file.
+    pub factors: Vec<(String, Factor)>,
+    /// The two ends.
+    pub endpoint: Endpoint,
+    /// What lies between them.
+    pub network: NetworkPlan,
+    /// The workload's name.
+    pub workload_name: &'static str,
+    /// What is sent.
+    pub workload: Arc<dyn Prepared>,
+}
+
+/// The value of a factor.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Factor {
+    /// A name, such as a protocol's.
+    Text(String),
+    /// A quantity in the unit that the factor's name ends in (`_ms`, `_mbps`, `_bytes`, `_hz`),
+    /// a share in 0..=1, or a count.
+    Number(f64),
+}
+
+/// What the two ends speak.
+#[derive(Clone)]
+pub struct Endpoint {
+    /// The protocol.
+    pub protocol: &'static dyn Protocol,
+    /// The TLS version; `None` where nothing is encrypted.
+    pub tls: Option<TlsVersion>,
+    /// How connections begin.
+    pub handshake: Handshake,
+    /// The cipher, where the scenario says one; else the ends agree on one.
+    pub cipher: Option<CipherSuite>,
+    /// What lies below TLS; without an observer.
+    pub transport: TransportParameters,
+}
+
+/// The network between the phones and the server.
+#[derive(Clone, Debug)]
+pub struct NetworkPlan {
+    /// The link that all phones share.
+    pub link: LinkPlan,
+    /// A link of each phone's own, between it and the shared one.
+    pub access: Option<LinkPlan>,
+}
+
+/// A link with both directions.
+#[derive(Clone, Debug)]
+pub struct LinkPlan {
+    /// From the phone to the server.
+    pub up: LinkSpec,
+    /// From the server to the phone.
+    pub down: LinkSpec,
+    /// The largest packet in bytes, IP header included.
+    pub mtu: u32,
+    /// The rate of the slower direction, if both have one that does not change.
+    pub rate: Option<Bitrate>,
+    /// The delay of both directions together, if it is the same for every packet.
+    pub round_trip_delay: Option<Duration>,
+}
+
+impl Endpoint {
+    /// What both ends offer, so that the negotiation can only come out as the scenario says.
+    pub fn tls_parameters(&self) -> TlsParameters {
+        let all = TlsParameters::default();
+        TlsParameters {
+            versions: self.tls.map_or(all.versions, |version| vec![version]),
+            ciphers: self.cipher.map_or(all.ciphers, |cipher| vec![cipher]),
+        }
+    }
+}
+
+impl NetworkPlan {
+    /// The time that a packet and its answer take without serialisation and queueing; `None` if
+    /// the delay varies.
+    pub fn round_trip_time(&self) -> Option<Duration> {
+        let access = match &self.access {
+            Some(access) => access.round_trip_delay?,
+            None => Duration::ZERO,
+        };
+        self.link.round_trip_delay?.checked_add(access)
+    }
+}
+
+impl Factor {
+    /// The value as it stands in result documents.
+    pub fn to_json(&self) -> serde_json::Value {
+        match self {
+            Factor::Text(text) => text.as_str().into(),
+            Factor::Number(number)
+                if number.fract() == 0.0 && (0.0..WHOLE_MAX).contains(number) =>
+            {
+                (*number as u64).into()
+            }
+            Factor::Number(number) => (*number).into(),
+        }
+    }
+}
+
+impl fmt::Display for Factor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Factor::Text(text) => f.write_str(text),
+            Factor::Number(number) => number.fmt(f),
+        }
+    }
+}
+
+impl fmt::Debug for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Plan")
+            .field("name", &self.name)
+            .field("runs", &self.runs)
+            .field("cells", &self.cells)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cell").field("factors", &self.factors).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint")
+            .field("protocol", &self.protocol.name())
+            .field("tls", &self.tls)
+            .field("handshake", &self.handshake)
+            .field("cipher", &self.cipher)
+            .field("transport", &self.transport)
+            .finish()
+    }
+}
+
+/// Below this, every whole number has a 64-bit float of its own.
+const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_can_be_shared_between_threads() {
+        fn shared<T: Send + Sync>() {}
+        shared::<Plan>();
+    }
+
+    #[test]
+    fn whole_numbers_are_written_without_a_point() {
+        assert_eq!(Factor::Number(50.0).to_json().to_string(), "50");
+        assert_eq!(Factor::Number(0.003).to_json().to_string(), "0.003");
+        assert_eq!(Factor::Text("1.3".to_owned()).to_json().to_string(), "\"1.3\"");
+    }
+}

@@ -1,0 +1,76 @@
+//! Every key of a scenario, for lists and the reference page: from the tables that the parser
+//! itself uses.
+
+use super::form::Form;
+use super::schema::{Field, SCHEMA, Shape, Slot};
+
+/// A key of a scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// The dotted path, as `--set` takes it; for a model's parameter with the model in front of
+    /// it: `link.delay.uniform.least`.
+    pub path: String,
+    /// How values are written.
+    pub example: String,
+    /// What holds where the scenario says nothing.
+    pub default: Option<String>,
+    /// It must be set: always, or where its table or model stands.
+    pub required: bool,
+    /// Whether a list or range of values makes an axis.
+    pub sweeps: bool,
+    /// What it means.
+    pub help: String,
+}
+
+/// Every key of a scenario, in the order of the parser's tables. `[link.up]`, `[link.down]` and
+/// `[access]` stand there once each; they take the keys of `[link]`.
+pub fn reference() -> Vec<Key> {
+    let mut keys = Vec::new();
+    for field in &SCHEMA.top {
+        match &field.shape {
+            Shape::Section(fields) if field.required => {
+                collect(&format!("{}.", field.name), fields, &mut keys);
+            }
+            Shape::Workload => {}
+            _ => collect("", std::slice::from_ref(field), &mut keys),
+        }
+    }
+    for (kind, fields) in &SCHEMA.workloads {
+        let first = keys.len();
+        collect("workload.", fields, &mut keys);
+        keys[first..].iter_mut().for_each(|key| key.help = format!("{kind}: {}", key.help));
+    }
+    keys
+}
+
+fn collect(prefix: &str, fields: &[Field], keys: &mut Vec<Key>) {
+    for field in fields {
+        let (sweeps, slot): (bool, Option<&Slot>) = match &field.shape {
+            Shape::Fixed(_) | Shape::Swept(Form::List(_)) => (false, None),
+            Shape::Section(_) | Shape::Workload => (false, None),
+            Shape::Swept(_) => (true, None),
+            Shape::Models(slot) => (true, Some(slot)),
+        };
+        let path = format!("{prefix}{}", field.name);
+        keys.push(Key {
+            path: path.clone(),
+            example: field.example(),
+            default: field.default.clone(),
+            required: field.required,
+            sweeps,
+            help: field.help.clone(),
+        });
+        for model in slot.into_iter().flat_map(|slot| &slot.models) {
+            let model_path = format!("{path}.{}", model.name);
+            keys.push(Key {
+                path: model_path.clone(),
+                example: model.example(),
+                default: None,
+                required: false,
+                sweeps: true,
+                help: model.help.to_owned(),
+            });
+            collect(&format!("{model_path}."), &model.fields, keys);
+        }
+    }
+}

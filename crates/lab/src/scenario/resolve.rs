@@ -1,0 +1,283 @@
+//! From settings to cells: every combination, less those that no protocol can do.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use trackbed_core::Arguments;
+use trackbed_workloads::Prepared;
+
+use super::endpoint::{self, Refusal, Resolved, ignored_factor};
+use super::factors::{self, Column, columns};
+use super::form::{Datum, Form};
+use super::network::{self, Builder};
+use super::plan::{Cell, Factor};
+use super::problem::Problems;
+use super::schema::{Field, SCHEMA, Shape, kebab};
+use super::spec::{Setting, Spec};
+use super::sweep::{self, combinations};
+
+/// The cells of a scenario.
+#[derive(Default)]
+pub(super) struct Cells {
+    pub cells: Vec<Cell>,
+    /// What the results depend on, as text; one for each cell.
+    pub canonical: Vec<String>,
+    pub notes: Vec<String>,
+}
+
+/// Resolves `spec`; what is wrong with it goes to `problems`.
+pub(super) fn cells(spec: &Spec, problems: &mut Problems) -> Cells {
+    network::check(spec, problems);
+    check_present(spec, problems);
+    let lengths: Vec<usize> = spec.axes.iter().map(|axis| axis.places.len()).collect();
+    let Some(selections) = combinations(&lengths) else {
+        let sizes: Vec<String> = spec
+            .axes
+            .iter()
+            .map(|axis| format!("{} values of {}", axis.places.len(), axis.path))
+            .collect();
+        let message = format!("too many combinations: {}", sizes.join(" times "));
+        let help = format!("sweep less at a time, at most {} cells", sweep::CELLS_MAX);
+        problems.add_missing(message, help);
+        return Cells::default();
+    };
+    if !problems.is_empty() {
+        return Cells::default();
+    }
+    let mut resolver = Resolver {
+        spec,
+        columns: columns(spec),
+        builder: Builder::default(),
+        workloads: BTreeMap::new(),
+        problems,
+    };
+    let combined = resolver.combine(selections);
+    resolver.resolve(combined)
+}
+
+/// What no scenario can do without.
+fn check_present(spec: &Spec, problems: &mut Problems) {
+    let missing = |field: &&Field| field.required && !spec.written.contains(&field.name);
+    for field in SCHEMA.top.iter().filter(missing) {
+        let help = match &field.shape {
+            Shape::Workload => {
+                let kinds: Vec<&str> = SCHEMA.workloads.keys().copied().collect();
+                format!("write [workload] and below it kind = \"{}\"", kinds.join("\" or \""))
+            }
+            Shape::Section(_) => {
+                format!(
+                    "write [{}], and below it rate = \"50 Mbit/s\" and delay = \"5 ms\"",
+                    field.name
+                )
+            }
+            Shape::Swept(Form::Kind(kind)) | Shape::Fixed(Form::Kind(kind)) => {
+                format!("write {} = {}, or a list of these", field.name, kind.example())
+            }
+            Shape::Swept(_) | Shape::Fixed(_) | Shape::Models(_) => {
+                format!("write {} = {}", field.name, field.example())
+            }
+        };
+        problems.add_missing(format!("the scenario does not say its {}", field.name), help);
+    }
+}
+
+struct Resolver<'a> {
+    spec: &'a Spec,
+    columns: Vec<Column<'a>>,
+    builder: Builder,
+    /// Prepared workloads by their canonical text.
+    workloads: BTreeMap<String, Arc<dyn Prepared>>,
+    problems: &'a mut Problems,
+}
+
+/// The combinations that can be run.
+struct Combined {
+    cells: Vec<(Vec<usize>, Resolved, Vec<(String, Factor)>)>,
+    notes: Vec<String>,
+}
+
+impl Resolver<'_> {
+    /// Leaves out what cannot be run, and makes one cell of those that differ in what their
+    /// protocol has no use for.
+    fn combine(&mut self, selections: Vec<Vec<usize>>) -> Combined {
+        let mut combined = Combined { cells: Vec::new(), notes: Vec::new() };
+        let mut occurring = BTreeSet::new();
+        let mut refusals = Vec::new();
+        let mut seen = BTreeSet::new();
+        for selection in selections {
+            let resolved = match endpoint::resolve(self.spec, &selection) {
+                None => continue,
+                Some(Err(refusal)) => {
+                    refusals.push((selection, refusal));
+                    continue;
+                }
+                Some(Ok(resolved)) => resolved,
+            };
+            occurring.extend(used_values(self.spec, &selection, &resolved));
+            let factors: Vec<(String, Factor)> = self
+                .columns
+                .iter()
+                .map(|column| (column.name.clone(), column.value(&selection, &resolved.ignored)))
+                .collect();
+            if seen.insert(format!("{factors:?}")) {
+                combined.cells.push((selection, resolved, factors));
+            }
+        }
+        self.refuse_unused(&occurring, &refusals, combined.cells.is_empty());
+        let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+        refusals.iter().for_each(|(_, refusal)| *reasons.entry(&refusal.why).or_default() += 1);
+        combined.notes.extend(reasons.into_iter().map(|(why, count)| match count {
+            1 => format!("left out 1 combination: {why}"),
+            count => format!("left out {count} combinations: {why}"),
+        }));
+        combined
+    }
+
+    /// Every value that is written must be of use somewhere. What the file says beside a choice
+    /// made on the command line may go unused: whoever picks one protocol need not rewrite the
+    /// rest.
+    fn refuse_unused(
+        &mut self,
+        occurring: &BTreeSet<(&str, usize)>,
+        refusals: &[(Vec<usize>, Refusal)],
+        nothing_left: bool,
+    ) {
+        let narrowed = endpoint_settings(self.spec).any(|setting| setting.place.origin > 0);
+        let mut unused = Vec::new();
+        for setting in endpoint_settings(self.spec) {
+            for (index, choice) in setting.choices.iter().enumerate() {
+                let lenient = narrowed && !nothing_left && choice.place.origin == 0;
+                if lenient || occurring.contains(&(setting.path.as_str(), index)) {
+                    continue;
+                }
+                let of_this = refusals.iter().filter(|(selection, _)| {
+                    setting.axis.is_none_or(|axis| selection[axis] == index)
+                });
+                let why = of_this.map(|(_, refusal)| refusal);
+                let why = why.max_by_key(|refusal| refusal.path == setting.path);
+                unused.push((setting, choice, why));
+            }
+        }
+        // A value that is itself to blame comes before those that merely stand beside it.
+        unused.sort_by_key(|(setting, _, why)| why.is_some_and(|why| why.path != setting.path));
+        let mut told = BTreeSet::new();
+        for (setting, choice, refusal) in unused {
+            let value = factors::text(&choice.chosen);
+            let why = match refusal {
+                Some(refusal) => refusal.why.clone(),
+                None => "no protocol of this scenario has a use for it".to_owned(),
+            };
+            if refusal.is_none() || told.insert(why.clone()) {
+                let message = format!("{} {value} occurs in no cell: {why}", setting.path);
+                let help = format!("remove \"{value}\", or add what it goes with");
+                self.problems.add_with_help(&choice.place, message, help);
+            }
+        }
+    }
+
+    /// The cells with their networks and workloads.
+    fn resolve(mut self, combined: Combined) -> Cells {
+        let mut cells = Cells { notes: combined.notes, ..Cells::default() };
+        for (selection, resolved, factors) in combined.cells {
+            let mut lines = endpoint_lines(self.spec, &selection, &resolved);
+            let network = self.builder.network(self.spec, &selection, self.problems);
+            let workload = self.workload(&selection, &mut lines);
+            let (Some((network, network_lines)), Some((workload_name, workload))) =
+                (network, workload)
+            else {
+                continue;
+            };
+            lines.extend(network_lines);
+            cells.canonical.push(lines.join("\n"));
+            let endpoint = resolved.endpoint;
+            cells.cells.push(Cell { factors, endpoint, network, workload_name, workload });
+        }
+        cells
+    }
+
+    fn workload(
+        &mut self,
+        selection: &[usize],
+        lines: &mut Vec<String>,
+    ) -> Option<(&'static str, Arc<dyn Prepared>)> {
+        let kind = self.spec.get("workload.kind")?;
+        let name = factors::text(&kind.pick(selection).chosen);
+        let workload = trackbed_workloads::find(&name)?;
+        let mut arguments = Arguments::defaults(workload.parameters());
+        let mut canonical = format!("workload: {name}");
+        for parameter in workload.parameters() {
+            let path = format!("workload.{}", kebab(parameter.name));
+            if let Some(Datum::Value(value)) = self.spec.datum(&path, selection) {
+                arguments.set(parameter.name, value.clone());
+            }
+            let Some(value) = arguments.get(parameter.name) else { continue };
+            match self.builder.files.canonical(value) {
+                Ok(text) => canonical.push_str(&format!(" {}={text}", parameter.name)),
+                Err(why) => {
+                    let setting = self.spec.get(&path).unwrap_or(kind);
+                    self.problems.add(&setting.pick(selection).place, why);
+                    return None;
+                }
+            }
+        }
+        lines.push(canonical.clone());
+        if let Some(prepared) = self.workloads.get(&canonical) {
+            return Some((workload.name(), Arc::clone(prepared)));
+        }
+        // The paths of files are complete already.
+        match workload.prepare(&arguments, Path::new("")) {
+            Ok(prepared) => {
+                let prepared: Arc<dyn Prepared> = prepared.into();
+                self.workloads.insert(canonical, Arc::clone(&prepared));
+                Some((workload.name(), prepared))
+            }
+            Err(error) => {
+                let path = format!("workload.{}", kebab(error.parameter));
+                let setting = self.spec.get(&path).unwrap_or(kind);
+                self.problems.add(&setting.pick(selection).place, error);
+                None
+            }
+        }
+    }
+}
+
+/// The keys of the two ends that the scenario sets.
+fn endpoint_settings(spec: &Spec) -> impl Iterator<Item = &Setting> {
+    let top = spec.settings.iter().filter(|setting| !setting.path.contains('.'));
+    top.filter(|setting| matches!(setting.field.shape, Shape::Swept(_)))
+}
+
+/// Which values of the two ends' keys a cell makes use of.
+fn used_values<'s>(
+    spec: &'s Spec,
+    selection: &[usize],
+    resolved: &Resolved,
+) -> Vec<(&'s str, usize)> {
+    let used = endpoint_settings(spec).filter_map(|setting| {
+        let index = setting.axis.map_or(0, |axis| selection[axis]);
+        let path = setting.path.as_str();
+        let same = || factors::text(&setting.choices[index].chosen) == ignored_factor(path);
+        (!resolved.ignored.contains(&path) || same()).then_some((path, index))
+    });
+    used.collect()
+}
+
+/// The two ends as text: every key that means something, with its default.
+fn endpoint_lines(spec: &Spec, selection: &[usize], resolved: &Resolved) -> Vec<String> {
+    let keys = SCHEMA.top.iter().filter(|field| matches!(field.shape, Shape::Swept(_)));
+    let keys = keys.filter(|field| !resolved.ignored.contains(&field.target));
+    let line = |field: &Field| {
+        let set = spec.datum(&field.name, selection).map(Datum::to_string);
+        let parsed = || match (&field.shape, &field.default) {
+            (Shape::Swept(form), Some(default)) => form.parse(default).ok(),
+            _ => None,
+        };
+        let text = set.or_else(|| parsed().map(|default| default.to_string()))?;
+        Some(format!("{}: {text}", field.name))
+    };
+    let mut lines: Vec<String> = keys.filter_map(line).collect();
+    let tls = resolved.endpoint.tls.map_or("none", |version| version.name());
+    lines.push(format!("tls in use: {tls}"));
+    lines
+}

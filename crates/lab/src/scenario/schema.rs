@@ -1,0 +1,339 @@
+//! Which keys a scenario takes. The tables come from the registries; the parser, its error
+//! messages and the reference page are all driven by them.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use trackbed_core::Parameter;
+use trackbed_core::parameter::Kind;
+use trackbed_net::Stage;
+use trackbed_net::queue::{QUEUES, QueueEntry, SELECTOR};
+use trackbed_net::spec::{self as net, ModelEntry, Otherwise};
+
+use super::endpoint;
+use super::form::Form;
+use super::tree::{Content, Node};
+use crate::paper;
+
+/// The keys of every table.
+pub(super) static SCHEMA: LazyLock<Schema> = LazyLock::new(Schema::new);
+
+/// The keys of a scenario, table by table.
+#[derive(Debug)]
+pub(super) struct Schema {
+    /// The keys before the first table, and the tables.
+    pub top: Vec<Field>,
+    /// The keys of `[workload]`, for each kind of workload.
+    pub workloads: BTreeMap<&'static str, Vec<Field>>,
+}
+
+/// A key of a table.
+#[derive(Debug)]
+pub(super) struct Field {
+    /// In kebab-case; a scenario may write `_` for `-`.
+    pub name: String,
+    /// The name that the registry's entry knows it by.
+    pub target: &'static str,
+    pub shape: Shape,
+    /// As a scenario would write it.
+    pub default: Option<String>,
+    /// It must be written.
+    pub required: bool,
+    pub help: String,
+}
+
+/// What stands behind a key.
+#[derive(Debug)]
+pub(super) enum Shape {
+    /// One value for the whole scenario.
+    Fixed(Form),
+    /// A value, or a list or range of values: an axis.
+    Swept(Form),
+    /// Models, or a list of such: an axis.
+    Models(Slot),
+    /// A table of its own.
+    Section(Vec<Field>),
+    /// The table whose keys depend on its `kind`.
+    Workload,
+}
+
+/// A place in a link at which models of one stage stand.
+#[derive(Debug)]
+pub(super) struct Slot {
+    /// What a plain value stands for.
+    pub shorthands: Vec<Shorthand>,
+    /// The plain one first.
+    pub models: Vec<Model>,
+}
+
+/// A plain value that stands for a model: `"5 ms"` for a fixed delay.
+#[derive(Debug)]
+pub(super) struct Shorthand {
+    pub form: Form,
+    /// A word that may follow the number, as in `100 packets`.
+    pub word: Option<&'static str>,
+    /// The parameter of the plain model.
+    pub target: &'static str,
+}
+
+/// A model that a scenario can name, and what it takes.
+#[derive(Debug)]
+pub(super) struct Model {
+    pub name: String,
+    pub help: &'static str,
+    pub fields: Vec<Field>,
+    pub entry: Entry,
+}
+
+/// Where a model comes from.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Entry {
+    Link(&'static ModelEntry),
+    Queue(&'static QueueEntry),
+}
+
+impl Schema {
+    fn new() -> Schema {
+        let mut top = general();
+        top.extend(endpoint::fields());
+        let link_help = "the link that all phones share; it has both directions";
+        let access_help = "a link of each phone's own, between it and the shared one";
+        top.push(required(section("link", link_help, link())));
+        top.push(section("access", access_help, link()));
+        top.push(required(field("workload", Shape::Workload, None, "what is sent")));
+        Schema { top, workloads: workloads() }
+    }
+}
+
+impl Model {
+    /// How a scenario writes it, with what it cannot do without.
+    pub fn example(&self) -> String {
+        let fields = self.fields.iter().filter(|field| field.required);
+        let fields: Vec<String> =
+            fields.map(|field| format!("{} = {}", field.name, field.example())).collect();
+        match fields.is_empty() {
+            true => format!("\"{}\"", self.name),
+            false => format!("{{ {} = {{ {} }} }}", self.name, fields.join(", ")),
+        }
+    }
+
+    /// The parameter that says all, if the others need not be written.
+    pub fn only_field(&self) -> Option<&Field> {
+        let (first, rest) = self.fields.split_first()?;
+        rest.iter().all(|field| !field.required).then_some(first)
+    }
+}
+
+impl Shorthand {
+    pub fn example(&self) -> String {
+        match self.word {
+            Some(word) => format!("\"100 {word}\""),
+            None => self.form.example(),
+        }
+    }
+}
+
+impl Field {
+    /// How a value is written.
+    pub fn example(&self) -> String {
+        match &self.shape {
+            Shape::Fixed(form) | Shape::Swept(form) => match form {
+                Form::Kind(Kind::Choice([first, ..])) => format!("\"{first}\""),
+                form => form.example(),
+            },
+            Shape::Models(slot) => {
+                slot.shorthands.first().map_or_else(|| slot.examples(), Shorthand::example)
+            }
+            Shape::Section(_) | Shape::Workload => format!("[{}]", self.name),
+        }
+    }
+}
+
+impl Shape {
+    /// Whether a list of these items is an axis, and not one value.
+    pub fn is_axis(&self, items: &[Node]) -> bool {
+        let no_table = || items.iter().all(|item| !matches!(item.content, Content::Table(_)));
+        match self {
+            Shape::Fixed(_) => false,
+            Shape::Swept(form) => !matches!(form, Form::List(_)),
+            Shape::Models(slot) => match &slot.shorthands[..] {
+                [Shorthand { form: Form::List(_), .. }] => !no_table(),
+                _ => true,
+            },
+            Shape::Section(_) | Shape::Workload => true,
+        }
+    }
+}
+
+impl Slot {
+    /// What may stand here, for messages.
+    pub fn examples(&self) -> String {
+        let shorthands = self.shorthands.iter().map(Shorthand::example);
+        // The plain model is what the plain values mean.
+        let plain = usize::from(!self.shorthands.is_empty());
+        let models = self.models.iter().skip(plain).map(Model::example);
+        shorthands.chain(models).collect::<Vec<_>>().join(" or ")
+    }
+}
+
+/// The key as it is compared: `_` and `-` are the same.
+pub(super) fn kebab(name: &str) -> String {
+    name.replace('_', "-")
+}
+
+pub(super) fn field(name: &'static str, shape: Shape, default: Option<&str>, help: &str) -> Field {
+    let default = default.map(str::to_owned);
+    Field {
+        name: kebab(name),
+        target: name,
+        shape,
+        default,
+        required: false,
+        help: help.to_owned(),
+    }
+}
+
+pub(super) fn required(field: Field) -> Field {
+    Field { required: true, ..field }
+}
+
+fn section(name: &'static str, help: &str, fields: Vec<Field>) -> Field {
+    field(name, Shape::Section(fields), None, help)
+}
+
+fn general() -> Vec<Field> {
+    static PAPERS: LazyLock<Vec<&'static str>> = LazyLock::new(|| paper::names().collect());
+    let text = || Shape::Fixed(Form::Text);
+    let count = |min| Shape::Fixed(Form::Kind(Kind::Count { min }));
+    let papers = Shape::Fixed(Form::Kind(Kind::Choice(&PAPERS)));
+    vec![
+        field("name", text(), None, "the scenario's name in results; without it the file's name"),
+        field("summary", text(), None, "one line that says what is compared"),
+        field("paper", papers, None, "the study whose figures are printed beside the results"),
+        field("runs", count(1), Some("30"), "how many runs each cell has"),
+        field("seed", count(0), Some("1"), "where all randomness comes from"),
+    ]
+}
+
+fn workloads() -> BTreeMap<&'static str, Vec<Field>> {
+    static KINDS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+        trackbed_workloads::registry().iter().map(|workload| workload.name()).collect()
+    });
+    let fields = |parameters: &'static [Parameter]| {
+        let kind = Shape::Fixed(Form::Kind(Kind::Choice(&KINDS)));
+        let kind = required(field("kind", kind, None, "which workload"));
+        std::iter::once(kind).chain(parameters.iter().map(Field::from)).collect()
+    };
+    let registry = trackbed_workloads::registry().iter();
+    registry.map(|workload| (workload.name(), fields(workload.parameters()))).collect()
+}
+
+impl From<&Parameter> for Field {
+    fn from(parameter: &Parameter) -> Field {
+        let shape = Shape::Swept(Form::Kind(parameter.kind));
+        field(parameter.name, shape, parameter.default, parameter.help)
+    }
+}
+
+fn link() -> Vec<Field> {
+    let mut fields = direction();
+    let mtu = Shape::Swept(Form::Kind(Kind::Size));
+    let help = "the largest packet that the link takes, IP header included; 1280 B to 65535 B";
+    fields.push(field("mtu", mtu, Some("1500 B"), help));
+    fields.push(section("up", "the same keys, from the phone to the server", direction()));
+    fields.push(section("down", "the same keys, from the server to the phone", direction()));
+    fields
+}
+
+/// The keys under which the models of each stage stand.
+pub(super) const STAGES: [(Stage, &str, &str); 8] = [
+    (Stage::Queue, "rate", "how fast packets are sent; without it, infinitely fast"),
+    (Stage::Delay, "delay", "how long packets are on the way, in one direction"),
+    (Stage::Loss, "loss", "which packets are lost"),
+    (Stage::Outage, "outage", "when nothing gets through"),
+    (Stage::Pause, "pause", "when nothing is sent, and packets wait"),
+    (Stage::Corruption, "corruption", "which packets are damaged"),
+    (Stage::Duplication, "duplication", "which packets arrive twice"),
+    (Stage::Reordering, "reordering", "which packets are overtaken"),
+];
+
+fn direction() -> Vec<Field> {
+    let mut fields = Vec::new();
+    for (stage, name, help) in STAGES {
+        let entries = net::MODELS.iter().filter(|entry| entry.stage() == stage);
+        let models: Vec<Model> = entries.map(|entry| link_model(entry, name)).collect();
+        if !models.is_empty() {
+            let slot = Slot { shorthands: link_shorthands(&models), models };
+            fields.push(field(name, Shape::Models(slot), None, help));
+        }
+    }
+    let models: Vec<Model> = QUEUES.iter().map(|entry| queue_model(entry)).collect();
+    let slot = Slot { shorthands: queue_shorthands(&models), models };
+    let help = "who may wait while another packet is sent";
+    fields.push(field(SELECTOR.name, Shape::Models(slot), Some("100 packets"), help));
+    fields
+}
+
+/// A model may be named without the stage's name: `delay = { uniform = ... }` for `uniform-delay`.
+fn link_model(entry: &'static ModelEntry, stage: &str) -> Model {
+    let name = kebab(entry.name);
+    let short = name.strip_suffix(stage).or_else(|| name.strip_prefix(stage));
+    let short = short.map(|short| short.trim_matches('-')).filter(|short| !short.is_empty());
+    Model {
+        name: short.unwrap_or(&name).to_owned(),
+        help: entry.summary,
+        fields: entry.parameters.iter().map(|p| net_field(p, &[entry.name])).collect(),
+        entry: Entry::Link(entry),
+    }
+}
+
+fn queue_model(entry: &'static QueueEntry) -> Model {
+    let owners = [entry.name, SELECTOR.name];
+    Model {
+        name: kebab(entry.name),
+        help: entry.summary,
+        fields: entry.parameters.iter().map(|p| net_field(p, &owners)).collect(),
+        entry: Entry::Queue(entry),
+    }
+}
+
+/// A parameter as a scenario calls it: without its owner's name, as it stands inside the owner's
+/// table.
+fn net_field(parameter: &'static net::Parameter, owners: &[&str]) -> Field {
+    let (default, required) = match parameter.otherwise {
+        Otherwise::Default(text) => (Some(text), false),
+        Otherwise::Required => (None, true),
+        Otherwise::Absent => (None, false),
+    };
+    let shape = Shape::Swept(parameter.kind.into());
+    let field = field(parameter.name, shape, default, parameter.summary);
+    let mut owners = owners.iter().map(|owner| format!("{}-", kebab(owner)));
+    let short = owners.find_map(|owner| field.name.strip_prefix(owner.as_str()).map(str::to_owned));
+    Field { name: short.unwrap_or_else(|| field.name.clone()), required, ..field }
+}
+
+/// The first model of a stage is the plain one; where one parameter says all, a value suffices.
+fn link_shorthands(models: &[Model]) -> Vec<Shorthand> {
+    let only = models.first().and_then(Model::only_field);
+    let Some(Field { shape: Shape::Swept(form), target, .. }) = only else { return Vec::new() };
+    vec![Shorthand { form: *form, word: None, target }]
+}
+
+/// The parameters of the plain queue are its limits: `100 packets`, `150 kB`.
+fn queue_shorthands(models: &[Model]) -> Vec<Shorthand> {
+    let fields = models.first().into_iter().flat_map(|model| &model.fields);
+    let shorthand = |field: &Field| {
+        let Shape::Swept(form @ Form::Kind(kind)) = field.shape else { return None };
+        let word = match kind {
+            Kind::Count { .. } => field.target.strip_prefix("queue_"),
+            _ => None,
+        };
+        Some(Shorthand { form, word, target: field.target })
+    };
+    fields.filter_map(shorthand).collect()
+}
+
+/// The default of a whole number at the top.
+pub(super) fn default_count(name: &str) -> Option<u64> {
+    SCHEMA.top.iter().find(|field| field.name == name)?.default.as_ref()?.parse().ok()
+}

@@ -1,0 +1,84 @@
+//! What a scenario says: every key is known, every value is of the right kind, and what varies is
+//! an axis. Nothing is said yet about what fits together.
+
+use std::collections::BTreeSet;
+
+use super::form::Datum;
+use super::problem::Place;
+use super::schema::{Field, Model, Shorthand};
+
+/// What a scenario says.
+#[derive(Debug, Default)]
+pub(super) struct Spec {
+    pub settings: Vec<Setting>,
+    /// What varies, in the order of the file.
+    pub axes: Vec<Axis>,
+    /// The keys before the first table, and the tables, that are written, well or badly.
+    pub written: BTreeSet<String>,
+}
+
+/// A key and what it is set to.
+#[derive(Debug)]
+pub(super) struct Setting {
+    /// The dotted path, for example `link.up.delay`.
+    pub path: String,
+    pub field: &'static Field,
+    /// The axis along which it varies; otherwise there is one choice.
+    pub axis: Option<usize>,
+    pub choices: Vec<Choice>,
+    /// Where the key stands.
+    pub place: Place,
+}
+
+/// Something that varies from cell to cell.
+#[derive(Debug)]
+pub(super) struct Axis {
+    pub path: String,
+    /// Where each of its values stands.
+    pub places: Vec<Place>,
+}
+
+/// A value that a key is set to.
+#[derive(Debug)]
+pub(super) struct Choice {
+    pub chosen: Chosen,
+    pub place: Place,
+}
+
+#[derive(Debug)]
+pub(super) enum Chosen {
+    Datum(Datum),
+    /// A plain value that stands for a model.
+    Shorthand(&'static Shorthand, Datum),
+    /// One or more models of a stage; a packet meets them in this order.
+    Models(Vec<ModelUse>),
+}
+
+/// A model and its parameters.
+#[derive(Debug)]
+pub(super) struct ModelUse {
+    pub model: &'static Model,
+    pub settings: Vec<Setting>,
+    pub place: Place,
+}
+
+impl Spec {
+    pub fn get(&self, path: &str) -> Option<&Setting> {
+        self.settings.iter().find(|setting| setting.path == path)
+    }
+
+    /// The value of a plain key where axis `i` stands at `selection[i]`.
+    pub fn datum(&self, path: &str, selection: &[usize]) -> Option<&Datum> {
+        match &self.get(path)?.pick(selection).chosen {
+            Chosen::Datum(datum) | Chosen::Shorthand(_, datum) => Some(datum),
+            Chosen::Models(_) => None,
+        }
+    }
+}
+
+impl Setting {
+    /// The choice in a cell, where axis `i` stands at `selection[i]`.
+    pub fn pick(&self, selection: &[usize]) -> &Choice {
+        &self.choices[self.axis.map_or(0, |axis| selection[axis])]
+    }
+}

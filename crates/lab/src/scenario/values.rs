@@ -1,0 +1,272 @@
+//! Single values: quantities, models with their parameters, ranges, files.
+
+use std::path::{Path, PathBuf};
+
+use trackbed_core::parameter::{Kind, Value};
+
+use super::form::{Datum, Form};
+use super::problem::Place;
+use super::reader::{Reader, Section};
+use super::schema::{Field, Model, Shape, Slot, kebab};
+use super::spec::{Choice, Chosen, ModelUse};
+use super::suggest;
+use super::sweep::{self, Division};
+use super::tree::{Content, Entry, Node, Table};
+
+impl Reader<'_> {
+    /// `{ from = ..., to = ..., step = ... }`
+    pub fn range(
+        &mut self,
+        field: &'static Field,
+        table: &Table,
+        place: &Place,
+    ) -> Option<Vec<Choice>> {
+        let advice = || {
+            let example = field.example();
+            format!("write {{ from = {example}, to = ..., step = ... }} or points = 5 for the step")
+        };
+        let unknown = table.entries.iter().find(|e| !RANGE_KEYS.contains(&e.key.as_str()));
+        if let Some(entry) = unknown {
+            let message = format!("unknown key \"{}\" in a range", entry.key);
+            self.problems.add_with_help(&entry.key_place, message, advice());
+            return None;
+        }
+        let (from, to) = (table.get("from"), table.get("to"));
+        let (step, points) = (table.get("step"), table.get("points"));
+        let (Some(from), Some(to), true) = (from, to, step.is_some() != points.is_some()) else {
+            self.problems.add_with_help(place, "the range is not complete", advice());
+            return None;
+        };
+        let from = self.scalar(field, &from.node)?;
+        let to = self.scalar(field, &to.node)?;
+        let division = match (step, points) {
+            (Some(step), _) => Division::Step(quantity(&self.scalar(field, &step.node)?)?),
+            (None, Some(points)) => {
+                let kind = Form::Kind(Kind::Count { min: 2 });
+                match self.parse(kind, &points.node)? {
+                    Datum::Value(Value::Count(points)) => Division::Points(points),
+                    _ => return None,
+                }
+            }
+            (None, None) => return None,
+        };
+        let values = match (quantity(&from), quantity(&to)) {
+            (Some(from), Some(to)) => sweep::range(&from, &to, &division),
+            _ => Err("only quantities make a range; list the values".to_owned()),
+        };
+        match values {
+            Ok(values) => {
+                let choice = |value| Choice { chosen: from.like(value), place: place.clone() };
+                Some(values.into_iter().map(choice).collect())
+            }
+            Err(why) => {
+                self.problems.add(place, why);
+                None
+            }
+        }
+    }
+
+    /// A single value or set of models.
+    pub fn choice(&mut self, path: &str, field: &'static Field, node: &Node) -> Option<Chosen> {
+        match (&node.content, &field.shape) {
+            (Content::Table(table), Shape::Models(slot)) => self.models(path, slot, table, node),
+            (Content::Scalar(_), _) => self.scalar(field, node),
+            (Content::Table(_) | Content::List(_), _) => {
+                let what = match node.content {
+                    Content::Table(_) => "table",
+                    Content::List(_) | Content::Scalar(_) => "list inside a list",
+                };
+                let message = format!("{} takes a value, not a {what}", field.name);
+                let help = format!("write {}", field.example());
+                self.problems.add_with_help(&node.place, message, help);
+                None
+            }
+        }
+    }
+
+    /// `{ uniform = { least = "1 ms", most = "3 ms" } }`, `{ periodic = 100 }`, or the plain
+    /// model's parameters without its name.
+    fn models(
+        &mut self,
+        path: &str,
+        slot: &'static Slot,
+        table: &Table,
+        node: &Node,
+    ) -> Option<Chosen> {
+        if table.entries.is_empty() {
+            let help = format!("write {}", slot.examples());
+            self.problems.add_with_help(&node.place, "no model is named", help);
+            return None;
+        }
+        if let Some(plain) = slot.models.first().filter(|model| is_of(table, model)) {
+            let title = format!("the model {}", plain.name);
+            let section = Section { prefix: format!("{path}."), title };
+            let mut settings = Vec::new();
+            self.section(&section, table, &plain.fields, &mut settings);
+            let place = node.place.clone();
+            return Some(Chosen::Models(vec![ModelUse { model: plain, settings, place }]));
+        }
+        let uses: Vec<ModelUse> =
+            table.entries.iter().filter_map(|entry| self.model(path, slot, entry)).collect();
+        (uses.len() == table.entries.len()).then_some(Chosen::Models(uses))
+    }
+
+    fn model(&mut self, path: &str, slot: &'static Slot, entry: &Entry) -> Option<ModelUse> {
+        let name = kebab(&entry.key);
+        let Some(model) = slot.models.iter().find(|model| model.name == name) else {
+            let known: Vec<&str> = slot.models.iter().map(|m| m.name.as_str()).collect();
+            let guess = suggest::nearest(&name, &known)
+                .map_or_else(String::new, |guess| format!("did you mean \"{guess}\"? "));
+            let message = format!("{path} knows no model \"{}\"", entry.key);
+            let help = format!("{guess}there are {}", known.join(", "));
+            self.problems.add_with_help(&entry.key_place, message, help);
+            return None;
+        };
+        let title = format!("the model {name}");
+        let section = Section { prefix: format!("{path}.{name}."), title };
+        let mut settings = Vec::new();
+        match (&entry.node.content, model.only_field()) {
+            (Content::Table(range), Some(only)) if is_range(range, &only.shape) => {
+                settings.extend(self.setting(&section, entry, only));
+            }
+            (Content::Table(parameters), _) => {
+                self.section(&section, parameters, &model.fields, &mut settings);
+            }
+            (Content::Scalar(_) | Content::List(_), Some(only)) => {
+                settings.extend(self.setting(&section, entry, only));
+            }
+            (Content::Scalar(_) | Content::List(_), None) => {
+                let message = format!("{name} takes a table of parameters");
+                let help = format!("write {}", model.example());
+                self.problems.add_with_help(&entry.node.place, message, help);
+            }
+        }
+        Some(ModelUse { model, settings, place: entry.key_place.clone() })
+    }
+
+    /// A value of the field's form, or one that stands for a model.
+    fn scalar(&mut self, field: &'static Field, node: &Node) -> Option<Chosen> {
+        let slot = match &field.shape {
+            Shape::Fixed(form) | Shape::Swept(form) => {
+                return self.parse(*form, node).map(Chosen::Datum);
+            }
+            Shape::Models(slot) => slot,
+            Shape::Section(_) | Shape::Workload => return None,
+        };
+        let Content::Scalar(text) = &node.content else {
+            let help = format!("write {}", slot.examples());
+            self.problems.add_with_help(&node.place, "this is not a single value", help);
+            return None;
+        };
+        if let Some(model) = slot.models.iter().find(|model| model.name == kebab(text.trim())) {
+            let place = node.place.clone();
+            return Some(Chosen::Models(vec![ModelUse { model, settings: Vec::new(), place }]));
+        }
+        let mut refusal = None;
+        for shorthand in &slot.shorthands {
+            let number = shorthand.word.and_then(|word| text.trim().strip_suffix(word));
+            match shorthand.form.parse(number.unwrap_or(text).trim()) {
+                Ok(Datum::Value(Value::File(path))) => {
+                    let file = self.file(&path, &node.place)?;
+                    return Some(Chosen::Shorthand(shorthand, file));
+                }
+                Ok(datum) => return Some(Chosen::Shorthand(shorthand, datum)),
+                Err(why) => refusal = Some(why),
+            }
+        }
+        let (message, help) = match (refusal, slot.shorthands.len()) {
+            (Some(why), 1) => (why, format!("{} takes {}", field.name, slot.examples())),
+            _ => (
+                format!("\"{text}\" does not fit"),
+                format!("{} takes {}", field.name, slot.examples()),
+            ),
+        };
+        self.problems.add_with_help(&node.place, message, help);
+        None
+    }
+
+    fn parse(&mut self, form: Form, node: &Node) -> Option<Datum> {
+        let Content::Scalar(text) = &node.content else {
+            let help = format!("write {}", form.example());
+            self.problems.add_with_help(&node.place, "this is not a single value", help);
+            return None;
+        };
+        match form.parse(text) {
+            Ok(Datum::Value(Value::File(path))) => self.file(&path, &node.place),
+            Ok(datum) => Some(datum),
+            Err(why) => {
+                let words: &[&str] = match form {
+                    Form::Kind(Kind::Choice(words)) => words,
+                    _ => &[],
+                };
+                match suggest::nearest(text, words) {
+                    Some(guess) => {
+                        let help = format!("did you mean \"{guess}\"?");
+                        self.problems.add_with_help(&node.place, why, help);
+                    }
+                    None => self.problems.add(&node.place, why),
+                }
+                None
+            }
+        }
+    }
+
+    /// The path as it is seen from here; the file must be there.
+    fn file(&mut self, path: &Path, place: &Place) -> Option<Datum> {
+        // What the command line names is where the user stands, not where the scenario is.
+        let base = if place.origin == 0 { self.folder } else { Path::new("") };
+        let path: PathBuf = base.join(path);
+        let help = match place.origin {
+            0 => "write the path of a file, relative to the scenario's folder",
+            _ => "write the path of a file, relative to the current folder",
+        };
+        match std::fs::metadata(&path) {
+            Ok(found) if found.is_file() => return Some(Datum::Value(Value::File(path))),
+            Ok(_) => {
+                let message = format!("{} is not a file", path.display());
+                self.problems.add_with_help(place, message, help);
+            }
+            Err(why) => {
+                let message = format!("cannot read {}: {why}", path.display());
+                self.problems.add_with_help(place, message, help);
+            }
+        }
+        None
+    }
+}
+
+impl Chosen {
+    /// The same kind of choice with another value.
+    fn like(&self, value: Value) -> Chosen {
+        match self {
+            Chosen::Shorthand(shorthand, _) => Chosen::Shorthand(shorthand, Datum::Value(value)),
+            Chosen::Datum(_) | Chosen::Models(_) => Chosen::Datum(Datum::Value(value)),
+        }
+    }
+}
+
+fn quantity(chosen: &Chosen) -> Option<Value> {
+    match chosen {
+        Chosen::Datum(Datum::Value(value)) | Chosen::Shorthand(_, Datum::Value(value)) => {
+            Some(value.clone())
+        }
+        Chosen::Datum(_) | Chosen::Shorthand(..) | Chosen::Models(_) => None,
+    }
+}
+
+/// A table with one of a range's keys, where no model of that name can stand.
+pub(super) fn is_range(table: &Table, shape: &Shape) -> bool {
+    matches!(shape, Shape::Swept(_) | Shape::Models(_))
+        && table.entries.iter().any(|entry| RANGE_KEYS.contains(&entry.key.as_str()))
+}
+
+/// A table of the model's own parameters, without its name.
+fn is_of(table: &Table, model: &Model) -> bool {
+    table.entries.iter().any(|entry| {
+        let named =
+            model.name == kebab(&entry.key) && matches!(entry.node.content, Content::Table(_));
+        !named && model.fields.iter().any(|field| field.name == kebab(&entry.key))
+    })
+}
+
+const RANGE_KEYS: [&str; 4] = ["from", "to", "step", "points"];
