@@ -11,7 +11,7 @@ use std::time::Duration;
 use futures_util::{AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use trackbed_core::{Bitrate, Ratio, Time};
 use trackbed_net::models::{Delay, Loss};
-use trackbed_net::{Duplex, End, LinkSpec, Network, NetworkBuilder};
+use trackbed_net::{Direction, DropReason, Duplex, End, LinkSpec, Network, NetworkBuilder};
 use trackbed_substrate::simulated::{Hosts, Simulation};
 use trackbed_substrate::{
     Host, TcpListener, TcpOptions, TcpStream, now, sleep, sleep_until, spawn,
@@ -262,7 +262,13 @@ fn a_dropped_attempt_sends_nothing_more() {
         let mut attempt = client(&hosts).connect_tcp(None, to, &TcpOptions::default());
         let pending = poll_fn(|cx| Poll::Ready(attempt.as_mut().poll(cx).is_pending())).await;
         assert!(pending);
-        let sent = || hosts.with_network(|network| network.unroutable().packets).unwrap();
+        let sent = || {
+            let offered = hosts.with_network(|network| {
+                let link = network.links().next().unwrap();
+                network.counters(link, Direction::Forward).offered.packets
+            });
+            offered.unwrap()
+        };
         assert_eq!(sent(), 1);
         drop(attempt);
         sleep(Duration::from_secs(60)).await;
@@ -282,21 +288,22 @@ fn connections_in_time_wait_do_not_keep_a_run_alive() {
         }
         now()
     });
-    // Each: one round trip to connect, one to close.
-    assert_eq!(end, Time::ZERO + 12 * DELAY);
+    // Each: one and a half round trips until both ends are connected, and one to close.
+    assert_eq!(end, Time::ZERO + 15 * DELAY);
 }
 
 #[test]
 fn a_smaller_mtu_on_the_way_is_found_by_the_routers_word() {
     let mut builder = NetworkBuilder::new();
     let (client_node, server) = (builder.host("client"), builder.host("server"));
-    let router = builder.router("router");
+    let (near, far) = (builder.router("near"), builder.router("far"));
     let spec = LinkSpec::new().then(Delay::fixed(DELAY));
     let duplex = |name: &str| Duplex::new(&spec, &spec, &seed().child(name));
     let end = |node, address: &str| End::new(node, [address.parse().unwrap()]);
-    builder.connect(end(client_node, CLIENT), End::new(router, []), duplex("near"));
-    let narrow = duplex("far").with_mtu(1_000);
-    builder.connect(End::new(router, []), end(server, "10.1.0.2"), narrow);
+    builder.connect(end(client_node, CLIENT), End::new(near, []), duplex("first"));
+    let narrow = duplex("narrow").with_mtu(1_000);
+    let narrow = builder.connect(End::new(near, []), End::new(far, []), narrow);
+    builder.connect(End::new(far, []), end(server, "10.1.0.2"), duplex("last"));
     let network = builder.build().unwrap();
     let transfer = |hosts: Hosts| async move {
         let to = address("10.1.0.2", 80);
@@ -313,11 +320,15 @@ fn a_smaller_mtu_on_the_way_is_found_by_the_routers_word() {
         ours.write_all(&data).await.unwrap();
         ours.close().await.unwrap();
         server.await;
-        now()
+        let refused = hosts.with_network(|network| {
+            network.counters(narrow, Direction::Forward).dropped(DropReason::TooBig).packets
+        });
+        (now(), refused.unwrap())
     };
-    // The server's SYN-ACK announces its small MTU already; so the client does not exceed it, and
-    // with it neither the router.
-    let end = Simulation::new().run(seed(), network, transfer).unwrap();
+    let (end, refused) = Simulation::new().run(seed(), network, transfer).unwrap();
+    // The first flight is too big, and at most one more; without the router's word the transfer
+    // would never end.
+    assert!((1..=20).contains(&refused), "{refused} packets");
     assert!(end < Time::from_millis(2_000), "{end}");
 }
 
