@@ -73,6 +73,19 @@ fn waiting_below_the_target_is_never_punished() {
     assert_eq!(numbers(&run(&codel(Codel::default()), arrivals), Point::Delivered).len(), 5_000);
 }
 
+/// On a slow link every packet waits longer than the target; RFC 8289 section 4.2 leaves a queue
+/// alone that holds less than a packet.
+#[test]
+fn a_queue_of_one_packet_is_never_punished() {
+    let slow = Rate::new(Bitrate::from_bps(120_000), Codel::default());
+    let arrivals = (0..100).map(|n| {
+        (Time::ZERO + ms(100) * u32::saturating_sub(n, 1), packet_with(n, 1500, Ecn::NotCapable))
+    });
+    let events = run(&LinkSpec::new().then(slow), arrivals);
+    assert_eq!(numbers(&events, Point::Delivered).len(), 100);
+    assert_eq!(times(&events, Point::Delivered)[99], Time::from_millis(10_000));
+}
+
 #[test]
 fn the_limits_hold_beside_the_control_law() {
     let short = Codel { packets: 3, ..Codel::default() };

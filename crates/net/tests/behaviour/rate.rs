@@ -68,6 +68,17 @@ fn a_limit_in_bytes_lets_a_small_packet_in_where_a_large_one_finds_no_room() {
 }
 
 #[test]
+fn a_limit_in_bytes_counts_only_those_that_wait() {
+    let queue = DropTail::of_bytes(ByteSize::from_bytes(3_000));
+    // One packet a millisecond for as long as it takes the queue to turn over many times.
+    let events = run(&rate(12, queue), every(ms(1), 100));
+    assert_eq!(numbers(&events, Point::Delivered).len(), 100);
+    let events = run(&rate(12, queue), every(us(500), 100));
+    // 50 leave within 50 ms, two wait at the end.
+    assert_eq!(numbers(&events, Point::Delivered).len(), 52);
+}
+
+#[test]
 fn the_rate_is_never_exceeded() {
     let seed = Seed::of_run(5, 0);
     let mut rng = seed.stream("arrivals");

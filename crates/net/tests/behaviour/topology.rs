@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use trackbed_core::{Bitrate, Packet, Ratio, Seed, Time};
-use trackbed_net::models::Loss;
+use trackbed_net::models::{Delay, Loss};
 use trackbed_net::queue::DropTail;
 use trackbed_net::spec::LinkSpec;
 use trackbed_net::{
@@ -84,6 +84,35 @@ fn packets_take_the_way_with_the_fewest_links() {
     for link in long.into_iter().chain(other) {
         assert_eq!(used(link, Direction::Forward) + used(link, Direction::Backward), 0);
     }
+}
+
+#[test]
+fn the_way_round_a_ring_is_the_shorter_one() {
+    const ROUTERS: usize = 9;
+    let mut builder = NetworkBuilder::new();
+    let millisecond = LinkSpec::new().then(Delay::fixed(ms(1)));
+    let link = || Duplex::new(&millisecond, &millisecond, &Seed::of_run(1, 0));
+    let routers: Vec<NodeId> = (0..ROUTERS).map(|n| builder.router(format!("r{n}"))).collect();
+    let address = |n: usize| format!("10.0.{n}.1");
+    let mut hosts = Vec::new();
+    for n in 0..ROUTERS {
+        let next = End::new(routers[(n + 1) % ROUTERS], []);
+        builder.connect(End::new(routers[n], []), next, link());
+        hosts.push(builder.host(format!("h{n}")));
+        builder.connect(End::new(hosts[n], [ip(&address(n))]), End::new(routers[n], []), link());
+    }
+    let mut network = builder.build().unwrap();
+    let (mut now, mut expected) = (Time::ZERO, Vec::new());
+    for (from, to) in (0..ROUTERS * ROUTERS).map(|n| (n / ROUTERS, n % ROUTERS)) {
+        let clockwise = (to + ROUTERS - from) % ROUTERS;
+        let links = 2 + clockwise.min(ROUTERS - clockwise) as u64;
+        if from != to {
+            network.send(now, hosts[from], datagram(&address(from), &address(to), 100));
+            expected.push((hosts[to], now + ms(links)));
+            now += ms(20);
+        }
+    }
+    assert_eq!(arrivals(&mut network), expected);
 }
 
 #[test]
@@ -175,7 +204,7 @@ fn what_has_no_way_is_counted() {
         ("10.0.0.1", "10.0.0.99"), // nobody; the neighbour, a host, does not forward
         ("10.0.0.1", "10.7.0.1"),  // out of reach
         ("10.0.0.77", "10.0.0.2"), // not an address of the sender
-        ("10.7.0.1", "10.0.0.2"),  // another host's
+        ("10.7.0.1", "10.7.0.2"),  // another host's
     ] {
         network.send(Time::ZERO, a, datagram(from, to, 100));
     }
