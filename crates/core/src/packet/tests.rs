@@ -45,6 +45,27 @@ fn another_implementation_agrees_about_every_field_and_checksum() {
 }
 
 #[test]
+fn another_implementation_agrees_about_checksums_of_every_length() {
+    let bytes: Vec<u8> = (0..200_u32).map(|i| (i * 197) as u8 | 0x80).collect();
+    for len in 0..bytes.len() {
+        let header = IpHeader {
+            source: [10, 0, 0, 1].into(),
+            destination: [10, 0, 0, 2].into(),
+            protocol: protocol::UDP,
+            ecn: Ecn::NotCapable,
+        };
+        let sum = etherparse::checksum::Sum16BitWords::new()
+            .add_4bytes([10, 0, 0, 1])
+            .add_4bytes([10, 0, 0, 2])
+            .add_2bytes([0, protocol::UDP])
+            .add_4bytes((len as u32).to_be_bytes())
+            .add_slice(&bytes[..len]);
+        let expected = sum.ones_complement().to_be();
+        assert_eq!(transport_checksum(&header, &bytes[..len]), expected, "{len} bytes");
+    }
+}
+
+#[test]
 fn a_congestion_mark_keeps_the_header_valid() {
     for packet in both_families() {
         let marked = Packet::parse(packet.with_congestion_experienced().bytes().clone()).unwrap();
