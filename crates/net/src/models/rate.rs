@@ -97,6 +97,7 @@ impl RateLink {
     /// Passes on every packet that has been sent by `now`.
     fn catch_up(&mut self, now: Time, out: &mut dyn Outlet) {
         while let Some(sent) = self.sending.take_if(|s| s.is_sent(now)) {
+            self.inner.advance(sent.departure, out);
             self.inner.push(sent.departure, sent.packet, out);
             if let Some(packet) = self.queue.pop(sent.departure, out) {
                 self.start(sent.departure, packet);

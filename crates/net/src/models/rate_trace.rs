@@ -177,6 +177,7 @@ impl RateTraceLink {
                 return;
             }
             self.next += 1;
+            self.inner.advance(at, out);
             self.use_opportunity(at, out);
         }
         self.next = self.next.max(self.trace.first_after(now));

@@ -58,6 +58,7 @@ struct ReorderingLink {
 impl ReorderingLink {
     fn release(&mut self, now: Time, out: &mut dyn Outlet) {
         while let Some((at, packet)) = self.held_back.take_due(now) {
+            self.inner.advance(at, out);
             self.inner.push(at, packet, out);
         }
     }

@@ -2,7 +2,6 @@
 
 mod parameter;
 mod registry;
-mod short;
 
 use std::fmt;
 use std::sync::Arc;

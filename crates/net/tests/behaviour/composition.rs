@@ -10,9 +10,9 @@ use trackbed_net::models::{
 };
 use trackbed_net::queue::{Codel, DropTail};
 use trackbed_net::spec::LinkSpec;
-use trackbed_net::{Alteration, DropReason, Point};
+use trackbed_net::{Alteration, DropReason, Outlet, Point};
 
-use crate::harness::{burst, ms, number, numbers, packet, packet_with, run_with_seed, us};
+use crate::harness::{Events, burst, ms, number, numbers, packet, packet_with, run_with_seed, us};
 
 const CHAINS: u64 = 400;
 
@@ -82,6 +82,41 @@ fn every_chain_keeps_the_contract_and_drains() {
                 assert_eq!(*packet, sent[number(packet) as usize].1, "chain {chain}: {spec:?}");
             }
         }
+    }
+}
+
+/// A caller that comes late, as on a real clock, is told the same in the same order.
+#[test]
+fn a_late_caller_is_told_the_same() {
+    for chain in 0..CHAINS {
+        let mut rng = Seed::of_run(20, chain).stream("chain");
+        let spec = random_chain(&mut rng);
+        let arrivals = traffic(&mut rng);
+        let expected = run_with_seed(&spec, chain, arrivals.clone());
+        let mut link = spec.build(&Seed::of_run(chain, 0));
+        let mut late = Late(Events::new());
+        for (at, packet) in arrivals {
+            link.advance(at, &mut late);
+            link.push(at, packet, &mut late);
+        }
+        link.advance(Time::MAX, &mut late);
+        assert!(late.0 == expected, "chain {chain}: {spec:?}");
+    }
+}
+
+struct Late(Events);
+
+impl Outlet for Late {
+    fn deliver(&mut self, at: Time, packet: Packet) {
+        self.0.push((at, Point::Delivered, packet));
+    }
+
+    fn drop(&mut self, at: Time, packet: Packet, why: DropReason) {
+        self.0.push((at, Point::Dropped(why), packet));
+    }
+
+    fn altered(&mut self, at: Time, packet: &Packet, what: Alteration) {
+        self.0.push((at, Point::Altered(what), packet.clone()));
     }
 }
 

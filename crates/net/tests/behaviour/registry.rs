@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use trackbed_core::Time;
 use trackbed_net::Point;
 use trackbed_net::queue::QUEUES;
-use trackbed_net::spec::{Kind, LinkSpec, MODELS, ModelEntry, Otherwise, Stage, Value};
+use trackbed_net::spec::{Kind, LinkSpec, MODELS, ModelEntry, Otherwise, Value};
 
 use crate::harness::{burst, every, ms, run, times};
 
@@ -94,29 +94,6 @@ fn values_may_be_typed_or_text() {
     let listed = Value::List(vec![Value::Integer(1), Value::Text("x".into())]);
     let error = refusal("loss-list", &[("packets".into(), listed)]);
     assert!(error.contains("whole number such as 100"), "{error}");
-}
-
-#[test]
-fn a_flat_table_is_a_link_in_the_default_order() {
-    let table = text(&[
-        ("loss", "0 %"),
-        ("delay", "10 ms"),
-        ("queue_packets", "100"),
-        ("rate", "50 Mbit/s"),
-    ]);
-    let spec = LinkSpec::from_table(&table).unwrap();
-    let stages: Vec<_> = spec.models().iter().map(|model| model.stage()).collect();
-    assert_eq!(stages, [Stage::Queue, Stage::Loss, Stage::Delay]);
-    assert_eq!(times(&run(&spec, burst(1)), Point::Delivered), [Time::from_micros(10_240)]);
-    assert_eq!(LinkSpec::from_table(&[]).unwrap().models().len(), 0);
-    for (table, part) in [
-        (text(&[("delay", "1 ms"), ("queue_packets", "3")]), "give rate as well"),
-        (text(&[("latency", "1 ms")]), "rate, delay, loss"),
-        (text(&[("delay", "soon")]), "10 ms"),
-    ] {
-        let error = LinkSpec::from_table(&table).unwrap_err().to_string();
-        assert!(error.contains(part), "{error}");
-    }
 }
 
 #[test]

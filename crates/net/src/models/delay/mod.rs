@@ -83,6 +83,7 @@ struct DelayLink {
 impl DelayLink {
     fn release(&mut self, now: Time, out: &mut dyn Outlet) {
         while let Some((at, packet)) = self.in_flight.take_due(now) {
+            self.inner.advance(at, out);
             self.inner.push(at, packet, out);
         }
     }
