@@ -1,1 +1,17 @@
-//! From a scenario to a plan to runs: the crate that wires all the others.
+//! From a scenario to a plan to runs to results: the crate that wires all the others.
+#![forbid(unsafe_code)]
+
+pub mod aggregate;
+pub mod campaign;
+pub mod capture;
+mod checks;
+pub mod directory;
+pub mod expectation;
+pub mod paper;
+pub mod replay;
+pub mod run;
+pub mod scenario;
+pub mod track;
+
+/// The version of the tool, as results and captures name it.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

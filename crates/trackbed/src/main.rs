@@ -1,2 +1,45 @@
-//! A test track for transport and security protocols on the move.
-fn main() {}
+//! The command line of Trackbed: arguments, progress, exit codes. The work is done in
+//! `trackbed_lab`.
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod commands;
+mod interrupt;
+mod output;
+mod progress;
+
+use std::process::ExitCode;
+
+use arguments::{Arguments, Command};
+use clap::Parser as _;
+
+/// How a command ended, when it did not fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Everything that was checked holds.
+    Success,
+    /// A check or a claim failed, or a run did.
+    CheckFailed,
+    /// Ctrl-C ended it early; what was done is kept.
+    Interrupted,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let ended = match arguments.command {
+        Command::List(arguments) => commands::list::execute(&arguments),
+        Command::Run(arguments) => commands::run::execute(&arguments),
+        Command::Replay(arguments) => commands::replay::execute(&arguments),
+        Command::Paper(arguments) => commands::paper::execute(&arguments),
+    };
+    match ended {
+        Ok(Verdict::Success) => ExitCode::SUCCESS,
+        Ok(Verdict::CheckFailed) => ExitCode::from(1),
+        Ok(Verdict::Interrupted) => ExitCode::from(130),
+        Err(error) if output::is_closed(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}

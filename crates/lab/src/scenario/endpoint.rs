@@ -36,6 +36,21 @@ pub(super) fn resolve(spec: &Spec, selection: &[usize]) -> Option<Result<Resolve
     Some(settings.endpoint(protocol))
 }
 
+/// What the user should know about runs with this end, if there is anything.
+pub(super) fn warning(endpoint: &Endpoint) -> Option<String> {
+    let transport = endpoint.protocol.capabilities().transport;
+    let mut known = quic_congestion().iter().filter(|_| transport == Transport::Udp);
+    let used = known.find(|entry| entry.name == endpoint.transport.congestion)?;
+    (!used.repeatable).then(|| {
+        format!(
+            "the runs of {} with {} differ a little each time: not all of its randomness comes \
+             from the seed",
+            endpoint.protocol.name(),
+            used.name
+        )
+    })
+}
+
 /// What a key's factor is in the cells of a protocol that has no use for it.
 pub(super) fn ignored_factor(path: &str) -> &'static str {
     match path {

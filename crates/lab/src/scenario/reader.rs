@@ -58,6 +58,9 @@ impl Reader<'_> {
         settings: &mut Vec<Setting>,
     ) {
         for entry in &table.entries {
+            if self.problems.is_full() {
+                return;
+            }
             let name = kebab(&entry.key);
             let Some(field) = fields.iter().find(|field| field.name == name) else {
                 self.unknown_key(section, entry, fields);

@@ -125,6 +125,8 @@ impl Resolver<'_> {
             }
         }
         self.refuse_unused(&occurring, &refusals, combined.cells.is_empty());
+        let warnings = combined.cells.iter().filter_map(|(_, r, _)| endpoint::warning(&r.endpoint));
+        combined.notes = warnings.collect::<BTreeSet<_>>().into_iter().collect();
         let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
         refusals.iter().for_each(|(_, refusal)| *reasons.entry(&refusal.why).or_default() += 1);
         combined.notes.extend(reasons.into_iter().map(|(why, count)| match count {
@@ -268,16 +270,18 @@ fn endpoint_lines(spec: &Spec, selection: &[usize], resolved: &Resolved) -> Vec<
     let keys = SCHEMA.top.iter().filter(|field| matches!(field.shape, Shape::Swept(_)));
     let keys = keys.filter(|field| !resolved.ignored.contains(&field.target));
     let line = |field: &Field| {
-        let set = spec.datum(&field.name, selection).map(Datum::to_string);
-        let parsed = || match (&field.shape, &field.default) {
+        let default = || match (&field.shape, &field.default) {
             (Shape::Swept(form), Some(default)) => form.parse(default).ok(),
             _ => None,
         };
-        let text = set.or_else(|| parsed().map(|default| default.to_string()))?;
+        let text = match (field.target, resolved.endpoint.tls) {
+            ("tls", Some(version)) => version.name().to_owned(),
+            _ => match spec.datum(&field.name, selection) {
+                Some(datum) => datum.to_string(),
+                None => default()?.to_string(),
+            },
+        };
         Some(format!("{}: {text}", field.name))
     };
-    let mut lines: Vec<String> = keys.filter_map(line).collect();
-    let tls = resolved.endpoint.tls.map_or("none", |version| version.name());
-    lines.push(format!("tls in use: {tls}"));
-    lines
+    keys.filter_map(line).collect()
 }

@@ -63,9 +63,10 @@ pub(super) fn parse_document(origin: &Origin) -> Result<Table, ScenarioError> {
         if !problems.is_empty() && span.start <= line_end {
             continue;
         }
-        line_end = text[span.start..].find('\n').map_or(text.len(), |at| span.start + at);
+        let rest = text.get(span.start..).unwrap_or_default();
+        line_end = rest.find('\n').map_or(text.len(), |at| span.start + at);
         let place = Place { origin: 0, span: span.clone() };
-        match remedy(message, &text[span]) {
+        match remedy(message, text.get(span).unwrap_or_default()) {
             Some(help) => problems.add_with_help(&place, message, help),
             None => problems.add(&place, message),
         }

@@ -1,0 +1,194 @@
+//! Captures of a single run: packets at both ends, TLS secrets, QUIC traces.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use trackbed_core::{Packet, Time};
+use trackbed_measure::keylog::KeyLog;
+use trackbed_measure::pcapng::{PcapngWriter, Section, TapId, TapPoint};
+use trackbed_measure::qlog::QlogSinks;
+use trackbed_net::{Direction, LinkId, Point, Tap};
+use trackbed_protocols::{Observer, Side};
+use trackbed_substrate::wall_clock;
+
+/// Captures a run into a directory.
+#[derive(Debug)]
+pub struct Capture {
+    directory: PathBuf,
+    keys: KeyLog,
+    qlog: QlogSinks,
+    packets: Arc<Mutex<Packets>>,
+}
+
+impl Capture {
+    /// Begins the captures in `directory`, which is made if it is not there. `command` is the
+    /// command line that makes them again.
+    ///
+    /// # Errors
+    /// If the files cannot be written.
+    pub fn begin(directory: &Path, command: &str) -> io::Result<Capture> {
+        std::fs::create_dir_all(directory)?;
+        let keys = KeyLog::new();
+        let writer = |name: &str, what: &str| Writer::begin(directory, name, what, command, &keys);
+        let packets = Packets {
+            phones: writer("phone", "the phones' end of the shared link")?,
+            server: writer("server", "the server's end of the shared link")?,
+            dropped: writer("dropped", "packets that the shared link lost")?,
+            last: Time::ZERO,
+            error: None,
+        };
+        Ok(Capture {
+            directory: directory.to_owned(),
+            keys,
+            qlog: QlogSinks::new(),
+            packets: Arc::new(Mutex::new(packets)),
+        })
+    }
+
+    /// What the network shows its packets to.
+    pub fn tap(&self, shared: LinkId) -> Box<dyn Tap> {
+        Box::new(SharedTap { shared, packets: Arc::clone(&self.packets) })
+    }
+
+    /// What protocols show their keys and traces to.
+    pub fn observer(&self) -> Arc<dyn Observer> {
+        Arc::new(Watch { keys: self.keys.clone(), qlog: self.qlog.clone() })
+    }
+
+    /// Writes everything to its end and returns the files. Call it when the run is over.
+    ///
+    /// # Errors
+    /// If a file could not be written, now or during the run.
+    pub fn finish(self) -> io::Result<Vec<PathBuf>> {
+        let mut files = Vec::new();
+        let packets = Arc::into_inner(self.packets).expect("the run, and its tap, are gone");
+        let packets = packets.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = packets.error {
+            return Err(error);
+        }
+        for writer in [packets.phones, packets.server, packets.dropped] {
+            files.push(writer.path);
+            writer.pcapng.finish(packets.last)?.flush()?;
+        }
+        if !self.keys.is_empty() {
+            let path = self.directory.join("tls-keys.log");
+            self.keys.save(&path)?;
+            files.push(path);
+        }
+        for (name, bytes) in self.qlog.take() {
+            let path = self.directory.join(format!("{name}.sqlog"));
+            std::fs::write(&path, bytes)?;
+            files.push(path);
+        }
+        Ok(files)
+    }
+}
+
+/// Writes that fail are remembered and reported at the end: the run itself must not depend on the
+/// disk.
+#[derive(Debug)]
+struct Packets {
+    phones: Writer,
+    server: Writer,
+    dropped: Writer,
+    last: Time,
+    error: Option<io::Error>,
+}
+
+#[derive(Debug)]
+struct Writer {
+    pcapng: PcapngWriter<BufWriter<File>>,
+    tap: TapId,
+    path: PathBuf,
+}
+
+impl Writer {
+    fn begin(
+        directory: &Path,
+        name: &str,
+        description: &str,
+        command: &str,
+        keys: &KeyLog,
+    ) -> io::Result<Writer> {
+        let path = directory.join(format!("{name}.pcapng"));
+        let section = Section {
+            hardware: "virtual".to_owned(),
+            os: String::new(),
+            command_line: command.to_owned(),
+            epoch: wall_clock_at_start(),
+        };
+        let mut pcapng = PcapngWriter::new(BufWriter::new(File::create(&path)?), &section)?;
+        pcapng.follow_keys(keys);
+        let tap = pcapng.add_tap(&TapPoint {
+            name: name.to_owned(),
+            description: description.to_owned(),
+            snap_len: 0,
+        })?;
+        Ok(Writer { pcapng, tap, path })
+    }
+
+    fn packet(&mut self, at: Time, packet: &Packet) -> io::Result<()> {
+        self.pcapng.packet(at, self.tap, packet, "")
+    }
+}
+
+#[derive(Debug)]
+struct SharedTap {
+    shared: LinkId,
+    packets: Arc<Mutex<Packets>>,
+}
+
+impl Tap for SharedTap {
+    fn see(&mut self, at: Time, link: LinkId, direction: Direction, point: Point, packet: &Packet) {
+        if link != self.shared {
+            return;
+        }
+        let mut packets = self.packets.lock().unwrap_or_else(PoisonError::into_inner);
+        let packets = &mut *packets;
+        packets.last = at;
+        let (near, far) = match direction {
+            Direction::Forward => (&mut packets.phones, &mut packets.server),
+            Direction::Backward => (&mut packets.server, &mut packets.phones),
+        };
+        let written = match point {
+            Point::Entered => near.packet(at, packet),
+            Point::Delivered => far.packet(at, packet),
+            Point::Dropped(why) => {
+                let Writer { pcapng, tap, .. } = &mut packets.dropped;
+                pcapng.dropped(at, *tap, packet, why.name())
+            }
+            Point::Altered(_) => Ok(()),
+        };
+        if let Err(error) = written {
+            packets.error.get_or_insert(error);
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Watch {
+    keys: KeyLog,
+    qlog: QlogSinks,
+}
+
+impl Observer for Watch {
+    fn tls_key(&self, line: &str) {
+        self.keys.push(line);
+    }
+
+    fn qlog(&self, side: Side, connection: &str) -> Option<Box<dyn Write + Send + Sync>> {
+        let side = match side {
+            Side::Client => "client",
+            Side::Server => "server",
+        };
+        Some(self.qlog.create(&format!("{connection}_{side}")))
+    }
+}
+
+/// What the simulated calendar shows at the start of a run; no run is under way on this thread.
+fn wall_clock_at_start() -> Duration {
+    wall_clock()
+}

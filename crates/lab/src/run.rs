@@ -1,0 +1,174 @@
+//! One run of one cell: build the track, start the server, let the workload drive, collect events.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use trackbed_core::event::Record;
+use trackbed_core::{Event, EventLog, Seed, Time};
+use trackbed_measure::metrics;
+use trackbed_measure::results::Outcome;
+use trackbed_net::{Counters, Direction, DropReason};
+use trackbed_protocols::{
+    ClientConfig, Dialer, Error, Observer, ServerConfig, ServerHandle,
+    TransportParameters,
+};
+use trackbed_substrate::simulated::{Cancel, Hosts, RunError, Simulation};
+use trackbed_workloads::Stage;
+
+use crate::capture::Capture;
+use crate::scenario::Cell;
+use crate::track::{SERVER, SERVER_NAME, Track};
+
+/// How runs are executed, whatever their cell.
+#[derive(Clone, Debug)]
+pub struct Runner {
+    simulation: Simulation,
+}
+
+impl Runner {
+    /// A runner whose runs end early when `cancel` says so.
+    pub fn new(cancel: Cancel) -> Runner {
+        let simulation = Simulation::new().with_time_limit(TIME_LIMIT).with_cancel(cancel);
+        Runner { simulation }
+    }
+
+    /// Executes run number `run` of `cell` under the root seed `root`.
+    ///
+    /// # Errors
+    /// [`RunError::Cancelled`]. Everything else that goes wrong in a run is its outcome.
+    pub fn execute(&self, cell: &Cell, root: u64, run: u32) -> Result<Outcome, RunError> {
+        self.simulate(cell, Seed::of_run(root, u64::from(run)), None)
+    }
+
+    /// The same with every packet, key and trace captured.
+    ///
+    /// # Errors
+    /// As [`Runner::execute`].
+    pub fn execute_captured(
+        &self,
+        cell: &Cell,
+        root: u64,
+        run: u32,
+        capture: &Capture,
+    ) -> Result<Outcome, RunError> {
+        self.simulate(cell, Seed::of_run(root, u64::from(run)), Some(capture))
+    }
+
+    fn simulate(
+        &self,
+        cell: &Cell,
+        seed: Seed,
+        capture: Option<&Capture>,
+    ) -> Result<Outcome, RunError> {
+        let mut track = Track::build(&cell.network, cell.workload.phones(), &seed);
+        track.network.set_tap(capture.map(|capture| capture.tap(track.shared)));
+        let layout = Layout { phones: track.phones, shared: track.shared };
+        let observer = capture.map(Capture::observer);
+        let main = |hosts| drive(cell, seed, hosts, layout, observer);
+        match self.simulation.run(seed, track.network, main) {
+            Ok(Ok(records)) => Ok(outcome(&records)),
+            Ok(Err(error)) => Ok(Outcome::Failed(error.to_string())),
+            Err(error @ RunError::Cancelled { .. }) => Err(error),
+            Err(error) => Ok(Outcome::Failed(error.to_string())),
+        }
+    }
+}
+
+/// The parts of a [`Track`] that a run needs to know while its network is in use.
+struct Layout {
+    phones: Vec<trackbed_net::NodeId>,
+    shared: trackbed_net::LinkId,
+}
+
+/// Inside the run: everything from the server's start to the last event.
+async fn drive(
+    cell: &Cell,
+    seed: Seed,
+    hosts: Hosts,
+    layout: Layout,
+    observer: Option<Arc<dyn Observer>>,
+) -> Result<Vec<Record>, Error> {
+    let log = EventLog::default();
+    let endpoint = &cell.endpoint;
+    let transport = TransportParameters { observer, ..endpoint.transport.clone() };
+    let server = serve(cell, &hosts, transport.clone(), &log)?;
+    let client = ClientConfig {
+        trust: server.trust().cloned(),
+        tls: endpoint.tls_parameters(),
+        handshake: endpoint.handshake,
+        local: None,
+        transport,
+    };
+    let dialer = |node| -> Result<Rc<dyn Dialer>, Error> {
+        endpoint.protocol.dialer(hosts.at(node), &client)
+    };
+    let phones = layout.phones.into_iter().map(dialer).collect::<Result<Vec<_>, _>>()?;
+    let stage = Stage {
+        phones,
+        server: SERVER,
+        handshake: endpoint.handshake,
+        seed: seed.child("workload"),
+        log: log.clone(),
+    };
+    cell.workload.drive(stage).await;
+    for event in link_events(&hosts, layout.shared) {
+        log.record(trackbed_substrate::now(), event);
+    }
+    Ok(log.take())
+}
+
+fn serve(
+    cell: &Cell,
+    hosts: &Hosts,
+    transport: TransportParameters,
+    log: &EventLog,
+) -> Result<ServerHandle, Error> {
+    let host = hosts.get(SERVER_NAME).expect("every track has a server");
+    let config = ServerConfig {
+        tls: cell.endpoint.tls_parameters(),
+        transport,
+        ..ServerConfig::default()
+    };
+    cell.endpoint.protocol.serve(host, SERVER, &config, cell.workload.service(log.clone()))
+}
+
+fn link_events(hosts: &Hosts, shared: trackbed_net::LinkId) -> Vec<Event> {
+    let directions = [("link/up", Direction::Forward), ("link/down", Direction::Backward)];
+    let event = |(name, direction): (&str, Direction)| {
+        let counters = hosts.with_network(|network| *network.counters(shared, direction))?;
+        Some(link_event(name, &counters))
+    };
+    directions.into_iter().filter_map(event).collect()
+}
+
+fn link_event(name: &str, counters: &Counters) -> Event {
+    let queue: u64 = [DropReason::QueueFull, DropReason::QueueManagement]
+        .into_iter()
+        .map(|why| counters.dropped(why).packets)
+        .sum();
+    Event::Link {
+        name: name.to_owned(),
+        offered_packets: counters.offered.packets,
+        offered_bytes: counters.offered.bytes,
+        lost_packets: counters.dropped_in_all().packets - queue,
+        queue_dropped_packets: queue,
+    }
+}
+
+/// What the events of a run say: the samples of every metric, or why the run does not count.
+fn outcome(records: &[Record]) -> Outcome {
+    if let Err(reason) = metrics::outcome(records) {
+        return Outcome::Failed(reason);
+    }
+    let samples = metrics::registry().iter().map(|metric| {
+        (metric.name.to_owned(), (metric.compute)(records))
+    });
+    let samples: BTreeMap<String, Vec<f64>> =
+        samples.filter(|(_, values)| !values.is_empty()).collect();
+    Outcome::Samples(samples)
+}
+
+/// A simulated day: longer than any transfer that makes sense, short enough to end a run that
+/// only keeps itself alive.
+const TIME_LIMIT: Time = Time::from_millis(86_400_000);

@@ -1,0 +1,234 @@
+//! Cells, factors, networks, and what a plan's digest depends on.
+
+use std::time::Duration;
+
+use trackbed_core::Bitrate;
+
+use super::super::{Source, built_in, load, reference};
+use super::{factors, plan, plan_with, scenario, scenario_with_link};
+
+fn built_in_plan(name: &str) -> super::Plan {
+    load(&Source::named(name), &[]).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn vru_has_eleven_cells() {
+    let plan = built_in_plan("vru");
+    let expected: Vec<String> = ["http2 1.2 new", "http2 1.2 resumed"]
+        .into_iter()
+        .map(str::to_owned)
+        .chain(["http2", "http3", "quic"].iter().flat_map(|protocol| {
+            ["new", "resumed", "early"].map(|handshake| format!("{protocol} 1.3 {handshake}"))
+        }))
+        .map(|words| {
+            let words: Vec<&str> = words.split(' ').collect();
+            format!("protocol={} tls={} handshake={}", words[0], words[1], words[2])
+        })
+        .collect();
+    assert_eq!(factors(&plan), expected);
+    assert_eq!((plan.runs, plan.seed, plan.paper.as_deref()), (30, 1, Some("vru")));
+    assert_eq!(plan.cells[0].network.round_trip_time(), Some(Duration::from_millis(10)));
+    assert_eq!(plan.cells[0].network.link.rate, Some(Bitrate::from_mbps(50)));
+    assert!(plan.notes.iter().any(|note| note.contains("quic runs over TLS 1.3 only")));
+}
+
+#[test]
+fn bulk_has_ten_cells() {
+    let plan = built_in_plan("bulk");
+    assert_eq!((plan.cells.len(), plan.runs), (10, 10));
+    assert_eq!(factors(&plan)[0], "protocol=tcp congestion=reno");
+    assert_eq!(factors(&plan)[9], "protocol=http3 congestion=cubic");
+    assert_eq!(plan.cells[0].endpoint.tls, None);
+}
+
+#[test]
+fn built_in_scenarios_say_what_they_compare() {
+    for scenario in built_in() {
+        assert_eq!(built_in_plan(scenario.name).name, scenario.name);
+        assert_eq!(built_in_plan(scenario.name).summary, scenario.summary());
+        assert!(!scenario.summary().is_empty());
+    }
+}
+
+#[test]
+fn what_is_not_encrypted_has_one_cell_for_all_of_tls() {
+    let text = scenario("tls = [\"1.2\", \"1.3\"]\nhandshake = [\"new\", \"resumed\"]")
+        .replace("\"quic\"", "[\"tcp\", \"tcp+tls\"]");
+    assert_eq!(
+        factors(&plan(&text)),
+        [
+            "protocol=tcp tls=none handshake=new",
+            "protocol=tcp+tls tls=1.2 handshake=new",
+            "protocol=tcp+tls tls=1.2 handshake=resumed",
+            "protocol=tcp+tls tls=1.3 handshake=new",
+            "protocol=tcp+tls tls=1.3 handshake=resumed",
+        ]
+    );
+}
+
+#[test]
+fn lists_and_ranges_are_axes_in_the_order_of_the_file() {
+    let link = "rate = { from = \"10 Mbit/s\", to = \"30 Mbit/s\", points = 3 }\n\
+                delay = \"5 ms\"\nloss = [\"0 %\", 0.01]\nqueue = [100, \"200 packets\"]";
+    let lines = factors(&plan(&scenario_with_link(link)));
+    assert_eq!(lines.len(), 12);
+    assert_eq!(lines[0], "protocol=quic rate_mbps=10 loss=0 queue_packets=100");
+    assert_eq!(lines[1], "protocol=quic rate_mbps=10 loss=0 queue_packets=200");
+    assert_eq!(lines[2], "protocol=quic rate_mbps=10 loss=0.01 queue_packets=100");
+    assert_eq!(lines[11], "protocol=quic rate_mbps=30 loss=0.01 queue_packets=200");
+}
+
+#[test]
+fn factors_carry_units_and_stay_apart() {
+    let link = "rate = \"1 Mbit/s\"\nqueue = [\"15 kB\", \"30 kB\"]\n\
+                delay = { uniform = { least = [\"1 ms\", \"2 ms\"], most = \"3 ms\" } }\n\
+                up = { loss = [0.0, 0.1] }\ndown = { loss = [0.0, 0.2] }";
+    let text = scenario_with_link(link) + "rate = [\"10 /s\", \"20 /s\"]\n";
+    assert_eq!(
+        factors(&plan(&text)).last().map(String::as_str),
+        Some("protocol=quic queue_bytes=30000 least_ms=2 up_loss=0.1 down_loss=0.2 rate_hz=20")
+    );
+}
+
+#[test]
+fn models_are_compared_by_their_text() {
+    let link = "loss = [\"1 %\", { gilbert-elliott = { p = \"0.1 %\", r = \"20 %\" } }, \
+                { periodic = 100 }]";
+    assert_eq!(
+        factors(&plan(&scenario_with_link(link))),
+        [
+            "protocol=quic loss=1 %",
+            "protocol=quic loss=gilbert-elliott (p = 0.1 %, r = 20 %)",
+            "protocol=quic loss=periodic (every = 100)",
+        ]
+    );
+}
+
+#[test]
+fn every_link_model_can_be_named_and_every_key_is_in_the_reference() {
+    let folder = std::env::temp_dir().join("trackbed-scenario-models");
+    std::fs::create_dir_all(&folder).unwrap();
+    let keys: Vec<String> = reference().into_iter().map(|key| key.path).collect();
+    for entry in trackbed_net::spec::MODELS {
+        let example = entry.example.iter().map(|(name, value)| {
+            let files = entry.parameters.iter().find(|parameter| parameter.name == *name);
+            let value = match files.map(|parameter| parameter.kind) {
+                Some(trackbed_net::spec::Kind::File) => {
+                    let path = folder.join(entry.name);
+                    std::fs::write(&path, value).unwrap();
+                    path.display().to_string()
+                }
+                _ => (*value).to_owned(),
+            };
+            (name.replace('_', "-"), value)
+        });
+        let (queue, own): (Vec<_>, Vec<_>) =
+            example.partition(|(name, _)| name.starts_with("queue"));
+        let (stage, model) = keys
+            .iter()
+            .filter_map(|key| key.strip_prefix("link."))
+            .filter_map(|key| key.split_once('.'))
+            .find(|(stage, model)| {
+                let (stage, model) = (*stage, *model);
+                entry.name == model || entry.name == format!("{stage}-{model}")
+            })
+            .unwrap_or_else(|| panic!("{} is in no slot", entry.name));
+        let own: Vec<String> = own
+            .iter()
+            .map(|(name, value)| {
+                let short = name.strip_prefix(&format!("{}-", entry.name)).unwrap_or(name);
+                format!("{short} = {value:?}")
+            })
+            .collect();
+        let queue: Vec<String> =
+            queue.iter().map(|(_, value)| format!("queue = \"{value} packets\"")).collect();
+        let link =
+            format!("{stage} = {{ {model} = {{ {} }} }}\n{}", own.join(", "), queue.join("\n"));
+        let plan = plan(&scenario_with_link(&link));
+        let built = format!("{:?}", plan.cells[0].network.link.up.models());
+        assert_eq!(built, format!("{:?}", [entry.example_model()]), "{link}");
+    }
+}
+
+#[test]
+fn one_direction_may_differ_and_phones_may_have_links_of_their_own() {
+    let text = "protocol = \"quic\"\n[link]\nrate = \"50 Mbit/s\"\ndelay = \"5 ms\"\n\
+                [link.up]\nrate = \"10 Mbit/s\"\ndelay = \"7 ms\"\n\
+                [access]\ndelay = \"1 ms\"\nmtu = \"1400 B\"\n[workload]\nkind = \"bulk\"\n";
+    let network = &plan(text).cells[0].network;
+    assert_eq!(network.link.rate, Some(Bitrate::from_mbps(10)));
+    assert_eq!(network.round_trip_time(), Some(Duration::from_millis(5 + 7 + 2)));
+    let access = network.access.as_ref().unwrap();
+    assert_eq!((access.mtu, access.rate, network.link.mtu), (1_400, None, 1_500));
+    let (up, down) = (&network.link.up, &network.link.down);
+    assert!(format!("{up:?}").contains("10000000") && format!("{down:?}").contains("50000000"));
+}
+
+#[test]
+fn a_delay_that_varies_has_no_round_trip_time() {
+    let link = "delay = { normal = { mean = \"5 ms\", deviation = \"1 ms\" } }";
+    assert_eq!(plan(&scenario_with_link(link)).cells[0].network.round_trip_time(), None);
+    let fixed = "delay = { delay = \"5 ms\" }";
+    let expected = Some(Duration::from_millis(10));
+    assert_eq!(plan(&scenario_with_link(fixed)).cells[0].network.round_trip_time(), expected);
+}
+
+#[test]
+fn the_digest_tells_what_results_depend_on() {
+    let text = scenario("");
+    let digest = plan(&text).hash;
+    assert_eq!(digest.len(), 64);
+    let same = [
+        text.replace("[link]", "# a comment\n\n[link] # another"),
+        text.replace("50 Mbit/s", "50000kbit"),
+        format!("name = \"other\"\nsummary = \"other\"\nruns = 7\n{text}"),
+        format!("seed = 1\nhandshake = \"new\"\ntls = \"1.3\"\n{text}"),
+        format!("{text}count = 10\n"),
+        text.replace("delay", "mtu = \"1500 B\"\ndelay"),
+    ];
+    for text in same {
+        assert_eq!(plan(&text).hash, digest, "{text}");
+    }
+    let other = [
+        text.replace("50 Mbit/s", "51 Mbit/s"),
+        format!("seed = 2\n{text}"),
+        format!("{text}count = 11\n"),
+        text.replace("quic", "http3"),
+        text.replace("delay", "loss = \"0.1 %\"\ndelay"),
+        text.replace("delay", "queue = \"codel\"\ndelay"),
+        text.replace("[link]", "[access]\ndelay = \"1 ms\"\n[link]"),
+        format!("window = \"1 MB\"\n{text}"),
+    ];
+    for text in other {
+        assert_ne!(plan(&text).hash, digest, "{text}");
+    }
+}
+
+#[test]
+fn the_digest_follows_the_contents_of_files() {
+    let folder = std::env::temp_dir().join("trackbed-scenario-digest");
+    std::fs::create_dir_all(&folder).unwrap();
+    let (file, payload) = (folder.join("s.toml"), folder.join("payload.json"));
+    std::fs::write(&file, scenario("") + "payload = \"payload.json\"\n").unwrap();
+    let digest = |contents: &str| {
+        std::fs::write(&payload, contents).unwrap();
+        let plan = load(&Source::File(file.clone()), &[]).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(plan.name, "s");
+        // A copy of the text in a run directory finds the same files.
+        let copy = Source::recorded(&file.display().to_string(), &plan.source_text);
+        assert_eq!(load(&copy, &[]).unwrap().hash, plan.hash);
+        plan.hash
+    };
+    assert_eq!(digest("{\"a\": 1}"), digest("{\"a\": 1}"));
+    assert_ne!(digest("{\"a\": 1}"), digest("{\"a\": 2}"));
+}
+
+#[test]
+fn a_congestion_control_that_only_one_transport_has_leaves_the_other_out() {
+    let text =
+        scenario("congestion = [\"cubic\", \"bbr3\"]").replace("\"quic\"", "[\"quic\", \"http2\"]");
+    let plan = plan_with(&text, &[]).unwrap();
+    assert_eq!(factors(&plan).len(), 3);
+    assert!(plan.notes.iter().any(|note| note.contains("http2 has no congestion control bbr3")));
+    assert!(plan.notes.iter().any(|note| note.contains("differ a little each time")));
+}

@@ -1,0 +1,39 @@
+//! From text to plans, as a user meets it.
+
+mod cells;
+mod fuzz;
+mod mistakes;
+mod overriding;
+
+use super::{Factor, Override, Plan, ScenarioError, Source, load};
+
+/// Loads `text` with `settings` laid over it.
+fn plan_with(text: &str, settings: &[&str]) -> Result<Plan, ScenarioError> {
+    let overrides: Vec<Override> = settings.iter().map(|text| text.parse().unwrap()).collect();
+    load(&Source::recorded("a.toml", text), &overrides)
+}
+
+fn plan(text: &str) -> Plan {
+    plan_with(text, &[]).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The factors of every cell, a line each.
+fn factors(plan: &Plan) -> Vec<String> {
+    let line = |factors: &[(String, Factor)]| {
+        factors.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+    };
+    plan.cells.iter().map(|cell| line(&cell.factors)).collect()
+}
+
+/// A scenario with nothing to complain about; `more` is put before its tables.
+fn scenario(more: &str) -> String {
+    format!(
+        "protocol = \"quic\"\n{more}\n[link]\nrate = \"50 Mbit/s\"\ndelay = \"5 ms\"\n\
+         [workload]\nkind = \"messages\"\n"
+    )
+}
+
+/// The same with `link` in place of its link.
+fn scenario_with_link(link: &str) -> String {
+    format!("protocol = \"quic\"\n[link]\n{link}\n[workload]\nkind = \"messages\"\n")
+}

@@ -1,0 +1,93 @@
+//! The network of a run: phones, a server, and the link between them that all phones share.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use trackbed_core::Seed;
+use trackbed_net::{Duplex, End, LinkId, Network, NetworkBuilder, NodeId};
+
+use crate::scenario::{LinkPlan, NetworkPlan};
+
+/// A network, and who is who in it.
+pub struct Track {
+    /// The network, ready to run.
+    pub network: Network,
+    /// The phones' hosts.
+    pub phones: Vec<NodeId>,
+    /// The server's host.
+    pub server: NodeId,
+    /// The link that every packet between phones and server crosses; forward is from the phones.
+    pub shared: LinkId,
+}
+
+/// Where the server listens.
+pub const SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(SERVER_V4), 443);
+
+/// The name of the server's host.
+pub const SERVER_NAME: &str = "server";
+
+impl Track {
+    /// Builds the network of `plan` for so many phones. One phone without an access link is
+    /// joined to the server directly; otherwise phones meet at a router in front of the shared
+    /// link.
+    ///
+    /// # Panics
+    /// If there are more phones than addresses (about 16 million).
+    pub fn build(plan: &NetworkPlan, phones: u32, seed: &Seed) -> Track {
+        let mut builder = NetworkBuilder::new();
+        let server = builder.host(SERVER_NAME);
+        let server_end = End::new(server, [SERVER_V4.into(), SERVER_V6.into()]);
+        let LinkPlan { up, down, mtu, .. } = &plan.link;
+        let shared = Duplex::new(up, down, &seed.child("link")).with_mtu(*mtu);
+
+        if let (1, None) = (phones, &plan.access) {
+            let phone = builder.host(phone_name(0));
+            let shared = builder.connect(End::new(phone, phone_addresses(0)), server_end, shared);
+            return Track::assemble(builder, vec![phone], server, shared);
+        }
+        let router = builder.router("access point");
+        let shared = builder.connect(End::new(router, []), server_end, shared);
+        let join = |index: u32| {
+            let phone = builder.host(phone_name(index));
+            let link = match &plan.access {
+                None => Duplex::new(&Default::default(), &Default::default(), seed),
+                Some(access) => {
+                    let seed = seed.child(&format!("access/{index}"));
+                    Duplex::new(&access.up, &access.down, &seed)
+                }
+            };
+            let mtu = plan.access.as_ref().map_or(*mtu, |access| access.mtu);
+            let end = End::new(phone, phone_addresses(index));
+            builder.connect(end, End::new(router, []), link.with_mtu(mtu));
+            phone
+        };
+        let nodes = (0..phones).map(join).collect();
+        Track::assemble(builder, nodes, server, shared)
+    }
+
+    fn assemble(
+        builder: NetworkBuilder,
+        phones: Vec<NodeId>,
+        server: NodeId,
+        shared: LinkId,
+    ) -> Track {
+        let network = builder.build().expect("names and addresses differ, and the plan has an MTU");
+        Track { network, phones, server, shared }
+    }
+}
+
+/// Phones are numbered from 0.
+fn phone_name(index: u32) -> String {
+    format!("phone-{index}")
+}
+
+/// 10.1.0.0 onwards, and the same number behind fd00:1::.
+fn phone_addresses(index: u32) -> [IpAddr; 2] {
+    assert!(index < MAX_PHONES, "a track has at most {MAX_PHONES} phones");
+    let v4 = Ipv4Addr::from_bits(Ipv4Addr::new(10, 1, 0, 1).to_bits() + index);
+    let v6 = Ipv6Addr::from_bits(Ipv6Addr::new(0xfd00, 1, 0, 0, 0, 0, 0, 1).to_bits() + u128::from(index));
+    [v4.into(), v6.into()]
+}
+
+const MAX_PHONES: u32 = 16_000_000;
+const SERVER_V4: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+const SERVER_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1);

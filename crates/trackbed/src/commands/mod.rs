@@ -1,0 +1,7 @@
+//! One file for each subcommand.
+
+pub mod campaign;
+pub mod list;
+pub mod paper;
+pub mod replay;
+pub mod run;

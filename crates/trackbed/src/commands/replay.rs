@@ -1,0 +1,85 @@
+//! `trackbed replay`
+
+use anyhow::{Context as _, bail};
+use trackbed_lab::directory::{read_about, read_runs};
+use trackbed_lab::replay::{self, Replay};
+use trackbed_lab::scenario::{self, Override, Source};
+use trackbed_measure::results::Outcome;
+
+use crate::Verdict;
+use crate::arguments::ReplayArguments;
+use crate::output;
+
+/// Repeats one run of a run directory, with everything captured.
+///
+/// # Errors
+/// If the directory, the cell or the run is not there, or captures cannot be written.
+pub fn execute(arguments: &ReplayArguments) -> anyhow::Result<Verdict> {
+    let about = read_about(&arguments.directory)?;
+    let overrides: Result<Vec<Override>, _> =
+        about.overrides.iter().map(|text| text.parse()).collect();
+    let overrides = overrides.context("about.json holds a setting that cannot be read")?;
+    let source = Source::recorded(&about.scenario, &about.text);
+    let plan = scenario::load(&source, &overrides)?;
+    if plan.hash != about.plan {
+        bail!(
+            "{} was made by another version of the tool, or a file that the scenario names has \
+             changed: the same runs cannot be repeated",
+            arguments.directory.display()
+        );
+    }
+    let cells = plan.cells.len();
+    if arguments.cell as usize >= cells {
+        bail!("there is no cell {}; cells go from 0 to {}", arguments.cell, cells - 1);
+    }
+    let out = arguments.out.clone().unwrap_or_else(|| {
+        let name = format!("cell-{}-run-{}", arguments.cell, arguments.run);
+        arguments.directory.join("replay").join(name)
+    });
+    let comment = format!(
+        "trackbed replay {} {} {}",
+        arguments.directory.display(),
+        arguments.cell,
+        arguments.run
+    );
+    let replay = Replay { cell: arguments.cell, run: arguments.run, comment };
+    let repeated = replay::execute(&plan, &replay, &out)?;
+
+    let recorded = read_runs(&arguments.directory)?;
+    let recorded = recorded
+        .iter()
+        .find(|run| (run.cell, run.run) == (arguments.cell, arguments.run))
+        .map(|run| &run.outcome);
+    let same = recorded.is_none_or(|recorded| *recorded == repeated.outcome);
+    let mut text = describe(&repeated.outcome);
+    for file in &repeated.files {
+        text.push_str(&format!("{}\n", file.display()));
+    }
+    output::print(&text)?;
+    match (recorded, same) {
+        (None, _) => eprintln!("note: this run is not in the directory, so nothing was compared"),
+        (Some(_), true) => eprintln!("the run gave what the directory holds of it"),
+        (Some(_), false) => {
+            bail!("the run gave something else than the directory holds: a defect, please report it")
+        }
+    }
+    Ok(match repeated.outcome {
+        Outcome::Samples(_) => Verdict::Success,
+        Outcome::Failed(_) => Verdict::CheckFailed,
+    })
+}
+
+/// The mean of each metric in this one run, or why it failed.
+fn describe(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Failed(reason) => format!("the run failed: {reason}\n"),
+        Outcome::Samples(samples) => samples
+            .iter()
+            .filter(|(_, values)| !values.is_empty())
+            .map(|(metric, values)| {
+                let mean = values.iter().sum::<f64>() / values.len() as f64;
+                format!("{metric} {mean}\n")
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,33 @@
+//! `trackbed run`
+
+use trackbed_lab::paper;
+use trackbed_report::{comparison, summary};
+
+use super::campaign;
+use crate::Verdict;
+use crate::arguments::RunArguments;
+use crate::output;
+
+/// Runs a scenario and prints what it says.
+///
+/// # Errors
+/// If the scenario is not valid or results cannot be written.
+pub fn execute(arguments: &RunArguments) -> anyhow::Result<Verdict> {
+    let finished = campaign::execute(&arguments.scenario, &arguments.options)?;
+    if arguments.options.json {
+        output::print_json(&serde_json::to_value(&finished.document)?)?;
+        return Ok(finished.verdict());
+    }
+    let mut text = summary::render(&finished.document);
+    let reference = finished.plan.paper.as_deref().and_then(|name| {
+        paper::compare(name, &finished.plan, &finished.document.cells, &finished.runs)
+    });
+    if let Some(reference) = reference {
+        text.push('\n');
+        text.push_str(&comparison::render(&reference));
+    }
+    output::print(&text)?;
+    let directory = finished.directory.display();
+    eprintln!("\nresults: {directory}; repeat one run: trackbed replay {directory} CELL RUN");
+    Ok(finished.verdict())
+}
