@@ -61,7 +61,7 @@ impl Service for Tamper {
     }
 }
 
-fn tampered(direction: &str, change: fn(Body) -> Body) -> Ran {
+fn tampered(direction: &'static str, change: fn(Body) -> Body) -> Ran {
     let bulk = prepare("bulk", &[("direction", direction), ("size", "1 MB")]).unwrap();
     let wrap = move |inner| Rc::new(Tamper { inner, change }) as Rc<dyn Service>;
     run_with(&*bulk, &Behaviour::default(), wrap)
