@@ -42,7 +42,7 @@ pub enum Event {
         phone: u32,
         /// Its how-manieth connection.
         connection: u32,
-        /// The negotiated version and suite, for example `TLS 1.3 TLS13_AES_128_GCM_SHA256`.
+        /// The negotiated version and cipher, for example `TLS 1.3 aes128gcm`.
         suite: String,
         /// An earlier session was taken up again.
         resumed: bool,

@@ -39,7 +39,7 @@ fn failed(millis: u64, (phone, message): Id) -> Record {
 }
 
 fn secured(resumed: bool, early: bool) -> Record {
-    let suite = "TLS 1.3 TLS13_AES_128_GCM_SHA256".to_owned();
+    let suite = "TLS 1.3 aes128gcm".to_owned();
     at(0, Event::Secured { phone: 0, connection: 0, suite, resumed, early })
 }
 

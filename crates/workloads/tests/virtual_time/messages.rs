@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
+use serde_json::json;
 use trackbed_core::Time;
-use trackbed_core::event::{Event, Record};
+use trackbed_core::event::{Event, EventLog, Record};
 use trackbed_measure::metrics::outcome;
+use trackbed_protocols::{Request, Response, body};
 use trackbed_workloads::Expectation;
 
 use super::fake::{Behaviour, run};
@@ -101,6 +104,32 @@ fn a_malformed_line_is_refused_and_counted() {
     };
     let lengths: Vec<u64> = ran.records.iter().filter_map(bytes).collect();
     assert_eq!(lengths[..3], [42, 31, 42], "a line is sent as it is");
+}
+
+#[test]
+fn every_answer_says_in_json_what_became_of_the_message() {
+    let messages = prepare("messages", &[("payload", "tests/data/lines.jsonl")]).unwrap();
+    let log = EventLog::default();
+    let service = messages.service(log.clone());
+    let ask = |path: &str, content: &'static str| {
+        let request = Request { path: path.to_owned(), body: body::full(content) };
+        let answer = async {
+            let Response { status, body } = service.call(request).await;
+            (status, body::collect(body, 1_000).await.unwrap())
+        };
+        let (status, content) = answer.now_or_never().unwrap();
+        (status, serde_json::from_slice::<serde_json::Value>(&content).unwrap())
+    };
+    assert_eq!(ask("/messages/3/4", "[1]"), (200, json!({ "status": "accepted" })));
+    let reason = "not JSON: EOF while parsing a list at line 1 column 2";
+    let refusal = json!({ "status": "refused", "reason": reason });
+    assert_eq!(ask("/messages/3/5", "[1"), (400, refusal));
+    for path in ["/", "/messages/3", "/messages/3/x", "/bulk/10"] {
+        let reason = format!("there is nothing at {path}");
+        assert_eq!(ask(path, "[1]"), (404, json!({ "status": "refused", "reason": reason })));
+    }
+    let received = Record { at: Time::ZERO, event: Event::Received { phone: 3, message: 4 } };
+    assert_eq!(log.take(), [received]);
 }
 
 #[test]
