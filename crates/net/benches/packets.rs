@@ -1,4 +1,5 @@
-//! How many packets a second pass through links and a network, in real time: one line each.
+//! How many packets a second pass through links and a network, in real time: one line each, the
+//! best of several rounds, since what else the machine does can only slow a round down.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -30,22 +31,24 @@ fn main() {
 }
 
 /// Packets of 1,500 bytes at a little less than the rate of the link.
-const PACKETS: u32 = 2_000_000;
+const PACKETS: u32 = 20_000;
+const ROUNDS: u32 = 150;
 const GAP: Duration = Duration::from_micros(121);
 
 fn link(name: &str, spec: &LinkSpec) {
     let mut link = spec.build(&Seed::of_run(1, 0));
     let packet = packet(host_address(0), SERVER);
     let (mut now, mut out) = (Time::ZERO, Counter(0));
-    let begin = Instant::now();
-    for _ in 0..PACKETS {
-        now += GAP;
-        while let Some(at) = link.next_wake().filter(|at| *at <= now) {
-            link.advance(at, &mut out);
+    best_round(name, || {
+        for _ in 0..PACKETS {
+            now += GAP;
+            while let Some(at) = link.next_wake().filter(|at| *at <= now) {
+                link.advance(at, &mut out);
+            }
+            link.push(now, packet.clone(), &mut out);
         }
-        link.push(now, packet.clone(), &mut out);
-    }
-    report(name, begin.elapsed(), out.0);
+    });
+    assert!(out.0 > 0, "packets pass");
 }
 
 struct Counter(u64);
@@ -69,19 +72,20 @@ fn network(name: &str, hosts: u32, spec: &LinkSpec) {
     let packets: Vec<Packet> =
         (0..hosts.len() as u32).map(|host| packet(host_address(host), SERVER)).collect();
     let (mut now, mut delivered) = (Time::ZERO, 0);
-    let begin = Instant::now();
-    for index in 0..PACKETS as usize {
-        now += GAP;
-        while let Some(at) = network.next_wake().filter(|at| *at <= now) {
-            network.advance(at);
-            while network.poll_delivery().is_some() {
-                delivered += 1;
+    best_round(name, || {
+        for index in 0..PACKETS as usize {
+            now += GAP;
+            while let Some(at) = network.next_wake().filter(|at| *at <= now) {
+                network.advance(at);
+                while network.poll_delivery().is_some() {
+                    delivered += 1;
+                }
             }
+            let host = index % hosts.len();
+            network.send(now, hosts[host], packets[host].clone());
         }
-        let host = index % hosts.len();
-        network.send(now, hosts[host], packets[host].clone());
-    }
-    report(name, begin.elapsed(), delivered);
+    });
+    assert!(delivered > 0, "packets pass");
 }
 
 /// The server is the router's neighbour if there is more than one host, else the host's own.
@@ -115,8 +119,12 @@ fn packet(from: IpAddr, to: IpAddr) -> Packet {
     UdpDatagram::emit(from, to, Ecn::NotCapable, &[0; 1472])
 }
 
-fn report(name: &str, elapsed: Duration, delivered: u64) {
-    let nanos = elapsed.as_nanos() as f64 / f64::from(PACKETS);
-    let rate = 1e3 / nanos;
-    println!("{name:<36}{nanos:>8.0} ns a packet{rate:>8.2} M packets/s ({delivered} delivered)");
+fn best_round(name: &str, mut round: impl FnMut()) {
+    let elapsed = (0..ROUNDS).map(|_| {
+        let begin = Instant::now();
+        round();
+        begin.elapsed()
+    });
+    let nanos = elapsed.min().unwrap_or_default().as_nanos() as f64 / f64::from(PACKETS);
+    println!("{name:<36}{nanos:>8.0} ns a packet{:>8.2} M packets/s", 1e3 / nanos);
 }

@@ -1,11 +1,11 @@
 use std::collections::BTreeSet;
 
-use trackbed_core::Time;
+use trackbed_core::{Seed, Time};
 use trackbed_net::Point;
-use trackbed_net::queue::QUEUES;
+use trackbed_net::queue::{QUEUES, SELECTOR};
 use trackbed_net::spec::{Kind, LinkSpec, MODELS, ModelEntry, Otherwise, Value};
 
-use crate::harness::{burst, every, ms, run, times};
+use crate::harness::{Driver, burst, every, ms, run, times};
 
 fn text(pairs: &[(&str, &str)]) -> Vec<(String, Value)> {
     pairs.iter().map(|(name, value)| (name.to_string(), Value::Text(value.to_string()))).collect()
@@ -94,6 +94,66 @@ fn values_may_be_typed_or_text() {
     let listed = Value::List(vec![Value::Integer(1), Value::Text("x".into())]);
     let error = refusal("loss-list", &[("packets".into(), listed)]);
     assert!(error.contains("whole number such as 100"), "{error}");
+}
+
+/// Whatever stands in a scenario, reading it gives a model that works or an error that names the
+/// model; it never panics.
+#[test]
+fn nonsense_is_refused_and_extremes_are_survived() {
+    let values = [
+        "",
+        " ",
+        ":",
+        ",",
+        "::",
+        "0",
+        "1",
+        "-1",
+        "1e999",
+        "nan",
+        "inf",
+        "true",
+        "0 s",
+        "1 ns",
+        "0 %",
+        "100 %",
+        "18446744073709551615",
+        "18446744073709551615 ns",
+        "18446744073709551615 B",
+        "18446744073709551615 bit/s",
+        "0 s: 18446744073709551615 ns",
+        "0 s: 0 s",
+        "1 s: 0 s",
+        "\u{0}",
+        "0 18446744073709.551615",
+        "18446744073709551615\n",
+        "0\n1",
+        "codel",
+        "drop-tail",
+        "µ",
+    ];
+    let mut accepted = 0;
+    for entry in MODELS {
+        let queue = QUEUES.iter().flat_map(|queue| queue.parameters).chain([&SELECTOR]);
+        for parameter in entry.parameters.iter().chain(queue.filter(|_| entry.has_queue)) {
+            for value in values {
+                let others = entry.example.iter().filter(|(name, _)| *name != parameter.name);
+                let given: Vec<_> = others.copied().chain([(parameter.name, value)]).collect();
+                match entry.model(&text(&given)) {
+                    Err(error) => assert!(error.to_string().starts_with(entry.name), "{error}"),
+                    Ok(model) => {
+                        accepted += 1;
+                        let mut driver = Driver::new(
+                            LinkSpec::new().then(model).build(&Seed::of_run(1, 0)),
+                            Vec::new(),
+                        );
+                        every(ms(1), 20).for_each(|(at, packet)| driver.push(at, packet));
+                    }
+                }
+            }
+        }
+    }
+    assert!(accepted > 50, "{accepted}");
 }
 
 #[test]
