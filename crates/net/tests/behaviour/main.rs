@@ -11,5 +11,6 @@ mod outage;
 mod rate;
 mod rate_trace;
 mod registry;
+mod swarm;
 mod too_big;
 mod topology;
