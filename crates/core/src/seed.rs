@@ -45,7 +45,8 @@ impl Seed {
     }
 }
 
-/// A stream of random numbers (ChaCha8), the same on every machine and in every build.
+/// A stream of random numbers (ChaCha8), the same on every machine and in every build: logarithm
+/// and cosine are `libm`'s, because those of the platform may differ in the last bit.
 #[derive(Clone, Debug)]
 pub struct Rng(ChaCha8Rng);
 
@@ -88,13 +89,13 @@ impl Rng {
 
     /// A standard normal number (Box-Muller, one of the pair, so every call draws exactly twice).
     pub fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.unit()).cos()
+        let radius = (-2.0 * libm::log(1.0 - self.unit())).sqrt();
+        radius * libm::cos(std::f64::consts::TAU * self.unit())
     }
 
     /// An exponential number with mean 1.
     pub fn exponential(&mut self) -> f64 {
-        -(1.0 - self.unit()).ln()
+        -libm::log(1.0 - self.unit())
     }
 }
 
