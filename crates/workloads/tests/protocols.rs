@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use support::{Settings, count, expect, failures, prepare, samples};
 use trackbed_core::event::{Event, EventLog, Record};
-use trackbed_core::{Bitrate, ByteSize, Seed};
+use trackbed_core::{Bitrate, ByteSize, Ratio, Seed};
 use trackbed_measure::metrics::outcome;
+use trackbed_net::models::Loss;
 use trackbed_net::queue::DropTail;
 use trackbed_net::{Duplex, End, LinkSpec, Network, NetworkBuilder};
 use trackbed_protocols::{
@@ -99,12 +100,12 @@ impl Endpoint {
 }
 
 /// A server behind a router, and phones with a link of their own each: 5 ms from end to end.
-fn network(phones: u32) -> Network {
-    let seed = Seed::of_run(1, 0).child("network");
+fn network(phones: u32, loss: Ratio, seed: &Seed) -> Network {
     let queue = || DropTail::of_bytes(ByteSize::from_bytes(10_000_000));
     let link = |delay| {
         let spec = LinkSpec::simple(Bitrate::from_mbps(1_000), queue(), delay);
-        Duplex::new(&spec, &spec, &seed)
+        let spec = spec.then(Loss::bernoulli(loss));
+        Duplex::new(&spec, &spec, &seed.child("network"))
     };
     let mut builder = NetworkBuilder::new();
     let (server, router) = (builder.host("server"), builder.router("router"));
@@ -121,7 +122,10 @@ fn network(phones: u32) -> Network {
 }
 
 fn run(prepared: &dyn Prepared, endpoint: Endpoint) -> Vec<Record> {
-    let seed = Seed::of_run(1, 0);
+    run_over(prepared, endpoint, Ratio::ZERO, Seed::of_run(1, 0))
+}
+
+fn run_over(prepared: &dyn Prepared, endpoint: Endpoint, loss: Ratio, seed: Seed) -> Vec<Record> {
     let main = |hosts: trackbed_substrate::simulated::Hosts| async move {
         let log = EventLog::default();
         let tls = endpoint.tls.map_or_else(TlsParameters::default, |version| {
@@ -152,7 +156,7 @@ fn run(prepared: &dyn Prepared, endpoint: Endpoint) -> Vec<Record> {
         prepared.drive(stage).await;
         log.take()
     };
-    Simulation::new().run(seed, network(prepared.phones()), main).unwrap()
+    Simulation::new().run(seed, network(prepared.phones(), loss, &seed), main).unwrap()
 }
 
 fn run_with(workload: &str, settings: &Settings, endpoint: Endpoint) -> Vec<Record> {
@@ -259,6 +263,32 @@ fn bulk_data_arrives_intact_over_every_protocol() {
             let intact = Event::Transferred { phone: 0, bytes: 3_000_000, intact: true };
             assert_eq!(count(&records, |event| *event == intact), 1, "{}", endpoint.name());
             assert!(samples("throughput_mbps", &records)[0] > 100.0, "{}", endpoint.name());
+        }
+    }
+}
+
+/// Every message is answered or given up, and no message twice, whatever gets lost: one packet in
+/// five on each of the four links' directions that an exchange crosses.
+#[test]
+fn heavy_loss_delays_messages_but_every_one_is_accounted_for() {
+    for endpoint in Endpoint::all() {
+        for run in 0..3 {
+            let settings = [("rate", "5 /s"), ("phones", "2"), ("connection", "each")];
+            let prepared = prepare("messages", &settings).unwrap();
+            let seed = Seed::of_run(2, run);
+            let records = run_over(&*prepared, endpoint, Ratio::from_parts(1, 5), seed);
+            let ended = |event: &Event| match *event {
+                Event::Answered { phone, message, .. } | Event::Failed { phone, message, .. } => {
+                    Some((phone, message))
+                }
+                _ => None,
+            };
+            let mut ends: Vec<_> =
+                records.iter().filter_map(|record| ended(&record.event)).collect();
+            ends.sort_unstable();
+            let all: Vec<_> = (0..2).flat_map(|p| (0..10).map(move |m| (p, m))).collect();
+            assert_eq!(ends, all, "{}, run {run}", endpoint.name());
+            assert_eq!(count(&records, |event| *event == Event::Finished), 1);
         }
     }
 }
