@@ -39,7 +39,8 @@ fn main() {
         let lo = samples.iter().map(|s| s.0).fold(f64::MAX, f64::min);
         let hi = samples.iter().map(|s| s.0).fold(0.0, f64::max);
         let rtx = samples.iter().map(|s| s.1).sum::<f64>() / n;
-        let seeds = if lossy { 60 } else { 1 };
+        let seeds = if lossy { 60 } else { 40 };
+        let (mut olo, mut ohi) = (f64::MAX, 0f64);
         let (mut ours, mut ours_rtx) = (0.0, 0.0);
         for seed in 0..seeds {
             let config = Config {
@@ -54,7 +55,16 @@ fn main() {
                 Fate::Pass
             };
             let mut track = Track::new([config.clone(), config], [link(), link().with_fate(fate)]);
-            ours += request(&mut track, size).as_millis_f64() / seeds as f64;
+            if let Ok(j) = std::env::var("JITTER") {
+                for l in 0..2 {
+                    let rng = Seed::of_run(2, seed).stream(["a", "b"][l]);
+                    track.links[l].jitter =
+                        Some((Duration::from_micros(j.parse().unwrap()), Box::new(rng)));
+                }
+            }
+            let one = request(&mut track, size).as_millis_f64();
+            (olo, ohi) = (olo.min(one), ohi.max(one));
+            ours += one / seeds as f64;
             ours_rtx += track.server().stats().retransmissions as f64 / seeds as f64;
         }
         let deviation = (ours / mean - 1.0) * 100.0;
@@ -62,7 +72,7 @@ fn main() {
         good += usize::from(ok);
         all += 1;
         println!(
-            "{rate:3} {delay:3} {loss:5} {queue:4} {size:9} {congestion:6} kernel {mean:9.2} [{lo:9.2} {hi:9.2}] rtx {rtx:6.1} ours {ours:9.2} rtx {ours_rtx:6.1} {deviation:+6.1} % {}",
+            "{rate:3} {delay:3} {loss:5} {queue:4} {size:9} {congestion:6} kernel {mean:9.2} [{lo:9.2} {hi:9.2}] rtx {rtx:6.1} ours {ours:9.2} [{olo:.0} {ohi:.0}] rtx {ours_rtx:6.1} {deviation:+6.1} % {}",
             if ok { "" } else { "<<<" }
         );
     }

@@ -23,6 +23,9 @@ pub struct Config {
     pub send_buffer: BufferSize,
     /// Hold back small segments while data is out (RFC 9293 section 3.7.4).
     pub nagle: bool,
+    /// Wait until a batch of segments can go, as a sender with segmentation offload does, which
+    /// makes it send in bursts. Each segment is a packet of its own either way.
+    pub batching: bool,
     /// Delay acknowledgments (RFC 9293 section 3.8.6.3); `false` acknowledges every segment.
     pub delayed_ack: bool,
     /// Offer and use selective acknowledgments (RFC 2018), and with them RACK-TLP (RFC 8985).
@@ -47,7 +50,7 @@ pub struct Config {
     pub syn_ack_retries: u32,
     /// How often a segment or window probe is sent again before the connection fails.
     pub retries: u32,
-    /// How long FIN-WAIT-2 lasts once nobody can read here any more, and how long TIME-WAIT lasts.
+    /// How long TIME-WAIT lasts.
     pub time_wait: Duration,
 }
 
@@ -62,6 +65,7 @@ impl Default for Config {
             receive_buffer: BufferSize { initial: 131_072, max: 33_554_432 },
             send_buffer: BufferSize { initial: 16_384, max: 4_194_304 },
             nagle: true,
+            batching: true,
             delayed_ack: true,
             sack: true,
             timestamps: true,

@@ -162,7 +162,11 @@ impl Epoch {
         let t = (u128::from((at - self.start).as_nanos() as u64) * 1024 / 1_000_000_000) as u64;
         // Beyond 2^18 ticks (four minutes) the function exceeds every window anyway.
         let offset = u128::from(t.abs_diff(self.k).min(1 << 18));
-        let delta = (CUBE_RTT_SCALE * offset * offset * offset >> 40) as u32;
+        let delta = CUBE_RTT_SCALE * offset * offset * offset;
+        // Rounded to the nearest segment. Linux rounds towards the plateau, which lets the window
+        // reach it early, and makes windows up to 25 % above that of equation 5 an equilibrium, so
+        // that the mean depends on how the flow began.
+        let delta = ((delta + (1 << 39)) >> 40) as u32;
         if t < self.k {
             self.origin.saturating_sub(delta)
         } else {

@@ -254,6 +254,9 @@ impl Subflow {
     /// own here, but the bursts that result decide how a short queue overflows, so that the wait
     /// is modelled. True if a segment may go now.
     fn continue_batch(&mut self, now: Time, waiting: usize) -> bool {
+        if !self.config.batching {
+            return true;
+        }
         if self.due.batch == 0 {
             let size = self.batch_size();
             let room = self.window.cwnd.saturating_sub(self.board.in_flight());

@@ -35,6 +35,8 @@ pub struct Link {
     pub packets: u64,
     pub bytes: u64,
     pub dropped: u64,
+    /// The machine takes its packets off the link up to so much later, at random.
+    pub jitter: Option<(Duration, Box<Rng>)>,
     /// When each packet with data entered, if that is wanted, and its length.
     pub log: Option<Vec<(Time, usize, bool)>>,
 }
@@ -52,8 +54,13 @@ impl Link {
             packets: 0,
             bytes: 0,
             dropped: 0,
+            jitter: None,
             log: None,
         }
+    }
+
+    pub fn set_fate(&mut self, fate: Fate) {
+        self.fate = fate;
     }
 
     pub fn with_fate(self, fate: Fate) -> Link {
@@ -80,7 +87,12 @@ impl Link {
         let departure = self.free_at.max(now) + self.rate.serialization(len);
         self.free_at = departure;
         self.departures.push_back(departure);
-        self.flying.push_back((departure + self.delay, packet));
+        let mut arrival = departure + self.delay;
+        if let Some((most, rng)) = &mut self.jitter {
+            arrival += rng.span(Duration::ZERO, *most);
+        }
+        let last = self.flying.back().map_or(Time::ZERO, |&(at, _)| at);
+        self.flying.push_back((arrival.max(last), packet));
     }
 
     fn is_lost(&mut self, now: Time, len: usize) -> bool {
@@ -111,13 +123,11 @@ pub struct Track {
     /// From the client, and to the client.
     pub links: [Link; 2],
     configs: [Config; 2],
-    started: bool,
-    pub trace: bool,
 }
 
 impl Track {
     pub fn new(configs: [Config; 2], links: [Link; 2]) -> Track {
-        Track { now: Time::ZERO, ends: [None, None], links, configs, started: false, trace: false }
+        Track { now: Time::ZERO, ends: [None, None], links, configs }
     }
 
     pub fn client(&mut self) -> &mut Connection {
@@ -149,32 +159,6 @@ impl Track {
     pub fn flush(&mut self, end: usize) {
         let Some(connection) = &mut self.ends[end] else { return };
         while let Some(packet) = connection.poll_transmit(self.now) {
-            if self.trace {
-                let s = Segment::parse(&packet).unwrap();
-                let st = connection.stats();
-                println!(
-                    "{:10.3} {} seq {} len {} ack {} win {} {:?} sack {:?} | cwnd {} ssthresh {} fly {} swnd {} rto {:?} q {}",
-                    self.now.as_millis_f64(),
-                    ["C", "S"][end],
-                    s.sequence.0,
-                    s.payload.len(),
-                    s.acknowledgment.0,
-                    s.window,
-                    s.flags,
-                    s.options
-                        .sack
-                        .as_slice()
-                        .iter()
-                        .map(|b| (b.start.0, b.end.0))
-                        .collect::<Vec<_>>(),
-                    st.cwnd_segments,
-                    st.ssthresh_segments as i32,
-                    st.in_flight_segments,
-                    st.send_window_bytes,
-                    st.rto,
-                    self.links[end].departures.len()
-                );
-            }
             self.links[end].push(self.now, packet);
         }
     }
@@ -223,48 +207,68 @@ impl Track {
 /// A request of 24 bytes, as soon as the connection is open, and an answer of `size` bytes.
 /// Returns when the client has read the last byte of it, from `connect` on.
 pub fn request(track: &mut Track, size: usize) -> Time {
-    request_until(track, size, Time::MAX).0
+    let mut exchange = Exchange::begin(track, size);
+    assert_eq!(exchange.run_until(Time::MAX), size);
+    track.now
 }
 
-/// The same, given up at `deadline`; returns how much had arrived by then, too.
-pub fn request_until(track: &mut Track, size: usize, deadline: Time) -> (Time, usize) {
-    const REQUEST: usize = 24;
-    static ZEROS: [u8; 65_536] = [0; 65_536];
-    let zeros = Bytes::from_static(&ZEROS);
-    track.open();
-    let (mut asked, mut heard, mut left, mut got) = (false, 0, size, 0);
-    while got < size && track.now < deadline {
-        let Some(end) = track.step() else { panic!("stalled at {} with {got} bytes", track.now) };
-        let now = track.now;
-        track.flush(end);
-        let connection = track.ends[end].as_mut().expect("it was stepped");
-        if end == 0 {
-            if !asked && connection.is_established() {
-                asked = true;
-                connection.write(now, &ZEROS[..REQUEST]).expect("it is open");
-                track.flush(0);
-            }
-            let connection = track.client();
-            while let Some(data) = connection.read(now, usize::MAX).expect("no error") {
-                got += data.len();
-                assert!(!data.is_empty(), "nobody closes");
-            }
-        } else {
-            while let Some(data) = connection.read(now, usize::MAX).expect("no error") {
-                heard += data.len();
-            }
+/// A request and an answer under way.
+pub struct Exchange<'a> {
+    pub track: &'a mut Track,
+    size: usize,
+    asked: bool,
+    heard: usize,
+    unwritten: usize,
+    got: usize,
+}
+
+impl<'a> Exchange<'a> {
+    pub fn begin(track: &'a mut Track, size: usize) -> Exchange<'a> {
+        track.open();
+        Exchange { track, size, asked: false, heard: 0, unwritten: size, got: 0 }
+    }
+
+    /// Goes on until everything has arrived, or until `deadline`; returns how much has arrived.
+    pub fn run_until(&mut self, deadline: Time) -> usize {
+        while self.got < self.size && self.track.next_event().is_some_and(|at| at <= deadline) {
+            let end = self.track.step().expect("there was an event");
+            // The machine answers a packet before the application wakes up.
+            self.track.flush(end);
+            if end == 0 { self.act_as_client() } else { self.act_as_server() }
         }
-        track.flush(end);
-        if heard == REQUEST {
-            while left > 0 && track.server().is_writable() {
-                let mut chunk = zeros.slice(..left.min(zeros.len()));
-                left -= track.server().write_bytes(now, &mut chunk).expect("it is open");
-                track.flush(1);
-            }
+        self.got
+    }
+
+    fn act_as_client(&mut self) {
+        let now = self.track.now;
+        let connection = self.track.client();
+        if !self.asked && connection.is_established() {
+            self.asked = true;
+            connection.write(now, &ZEROS[..REQUEST_LEN]).expect("it is open");
+        }
+        while let Some(data) = connection.read(now, usize::MAX).expect("no error") {
+            assert!(!data.is_empty(), "nobody closes");
+            self.got += data.len();
+        }
+        self.track.flush(0);
+    }
+
+    fn act_as_server(&mut self) {
+        let now = self.track.now;
+        while let Some(data) = self.track.server().read(now, usize::MAX).expect("no error") {
+            self.heard += data.len();
+        }
+        self.track.flush(1);
+        while self.heard == REQUEST_LEN && self.unwritten > 0 && self.track.server().is_writable() {
+            let mut chunk = Bytes::from_static(&ZEROS).slice(..self.unwritten.min(ZEROS.len()));
+            self.unwritten -= self.track.server().write_bytes(now, &mut chunk).expect("it is open");
+            self.track.flush(1);
         }
     }
-    (track.now, got)
 }
+
+const REQUEST_LEN: usize = 24;
+static ZEROS: [u8; 65_536] = [0; 65_536];
 
 fn client_address() -> SocketAddr {
     ([10, 0, 0, 1], 40_000).into()
