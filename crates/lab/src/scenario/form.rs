@@ -3,6 +3,7 @@
 use std::fmt;
 
 use trackbed_core::parameter::{Kind, Value};
+use trackbed_core::units::{format_duration, parse_duration};
 use trackbed_net::spec as net;
 
 use super::plan::Factor;
@@ -41,7 +42,8 @@ impl Form {
             Form::List(_) | Form::Text if text.trim().is_empty() => {
                 Err(format!("an empty text; write {}", self.example()))
             }
-            Form::List(_) | Form::Text => Ok(Datum::Text(text.trim().to_owned())),
+            Form::List(_) => Ok(Datum::Text(tidy(text))),
+            Form::Text => Ok(Datum::Text(text.trim().to_owned())),
         }
     }
 
@@ -70,6 +72,16 @@ impl Form {
             | Form::Text => "",
         }
     }
+}
+
+/// Rows with a comma between them, pairs with a colon: the same list always as the same text.
+fn tidy(list: &str) -> String {
+    let value = |text: &str| match parse_duration(text) {
+        Ok(span) => format_duration(span),
+        Err(_) => text.trim().to_owned(),
+    };
+    let row = |row: &str| row.split(':').map(value).collect::<Vec<_>>().join(": ");
+    list.split(',').map(row).collect::<Vec<_>>().join(", ")
 }
 
 /// How the link models' own vocabulary is written.

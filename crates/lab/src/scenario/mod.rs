@@ -1,7 +1,7 @@
 //! From the text of a scenario to a [`Plan`].
 //!
-//! The way: text, a tree in which everything knows where it stands ([`tree`]), settings of known
-//! keys and right kinds ([`reader`], driven by the tables of [`schema`]), cells ([`resolve`]).
+//! The way: text, a tree in which everything knows where it stands (`tree`), settings of known
+//! keys and right kinds (`reader`, driven by the tables of `schema`), cells (`resolve`).
 //! Mistakes are gathered on the way and reported together, each with its line and a remedy.
 //!
 //! # The format

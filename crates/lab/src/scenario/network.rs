@@ -172,7 +172,12 @@ impl<'a> CellBuilder<'a> {
                 let text = self.builder.files.text(datum)?;
                 texts.push(((*name).to_owned(), net::Value::Text(text)));
             }
-            let model = entry.model(&texts).map_err(|why| why.to_string())?;
+            let model = entry.model(&texts).map_err(|why| {
+                let why = why.to_string();
+                // The place says already which model it is.
+                let owner = format!("{}: ", entry.name);
+                why.strip_prefix(&owner).unwrap_or(&why).to_owned()
+            })?;
             self.builder.models.insert(line, Arc::clone(&model));
             Ok(model)
         });

@@ -164,7 +164,8 @@ impl<'a> Line<'a> {
 
     /// How many characters of the line lie before byte `at` of the whole text.
     fn column(&self, at: usize) -> usize {
-        self.text.char_indices().take_while(|(i, _)| self.start + i < at).count()
+        let ends = self.text.char_indices().map(|(i, c)| self.start + i + c.len_utf8());
+        ends.take_while(|end| *end <= at).count()
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::factors;
-use super::form::{Datum, Form};
+use super::form::Form;
 use super::problem::{Place, Problems};
 use super::schema::{Field, SCHEMA, Shape, kebab};
 use super::spec::{Axis, Choice, Chosen, Setting, Spec};
@@ -176,22 +176,25 @@ impl Reader<'_> {
         items: &[Node],
         entry: &Entry,
     ) -> Option<Setting> {
-        let place = &entry.node.place;
-        let (Some(datum), shape) = (list_text(items), &field.shape) else {
-            let message = format!("this is no list of values for {}", field.name);
-            self.problems.add_with_help(place, message, format!("write {}", field.example()));
-            return None;
-        };
-        let chosen = match shape {
-            Shape::Fixed(Form::List(_)) | Shape::Swept(Form::List(_)) => Chosen::Datum(datum),
-            Shape::Models(slot) => Chosen::Shorthand(slot.shorthands.first()?, datum),
-            Shape::Fixed(form) => {
-                let message =
-                    format!("{} holds for the whole scenario, so it takes one value", field.name);
-                self.problems.add_with_help(place, message, format!("write {}", form.example()));
-                return None;
+        let datum = |form: Form| form.parse(&list_text(items)?).ok();
+        let chosen = match &field.shape {
+            Shape::Fixed(form @ Form::List(_)) | Shape::Swept(form @ Form::List(_)) => {
+                datum(*form).map(Chosen::Datum)
             }
-            Shape::Swept(_) | Shape::Section(_) | Shape::Workload => return None,
+            Shape::Models(slot) => slot
+                .shorthands
+                .first()
+                .and_then(|shorthand| Some(Chosen::Shorthand(shorthand, datum(shorthand.form)?))),
+            Shape::Fixed(_) | Shape::Swept(_) | Shape::Section(_) | Shape::Workload => None,
+        };
+        let Some(chosen) = chosen else {
+            let message = match &field.shape {
+                Shape::Fixed(_) => "the whole scenario has one value of this, not a list",
+                _ => "this is no list of values that belong together",
+            };
+            let help = format!("write {} = {}", field.name, field.example());
+            self.problems.add_with_help(&entry.node.place, message, help);
+            return None;
         };
         Some(Setting::single(path, field, chosen, entry))
     }
@@ -244,7 +247,7 @@ impl Setting {
 }
 
 /// Values in a list that belong together, as the text in which the models read them.
-fn list_text(items: &[Node]) -> Option<Datum> {
+fn list_text(items: &[Node]) -> Option<String> {
     let scalar = |node: &Node| match &node.content {
         Content::Scalar(text) => Some(text.clone()),
         Content::List(_) | Content::Table(_) => None,
@@ -257,5 +260,5 @@ fn list_text(items: &[Node]) -> Option<Datum> {
         Content::Scalar(_) | Content::Table(_) => scalar(node),
     };
     let rows: Vec<String> = items.iter().map(row).collect::<Option<_>>()?;
-    (!rows.is_empty()).then(|| Datum::Text(rows.join(", ")))
+    (!rows.is_empty()).then(|| rows.join(", "))
 }

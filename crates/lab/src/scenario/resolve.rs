@@ -93,8 +93,15 @@ struct Resolver<'a> {
 
 /// The combinations that can be run.
 struct Combined {
-    cells: Vec<(Vec<usize>, Resolved, Vec<(String, Factor)>)>,
+    cells: Vec<Combination>,
     notes: Vec<String>,
+}
+
+struct Combination {
+    /// The place of the chosen value on each axis.
+    selection: Vec<usize>,
+    resolved: Resolved,
+    factors: Vec<(String, Factor)>,
 }
 
 impl Resolver<'_> {
@@ -121,11 +128,12 @@ impl Resolver<'_> {
                 .map(|column| (column.name.clone(), column.value(&selection, &resolved.ignored)))
                 .collect();
             if seen.insert(format!("{factors:?}")) {
-                combined.cells.push((selection, resolved, factors));
+                combined.cells.push(Combination { selection, resolved, factors });
             }
         }
         self.refuse_unused(&occurring, &refusals, combined.cells.is_empty());
-        let warnings = combined.cells.iter().filter_map(|(_, r, _)| endpoint::warning(&r.endpoint));
+        let warnings =
+            combined.cells.iter().filter_map(|cell| endpoint::warning(&cell.resolved.endpoint));
         combined.notes = warnings.collect::<BTreeSet<_>>().into_iter().collect();
         let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
         refusals.iter().for_each(|(_, refusal)| *reasons.entry(&refusal.why).or_default() += 1);
@@ -181,7 +189,7 @@ impl Resolver<'_> {
     /// The cells with their networks and workloads.
     fn resolve(mut self, combined: Combined) -> Cells {
         let mut cells = Cells { notes: combined.notes, ..Cells::default() };
-        for (selection, resolved, factors) in combined.cells {
+        for Combination { selection, resolved, factors } in combined.cells {
             let mut lines = endpoint_lines(self.spec, &selection, &resolved);
             let network = self.builder.network(self.spec, &selection, self.problems);
             let workload = self.workload(&selection, &mut lines);

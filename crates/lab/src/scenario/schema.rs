@@ -168,11 +168,21 @@ impl Shape {
 impl Slot {
     /// What may stand here, for messages.
     pub fn examples(&self) -> String {
-        let shorthands = self.shorthands.iter().map(Shorthand::example);
-        // The plain model is what the plain values mean.
-        let plain = usize::from(!self.shorthands.is_empty());
-        let models = self.models.iter().skip(plain).map(Model::example);
-        shorthands.chain(models).collect::<Vec<_>>().join(" or ")
+        let plain: Vec<String> = self.shorthands.iter().map(Shorthand::example).collect();
+        if plain.is_empty() {
+            let models: Vec<String> = self.models.iter().map(Model::example).collect();
+            return models.join(" or ");
+        }
+        match self.other_models() {
+            Some(models) => format!("{}, or a model: {models}", plain.join(" or ")),
+            None => plain.join(" or "),
+        }
+    }
+
+    /// The models that no plain value stands for.
+    pub fn other_models(&self) -> Option<String> {
+        let names: Vec<&str> = self.models.iter().skip(1).map(|m| m.name.as_str()).collect();
+        (!names.is_empty()).then(|| names.join(", "))
     }
 }
 

@@ -47,7 +47,7 @@ pub(super) fn range(from: &Value, to: &Value, division: &Division) -> Result<Vec
             if (high - low) / step >= CELLS_MAX {
                 return Err(format!(
                     "{} values; write a larger step, at most {CELLS_MAX} values fit a sweep",
-                    (high - low) / step + 1
+                    ((high - low) / step).saturating_add(1)
                 ));
             }
             (low..=high).step_by(usize::try_from(step).unwrap_or(usize::MAX)).collect()

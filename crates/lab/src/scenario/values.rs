@@ -174,14 +174,18 @@ impl Reader<'_> {
                 Err(why) => refusal = Some(why),
             }
         }
-        let (message, help) = match (refusal, slot.shorthands.len()) {
-            (Some(why), 1) => (why, format!("{} takes {}", field.name, slot.examples())),
-            _ => (
-                format!("\"{text}\" does not fit"),
-                format!("{} takes {}", field.name, slot.examples()),
-            ),
-        };
-        self.problems.add_with_help(&node.place, message, help);
+        match (refusal, slot.other_models()) {
+            (Some(why), Some(models)) if slot.shorthands.len() == 1 => {
+                let help = format!("{} also takes a model: {models}", field.name);
+                self.problems.add_with_help(&node.place, why, help);
+            }
+            (Some(why), None) if slot.shorthands.len() == 1 => self.problems.add(&node.place, why),
+            _ => {
+                let help = format!("{} takes {}", field.name, slot.examples());
+                let message = format!("\"{text}\" does not fit");
+                self.problems.add_with_help(&node.place, message, help);
+            }
+        }
         None
     }
 

@@ -1,18 +1,301 @@
 //! Every mistake that people make has one clear message.
 
+use std::path::{Path, PathBuf};
+
 use super::super::{Source, load};
-use super::{plan_with, scenario, scenario_with_link};
+use super::{plan_with, scenario, scenario_with_link as link};
 
-fn error(text: &str) -> String {
-    plan_with(text, &[]).expect_err(text).to_string()
-}
-
-/// The single report that `text` causes.
+/// The one mistake of `text`: the last place where `marked` stands is marked, with `message` above
+/// and `help` below, which may be empty.
 #[track_caller]
-fn expect(text: &str, report: &str) {
-    assert_eq!(error(text), report, "\n{}\n", error(text));
+fn expect(text: &str, marked: &str, message: &str, help: &str) {
+    let at = text.rfind(marked).expect("the mark is in the text");
+    let line = text[..at].matches('\n').count();
+    let shown = text.lines().nth(line).unwrap_or_default();
+    let column = at - text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    let (before, marks, line) = (" ".repeat(column), "^".repeat(marked.len()), line + 1);
+    let column = column + 1;
+    let help = if help.is_empty() { String::new() } else { format!("\n  = {help}") };
+    let expected = format!(
+        "error: {message}\n --> a.toml:{line}:{column}\n  |\n{line} | {shown}\n  | {before}{marks}{help}"
+    );
+    match plan_with(text, &[]) {
+        Ok(_) => panic!("nothing wrong with\n{text}"),
+        Err(error) => assert_eq!(error.to_string(), expected, "\n{error}\n"),
+    }
 }
 
-fn file_error(path: &std::path::Path) -> String {
-    load(&Source::File(path.to_owned()), &[]).expect_err("no scenario").to_string()
+#[test]
+fn unknown_keys() {
+    let keys = "[link] takes rate, delay, loss, outage, pause, corruption, duplication, \
+                reordering, queue, mtu, up, down";
+    expect(
+        &link("rate = \"50 Mbit/s\"\ndely = \"5 ms\""),
+        "dely",
+        "unknown key \"dely\"",
+        &format!("did you mean \"delay\"? {keys}"),
+    );
+    expect(&link("bandwidth = 5"), "bandwidth", "unknown key \"bandwidth\"", keys);
+    let error = plan_with(&scenario("loss = \"1 %\""), &[]).unwrap_err().to_string();
+    assert!(error.contains("did you mean \"link.loss\"? a scenario takes name, "), "{error}");
+}
+
+#[test]
+fn all_mistakes_are_reported_together_in_the_order_of_the_file() {
+    let text = "runns = 3\nprotocol = \"htp2\"\n[link]\ndely = 1\nloss = 1.5\n[workload]\n\
+                kind = \"messages\"\ncount = 0\n";
+    let error = plan_with(text, &["link.rate=-1mbit"]).unwrap_err();
+    let firsts: Vec<&str> = error.reports().iter().map(|r| r.lines().next().unwrap()).collect();
+    assert_eq!(
+        firsts,
+        [
+            "error: unknown key \"runns\"",
+            "error: \"htp2\" is not known here; write \"http2\" or \"http3\" or \"quic\" or \
+             \"tcp\" or \"tcp+tls\"",
+            "error: unknown key \"dely\"",
+            "error: \"1.5\" is more than everything; a share lies between 0 and 1 (0 % and 100 %)",
+            "error: 0 is too few; write at least 1",
+            "error: \"-1mbit\" is negative; write a rate as \"50 Mbit/s\"",
+        ]
+    );
+}
+
+#[test]
+fn quantities() {
+    let models = "delay also takes a model: uniform, normal, pareto, timetable, trace";
+    for (written, marked) in [("delay = 5", "5"), ("delay = \"5\"", "\"5\"")] {
+        expect(&link(written), marked, "\"5\" has no unit; write a time as \"10 ms\"", models);
+    }
+    let models = "rate also takes a model: trace";
+    let message = "\"MB\" is not a unit of a rate (bit/s, kbit/s, Mbit/s, Gbit/s, bit, kbit, \
+                   Mbit, Gbit, bps, kbps, Mbps, Gbps); write a rate as \"50 Mbit/s\"";
+    expect(&link("rate = \"50 MB\""), "\"50 MB\"", message, models);
+    let message = "\"-5 Mbit/s\" is negative; write a rate as \"50 Mbit/s\"";
+    expect(&link("rate = \"-5 Mbit/s\""), "\"-5 Mbit/s\"", message, models);
+    let message = "rate: nothing passes at 0; write a rate above it, or an outage";
+    expect(&link("rate = \"0 Mbit/s\""), "\"0 Mbit/s\"", message, "");
+    let models = "loss also takes a model: gilbert-elliott, periodic, list";
+    for (value, message) in [
+        ("1.5", "\"1.5\" is more than everything; a share lies between 0 and 1 (0 % and 100 %)"),
+        ("-0.1", "\"-0.1\" is negative; write a share as \"0.3 %\""),
+        ("true", "\"true\" does not begin with a number; write a share as \"0.3 %\""),
+        ("nan", "\"nan\" does not begin with a number; write a share as \"0.3 %\""),
+    ] {
+        expect(&link(&format!("loss = {value}")), value, message, models);
+    }
+    expect(&link("mtu = 1500"), "1500", "\"1500\" has no unit; write a size as \"355 B\"", "");
+    let help = "write one between 1280 B and 65535 B";
+    expect(&link("mtu = \"100 B\""), "\"100 B\"", "no link has an MTU of 100 B here", help);
+    let text = scenario("") + "rate = \"10\"\n";
+    let message = "\"10\" has no unit; write a frequency as \"10 /s\" or \"10 Hz\"";
+    expect(&text, "\"10\"", message, "");
+    let text = scenario("") + "count = \"ten\"\n";
+    expect(&text, "\"ten\"", "\"ten\" is not a whole number of at least 1", "");
+}
+
+#[test]
+fn numbers_beyond_reason() {
+    let too_few = "0 is too few; write at least 1";
+    expect(&(scenario("") + "count = 0\n"), "0", too_few, "");
+    let error = plan_with(&scenario("runs = 0"), &[]).unwrap_err().to_string();
+    assert!(error.starts_with(&format!("error: {too_few}\n --> a.toml:2:8\n")), "{error}");
+    let help = "at most 1000000 runs in all fit one plan; write fewer";
+    let text = scenario("runs = 1000000000");
+    expect(&text, "1000000000", "1000000000 runs of 1 cells", help);
+    let huge = "99999999999999999999999";
+    let message = format!("\"{huge}\" is not a whole number of at least 1");
+    expect(&scenario(&format!("runs = {huge}")), huge, &message, "");
+    expect(&scenario("seed = -1"), "-1", "\"-1\" is not a whole number of at least 0", "");
+    let text = scenario("") + "phones = 1000000000\n";
+    let message = "phones: 1000000000 is too many; write at most 10000";
+    expect(&text, "1000000000", message, "");
+    let text = link(
+        "rate = { from = \"1 bit/s\", to = \"1000 bit/s\", step = \"1 bit/s\" }\n\
+         loss = { from = 0, to = 1, step = 0.001 }",
+    );
+    assert_eq!(
+        plan_with(&text, &[]).unwrap_err().to_string(),
+        "error: too many combinations: 1000 values of link.rate times 1001 values of link.loss\n \
+         --> a.toml\n = sweep less at a time, at most 10000 cells"
+    );
+}
+
+#[test]
+fn sweeps() {
+    let text = scenario("").replace("\"quic\"", "[]");
+    let help = "write at least one value, for example [\"http2\"]";
+    expect(&text, "[]", "the list of protocol is empty, so nothing would run", help);
+    let text = link("delay = [\"4 ms\", \"5 ms\", \"5000 us\"]");
+    let message = "this value stands twice in the list";
+    expect(&text, "\"5000 us\"", message, "keep one of the two");
+    let text = link("delay = [\"5 ms\", [\"6 ms\"]]");
+    let message = "delay takes a value, not a list inside a list";
+    expect(&text, "[\"6 ms\"]", message, "write \"10 ms\"");
+    let message = "the whole scenario has one value of this, not a list";
+    expect(&scenario("runs = [1, 2]"), "[1, 2]", message, "write runs = 10");
+    for (range, message, help) in [
+        (
+            "{ from = \"1 ms\", to = \"9 ms\" }",
+            "the range is not complete",
+            "write { from = \"10 ms\", to = ..., step = ... } or points = 5 for the step",
+        ),
+        (
+            "{ from = \"1 ms\", to = \"1 h\", step = \"1 ns\" }",
+            "3599999000001 values; write a larger step, at most 10000 values fit a sweep",
+            "",
+        ),
+        (
+            "{ from = \"9 ms\", to = \"1 ms\", points = 3 }",
+            "from (9 ms) lies above to (1 ms); write the smaller one first",
+            "",
+        ),
+    ] {
+        expect(&link(&format!("delay = {range}")), range, message, help);
+    }
+}
+
+#[test]
+fn models() {
+    let help = "did you mean \"uniform\"? there are delay, uniform, normal, pareto, timetable, \
+                trace";
+    let text = link("delay = { unifrom = { least = \"5 ms\", most = \"1 ms\" } }");
+    expect(&text, "unifrom", "link.delay knows no model \"unifrom\"", help);
+    let text = link("delay = { uniform = { least = \"5 ms\" } }");
+    expect(&text, "uniform", "most is missing; write a time such as \"10 ms\"", "");
+    let text = link("delay = { uniform = { least = \"5 ms\", most = \"1 ms\" } }");
+    expect(&text, "uniform", "least exceeds most; swap the two", "");
+    let help = "write { uniform = { least = \"10 ms\", most = \"10 ms\" } }";
+    let text = link("delay = { uniform = 5 }");
+    expect(&text, "5", "uniform takes a table of parameters", help);
+    let text = link("queue = \"100 packets\"");
+    let help = "write a rate, for example link.rate = \"50 Mbit/s\"";
+    expect(&text, "queue", "a queue without a rate: nothing ever waits", help);
+    let text = link("rate = \"1 Mbit/s\"\nqueue = \"many\"");
+    let help = "queue takes \"100 packets\" or \"355 B\", or a model: codel";
+    expect(&text, "\"many\"", "\"many\" does not fit", help);
+    let text = link("delay = \"1 ms\"\nup = { delay = \"2 ms\" }\ndown.delay = \"3 ms\"");
+    let error = plan_with(&text, &[]).unwrap_err().to_string();
+    assert!(error.starts_with("error: link.delay has no effect: both directions"), "{error}");
+    expect(&link("up = 5"), "5", "[link.up] is a table", "write its keys below a line [link.up]");
+}
+
+#[test]
+fn combinations_that_no_protocol_can_do() {
+    let text = scenario("tls = \"1.2\"");
+    let message = "tls 1.2 occurs in no cell: quic runs over TLS 1.3 only";
+    expect(&text, "\"1.2\"", message, "remove \"1.2\", or add what it goes with");
+    let text = scenario("handshake = \"early\"\ntls = \"1.2\"").replace("quic", "http2");
+    let message = "handshake early occurs in no cell: early data needs TLS 1.3 (RFC 8446 \
+                   section 2.3)";
+    expect(&text, "\"early\"", message, "remove \"early\", or add what it goes with");
+    let text = scenario("tls = [\"1.2\", \"1.3\"]");
+    let message = "tls 1.2 occurs in no cell: quic runs over TLS 1.3 only";
+    expect(&text, "\"1.2\"", message, "remove \"1.2\", or add what it goes with");
+    let text = scenario("tls = \"1.3\"").replace("quic", "tcp");
+    let message = "tls 1.3 occurs in no cell: no protocol of this scenario has a use for it";
+    expect(&text, "\"1.3\"", message, "remove \"1.3\", or add what it goes with");
+    let text = scenario("congestion = \"bbr3\"").replace("quic", "http2");
+    let message = "congestion bbr3 occurs in no cell: http2 has no congestion control bbr3; it \
+                   has cubic, reno";
+    expect(&text, "\"bbr3\"", message, "remove \"bbr3\", or add what it goes with");
+}
+
+#[test]
+fn what_is_missing() {
+    assert_eq!(
+        plan_with("runs = 3", &[]).unwrap_err().to_string(),
+        "error: the scenario does not say its protocol\n --> a.toml\n = write protocol = \
+         \"http2\" or \"http3\" or \"quic\" or \"tcp\" or \"tcp+tls\", or a list of these\n\n\
+         error: the scenario does not say its link\n --> a.toml\n = write [link], and below it \
+         rate = \"50 Mbit/s\" and delay = \"5 ms\"\n\n\
+         error: the scenario does not say its workload\n --> a.toml\n = write [workload] and \
+         below it kind = \"bulk\" or \"messages\""
+    );
+    let kinds = "write kind = \"bulk\" or \"messages\"";
+    let text = scenario("").replace("kind = \"messages\"", "count = 10");
+    expect(&text, "workload", "[workload] does not say its kind", kinds);
+    let text = scenario("").replace("messages", "mesages");
+    let help = format!("did you mean \"messages\"? {kinds}");
+    expect(&text, "\"mesages\"", "there is no workload \"mesages\"", &help);
+    let text = scenario("").replace("\"messages\"", "[\"messages\", \"bulk\"]");
+    let message = "a scenario has one kind of workload, as each kind has its own metrics";
+    expect(&text, "[\"messages\", \"bulk\"]", message, kinds);
+}
+
+#[test]
+fn form() {
+    let message = "string values must be quoted, expected literal string";
+    let help = "a value with a unit, and every word, stands in quotes: \"50 Mbit/s\"";
+    expect(&link("rate = 50 Mbit/s"), "50 Mbit/s", message, help);
+    let help = "every key stands once; to compare several values write a list of them";
+    expect(&scenario("tls = 1.3\ntls = 1.2"), "tls", "duplicate key", help);
+    let text = scenario("send-buffer = \"1 MB\"\nsend_buffer = \"2 MB\"");
+    let message = "\"send_buffer\" is written a second time";
+    expect(&text, "send_buffer", message, "keep one of the two");
+    let text = scenario("name = \"../../etc\"");
+    let help = "write at most 64 letters, digits, and - or _ between them";
+    let message = "results cannot be kept under this name";
+    expect(&text, "\"../../etc\"", message, help);
+}
+
+#[test]
+fn files() {
+    let folder = std::env::temp_dir().join("trackbed-scenario-files");
+    std::fs::create_dir_all(&folder).unwrap();
+    let named = |name: &str, bytes: &[u8]| -> PathBuf {
+        let path = folder.join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    };
+    let error = |path: &Path| load(&Source::File(path.to_owned()), &[]).unwrap_err().to_string();
+    let (here, help) =
+        (folder.display(), "write the path of a file, or a built-in scenario: vru, bulk");
+    assert_eq!(
+        error(&folder.join("none.toml")),
+        format!(
+            "error: cannot read {here}/none.toml: No such file or directory (os error 2)\n = {help}"
+        )
+    );
+    assert_eq!(error(&folder), format!("error: {here} is a folder\n = {help}"));
+    let advice = "write a scenario, for example a copy of a built-in one";
+    for nothing in ["", "# only words\n"] {
+        let empty = named("empty.toml", nothing.as_bytes());
+        assert_eq!(error(&empty), format!("error: {here}/empty.toml says nothing\n = {advice}"));
+    }
+    let latin = named("latin.toml", b"runs = 3\nname = \"B\xfccher\"\n");
+    assert_eq!(
+        error(&latin),
+        format!(
+            "error: {here}/latin.toml is not a text in UTF-8, see line 2\n = save the file as UTF-8"
+        )
+    );
+    let large = named("large.toml", &vec![b'\n'; 1_000_001]);
+    assert_eq!(error(&large), format!("error: {here}/large.toml is larger than 1 MB\n = {help}"));
+    let payload = scenario("") + "payload = \"none.json\"\n";
+    let report = error(&named("payload.toml", payload.as_bytes()));
+    let first =
+        format!("error: cannot read {here}/none.json: No such file or directory (os error 2)");
+    assert!(report.starts_with(&first), "{report}");
+    assert!(report.ends_with(" = write the path of a file, relative to the scenario's folder"));
+}
+
+#[test]
+fn names_of_scenarios() {
+    let error = load(&Source::named("vrus"), &[]).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "error: there is no scenario \"vrus\"\n = did you mean \"vru\"? write the path of a file, \
+         or a built-in scenario: vru, bulk"
+    );
+    assert_eq!(Source::named("vru"), Source::BuiltIn("vru".to_owned()));
+    assert_eq!(Source::named("./vru"), Source::File("./vru".into()));
+    assert_eq!(Source::named("my.toml"), Source::File("my.toml".into()));
+}
+
+#[test]
+fn a_file_of_nothing_but_mistakes_is_refused_in_time() {
+    let text: String = (0..100_000).map(|i| format!("a{i}=1\n")).collect();
+    let error = plan_with(&text, &[]).unwrap_err();
+    assert_eq!(error.reports().len(), 20);
+    assert!(error.to_string().ends_with("... and more"));
 }
