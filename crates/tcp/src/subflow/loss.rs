@@ -6,7 +6,7 @@ use std::time::Duration;
 use trackbed_core::Time;
 
 use super::ack::Event;
-use super::timers::Reason;
+use super::timers::{Reason, TIMER_SLACK};
 use super::{MIN_REORDERING, Phase, Subflow};
 use crate::recovery::rack::Reordering;
 
@@ -153,7 +153,7 @@ impl Subflow {
         let reordering = self.reordering();
         let again = self.loss.rack.detect(&mut self.board, reordering, now, anyway);
         if let Some(at) = again {
-            self.timers.transmit = Some((Reason::Reordering, at + REORDERING_SLACK));
+            self.timers.transmit = Some((Reason::Reordering, at + TIMER_SLACK));
         }
         again.is_some()
     }
@@ -386,7 +386,5 @@ impl Subflow {
     }
 }
 
-/// What the reordering timer waits beyond its time: two ticks of Linux's clock at 250 Hz.
-const REORDERING_SLACK: Duration = Duration::from_millis(8);
 /// The least wait for a peer that may have dropped what it reported.
 const RENEGING_DELAY: Duration = Duration::from_millis(10);

@@ -79,7 +79,9 @@ impl Subflow {
         };
         let rto = self.rtt.backed_off(self.loss.backoff);
         let at = match self.timers.transmit {
-            Some((Reason::TailLoss | Reason::Reordering, _)) => (front.sent_at + rto).max(now),
+            Some((Reason::TailLoss | Reason::Reordering, _)) => {
+                (front.sent_at + rto).max(now + TICK)
+            }
             _ => now + rto,
         };
         self.timers.transmit = Some((Reason::Retransmit, at));
@@ -93,7 +95,7 @@ impl Subflow {
         let delay = match self.rtt.srtt() {
             // The peer may delay its acknowledgment of a single segment.
             Some(srtt) if self.board.len() == 1 => srtt * 2 + self.rtt.least_allowance(),
-            Some(srtt) => srtt * 2 + PROBE_ALLOWANCE,
+            Some(srtt) => srtt * 2 + TIMER_SLACK,
             None => self.config.rto.initial,
         };
         let rto = self.rtt.backed_off(self.loss.backoff);
@@ -230,7 +232,9 @@ impl Subflow {
     }
 }
 
-/// What a probe waits beyond two round trips: two ticks of Linux's clock at 250 Hz.
-const PROBE_ALLOWANCE: Duration = Duration::from_millis(8);
+/// A tick of Linux's clock at 250 Hz: the shortest time for which it sets a timer.
+const TICK: Duration = Duration::from_millis(4);
+/// What a probe or the reordering timer waits beyond its time: two ticks, as Linux.
+pub(super) const TIMER_SLACK: Duration = Duration::from_millis(8);
 /// Keep-alive probes are never closer than this.
 const MIN_KEEPALIVE: Duration = Duration::from_secs(1);
