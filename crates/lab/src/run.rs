@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
-use trackbed_core::event::Record;
+use trackbed_core::event::{Record, Role};
 use trackbed_core::{Event, EventLog, Seed, Time};
 use trackbed_measure::metrics;
 use trackbed_measure::results::Outcome;
 use trackbed_net::{Counters, Direction, DropReason};
 use trackbed_protocols::{
-    ClientConfig, Dialer, Error, Observer, ServerConfig, ServerHandle,
+    ClientConfig, Dialer, Error, Ledger, LedgerTotals, Observer, ServerConfig, ServerHandle,
     TransportParameters,
 };
 use trackbed_substrate::simulated::{Cancel, Hosts, RunError, Simulation};
@@ -91,14 +92,19 @@ async fn drive(
 ) -> Result<Vec<Record>, Error> {
     let log = EventLog::default();
     let endpoint = &cell.endpoint;
-    let transport = TransportParameters { observer, ..endpoint.transport.clone() };
-    let server = serve(cell, &hosts, transport.clone(), &log)?;
+    let ledgers = [(Role::Client, Ledger::default()), (Role::Server, Ledger::default())];
+    let [client_side, server_side] = ledgers.each_ref().map(|(_, ledger)| TransportParameters {
+        observer: observer.clone(),
+        ledger: Some(ledger.clone()),
+        ..endpoint.transport.clone()
+    });
+    let server = serve(cell, &hosts, server_side, &log)?;
     let client = ClientConfig {
         trust: server.trust().cloned(),
         tls: endpoint.tls_parameters(),
         handshake: endpoint.handshake,
         local: None,
-        transport,
+        transport: client_side,
     };
     let dialer = |node| -> Result<Rc<dyn Dialer>, Error> {
         endpoint.protocol.dialer(hosts.at(node), &client)
@@ -112,6 +118,12 @@ async fn drive(
         log: log.clone(),
     };
     cell.workload.drive(stage).await;
+    close(server).await;
+    for (role, ledger) in ledgers {
+        let LedgerTotals { packets_sent, packets_lost, .. } = ledger.totals();
+        let event = Event::Transport { role, packets_sent, packets_lost };
+        log.record(trackbed_substrate::now(), event);
+    }
     for event in link_events(&hosts, layout.shared) {
         log.record(trackbed_substrate::now(), event);
     }
@@ -131,6 +143,12 @@ fn serve(
         ..ServerConfig::default()
     };
     cell.endpoint.protocol.serve(host, SERVER, &config, cell.workload.service(log.clone()))
+}
+
+/// Stops the server and lets its tasks go, so that its connections enter their accounts.
+async fn close(server: ServerHandle) {
+    drop(server);
+    trackbed_substrate::sleep(Duration::from_micros(1)).await;
 }
 
 fn link_events(hosts: &Hosts, shared: trackbed_net::LinkId) -> Vec<Event> {

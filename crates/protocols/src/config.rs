@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use trackbed_substrate::TcpOptions;
 
+use crate::ledger::Ledger;
 use crate::observer::Observer;
 use crate::security::{CipherSuite, Handshake, TlsVersion};
 use crate::tls::Trust;
@@ -90,6 +91,8 @@ pub struct TransportParameters {
     pub idle_timeout: Duration,
     /// Who is shown keys and traces.
     pub observer: Option<Arc<dyn Observer>>,
+    /// Where connections enter what they sent and lost when they go.
+    pub ledger: Option<Ledger>,
 }
 
 impl TransportParameters {
@@ -107,6 +110,7 @@ impl Default for TransportParameters {
             window: 64 << 20,
             idle_timeout: Duration::from_secs(30),
             observer: None,
+            ledger: None,
         }
     }
 }

@@ -14,6 +14,7 @@ pub mod error;
 mod framing;
 mod http2;
 mod http3;
+mod ledger;
 mod nursery;
 mod observer;
 mod protocol;
@@ -28,6 +29,7 @@ mod tls;
 pub use body::Body;
 pub use config::{ClientConfig, ServerConfig, TlsParameters, TransportParameters};
 pub use error::Error;
+pub use ledger::{Ledger, LedgerTotals};
 pub use observer::{Observer, Side};
 pub use protocol::{
     Capabilities, Connection, Dialer, Protocol, Request, Response, ServerHandle, Service, Transport,

@@ -1,5 +1,6 @@
 //! QUIC (RFC 9000) on a substrate's UDP sockets: what `quic` and `http3` have in common.
 
+mod pacing;
 mod runtime;
 mod session;
 mod settings;
@@ -7,6 +8,7 @@ mod settings;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
+use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -15,6 +17,7 @@ use trackbed_substrate::Host;
 
 use crate::config::{ClientConfig, ServerConfig};
 use crate::error::{Error, Result, Step};
+use crate::ledger::{Account, Accounted, Ledger};
 use crate::nursery::{Nursery, yield_now};
 use crate::protocol::ServerHandle;
 use crate::security::Security;
@@ -32,6 +35,7 @@ pub(crate) struct QuicDialer {
     tls: TlsClient,
     transport: Arc<TransportConfig>,
     endpoints: RefCell<BTreeMap<IpAddr, Endpoint>>,
+    ledger: Option<Ledger>,
 }
 
 impl QuicDialer {
@@ -47,6 +51,7 @@ impl QuicDialer {
             local: config.local,
             host,
             endpoints: RefCell::default(),
+            ledger: config.transport.ledger.clone(),
         })
     }
 
@@ -63,7 +68,8 @@ impl QuicDialer {
                 .await
                 .map_err(|error| connection_failed(self.protocol, Step::Handshake, &error))?,
         };
-        Ok(QuicConnection { connection })
+        let account = Accounted::new(connection.clone(), self.ledger.as_ref());
+        Ok(QuicConnection { connection, account: Rc::new(account) })
     }
 
     fn client_config(&self) -> noq::ClientConfig {
@@ -99,6 +105,7 @@ impl QuicDialer {
 #[derive(Clone)]
 pub(crate) struct QuicConnection {
     pub(crate) connection: noq::Connection,
+    account: Rc<Accounted<noq::Connection>>,
 }
 
 impl QuicConnection {
@@ -107,8 +114,20 @@ impl QuicConnection {
     }
 
     pub(crate) fn stats(&self) -> TransportStats {
-        let total = self.connection.stats();
-        let path = self.connection.path_stats(PathId::ZERO);
+        self.account.connection.account()
+    }
+
+    /// Closes with an application error code (RFC 9000 section 10.2) and lets the packet leave.
+    pub(crate) async fn close(&self, code: u32) {
+        self.connection.close(VarInt::from_u32(code), b"");
+        yield_now().await;
+    }
+}
+
+impl Account for noq::Connection {
+    fn account(&self) -> TransportStats {
+        let total = self.stats();
+        let path = self.path_stats(PathId::ZERO);
         TransportStats {
             packets_sent: total.sent_packets,
             packets_lost: total.lost_packets,
@@ -117,12 +136,6 @@ impl QuicConnection {
             smoothed_rtt: path.map(|path| path.rtt),
             congestion_window: path.map_or(0, |path| path.cwnd),
         }
-    }
-
-    /// Closes with an application error code (RFC 9000 section 10.2) and lets the packet leave.
-    pub(crate) async fn close(&self, code: u32) {
-        self.connection.close(VarInt::from_u32(code), b"");
-        yield_now().await;
     }
 }
 
@@ -145,11 +158,17 @@ pub(crate) fn serve<F: Future<Output = ()> + 'static>(
     let running = Nursery::default();
     let connections = Nursery::default();
     let accepting = endpoint.clone();
+    let ledger = config.transport.ledger.clone();
     running.spawn(async move {
         while let Some(incoming) = accepting.accept().await {
             // What fails here is a broken first packet; the client hears of it from the engine.
             if let Ok(Ok((connection, _))) = incoming.accept().map(noq::Connecting::into_0rtt) {
-                connections.spawn(serve(connection));
+                let account = Accounted::new(connection.clone(), ledger.as_ref());
+                let served = serve(connection);
+                connections.spawn(async move {
+                    let _account = account;
+                    served.await;
+                });
             }
         }
     });
@@ -193,6 +212,11 @@ pub(crate) fn connection_failed(
         ConnectionError::TransportError(_) | ConnectionError::VersionMismatch => {
             Error::lasting(protocol, step, error)
         }
+        ConnectionError::ConnectionClosed(close)
+            if CRYPTO_ERRORS.contains(&close.error_code.into()) =>
+        {
+            Error::lasting(protocol, step, error)
+        }
         ConnectionError::ConnectionClosed(_)
         | ConnectionError::ApplicationClosed(_)
         | ConnectionError::Reset
@@ -201,3 +225,6 @@ pub(crate) fn connection_failed(
         | ConnectionError::CidsExhausted => Error::transient(protocol, step, error),
     }
 }
+
+/// What ended in TLS (RFC 9000 section 20.1).
+const CRYPTO_ERRORS: RangeInclusive<u64> = 0x100..=0x1ff;

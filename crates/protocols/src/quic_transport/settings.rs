@@ -14,6 +14,7 @@ use noq::{
 use trackbed_core::Time;
 use trackbed_substrate::{EntropyError, SeededEntropy, to_std_instant};
 
+use super::pacing::PacedFactory;
 use crate::STREAMS_MAX;
 use crate::config::TransportParameters;
 use crate::error::{Error, Result};
@@ -170,13 +171,13 @@ const CONGESTION: &[QuicCongestion] = &[
         name: "cubic",
         summary: "CUBIC (RFC 9438)",
         repeatable: true,
-        factory: || Arc::new(CubicConfig::default()),
+        factory: || Arc::new(PacedFactory::new(CubicConfig::default())),
     },
     QuicCongestion {
         name: "reno",
         summary: "NewReno (RFC 9002 section 7)",
         repeatable: true,
-        factory: || Arc::new(NewRenoConfig::default()),
+        factory: || Arc::new(PacedFactory::new(NewRenoConfig::default())),
     },
     QuicCongestion {
         name: "bbr3",

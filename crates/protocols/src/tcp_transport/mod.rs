@@ -15,6 +15,7 @@ use trackbed_substrate::{Host, TcpOptions, TcpStream};
 
 use crate::config::{ClientConfig, ServerConfig};
 use crate::error::{Error, Result, Step};
+use crate::ledger::{Accounted, Ledger};
 use crate::nursery::Nursery;
 use crate::protocol::ServerHandle;
 use crate::tls::{Profile, TlsClient, TlsServer, Trust};
@@ -29,6 +30,7 @@ pub(crate) struct TcpDialer {
     options: TcpOptions,
     tls: Option<TlsClient>,
     pub(crate) idle_timeout: Duration,
+    ledger: Option<Ledger>,
 }
 
 impl TcpDialer {
@@ -56,6 +58,7 @@ impl TcpDialer {
             options: config.transport.tcp_options(),
             tls: None,
             idle_timeout: config.transport.idle_timeout,
+            ledger: config.transport.ledger.clone(),
         }
     }
 
@@ -63,6 +66,7 @@ impl TcpDialer {
     pub(crate) async fn connect(&self, remote: SocketAddr) -> Result<Stream> {
         let connected = self.host.connect_tcp(self.local, remote, &self.options).await;
         let tcp = connected.map_err(|error| io_failed(self.protocol, Step::Connect, &error))?;
+        let tcp = Accounted::new(tcp, self.ledger.as_ref());
         let Some(tls) = &self.tls else { return Ok(Stream::plain(tcp)) };
         let handshake = Stream::connect_tls(tcp, tls).await;
         handshake.map_err(|error| io_failed(self.protocol, Step::Handshake, &error))
@@ -108,7 +112,7 @@ impl Listener {
         self,
         host: &dyn Host,
         config: &ServerConfig,
-        open: impl Fn(Box<dyn TcpStream>) -> io::Result<Stream> + 'static,
+        open: impl Fn(Accounted<Box<dyn TcpStream>>) -> io::Result<Stream> + 'static,
         serve: impl Fn(Stream) -> F + 'static,
     ) -> Result<ServerHandle> {
         let listener = host
@@ -117,10 +121,11 @@ impl Listener {
         let local = listener.local_addr();
         let running = Nursery::default();
         let connections = Nursery::default();
+        let ledger = config.transport.ledger.clone();
         running.spawn(async move {
             while let Ok(tcp) = listener.accept().await {
                 // Opening fails only for a configuration that was refused before.
-                if let Ok(stream) = open(tcp) {
+                if let Ok(stream) = open(Accounted::new(tcp, ledger.as_ref())) {
                     connections.spawn(serve(stream));
                 }
             }

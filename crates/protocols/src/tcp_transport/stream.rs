@@ -13,6 +13,7 @@ use trackbed_substrate::TcpStream;
 use super::tls_stream::TlsStream;
 use super::watched::{Progress, Watched};
 use crate::security::Security;
+use crate::ledger::Accounted;
 use crate::stats::TransportStats;
 use crate::tls::{TlsClient, TlsServer};
 
@@ -28,14 +29,14 @@ enum Layers {
 
 impl Stream {
     /// Bare TCP.
-    pub(crate) fn plain(tcp: Box<dyn TcpStream>) -> Stream {
+    pub(crate) fn plain(tcp: Accounted<Box<dyn TcpStream>>) -> Stream {
         Stream::of(Layers::Plain(Watched::new(tcp)))
     }
 
     /// The client's side of TLS, ready for a request: after the handshake, or before it where
     /// early data is possible.
     pub(crate) async fn connect_tls(
-        tcp: Box<dyn TcpStream>,
+        tcp: Accounted<Box<dyn TcpStream>>,
         client: &TlsClient,
     ) -> io::Result<Stream> {
         let mut tls = TlsStream::client(Watched::new(tcp), client)?;
@@ -46,7 +47,7 @@ impl Stream {
     }
 
     /// The server's side of TLS. The handshake happens while it is read.
-    pub(crate) fn accept_tls(tcp: Box<dyn TcpStream>, server: &TlsServer) -> io::Result<Stream> {
+    pub(crate) fn accept_tls(tcp: Accounted<Box<dyn TcpStream>>, server: &TlsServer) -> io::Result<Stream> {
         let tls = TlsStream::server(Watched::new(tcp), server)?;
         Ok(Stream::of(Layers::Tls(Box::new(tls))))
     }

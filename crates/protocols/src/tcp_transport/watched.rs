@@ -12,6 +12,9 @@ use futures_io::{AsyncRead, AsyncWrite};
 use trackbed_core::Time;
 use trackbed_substrate::{TcpInfo, TcpStream, Timer, now, sleep_until};
 
+use crate::ledger::{Account, Accounted};
+use crate::stats::TransportStats;
+
 /// When a connection last took or gave bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Progress(Rc<Cell<Time>>);
@@ -56,14 +59,20 @@ impl Watchdog {
     }
 }
 
+impl Account for Box<dyn TcpStream> {
+    fn account(&self) -> TransportStats {
+        self.info().into()
+    }
+}
+
 /// The TCP connection below everything else.
 pub(super) struct Watched {
-    tcp: Box<dyn TcpStream>,
+    tcp: Accounted<Box<dyn TcpStream>>,
     progress: Progress,
 }
 
 impl Watched {
-    pub(super) fn new(tcp: Box<dyn TcpStream>) -> Watched {
+    pub(super) fn new(tcp: Accounted<Box<dyn TcpStream>>) -> Watched {
         Watched { tcp, progress: Progress(Rc::new(Cell::new(now()))) }
     }
 
@@ -72,11 +81,11 @@ impl Watched {
     }
 
     pub(super) fn info(&self) -> TcpInfo {
-        self.tcp.info()
+        self.tcp.connection.info()
     }
 
     pub(super) fn abort(&self) {
-        self.tcp.abort();
+        self.tcp.connection.abort();
     }
 
     fn moved(&self, result: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
@@ -93,7 +102,7 @@ impl AsyncRead for Watched {
         cx: &mut Context<'_>,
         buffer: &mut [u8],
     ) -> Poll<io::Result<usize>> {
-        let result = Pin::new(&mut self.tcp).poll_read(cx, buffer);
+        let result = Pin::new(&mut self.tcp.connection).poll_read(cx, buffer);
         self.moved(result)
     }
 }
@@ -104,15 +113,15 @@ impl AsyncWrite for Watched {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let result = Pin::new(&mut self.tcp).poll_write(cx, bytes);
+        let result = Pin::new(&mut self.tcp.connection).poll_write(cx, bytes);
         self.moved(result)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.tcp).poll_flush(cx)
+        Pin::new(&mut self.tcp.connection).poll_flush(cx)
     }
 
     fn poll_close(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.tcp).poll_close(cx)
+        Pin::new(&mut self.tcp.connection).poll_close(cx)
     }
 }

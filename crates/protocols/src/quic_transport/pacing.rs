@@ -1,0 +1,152 @@
+//! Pacing as RFC 9002 section 7.7 has it, for controllers that leave it to the engine.
+//!
+//! There a sender may send a burst of the size of the initial window. The engine's own pacer spreads
+//! even two packets over several milliseconds on a path whose window is small, and so adds up to
+//! 10 ms to a handshake's last flight. This one lets the initial window go, and beyond it sends
+//! 1.25 windows in a round-trip time, as the engine does.
+
+use std::any::Any;
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use noq::congestion::{Controller, ControllerFactory, ControllerMetrics};
+use noq_proto::RttEstimator;
+
+/// Builds the controllers of `inner`, paced.
+#[derive(Debug)]
+pub(super) struct PacedFactory<F> {
+    inner: Arc<F>,
+}
+
+impl<F> PacedFactory<F> {
+    pub(super) fn new(inner: F) -> PacedFactory<F> {
+        PacedFactory { inner: Arc::new(inner) }
+    }
+}
+
+impl<F: ControllerFactory> ControllerFactory for PacedFactory<F> {
+    fn build(self: Arc<Self>, now: Instant, mtu: u16) -> Box<dyn Controller> {
+        let inner = Arc::clone(&self.inner).build(now, mtu);
+        Box::new(Paced { inner, in_flight: 0, smoothed_rtt: None })
+    }
+}
+
+#[derive(Debug)]
+struct Paced {
+    inner: Box<dyn Controller>,
+    /// Bytes in flight, as far as a controller hears of them.
+    in_flight: u64,
+    smoothed_rtt: Option<Duration>,
+}
+
+impl Paced {
+    /// Bytes in a second.
+    fn rate(&self) -> u64 {
+        match self.smoothed_rtt {
+            Some(rtt) if self.in_flight >= self.inner.initial_window() => {
+                let bytes = u128::from(self.inner.window()) * 1_250_000_000;
+                let rate = bytes / rtt.as_nanos().max(1);
+                u64::try_from(rate).unwrap_or(u64::MAX).clamp(1, BURST_RATE)
+            }
+            _ => BURST_RATE,
+        }
+    }
+}
+
+impl Controller for Paced {
+    fn on_sent(&mut self, now: Instant, bytes: u64, largest: u64) {
+        self.inner.on_sent(now, bytes, largest);
+    }
+
+    fn on_packet_sent(&mut self, now: Instant, bytes: u16, number: u64) {
+        self.in_flight += u64::from(bytes);
+        self.inner.on_packet_sent(now, bytes, number);
+    }
+
+    fn on_cwnd_limited(&mut self) {
+        self.inner.on_cwnd_limited();
+    }
+
+    fn on_ack(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        bytes: u64,
+        number: u64,
+        app_limited: bool,
+        rtt: &RttEstimator,
+    ) {
+        self.smoothed_rtt = Some(rtt.get());
+        self.inner.on_ack(now, sent, bytes, number, app_limited, rtt);
+    }
+
+    fn on_end_acks(
+        &mut self,
+        now: Instant,
+        in_flight: u64,
+        app_limited: bool,
+        largest: Option<u64>,
+    ) {
+        self.in_flight = in_flight;
+        self.inner.on_end_acks(now, in_flight, app_limited, largest);
+    }
+
+    fn on_congestion_event(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        persistent: bool,
+        ecn: bool,
+        lost_bytes: u64,
+        largest_lost: u64,
+    ) {
+        self.in_flight = self.in_flight.saturating_sub(lost_bytes);
+        self.inner.on_congestion_event(now, sent, persistent, ecn, lost_bytes, largest_lost);
+    }
+
+    fn on_packet_lost(&mut self, lost_bytes: u16, number: u64, now: Instant) {
+        self.inner.on_packet_lost(lost_bytes, number, now);
+    }
+
+    fn on_spurious_congestion_event(&mut self) {
+        self.inner.on_spurious_congestion_event();
+    }
+
+    fn on_mtu_update(&mut self, mtu: u16) {
+        self.inner.on_mtu_update(mtu);
+    }
+
+    fn on_ack_frequency_update(&mut self, threshold: u64, max_ack_delay: Duration) {
+        self.inner.on_ack_frequency_update(threshold, max_ack_delay);
+    }
+
+    fn window(&self) -> u64 {
+        self.inner.window()
+    }
+
+    fn metrics(&self) -> ControllerMetrics {
+        let mut metrics = self.inner.metrics();
+        metrics.pacing_rate = Some(self.rate());
+        metrics
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(Paced {
+            inner: self.inner.clone_box(),
+            in_flight: self.in_flight,
+            smoothed_rtt: self.smoothed_rtt,
+        })
+    }
+
+    fn initial_window(&self) -> u64 {
+        self.inner.initial_window()
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self.inner.into_any()
+    }
+}
+
+/// A gigabyte in a second: one byte in a nanosecond, the engine's finest step.
+const BURST_RATE: u64 = 1_000_000_000;

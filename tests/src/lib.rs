@@ -1,0 +1,41 @@
+//! What the tests that span crates share: scenarios from text, run to the end.
+
+use std::num::NonZeroUsize;
+
+use trackbed_lab::campaign;
+use trackbed_lab::scenario::{self, Override, Plan, Source};
+use trackbed_measure::results::{CellResult, Document, RunResult};
+use trackbed_substrate::simulated::Cancel;
+
+/// The plan of a built-in scenario with settings changed, each as `key=value`.
+///
+/// # Panics
+/// If it cannot be planned.
+pub fn plan(name: &str, overrides: &[&str]) -> Plan {
+    let overrides: Vec<Override> =
+        overrides.iter().map(|text| text.parse().expect("a setting")).collect();
+    scenario::load(&Source::named(name), &overrides).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// All runs of a plan, in the plan's order, `jobs` at a time.
+pub fn run(plan: &Plan, jobs: usize) -> Vec<RunResult> {
+    let mut runs = campaign::run(plan, &[], NonZeroUsize::new(jobs), &Cancel::new(), |_| {});
+    runs.sort_by_key(|run| (run.cell, run.run));
+    runs
+}
+
+/// The document of a built-in scenario with settings changed.
+pub fn document(name: &str, overrides: &[&str]) -> Document {
+    let plan = plan(name, overrides);
+    campaign::document(&plan, &run(&plan, 2))
+}
+
+/// The cell with these factors.
+///
+/// # Panics
+/// If there is none.
+pub fn cell<'a>(document: &'a Document, factors: &[(&str, &str)]) -> &'a CellResult {
+    let fits =
+        |cell: &&CellResult| factors.iter().all(|(name, text)| cell.factor_text(name) == *text);
+    document.cells.iter().find(fits).unwrap_or_else(|| panic!("no cell {factors:?}"))
+}

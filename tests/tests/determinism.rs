@@ -1,0 +1,102 @@
+//! Equal seeds give equal bytes: whatever the number of workers, in every build.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use sha2::{Digest as _, Sha256};
+use trackbed_lab::campaign;
+use trackbed_lab::replay::{self, Replay};
+use trackbed_tests::{plan, run};
+
+const VRU: &[&str] = &["runs=3", "link.loss=3%"];
+const BULK: &[&str] = &["runs=1", "workload.size=400kB", "link.loss=1%"];
+
+fn json(name: &str, overrides: &[&str], jobs: usize) -> String {
+    let plan = plan(name, overrides);
+    let document = campaign::document(&plan, &run(&plan, jobs));
+    serde_json::to_string(&document).unwrap()
+}
+
+#[test]
+fn the_number_of_workers_changes_nothing() {
+    for (name, overrides) in [("vru", VRU), ("bulk", BULK)] {
+        let one = json(name, overrides, 1);
+        assert_eq!(one, json(name, overrides, 2));
+        assert_eq!(one, json(name, overrides, 7));
+    }
+}
+
+#[test]
+fn another_seed_changes_the_results() {
+    let mut other = VRU.to_vec();
+    other.push("seed=2");
+    let (one, two) = (json("vru", VRU, 2), json("vru", &other, 2));
+    let without_seed = |text: &str| text.replace("\"seed\":1", "").replace("\"seed\":2", "");
+    assert_ne!(without_seed(&one), without_seed(&two));
+}
+
+/// The captures of one run of each cell: file name to digest.
+fn captures(name: &str, overrides: &[&str], folder: &Path) -> BTreeMap<String, String> {
+    let plan = plan(name, overrides);
+    let mut digests = BTreeMap::new();
+    for cell in 0..plan.cells.len() as u32 {
+        let directory = folder.join(format!("{name}-{cell}"));
+        let replay = Replay { cell, run: 0, comment: "trackbed replay".to_owned() };
+        let repeated = replay::execute(&plan, &replay, &directory).unwrap();
+        assert!(repeated.outcome.samples().is_some(), "{:?}", repeated.outcome);
+        for file in repeated.files {
+            let name = file.strip_prefix(folder).unwrap().display().to_string();
+            let digest = Sha256::digest(fs::read(&file).unwrap());
+            digests.insert(name, digest[..8].iter().map(|byte| format!("{byte:02x}")).collect());
+        }
+    }
+    digests
+}
+
+#[test]
+fn captures_are_equal_to_the_byte() {
+    let folder = temporary("captures");
+    let one = captures("vru", VRU, &folder.join("one"));
+    let two = captures("vru", VRU, &folder.join("two"));
+    assert_eq!(one, two);
+    let kinds = ["phone.pcapng", "server.pcapng", "dropped.pcapng", "tls-keys.log", ".sqlog"];
+    for kind in kinds {
+        assert!(one.keys().any(|name| name.ends_with(kind)), "{kind} in {one:?}");
+    }
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// The digests of results and captures, compared with those that another build wrote down. The
+/// debug and the release build both run this test, on any machine.
+///
+/// A change of results is a change of the interface: bless it with `TRACKBED_BLESS=1 cargo test
+/// -p trackbed-tests --test determinism` and write it into the changelog.
+#[test]
+fn results_and_captures_are_those_of_every_other_build() {
+    let folder = temporary("golden");
+    let mut digests = BTreeMap::new();
+    for (name, overrides) in [("vru", VRU), ("bulk", BULK)] {
+        digests.extend(captures(name, overrides, &folder));
+        let plan = plan(name, overrides);
+        let lines: Vec<String> =
+            run(&plan, 2).iter().map(|run| serde_json::to_string(run).unwrap()).collect();
+        let digest = Sha256::digest(lines.join("\n"));
+        let digest = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+        digests.insert(format!("{name}/runs"), digest);
+    }
+    fs::remove_dir_all(folder).unwrap();
+    let text: String =
+        digests.iter().map(|(name, digest)| format!("{digest}  {name}\n")).collect();
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/digests.txt");
+    if std::env::var_os("TRACKBED_BLESS").is_some() {
+        fs::write(&golden, &text).unwrap();
+    }
+    let expected = fs::read_to_string(&golden).expect("the golden file is committed");
+    assert_eq!(text, expected, "results changed: see the comment of this test");
+}
+
+fn temporary(name: &str) -> std::path::PathBuf {
+    let folder = format!("trackbed-{name}-{}", std::process::id());
+    std::env::temp_dir().join(folder)
+}

@@ -1,0 +1,64 @@
+//! Replays the fuzzers' corpora, and a few thousand mutations of each entry.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use trackbed_core::{Rng, Seed};
+
+#[path = "../../fuzz/bodies/ip_packet.rs"]
+mod ip_packet;
+#[path = "../../fuzz/bodies/scenario_file.rs"]
+mod scenario_file;
+#[path = "../../fuzz/bodies/tcp_operations.rs"]
+mod tcp_operations;
+
+/// Runs `body` on every entry of the corpus of `target` and on so many mutations of each.
+fn replay(target: &str, mutations: usize, body: fn(&[u8])) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus").join(target);
+    let entries = fs::read_dir(&folder).expect("the corpus is committed");
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    assert!(!paths.is_empty(), "{} is empty", folder.display());
+    let mut rng = Seed::of_run(1, 0).stream(target);
+    for path in paths {
+        let entry = fs::read(&path).unwrap();
+        body(&entry);
+        for _ in 0..mutations {
+            body(&mutate(&entry, &mut rng));
+        }
+    }
+}
+
+/// One to eight small changes: a byte replaced, removed, doubled, or a piece cut off.
+fn mutate(entry: &[u8], rng: &mut Rng) -> Vec<u8> {
+    let mut bytes = entry.to_vec();
+    for _ in 0..=rng.below(8) {
+        if bytes.is_empty() {
+            return bytes;
+        }
+        let at = rng.below(bytes.len() as u64) as usize;
+        match rng.below(5) {
+            0 => bytes[at] = rng.next_u64() as u8,
+            1 => bytes[at] ^= 1 << rng.below(8),
+            2 => drop(bytes.remove(at)),
+            3 => bytes.insert(at, bytes[at]),
+            _ => bytes.truncate(at),
+        }
+    }
+    bytes
+}
+
+#[test]
+fn packets() {
+    replay("ip_packet", 3_000, ip_packet::run);
+}
+
+#[test]
+fn operations_on_tcp() {
+    replay("tcp_operations", 300, tcp_operations::run);
+}
+
+#[test]
+fn scenario_files() {
+    replay("scenario_file", 1_000, scenario_file::run);
+}

@@ -1,0 +1,78 @@
+//! Every built-in scenario runs, and says what its users count on.
+
+use trackbed_lab::{paper, scenario};
+use trackbed_tests::{document, plan, run};
+
+#[test]
+fn every_built_in_scenario_runs_shortened() {
+    for built_in in scenario::built_in() {
+        let mut overrides = vec!["runs=1"];
+        if built_in.name == "bulk" {
+            overrides.push("workload.size=1MB");
+        }
+        let document = document(built_in.name, &overrides);
+        for cell in &document.cells {
+            assert_eq!(cell.failed, 0, "{}: {:?}", built_in.name, cell.failures);
+            assert!(!cell.metrics.is_empty());
+        }
+    }
+}
+
+#[test]
+fn vru_has_the_cells_and_metrics_that_it_promises() {
+    let document = document("vru", &["runs=2"]);
+    assert_eq!(document.cells.len(), 11);
+    for cell in &document.cells {
+        let names: Vec<&str> = cell.factors.keys().map(String::as_str).collect();
+        assert_eq!(names, ["protocol", "tls", "handshake"]);
+        for metric in ["completion_ms", "rtt_ms", "throughput_mbps"] {
+            assert!(cell.metrics.contains_key(metric), "{metric}");
+        }
+    }
+}
+
+#[test]
+fn bulk_has_the_cells_and_metrics_that_it_promises() {
+    let document = document("bulk", &["runs=1", "workload.size=300kB"]);
+    assert_eq!(document.cells.len(), 10);
+    for cell in &document.cells {
+        let names: Vec<&str> = cell.factors.keys().map(String::as_str).collect();
+        assert_eq!(names, ["protocol", "congestion"]);
+        for metric in ["completion_ms", "throughput_mbps", "retransmission_percent"] {
+            assert!(cell.metrics.contains_key(metric), "{metric} in {:?}", cell.factors);
+        }
+    }
+}
+
+#[test]
+fn a_paper_s_claims_are_held_against_measured_runs() {
+    let plan = plan("vru", &["runs=8"]);
+    let runs = run(&plan, 2);
+    let document = trackbed_lab::campaign::document(&plan, &runs);
+    let found = paper::compare("vru", &plan, &document.cells, &runs).unwrap();
+    assert!(found.figures.iter().all(|figure| figure.ours.is_some()));
+    assert_eq!(paper::checks(&found).len(), found.claims.len());
+    assert!(paper::compare("nothing", &plan, &document.cells, &runs).is_none());
+}
+
+/// The satellite and interoperability testers' common figure: 10 MB at 10 Mbit/s, 15 ms each way,
+/// a queue of 25 packets gives about 9.56 Mbit/s.
+#[test]
+fn quic_goodput_is_that_of_the_interoperability_tests() {
+    let document = document(
+        "bulk",
+        &[
+            "runs=1",
+            "protocol=quic",
+            "congestion=cubic,reno",
+            "link.rate=10mbit",
+            "link.delay=15ms",
+            "link.loss=0",
+            "link.queue=25packets",
+        ],
+    );
+    for cell in &document.cells {
+        let mbps = cell.metrics["throughput_mbps"].mean;
+        assert!((mbps / 9.56 - 1.0).abs() < 0.03, "{:?}: {mbps} Mbit/s", cell.factors);
+    }
+}
