@@ -61,12 +61,21 @@ fn tcp_memory() {
     }
 }
 
-/// Phones behind one server: each fetches 10 kB ten times, over TCP and over UDP.
+/// Phones behind one server, all at once: each sends it fifty messages of 355 bytes as datagrams
+/// and fifty over a TCP connection, and gets each back. 20,000 phones in all, in runs of few and
+/// of many.
 fn scale() {
     for phones in [100, 1_000, 10_000] {
-        let (packets, seconds) = timed(star(phones), |hosts| serve_phones(hosts, phones));
-        let each = seconds / f64::from(phones) * 1e6;
-        println!("{phones} phones: {each:.0} us each, peak memory {} MiB", peak_mib());
+        let before = peak_mib();
+        let runs = 20_000 / phones;
+        let (mut packets, mut seconds) = (0, 0.0);
+        for _ in 0..runs {
+            let run = timed(star(phones), |hosts| serve_phones(hosts, phones));
+            packets += run.0;
+            seconds += run.1;
+        }
+        let each = seconds / f64::from(phones * runs) * 1e6;
+        println!("{phones} phones: {each:.0} us each, {} MiB more memory", peak_mib() - before);
         report("  of them", packets, seconds);
     }
 }
@@ -105,9 +114,9 @@ async fn serve_phones(hosts: Hosts, phones: u32) {
         loop {
             let mut stream = listener.accept().await.unwrap();
             spawn(async move {
-                let mut request = [0; 100];
-                while stream.read_exact(&mut request).await.is_ok() {
-                    stream.write_all(&[1; 10_000]).await.unwrap();
+                let mut message = [0; MESSAGE];
+                while stream.read_exact(&mut message).await.is_ok() {
+                    stream.write_all(&message).await.unwrap();
                 }
             })
             .detach();
@@ -126,14 +135,17 @@ async fn phone(host: std::sync::Arc<dyn Host>, server: std::net::IpAddr) {
     let socket = host.bind_udp("0.0.0.0:0".parse().unwrap()).unwrap();
     let options = TcpOptions::default();
     let mut stream = host.connect_tcp(None, (server, 80).into(), &options).await.unwrap();
-    let mut response = vec![0; 10_000];
-    for _ in 0..10 {
-        send(&*socket, (server, 7).into(), &[0; 1_000]).await.unwrap();
-        receive_into(&*socket, &mut response).await.unwrap();
-        stream.write_all(&[0; 100]).await.unwrap();
-        stream.read_exact(&mut response).await.unwrap();
+    let mut message = [7; MESSAGE];
+    for _ in 0..50 {
+        send(&*socket, (server, 7).into(), &message).await.unwrap();
+        receive_into(&*socket, &mut message).await.unwrap();
+        stream.write_all(&message).await.unwrap();
+        stream.read_exact(&mut message).await.unwrap();
     }
 }
+
+/// In bytes.
+const MESSAGE: usize = 355;
 
 fn star(phones: u32) -> Network {
     let mut builder = NetworkBuilder::new();

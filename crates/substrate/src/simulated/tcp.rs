@@ -191,6 +191,13 @@ impl World {
         let Ok(segment) = Segment::parse(packet) else { return };
         let flow = Flow::new(node, segment.destination, segment.source);
         match self.flows.get(&flow) {
+            Some(&key) if self.gives_way(key, &segment) => {
+                match self.tcp[key as usize].owner {
+                    Owner::Nobody => self.tcp_remove(key),
+                    Owner::Stream | Owner::Listener(_) => self.tcp_release(key),
+                }
+                self.deliver_unexpected(node, &segment);
+            }
             Some(&key) => {
                 let now = clock::now();
                 let tcp = &mut self.tcp[key as usize];
@@ -227,6 +234,13 @@ impl World {
             tcp.connection.handle_timeout(now);
         }
         self.tcp_pump(key);
+    }
+
+    /// Whether a connection in TIME-WAIT ends early because the peer uses its port again (RFC 9293
+    /// section 3.10.7.4, MAY-2; RFC 6191). An old SYN that comes so late opens nothing: the peer
+    /// answers the SYN-ACK with a reset.
+    fn gives_way(&self, key: u32, segment: &Segment) -> bool {
+        self.tcp[key as usize].connection.state() == State::TimeWait && opens(segment)
     }
 
     /// A segment for no connection: it opens one, or is answered with a reset.
@@ -278,11 +292,8 @@ impl World {
                 self.listeners[listener as usize].push_established(key);
             }
             Owner::Nobody | Owner::Listener(_) if closed => self.tcp_remove(key),
-            Owner::Stream if closed => {
-                // The stream keeps it to report what happened, but the ports are free again.
-                let flow = tcp.flow();
-                self.flows.remove(&flow);
-            }
+            // The stream keeps it to report what happened, but the ports are free again.
+            Owner::Stream if closed => self.tcp_release(key),
             Owner::Stream | Owner::Nobody | Owner::Listener(_) => {}
         }
     }
@@ -322,10 +333,14 @@ impl World {
     }
 
     fn tcp_remove(&mut self, key: u32) {
+        self.tcp_release(key);
         let tcp = self.tcp.remove(key as usize);
         self.tcp_timers.remove(tcp.timer);
-        let flow = tcp.flow();
-        // A connection that a stream still reports on has given its ports back already.
+    }
+
+    /// Gives the ports of a connection back, unless another one has them already.
+    fn tcp_release(&mut self, key: u32) {
+        let flow = self.tcp[key as usize].flow();
         if self.flows.get(&flow) == Some(&key) {
             self.flows.remove(&flow);
         }
@@ -373,6 +388,11 @@ impl fmt::Display for Tcp {
             stats.bytes_received.saturating_sub(self.read),
         )
     }
+}
+
+/// Whether a segment asks for a new connection.
+fn opens(segment: &Segment) -> bool {
+    segment.has(Flags::SYN) && !segment.has(Flags::ACK) && !segment.has(Flags::RST)
 }
 
 fn invalid(message: String) -> io::Error {

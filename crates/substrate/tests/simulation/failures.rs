@@ -1,6 +1,7 @@
 //! Runs that cannot go on, and what is told of them.
 
 use std::future::{Future, pending, poll_fn};
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -191,4 +192,22 @@ fn sockets_that_outlive_their_run_fail_and_do_no_harm() {
         .unwrap();
     assert!(host.bind_udp("0.0.0.0:0".parse().unwrap()).is_err());
     drop(socket);
+}
+
+#[test]
+fn another_thread_that_wakes_a_task_is_told_that_it_must_not() {
+    let network = pair(Bitrate::from_mbps(10), Duration::from_millis(5));
+    let told = Simulation::new().run(seed(), network, |_| async {
+        let waker = Arc::new(Mutex::new(None));
+        let seen = Arc::clone(&waker);
+        spawn(poll_fn::<(), _>(move |cx| {
+            *seen.lock().unwrap() = Some(cx.waker().clone());
+            Poll::Pending
+        }))
+        .detach();
+        sleep(Duration::from_millis(1)).await;
+        let waker = waker.lock().unwrap().take().unwrap();
+        std::thread::spawn(move || waker.wake()).join().is_err()
+    });
+    assert!(told.unwrap());
 }

@@ -16,8 +16,9 @@ use trackbed_substrate::simulated::{Hosts, Simulation};
 use trackbed_substrate::{
     Host, TcpListener, TcpOptions, TcpStream, now, sleep, sleep_until, spawn,
 };
+use trackbed_tcp::{Flags, Segment, Seq};
 
-use crate::support::{CLIENT, SERVER, address, link, pair_by, seed};
+use crate::support::{Arrived, CLIENT, SERVER, address, link, pair_by, seed};
 
 const DELAY: Duration = Duration::from_millis(10);
 
@@ -352,4 +353,33 @@ fn loss_and_disorder_do_not_show_in_what_is_read() {
         ours.info().segments_retransmitted
     });
     assert!(retransmitted.unwrap() > 10);
+}
+
+#[test]
+fn a_peer_may_use_a_port_again_that_is_in_time_wait_here() {
+    let arrived = Arrived::default();
+    let mut network = clean();
+    network.set_tap(arrived.tap());
+    let seen = arrived.clone();
+    let reused = Simulation::new().run(seed(), network, |hosts| async move {
+        let listener = listen(&hosts, address(SERVER, 80), &TcpOptions::default());
+        let connect = client(&hosts).connect_tcp(None, address(SERVER, 80), &TcpOptions::default());
+        let mut ours = connect.await.unwrap();
+        drop(listener.accept().await.unwrap());
+        assert_eq!(ours.read(&mut [0; 1]).await.unwrap(), 0);
+        drop(ours);
+        sleep(4 * DELAY).await;
+        // The server closed first, so it waits; the client's port is free, and it starts anew.
+        let syn = seen.take().into_iter().next().unwrap();
+        let syn = Segment { sequence: Seq(7), ..Segment::parse(&syn).unwrap() };
+        hosts.with_network(|network| {
+            let node = network.node("client").unwrap();
+            network.send(now(), node, syn.emit());
+        });
+        sleep(3 * DELAY).await;
+        seen.take().iter().map(|packet| Segment::parse(packet).unwrap()).collect::<Vec<_>>()
+    });
+    let reused = reused.unwrap();
+    assert!(reused[1].has(Flags::SYN.with(Flags::ACK)), "{:?}", reused[1]);
+    assert_eq!(reused[1].acknowledgment, Seq(8));
 }

@@ -117,3 +117,25 @@ impl Tap for PacketDigest {
         digest.update(packet.bytes());
     }
 }
+
+/// Every packet that has arrived at the end of a link.
+#[derive(Clone, Default)]
+pub struct Arrived(Arc<Mutex<Vec<Packet>>>);
+
+impl Arrived {
+    pub fn tap(&self) -> Option<Box<dyn Tap>> {
+        Some(Box::new(self.clone()))
+    }
+
+    pub fn take(&self) -> Vec<Packet> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+impl Tap for Arrived {
+    fn see(&mut self, _: Time, _: LinkId, _: Direction, point: Point, packet: &Packet) {
+        if point == Point::Delivered {
+            self.0.lock().unwrap().push(packet.clone());
+        }
+    }
+}
