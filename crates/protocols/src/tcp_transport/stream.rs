@@ -12,8 +12,8 @@ use trackbed_substrate::TcpStream;
 
 use super::tls_stream::TlsStream;
 use super::watched::{Progress, Watched};
-use crate::security::Security;
 use crate::ledger::Accounted;
+use crate::security::Security;
 use crate::stats::TransportStats;
 use crate::tls::{TlsClient, TlsServer};
 
@@ -47,7 +47,10 @@ impl Stream {
     }
 
     /// The server's side of TLS. The handshake happens while it is read.
-    pub(crate) fn accept_tls(tcp: Accounted<Box<dyn TcpStream>>, server: &TlsServer) -> io::Result<Stream> {
+    pub(crate) fn accept_tls(
+        tcp: Accounted<Box<dyn TcpStream>>,
+        server: &TlsServer,
+    ) -> io::Result<Stream> {
         let tls = TlsStream::server(Watched::new(tcp), server)?;
         Ok(Stream::of(Layers::Tls(Box::new(tls))))
     }

@@ -1,0 +1,166 @@
+//! Bodies arrive whole, at the same time, and no faster than they are read.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use futures_util::{StreamExt as _, stream};
+use trackbed_core::{Ratio, Time};
+use trackbed_net::models::Loss;
+use trackbed_protocols::{ClientConfig, Request, ServerConfig, body, quic_congestion, registry};
+use trackbed_substrate::{now, sleep};
+
+use crate::support::{
+    RTT, clean, digest, fast, for_each_protocol, get, noise, ping, post, protocol, server_address,
+    simulate,
+};
+
+const LARGE: usize = 5_000_000;
+
+/// Both directions at once, over a link that loses one packet in a hundred.
+#[test]
+fn large_bodies_survive_loss_both_ways() {
+    let lossy = fast(100).with(Loss::bernoulli(Ratio::from_parts(1, 100)));
+    for_each_protocol(|protocol| {
+        simulate(&lossy, |track| async move {
+            let (_server, connection) = track.connected(protocol).await;
+            let (upload, sum) = noise(LARGE, 1);
+            let response = connection.exchange(post("/echo", upload)).await.unwrap();
+            assert_eq!(digest(response.body).await.unwrap(), sum);
+            let stats = connection.transport();
+            assert!(stats.packets_sent > 3_000 && stats.packets_lost > 10, "{stats:?}");
+            assert!(stats.bytes_sent > LARGE as u64 && stats.bytes_received > LARGE as u64);
+            assert!(stats.smoothed_rtt.unwrap() >= Duration::from_millis(20), "{stats:?}");
+            connection.close().await;
+        });
+    });
+}
+
+#[test]
+fn uploads_and_downloads_work_alone() {
+    for_each_protocol(|protocol| {
+        simulate(&fast(100), |track| async move {
+            let (_server, connection) = track.connected(protocol).await;
+            let (upload, sum) = noise(1_000_000, 2);
+            let response = connection.exchange(post("/digest", upload)).await.unwrap();
+            assert_eq!(body::collect(response.body, 32).await.unwrap(), sum[..]);
+            let response = connection.exchange(get("/zeros?3000000")).await.unwrap();
+            assert_eq!(body::drain(response.body).await, Ok(3_000_000));
+            // An upload that nobody reads does not stand in the way.
+            let (upload, _) = noise(1_000_000, 3);
+            let response = connection.exchange(post("/ignore", upload)).await.unwrap();
+            assert_eq!(body::collect(response.body, 32).await.unwrap(), "ignored");
+            ping(&*connection).await.unwrap();
+        });
+    });
+}
+
+#[test]
+fn every_congestion_control_carries_a_transfer() {
+    for congestion in quic_congestion() {
+        let took = simulate(&fast(50), |track| async move {
+            let mut config = ServerConfig::default();
+            config.transport.congestion = congestion.name.to_owned();
+            let service = Rc::new(crate::support::service);
+            let server = track.serve_with(protocol("quic"), &config, service);
+            let dialer = track.dialer(protocol("quic"), &server, ClientConfig::default());
+            let connection = dialer.connect(server_address()).await.unwrap();
+            let response = connection.exchange(get("/zeros?2000000")).await.unwrap();
+            assert_eq!(body::drain(response.body).await, Ok(2_000_000));
+            now()
+        });
+        // 2 MB at 50 Mbit/s take 0.32 s; slow start and the handshake a few round trips of 20 ms.
+        let seconds = took.as_secs_f64();
+        assert!((0.32..0.7).contains(&seconds), "{}: {seconds} s", congestion.name);
+    }
+}
+
+/// Twenty small exchanges share one round trip where the protocol multiplexes.
+#[test]
+fn exchanges_at_once_share_a_round_trip_or_take_turns() {
+    for protocol in registry() {
+        let took = simulate(&clean(), |track| async move {
+            let (_server, connection) = track.connected(*protocol).await;
+            ping(&*connection).await.unwrap();
+            let start = now();
+            let all = join_all((0..20).map(|_| ping(&*connection))).await;
+            assert!(all.iter().all(Result::is_ok), "{all:?}");
+            now() - start
+        });
+        let turns = if protocol.capabilities().multiplexed { 1 } else { 20 };
+        assert_eq!(took, RTT * turns, "{}", protocol.name());
+    }
+}
+
+/// A server that produces a piece only when the last one was taken, and a client that takes one
+/// piece a second: what is produced stays ahead of what is read by no more than the buffers hold.
+#[test]
+fn a_slow_reader_holds_the_sender_back() {
+    for_each_protocol(|protocol| {
+        let ahead = simulate(&fast(1_000), |track| async move {
+            let produced = Rc::new(Cell::new(0u64));
+            let count = Rc::clone(&produced);
+            let service = move |_: Request| {
+                let count = Rc::clone(&count);
+                let pieces = stream::repeat_with(move || {
+                    count.set(count.get() + 100_000);
+                    Ok(vec![0; 100_000].into())
+                });
+                let body: trackbed_protocols::Body = Box::pin(pieces.take(10_000));
+                std::future::ready(trackbed_protocols::Response { status: 200, body })
+            };
+            let mut config = ServerConfig::default();
+            config.transport.window = 1 << 20;
+            let server = track.serve_with(protocol, &config, Rc::new(service));
+            let mut config = ClientConfig::default();
+            config.transport.window = 1 << 20;
+            let dialer = track.dialer(protocol, &server, config);
+            let connection = dialer.connect(server_address()).await.unwrap();
+            let mut response = connection.exchange(get("/")).await.unwrap();
+            let mut read = 0;
+            for _ in 0..5 {
+                read += response.body.next().await.unwrap().unwrap().len() as u64;
+                sleep(Duration::from_secs(1)).await;
+            }
+            produced.get() - read
+        });
+        // TCP's own buffers reach 4 MiB (sending) and 6 MiB (receiving).
+        assert!(ahead < 15_000_000, "{}: {ahead} B ahead", protocol.name());
+    });
+}
+
+/// What the application holds up is no fault of the connection.
+#[test]
+fn a_reader_may_pause_for_longer_than_the_idle_timeout() {
+    for name in ["tcp", "tcp+tls", "http2"] {
+        simulate(&fast(100), |track| async move {
+            let (_server, connection) = track.connected(protocol(name)).await;
+            let mut response = connection.exchange(get("/zeros?50000000")).await.unwrap();
+            let first = response.body.next().await.unwrap().unwrap().len() as u64;
+            sleep(Duration::from_secs(100)).await;
+            assert_eq!(body::drain(response.body).await, Ok(50_000_000 - first), "{name}");
+        });
+    }
+}
+
+#[test]
+fn statuses_and_paths_arrive() {
+    for_each_protocol(|protocol| {
+        simulate(&clean(), |track| async move {
+            let (_server, connection) = track.connected(protocol).await;
+            for (path, status) in
+                [("/status?204", 204), ("/status?503", 503), ("/status?7", 500), ("/none", 404)]
+            {
+                let response = connection.exchange(get(path)).await.unwrap();
+                assert_eq!(response.status, status, "{path}");
+                assert_eq!(body::drain(response.body).await, Ok(0));
+            }
+            for path in ["", "rpc", "/a b", "/#", "/\u{e9}", &format!("/{}", "a".repeat(4_096))] {
+                let refused = connection.exchange(get(path)).await.map(drop);
+                assert!(refused.is_err_and(|error| !error.is_retryable()), "{path}");
+            }
+            assert!(ping(&*connection).await.unwrap() > Time::ZERO);
+        });
+    });
+}

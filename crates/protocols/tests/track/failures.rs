@@ -1,0 +1,221 @@
+//! Servers that go away, networks that fall silent, and strangers that talk nonsense.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures_util::{AsyncReadExt as _, AsyncWriteExt as _, StreamExt as _};
+use trackbed_core::packet::Ecn;
+use trackbed_core::{Seed, Time};
+use trackbed_net::models::{Outage, Spells};
+use trackbed_protocols::{ClientConfig, Error, body, registry};
+use trackbed_substrate::{Datagram, TcpOptions, now, sleep, spawn};
+
+use crate::support::{
+    RTT, broken, clean, for_each_protocol, get, network, ping, post, protocol, server_address,
+    simulate, simulate_on,
+};
+
+#[test]
+fn a_server_that_stops_is_noticed_at_once() {
+    for_each_protocol(|protocol| {
+        simulate(&clean(), |track| async move {
+            let (server, connection) = track.connected(protocol).await;
+            let waiting = Rc::clone(&connection);
+            let waiting = spawn(async move { waiting.exchange(get("/never")).await.map(drop) });
+            sleep(RTT).await;
+            drop(server);
+            let stopped = now();
+            assert!(waiting.await.unwrap_err().is_retryable());
+            assert_eq!(now() - stopped, RTT / 2);
+            assert!(ping(&*connection).await.unwrap_err().is_retryable());
+        });
+    });
+}
+
+#[test]
+fn a_server_that_was_never_there_is_no_hang() {
+    for protocol in registry() {
+        let (error, at) = simulate(&clean(), |track| async move {
+            let server = track.serve(*protocol);
+            let dialer = track.dialer(*protocol, &server, ClientConfig::default());
+            drop(server);
+            sleep(RTT).await;
+            (dialer.connect(server_address()).await.err().unwrap(), now())
+        });
+        assert!(error.is_retryable(), "{error}");
+        // TCP is told by a reset; QUIC waits for its idle timeout.
+        assert!(at <= Time::ZERO + RTT * 2 + Duration::from_secs(30), "{at}");
+    }
+}
+
+/// The network swallows everything from the first second on; the connection is given up when
+/// nothing has moved for the idle timeout.
+#[test]
+fn silence_ends_in_an_error_after_the_idle_timeout() {
+    for_each_protocol(|protocol| {
+        let seed = Seed::of_run(1, 0);
+        let down = Spells::new([(Time::from_millis(1_000), Time::from_millis(3_000_000))]);
+        let dark = clean().with(Outage { down: down.unwrap() });
+        simulate_on(network(&dark, &dark, &seed), seed, |track| async move {
+            let (_server, connection) = track.connected(protocol).await;
+            ping(&*connection).await.unwrap();
+            sleep(Duration::from_secs(1)).await;
+            let start = now();
+            let error = ping(&*connection).await.unwrap_err();
+            assert!(error.is_retryable(), "{error}");
+            let waited = now() - start;
+            assert!(waited <= Duration::from_secs(31), "{waited:?}");
+            assert!(waited >= Duration::from_secs(29), "{waited:?}");
+        });
+    });
+}
+
+#[test]
+fn a_body_that_fails_is_never_taken_for_a_whole_one() {
+    for_each_protocol(|protocol| {
+        simulate(&clean(), |track| async move {
+            let (_server, connection) = track.connected(protocol).await;
+            let outcome = match connection.exchange(get("/broken")).await {
+                Ok(response) => body::drain(response.body).await,
+                Err(error) => Err(error),
+            };
+            assert!(outcome.is_err(), "{outcome:?}");
+        });
+        simulate(&clean(), |track| async move {
+            let (_server, connection) = track.connected(protocol).await;
+            let outcome = match connection.exchange(post("/echo", broken(100_000))).await {
+                Ok(response) => body::drain(response.body).await,
+                Err(error) => Err(error),
+            };
+            assert!(outcome.is_err(), "{outcome:?}");
+        });
+    });
+}
+
+#[test]
+fn an_exchange_that_is_given_up_harms_no_other() {
+    for_each_protocol(|protocol| {
+        simulate(&clean(), |track| async move {
+            let (server, connection) = track.connected(protocol).await;
+            let mut response = connection.exchange(get("/zeros?100000000")).await.unwrap();
+            response.body.next().await.unwrap().unwrap();
+            drop(response);
+            if protocol.capabilities().multiplexed {
+                ping(&*connection).await.unwrap();
+            } else {
+                // There is no other way to stop the sender than to end the connection.
+                assert!(ping(&*connection).await.unwrap_err().is_retryable());
+            }
+            let dialer = track.dialer(protocol, &server, ClientConfig::default());
+            let connection = dialer.connect(server_address()).await.unwrap();
+            ping(&*connection).await.unwrap();
+        });
+    });
+}
+
+#[test]
+fn a_response_outlives_the_handle_of_its_connection() {
+    for_each_protocol(|protocol| {
+        simulate(&clean(), |track| async move {
+            let (_server, connection) = track.connected(protocol).await;
+            let response = connection.exchange(get("/zeros?1000000")).await.unwrap();
+            drop(connection);
+            assert_eq!(body::drain(response.body).await, Ok(1_000_000));
+        });
+    });
+}
+
+#[test]
+fn closing_ends_everything() {
+    for_each_protocol(|protocol| {
+        simulate(&clean(), |track| async move {
+            let (_server, connection) = track.connected(protocol).await;
+            let response = connection.exchange(get("/zeros?100000000")).await.unwrap();
+            connection.close().await;
+            assert!(body::drain(response.body).await.is_err());
+            assert!(ping(&*connection).await.unwrap_err().is_retryable());
+            connection.close().await;
+        });
+    });
+}
+
+/// A server of every protocol over TCP gets bytes that mean nothing, ends that connection, and
+/// goes on serving others.
+#[test]
+fn nonsense_ends_the_connection_that_it_came_on() {
+    let nonsense: [&[u8]; 6] = [
+        b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nnonsense nonsense nonsense",
+        b"\x01\xff\xff/",
+        b"\x01\0\x01/\xff\xff\xff\xff",
+        &[0; 5_000],
+    ];
+    for name in ["tcp", "tcp+tls", "http2"] {
+        for bytes in nonsense {
+            simulate(&clean(), |track| async move {
+                let (_server, connection) = track.connected(protocol(name)).await;
+                let options = TcpOptions::default();
+                let open = track.client.connect_tcp(None, server_address(), &options);
+                let mut stranger = open.await.unwrap();
+                stranger.write_all(bytes).await.unwrap();
+                stranger.close().await.unwrap();
+                let mut answer = Vec::new();
+                // It ends, whether by a reset or in order.
+                let _end = stranger.read_to_end(&mut answer).await;
+                assert!(answer.len() < 100, "{name}: {answer:?}");
+                ping(&*connection).await.unwrap();
+            });
+        }
+    }
+}
+
+#[test]
+fn stray_datagrams_do_not_disturb_a_quic_server() {
+    for name in ["quic", "http3"] {
+        simulate(&clean(), |track| async move {
+            let (_server, connection) = track.connected(protocol(name)).await;
+            let local = "10.0.0.1:9".parse().unwrap();
+            let socket = track.client.bind_udp(local).unwrap();
+            let mut rng = Seed::of_run(5, 0).stream("stray");
+            let strays = spawn(async move {
+                for len in [0, 1, 20, 1_200, 1_400] {
+                    for first in [0x00, 0x40, 0xc0, 0xff] {
+                        let mut payload = vec![0; len];
+                        rng.fill(&mut payload);
+                        if let [head, version @ ..] = payload.as_mut_slice() {
+                            *head = first;
+                            if let Some(version) = version.first_chunk_mut() {
+                                *version = [0, 0, 0, 1];
+                            }
+                        }
+                        let datagram = Datagram {
+                            source: None,
+                            destination: server_address(),
+                            ecn: Ecn::NotCapable,
+                            payload: &payload,
+                            segment_size: None,
+                        };
+                        std::future::poll_fn(|cx| socket.poll_send(cx, &datagram)).await.unwrap();
+                    }
+                }
+            });
+            strays.await;
+            ping(&*connection).await.unwrap();
+        });
+    }
+}
+
+/// Two protocols that share a transport refuse each other in the handshake (RFC 7301), and not by
+/// a misunderstanding later.
+#[test]
+fn a_server_of_another_protocol_is_refused_in_the_handshake() {
+    for (client, server) in [("http3", "quic"), ("quic", "http3"), ("http2", "tcp+tls")] {
+        let error: Error = simulate(&clean(), |track| async move {
+            let server = track.serve(protocol(server));
+            let dialer = track.dialer(protocol(client), &server, ClientConfig::default());
+            dialer.connect(server_address()).await.err().unwrap()
+        });
+        assert!(!error.is_retryable(), "{error}");
+    }
+}

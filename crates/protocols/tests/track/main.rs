@@ -1,0 +1,8 @@
+//! The protocols in virtual time, against arithmetic.
+
+mod bodies;
+mod determinism;
+mod failures;
+mod negotiation;
+mod round_trips;
+mod support;

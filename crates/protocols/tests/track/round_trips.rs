@@ -1,0 +1,139 @@
+//! How many round trips pass until the first response is complete, and until each one after it.
+//! The counts follow from RFC 9293 (TCP: 1), RFC 8446 and RFC 5246 (TLS 1.3: 1, with early data
+//! 0; TLS 1.2: 2, abbreviated 1), RFC 9001 (QUIC: 1, with early data 0) and the exchange itself: 1.
+
+use std::time::Duration;
+
+use trackbed_core::Time;
+use trackbed_net::LinkSpec;
+use trackbed_net::models::Loss;
+use trackbed_net::models::loss::Listed;
+use trackbed_protocols::{
+    CipherSuite, ClientConfig, Handshake, Protocol, Security, TlsParameters, TlsVersion,
+};
+use trackbed_substrate::{now, sleep};
+
+use crate::support::{
+    RTT, clean, network, ping, protocol, registry_names, server_address, simulate, simulate_on,
+};
+
+use Handshake::{Early, New, Resumed};
+use TlsVersion::{Tls12, Tls13};
+
+/// The link takes no time to send a packet, but QUIC's pacer does: a nanosecond for each byte.
+const SERIALISATION: Duration = Duration::from_micros(2);
+
+/// What a second connection of a dialer took: until the response to its first request, until those
+/// to the next two, and what it negotiated.
+struct Measured {
+    first: Duration,
+    next: [Duration; 2],
+    security: Option<Security>,
+}
+
+fn measure(protocol: &'static dyn Protocol, config: ClientConfig) -> Measured {
+    simulate(&clean(), |track| async move {
+        let server = track.serve(protocol);
+        let dialer = track.dialer(protocol, &server, config);
+        let earlier = dialer.connect(server_address()).await.unwrap();
+        ping(&*earlier).await.unwrap();
+        // The tickets of TLS 1.3 come behind the handshake.
+        sleep(RTT).await;
+        earlier.close().await;
+
+        let start = now();
+        let connection = dialer.connect(server_address()).await.unwrap();
+        let mut times = [Time::ZERO; 3];
+        for time in &mut times {
+            *time = ping(&*connection).await.unwrap();
+        }
+        Measured {
+            first: times[0] - start,
+            next: [times[1] - times[0], times[2] - times[1]],
+            security: connection.security(),
+        }
+    })
+}
+
+fn check(name: &str, tls: Option<(TlsVersion, Handshake)>, round_trips: u32) {
+    let (version, handshake) = tls.unwrap_or((Tls13, New));
+    let cipher = CipherSuite::Aes128Gcm;
+    let config = ClientConfig {
+        tls: TlsParameters::only(version, cipher),
+        handshake,
+        ..ClientConfig::default()
+    };
+    let measured = measure(protocol(name), config);
+    let case = format!("{name} {} {}", version.name(), handshake.name());
+    let late = measured.first.checked_sub(RTT * round_trips);
+    assert!(late.is_some_and(|late| late <= SERIALISATION), "{case}: {:?}", measured.first);
+    assert_eq!(measured.next, [RTT, RTT], "{case}");
+    let security = tls.map(|(version, handshake)| Security {
+        version,
+        cipher,
+        resumed: handshake != New,
+        early_data: handshake == Early,
+    });
+    assert_eq!(measured.security, security, "{case}");
+}
+
+#[test]
+fn tcp_takes_2() {
+    check("tcp", None, 2);
+}
+
+#[test]
+fn tls_over_tcp_takes_3_in_version_1_3_and_one_less_with_early_data() {
+    for name in ["tcp+tls", "http2"] {
+        check(name, Some((Tls13, New)), 3);
+        check(name, Some((Tls13, Resumed)), 3);
+        check(name, Some((Tls13, Early)), 2);
+    }
+}
+
+#[test]
+fn tls_over_tcp_takes_4_in_version_1_2_and_one_less_when_resumed() {
+    for name in ["tcp+tls", "http2"] {
+        check(name, Some((Tls12, New)), 4);
+        check(name, Some((Tls12, Resumed)), 3);
+    }
+}
+
+#[test]
+fn quic_takes_2_and_one_less_with_early_data() {
+    for name in ["quic", "http3"] {
+        check(name, Some((Tls13, New)), 2);
+        check(name, Some((Tls13, Resumed)), 2);
+        check(name, Some((Tls13, Early)), 1);
+    }
+}
+
+#[test]
+fn every_protocol_is_measured_above() {
+    assert_eq!(registry_names(), ["http2", "http3", "quic", "tcp", "tcp+tls"]);
+}
+
+/// RFC 9002 section 6.2: before there is a sample, the probe timeout is
+/// 333 + 4 x 333 / 2 = 999 ms.
+#[test]
+fn a_lost_first_quic_packet_costs_999_ms() {
+    first_packet_lost("quic", RTT * 2 + Duration::from_millis(999));
+    first_packet_lost("http3", RTT * 2 + Duration::from_millis(999));
+}
+
+/// RFC 6298 section 2.1: the first retransmission timeout is 1 s.
+#[test]
+fn a_lost_syn_costs_a_second() {
+    first_packet_lost("tcp", RTT * 2 + Duration::from_secs(1));
+    first_packet_lost("http2", RTT * 3 + Duration::from_secs(1));
+}
+
+fn first_packet_lost(name: &str, expected: Duration) {
+    let seed = trackbed_core::Seed::of_run(1, 0);
+    let up: LinkSpec = clean().with(Loss::new(Listed::new([1])));
+    let took = simulate_on(network(&up, &clean(), &seed), seed, |track| async move {
+        let (_server, connection) = track.connected(protocol(name)).await;
+        ping(&*connection).await.unwrap()
+    });
+    assert_eq!(took - Time::ZERO, expected, "{name}");
+}

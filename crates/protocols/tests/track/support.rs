@@ -1,0 +1,228 @@
+//! A client, a server, a link between them, and a service to talk to.
+
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::{StreamExt as _, stream};
+use sha2::{Digest as _, Sha256};
+use trackbed_core::{Bitrate, ByteSize, Packet, Rng, Seed, Time};
+use trackbed_net::models::Delay;
+use trackbed_net::queue::DropTail;
+use trackbed_net::{
+    Direction, Duplex, End, LinkId, LinkSpec, Network, NetworkBuilder, NodeId, Point, Tap,
+};
+use trackbed_protocols::{
+    Body, ClientConfig, Connection, Dialer, Error, Protocol, Request, Response, ServerConfig,
+    ServerHandle, Service, body, registry,
+};
+use trackbed_substrate::simulated::{Hosts, Simulation};
+use trackbed_substrate::{Host, now};
+
+/// The round-trip time of [`clean`].
+pub const RTT: Duration = Duration::from_millis(100);
+
+/// A link that does nothing but delay, so that times are exact to the nanosecond.
+pub fn clean() -> LinkSpec {
+    LinkSpec::new().then(Delay::fixed(RTT / 2))
+}
+
+/// A link of `rate` with a delay of 10 ms each way and a queue that is never full.
+pub fn fast(mbps: u64) -> LinkSpec {
+    let queue = DropTail::of_bytes(ByteSize::from_bytes(100_000_000));
+    LinkSpec::simple(Bitrate::from_mbps(mbps), queue, Duration::from_millis(10))
+}
+
+/// Two hosts, `client` and `server`, and a link in each direction.
+pub fn network(up: &LinkSpec, down: &LinkSpec, seed: &Seed) -> Network {
+    let mut builder = NetworkBuilder::new();
+    let (client, server) = (builder.host("client"), builder.host("server"));
+    let addresses =
+        |n: u8| [format!("10.0.0.{n}"), format!("fd00::{n}")].map(|a| a.parse().unwrap());
+    builder.connect(
+        End::new(client, addresses(1)),
+        End::new(server, addresses(2)),
+        Duplex::new(up, down, &seed.child("link")),
+    );
+    builder.build().unwrap()
+}
+
+/// Runs `main` in virtual time over a network with the same link in both directions.
+pub fn simulate<T: Send, F: Future<Output = T>>(
+    link: &LinkSpec,
+    main: impl FnOnce(Track) -> F + Send,
+) -> T {
+    let seed = Seed::of_run(1, 0);
+    simulate_on(network(link, link, &seed), seed, main)
+}
+
+/// Runs `main` in virtual time over `network`.
+pub fn simulate_on<T: Send, F: Future<Output = T>>(
+    network: Network,
+    seed: Seed,
+    main: impl FnOnce(Track) -> F + Send,
+) -> T {
+    let run = |hosts: Hosts| {
+        let host = |name| hosts.get(name).unwrap();
+        main(Track { client: host("client"), server: host("server") })
+    };
+    Simulation::new().run(seed, network, run).unwrap()
+}
+
+/// The two hosts.
+pub struct Track {
+    pub client: Arc<dyn Host>,
+    pub server: Arc<dyn Host>,
+}
+
+/// Where servers listen.
+pub fn server_address() -> SocketAddr {
+    "10.0.0.2:443".parse().unwrap()
+}
+
+impl Track {
+    /// Starts the test service with the default configuration.
+    pub fn serve(&self, protocol: &dyn Protocol) -> ServerHandle {
+        self.serve_with(protocol, &ServerConfig::default(), Rc::new(service))
+    }
+
+    pub fn serve_with(
+        &self,
+        protocol: &dyn Protocol,
+        config: &ServerConfig,
+        service: Rc<dyn Service>,
+    ) -> ServerHandle {
+        protocol.serve(Arc::clone(&self.server), server_address(), config, service).unwrap()
+    }
+
+    /// A dialer that trusts `server`.
+    pub fn dialer(
+        &self,
+        protocol: &dyn Protocol,
+        server: &ServerHandle,
+        config: ClientConfig,
+    ) -> Rc<dyn Dialer> {
+        let config = ClientConfig { trust: server.trust().cloned(), ..config };
+        protocol.dialer(Arc::clone(&self.client), &config).unwrap()
+    }
+
+    /// A server, and a connection to it, with the default configurations.
+    pub async fn connected(&self, protocol: &dyn Protocol) -> (ServerHandle, Rc<dyn Connection>) {
+        let server = self.serve(protocol);
+        let dialer = self.dialer(protocol, &server, ClientConfig::default());
+        let connection = dialer.connect(server_address()).await.unwrap();
+        (server, connection)
+    }
+}
+
+/// `/echo` returns the body while it arrives; `/digest` its SHA-256; `/ignore` answers without
+/// reading it; `/zeros?N` returns N bytes; `/broken` fails after some; `/never` does not answer;
+/// others are not found.
+pub async fn service(request: Request) -> Response {
+    let path = request.path.as_str();
+    let body = match path.split_once('?').unwrap_or((path, "")) {
+        ("/echo", _) => request.body,
+        ("/digest", _) => body::full(digest(request.body).await.unwrap().to_vec()),
+        ("/ignore", _) => body::full("ignored"),
+        ("/zeros", len) => body::zeros(len.parse().unwrap()),
+        ("/broken", _) => broken(100_000),
+        ("/never", _) => std::future::pending().await,
+        ("/status", status) => {
+            return Response { status: status.parse().unwrap(), body: body::empty() };
+        }
+        _ => return Response { status: 404, body: body::empty() },
+    };
+    Response { status: 200, body }
+}
+
+/// A body that fails after `len` bytes.
+pub fn broken(len: usize) -> Body {
+    let end = Error::Body { reason: "out of paper".to_owned() };
+    Box::pin(stream::iter([Ok(vec![0; len].into()), Err(end)]))
+}
+
+/// Sends a small request and returns when its response was complete.
+pub async fn ping(connection: &dyn Connection) -> Result<Time, Error> {
+    let request = Request { path: "/echo".to_owned(), body: body::full("ping") };
+    let response = connection.exchange(request).await?;
+    assert_eq!(response.status, 200);
+    assert_eq!(body::collect(response.body, 100).await?, "ping");
+    Ok(now())
+}
+
+pub fn post(path: &str, body: Body) -> Request {
+    Request { path: path.to_owned(), body }
+}
+
+pub fn get(path: &str) -> Request {
+    post(path, body::empty())
+}
+
+/// A body of `len` pseudo-random bytes in pieces of many sizes, and its digest.
+pub fn noise(len: usize, seed: u64) -> (Body, [u8; 32]) {
+    let mut rng: Rng = Seed::of_run(seed, 0).stream("noise");
+    let mut bytes = vec![0; len];
+    rng.fill(&mut bytes);
+    let sum = Sha256::digest(&bytes).into();
+    let rest = Bytes::from(bytes);
+    let pieces = stream::unfold((rest, rng), async |(mut rest, mut rng)| {
+        let len = rest.len().min(1 + rng.below(40_000) as usize);
+        (len > 0).then(|| (Ok(rest.split_to(len)), (rest, rng)))
+    });
+    (Box::pin(pieces), sum)
+}
+
+pub async fn digest(mut body: Body) -> Result<[u8; 32], Error> {
+    let mut hash = Sha256::new();
+    while let Some(piece) = body.next().await.transpose()? {
+        hash.update(&piece);
+    }
+    Ok(hash.finalize().into())
+}
+
+/// The protocol called `name`.
+pub fn protocol(name: &str) -> &'static dyn Protocol {
+    trackbed_protocols::find(name).unwrap()
+}
+
+/// Runs a check for every protocol, saying which one it is if it fails.
+pub fn for_each_protocol(check: impl Fn(&'static dyn Protocol)) {
+    for protocol in registry() {
+        eprintln!("{}", protocol.name());
+        check(*protocol);
+    }
+}
+
+/// A digest of every packet at every point of a network, with its time.
+#[derive(Clone, Default)]
+pub struct PacketDigest(Arc<Mutex<Sha256>>);
+
+impl PacketDigest {
+    pub fn tap(&self) -> Option<Box<dyn Tap>> {
+        Some(Box::new(self.clone()))
+    }
+
+    pub fn sum(&self) -> Vec<u8> {
+        self.0.lock().unwrap().clone().finalize().to_vec()
+    }
+}
+
+impl Tap for PacketDigest {
+    fn see(&mut self, at: Time, link: LinkId, way: Direction, point: Point, packet: &Packet) {
+        let mut digest = self.0.lock().unwrap();
+        digest.update(at.as_nanos().to_le_bytes());
+        digest.update(format!("{link:?} {way:?} {point:?}"));
+        digest.update(packet.bytes());
+    }
+
+    fn unroutable(&mut self, _: Time, node: NodeId, packet: &Packet) {
+        panic!("{packet:?} got lost at {node:?}");
+    }
+}
+
+/// The names of all protocols.
+pub fn registry_names() -> Vec<&'static str> {
+    registry().iter().map(|protocol| protocol.name()).collect()
+}
