@@ -98,7 +98,7 @@ impl Reader<'_> {
             self.problems.add_with_help(&node.place, "no model is named", help);
             return None;
         }
-        if let Some(plain) = slot.models.first().filter(|model| is_of(table, model)) {
+        if let Some(plain) = slot.models.first().filter(|plain| is_of(table, plain, slot)) {
             let title = format!("the model {}", plain.name);
             let section = Section { prefix: format!("{path}."), title };
             let mut settings = Vec::new();
@@ -264,13 +264,15 @@ pub(super) fn is_range(table: &Table, shape: &Shape) -> bool {
         && table.entries.iter().any(|entry| RANGE_KEYS.contains(&entry.key.as_str()))
 }
 
-/// A table of the model's own parameters, without its name.
-fn is_of(table: &Table, model: &Model) -> bool {
-    table.entries.iter().any(|entry| {
-        let named =
-            model.name == kebab(&entry.key) && matches!(entry.node.content, Content::Table(_));
-        !named && model.fields.iter().any(|field| field.name == kebab(&entry.key))
-    })
+/// A table of the plain model's own parameters, without its name.
+fn is_of(table: &Table, plain: &Model, slot: &Slot) -> bool {
+    let another = |key: &str| slot.models.iter().skip(1).any(|model| model.name == key);
+    let mut keys = table.entries.iter().map(|entry| (kebab(&entry.key), &entry.node.content));
+    let own = |(key, content): (String, &Content)| {
+        let named = plain.name == key && matches!(content, Content::Table(_));
+        !named && plain.fields.iter().any(|field| field.name == key)
+    };
+    !keys.clone().any(|(key, _)| another(&key)) && keys.any(own)
 }
 
 const RANGE_KEYS: [&str; 4] = ["from", "to", "step", "points"];

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use trackbed_core::Bitrate;
+use trackbed_net::Stage;
 
 use super::super::{Source, built_in, load, reference};
 use super::{factors, plan, plan_with, scenario, scenario_with_link};
@@ -162,6 +163,17 @@ fn one_direction_may_differ_and_phones_may_have_links_of_their_own() {
     assert_eq!((access.mtu, access.rate, network.link.mtu), (1_400, None, 1_500));
     let (up, down) = (&network.link.up, &network.link.down);
     assert!(format!("{up:?}").contains("10000000") && format!("{down:?}").contains("50000000"));
+}
+
+#[test]
+fn several_models_of_a_kind_all_apply() {
+    let link = "loss = { loss = \"0.1 %\", periodic = 100 }\n\
+                outage = { outage = [[\"1 s\", \"2 s\"]] }\n\
+                reordering = { reordering = \"1 %\", hold = \"5 ms\" }";
+    let plan = plan(&scenario_with_link(link));
+    let stages: Vec<_> =
+        plan.cells[0].network.link.down.models().iter().map(|model| model.stage()).collect();
+    assert_eq!(stages, [Stage::Outage, Stage::Loss, Stage::Loss, Stage::Reordering]);
 }
 
 #[test]
