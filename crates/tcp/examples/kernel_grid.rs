@@ -1,80 +1,190 @@
-//! Compares the engine with the measured kernel.
+//! Compares the engine with the measured kernel, condition by condition, and writes the table
+//! `kernel-agreement.md`.
+//!
+//! `cargo run --release -p trackbed-tcp --example kernel_grid`
 
 #[path = "../tests/track/mod.rs"]
 mod track;
 
-use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::time::Duration;
 
-use track::{Fate, Link, Track, request};
-use trackbed_core::{Bitrate, Ratio, Seed};
-use trackbed_tcp::{Config, algorithms};
+use track::kernel::{Condition, Outcome, conditions};
 
-fn main() {
-    let text = include_str!("../tests/data/kernel-tcp.csv");
-    let mut grid: BTreeMap<(u64, u64, String, usize, usize, String), Vec<(f64, f64)>> =
-        BTreeMap::new();
-    for line in text.lines().skip(1) {
-        let f: Vec<&str> = line.split(',').collect();
-        let key = (
-            f[0].parse().unwrap(),
-            f[1].parse().unwrap(),
-            f[2].to_owned(),
-            f[3].parse().unwrap(),
-            f[4].parse().unwrap(),
-            f[5].to_owned(),
-        );
-        grid.entry(key)
-            .or_default()
-            .push((f[7].parse().unwrap(), f[8].parse().unwrap_or(f64::NAN)));
-    }
-    let lossy = std::env::args().nth(1).is_some_and(|a| a == "lossy");
-    let (mut good, mut all) = (0, 0);
-    for ((rate, delay, loss, queue, size, congestion), samples) in grid {
-        if (loss != "0") != lossy {
-            continue;
-        }
-        let n = samples.len() as f64;
-        let mean = samples.iter().map(|s| s.0).sum::<f64>() / n;
-        let lo = samples.iter().map(|s| s.0).fold(f64::MAX, f64::min);
-        let hi = samples.iter().map(|s| s.0).fold(0.0, f64::max);
-        let rtx = samples.iter().map(|s| s.1).sum::<f64>() / n;
-        let seeds = if lossy { 60 } else { 40 };
-        let (mut olo, mut ohi) = (f64::MAX, 0f64);
-        let (mut ours, mut ours_rtx) = (0.0, 0.0);
-        for seed in 0..seeds {
-            let config = Config {
-                congestion: *algorithms().iter().find(|a| a.name() == congestion).unwrap(),
-                ..Config::default()
-            };
-            let link = || Link::new(Bitrate::from_mbps(rate), Duration::from_millis(delay), queue);
-            let fate = if lossy {
-                let rng = Seed::of_run(1, seed).stream("loss");
-                Fate::Random(loss.parse::<Ratio>().unwrap(), Box::new(rng))
-            } else {
-                Fate::Pass
-            };
-            let mut track = Track::new([config.clone(), config], [link(), link().with_fate(fate)]);
-            if let Ok(j) = std::env::var("JITTER") {
-                for l in 0..2 {
-                    let rng = Seed::of_run(2, seed).stream(["a", "b"][l]);
-                    track.links[l].jitter =
-                        Some((Duration::from_micros(j.parse().unwrap()), Box::new(rng)));
-                }
-            }
-            let one = request(&mut track, size).as_millis_f64();
-            (olo, ohi) = (olo.min(one), ohi.max(one));
-            ours += one / seeds as f64;
-            ours_rtx += track.server().stats().retransmissions as f64 / seeds as f64;
-        }
-        let deviation = (ours / mean - 1.0) * 100.0;
-        let ok = deviation.abs() <= if lossy { 10.0 } else { 3.0 } || (ours >= lo && ours <= hi);
-        good += usize::from(ok);
-        all += 1;
-        println!(
-            "{rate:3} {delay:3} {loss:5} {queue:4} {size:9} {congestion:6} kernel {mean:9.2} [{lo:9.2} {hi:9.2}] rtx {rtx:6.1} ours {ours:9.2} [{olo:.0} {ohi:.0}] rtx {ours_rtx:6.1} {deviation:+6.1} % {}",
-            if ok { "" } else { "<<<" }
-        );
-    }
-    println!("{good} of {all}");
+fn main() -> std::io::Result<()> {
+    let all = conditions();
+    let (lossless, lossy): (Vec<_>, Vec<_>) = all.iter().partition(|c| c.is_lossless());
+    let mut table = INTRODUCTION.to_owned();
+    write_lossless(&mut table, &lossless);
+    write_lossy(&mut table, &lossy);
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/kernel-agreement.md");
+    std::fs::write(path, &table)?;
+    println!("wrote {path}");
+    Ok(())
 }
+
+fn write_lossless(table: &mut String, conditions: &[&Condition]) {
+    let mut rows = String::new();
+    let mut notes = String::new();
+    let mut agreeing = 0;
+    for condition in conditions {
+        let ours = condition.run(0, Duration::ZERO);
+        let mean = condition.mean();
+        let (low, high) = condition.range();
+        let agrees = (ours.completion_ms - mean).abs() <= condition.tolerance();
+        agreeing += usize::from(agrees);
+        let _ = writeln!(
+            rows,
+            "| {} | {mean:.1} | {low:.1} to {high:.1} | {:.1} | {:.1} | {:.0} | {:+.1} % | {} |",
+            name(condition),
+            condition.retransmissions(),
+            ours.completion_ms,
+            ours.retransmissions,
+            (ours.completion_ms / mean - 1.0) * 100.0,
+            if agrees { "yes" } else { "no" },
+        );
+        if !agrees {
+            note(&mut notes, condition, ours);
+        }
+    }
+    let _ = write!(
+        table,
+        "## Without loss\n\n{agreeing} of {} conditions agree: the deviation is at most 3 %, or the spread of \
+         the kernel's repetitions where that is larger.\n\n\
+         | condition | kernel ms | range | rtx | ours ms | rtx | deviation | agrees |\n\
+         | --- | --: | --: | --: | --: | --: | --: | --- |\n{rows}\n\
+         ### The conditions that deviate\n\n{DEVIATIONS}\n{notes}\n",
+        conditions.len(),
+    );
+}
+
+/// Says how much the outcome of a condition that deviates hangs on the timing of the machine.
+fn note(notes: &mut String, condition: &Condition, ours: Outcome) {
+    let jittered: Vec<f64> =
+        (0..JITTER_SEEDS).map(|seed| condition.run(seed, JITTER).completion_ms).collect();
+    let low = jittered.iter().copied().fold(f64::MAX, f64::min);
+    let high = jittered.iter().copied().fold(0.0, f64::max);
+    let _ = writeln!(
+        notes,
+        "- {}: {:+.1} ms. When each packet is taken off the link up to 0.1 ms late, ours ranges from {low:.1} \
+         to {high:.1} ms.",
+        name(condition).replace(" | ", ", "),
+        ours.completion_ms - condition.mean(),
+    );
+}
+
+fn write_lossy(table: &mut String, conditions: &[&Condition]) {
+    let mut rows = String::new();
+    let (mut ratios, mut adjusted_ratios, mut overlapping) = (Vec::new(), Vec::new(), 0);
+    for condition in conditions {
+        let runs: Vec<Outcome> =
+            (0..LOSSY_SEEDS).map(|seed| condition.run(seed, Duration::ZERO)).collect();
+        let ours: Vec<f64> = runs.iter().map(|run| run.completion_ms).collect();
+        let kernel: Vec<f64> = condition.samples.iter().map(|sample| sample.0).collect();
+        let (mean, error) = mean_and_error(&kernel);
+        let (our_mean, our_error) = mean_and_error(&ours);
+        let adjusted = at_retransmissions(&runs, condition.retransmissions());
+        let overlaps = (our_mean - mean).abs() <= error + our_error;
+        overlapping += usize::from(overlaps);
+        ratios.push(our_mean / mean);
+        adjusted_ratios.push(adjusted / mean);
+        let our_retransmissions =
+            runs.iter().map(|run| run.retransmissions).sum::<f64>() / runs.len() as f64;
+        let _ = writeln!(
+            rows,
+            "| {} | {mean:.0} ± {error:.0} | {:.1} | {our_mean:.0} ± {our_error:.0} | {our_retransmissions:.1} \
+             | {:+.1} % | {:+.1} % | {} |",
+            name(condition),
+            condition.retransmissions(),
+            (our_mean / mean - 1.0) * 100.0,
+            (adjusted / mean - 1.0) * 100.0,
+            if overlaps { "yes" } else { "no" },
+        );
+    }
+    let mean = |ratios: &[f64]| (ratios.iter().sum::<f64>() / ratios.len() as f64 - 1.0) * 100.0;
+    let within =
+        |ratios: &[f64]| ratios.iter().filter(|ratio| (**ratio - 1.0).abs() <= 0.1).count();
+    let _ = write!(
+        table,
+        "## With random loss\n\nMeans over the kernel's 11 or 12 repetitions (2 or 3 of the 100 MB transfers) and over \
+         {LOSSY_SEEDS} seeds of ours, with 95 % intervals.\n\n\
+         - Over the grid, our mean deviates by {:+.1} %; at equal retransmissions by {:+.1} %.\n\
+         - {} of {} conditions lie within 10 %; at equal retransmissions {}. The intervals of {overlapping} overlap.\n\n\
+         {LOSSY_NOTE}\n\n\
+         | condition | kernel ms | rtx | ours ms | rtx | deviation | at equal rtx | overlap |\n\
+         | --- | --: | --: | --: | --: | --: | --: | --- |\n{rows}",
+        mean(&ratios),
+        mean(&adjusted_ratios),
+        within(&ratios),
+        ratios.len(),
+        within(&adjusted_ratios),
+    );
+}
+
+/// The mean, and half the width of its 95 % interval.
+fn mean_and_error(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    let student = match values.len() {
+        ..=2 => 12.7,
+        3 => 4.30,
+        4..=12 => 2.23,
+        _ => 1.98,
+    };
+    (mean, student * (variance / n).sqrt())
+}
+
+/// The mean completion time of `runs` at `wanted` retransmissions: by linear regression, since
+/// runs with more losses take longer (a control variate).
+fn at_retransmissions(runs: &[Outcome], wanted: f64) -> f64 {
+    let n = runs.len() as f64;
+    let mean = |of: &dyn Fn(&Outcome) -> f64| runs.iter().map(of).sum::<f64>() / n;
+    let (x, y) = (mean(&|run| run.retransmissions), mean(&|run| run.completion_ms));
+    let covariance = mean(&|run| (run.retransmissions - x) * (run.completion_ms - y));
+    let variance = mean(&|run| (run.retransmissions - x).powi(2));
+    if variance > 0.0 { y + covariance / variance * (wanted - x) } else { y }
+}
+
+fn name(condition: &Condition) -> String {
+    let Condition { rate_mbps, delay_ms, loss, queue, size, congestion, .. } = condition;
+    let size = match size {
+        1_000_000.. => format!("{} MB", size / 1_000_000),
+        _ => format!("{} kB", size / 1_000),
+    };
+    let loss = if loss.is_zero() { String::new() } else { format!("loss {loss}, ") };
+    format!("{rate_mbps} Mbit/s, {delay_ms} ms, {loss}queue {queue}, {size}, {congestion}")
+}
+
+const JITTER: Duration = Duration::from_micros(100);
+const JITTER_SEEDS: u64 = 50;
+const LOSSY_SEEDS: u64 = 100;
+
+const INTRODUCTION: &str = "\
+# Agreement with the kernel
+
+The engine against Linux 6.18 with unpaced CUBIC and Reno, on the same links (`tests/data/README.md` says how the kernel
+was measured). No constant was fitted to this table: what agrees does so because the kernel's mechanism is modelled, and
+what deviates is left to deviate.
+
+Written by `cargo run --release -p trackbed-tcp --example kernel_grid`. \"rtx\" counts retransmitted segments; the delay is
+one way, the queue in packets.
+
+";
+
+const DEVIATIONS: &str = "\
+Two things explain them, and neither is a matter of the protocol.
+
+1. Every measured transfer takes 2.0 to 2.8 ms longer than ours, at 10 ms of round-trip time as at 120 ms, and so also
+   where nothing is lost and every packet is the same: the cost of starting the transfer on a real machine. It is more
+   than 3 % of the shortest transfers.
+2. When slow start overflows a queue of 10 or 12 packets, which packets are dropped, and so whether the repair takes one
+   round trip more or a timeout, is decided by tens of microseconds. The kernel's own repetitions scatter by up to a third
+   there, and so does the engine when packets are taken off the link a little late.
+";
+
+const LOSSY_NOTE: &str = "\
+The kernel's repetitions used the same few seeds in every condition, and these lost less than the nominal share: at 2 %
+loss the kernel retransmitted 8 % less than expected. The column \"at equal rtx\" therefore gives our mean at the kernel's
+own number of retransmissions, by linear regression over our runs. Single timeouts weigh heavily in the mean of a dozen
+short transfers, which the intervals show.";

@@ -1,6 +1,8 @@
 //! A small test track: two connections, a link in each direction, and an event loop.
 #![allow(dead_code, reason = "every test uses another part")]
 
+pub mod kernel;
+
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::Duration;
