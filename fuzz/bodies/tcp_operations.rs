@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use trackbed_core::{Packet, Time};
-use trackbed_tcp::{Config, Connection, Segment};
+use trackbed_tcp::{Config, Connection, Flags, Segment};
 
 /// One input: two bytes an operation, what to do and how much.
 pub fn run(data: &[u8]) {
@@ -119,7 +119,7 @@ impl Track {
         match (to_server, &mut self.server) {
             (false, _) => self.client.connection.handle_segment(self.now, segment),
             (true, Some(server)) => server.connection.handle_segment(self.now, segment),
-            (true, None) if segment.is_syn_only() => {
+            (true, None) if segment.has(Flags::SYN) && !segment.has(Flags::ACK) => {
                 let config = Config::default();
                 let connection = Connection::accept(self.now, &config, &segment, 0x7fff_ff00);
                 self.server = Some(End::new(connection));
