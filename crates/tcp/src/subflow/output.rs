@@ -300,7 +300,7 @@ impl Subflow {
         }
         let Some(first) = self.board.front() else { return false };
         let acknowledged_at = first.sent_at + self.srtt();
-        acknowledged_at <= now + self.srtt() / 2
+        acknowledged_at <= now + BATCH_PAUSE.min(self.srtt() / 2)
             && own_room < peer_room
             && own_room as usize <= waiting
     }
@@ -409,5 +409,5 @@ impl Subflow {
 const MAX_BATCH_BYTES: u64 = 65_536;
 /// The smallest batch that is waited for, in segments.
 const MIN_BATCH: u32 = 2;
-/// After a longer pause no batch is waited for.
+/// After a longer pause, and for an acknowledgment further away, no batch is waited for.
 const BATCH_PAUSE: Duration = Duration::from_millis(1);

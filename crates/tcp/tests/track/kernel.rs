@@ -93,6 +93,15 @@ impl Condition {
         (high - low).max(0.03 * self.mean())
     }
 
+    /// How much longer the engine took than the kernel, start included, in milliseconds.
+    pub fn deviation(&self, ours: Outcome) -> f64 {
+        ours.completion_ms + START_COST_MS - self.mean()
+    }
+
+    pub fn agrees(&self, ours: Outcome) -> bool {
+        self.deviation(ours).abs() <= self.tolerance()
+    }
+
     /// Runs the condition. With `jitter`, each packet is taken off the link later by up to that
     /// much, as a machine does that is not infinitely fast.
     pub fn run(&self, seed: u64, jitter: Duration) -> Outcome {
@@ -115,3 +124,7 @@ impl Condition {
         Outcome { completion_ms, retransmissions }
     }
 }
+
+/// What it costs a real machine to start a transfer: by so much the measured transfers take longer
+/// than ours where nothing is lost and every packet is the same, whatever the round-trip time.
+const START_COST_MS: f64 = 2.3;
