@@ -13,6 +13,9 @@ use std::process::ExitCode;
 use arguments::{Arguments, Command};
 use clap::Parser as _;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// How a command ended, when it did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
