@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use futures_core::future::LocalBoxFuture;
 use futures_io::AsyncRead as _;
 use futures_util::AsyncWriteExt as _;
@@ -136,21 +136,20 @@ impl Dialer for FramedDialer {
 struct StreamInput {
     protocol: &'static str,
     stream: Stream,
-    buffer: BytesMut,
+    buffer: Box<[u8]>,
 }
 
 impl StreamInput {
     fn new(protocol: &'static str, stream: Stream) -> StreamInput {
-        StreamInput { protocol, stream, buffer: BytesMut::new() }
+        StreamInput { protocol, stream, buffer: vec![0; READ_LEN].into() }
     }
 }
 
 impl Input for StreamInput {
     fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>>> {
-        self.buffer.resize(READ_LEN, 0);
         let read = ready!(Pin::new(&mut self.stream).poll_read(cx, &mut self.buffer));
         let len = read.map_err(|error| io_failed(self.protocol, Step::Receive, &error))?;
-        Poll::Ready(Ok((len > 0).then(|| self.buffer.split_to(len).freeze())))
+        Poll::Ready(Ok((len > 0).then(|| Bytes::copy_from_slice(&self.buffer[..len]))))
     }
 }
 
@@ -158,12 +157,12 @@ impl Input for StreamInput {
 struct StreamOutput {
     protocol: &'static str,
     stream: Stream,
-    waiting: BytesMut,
+    waiting: Vec<u8>,
 }
 
 impl StreamOutput {
     fn new(protocol: &'static str, stream: Stream) -> StreamOutput {
-        StreamOutput { protocol, stream, waiting: BytesMut::new() }
+        StreamOutput { protocol, stream, waiting: Vec::new() }
     }
 
     fn failed(&self, error: &io::Error) -> Error {
@@ -171,8 +170,9 @@ impl StreamOutput {
     }
 
     async fn hand_over(&mut self) -> Result<()> {
-        let bytes = self.waiting.split();
-        self.stream.write_all(&bytes).await.map_err(|error| self.failed(&error))
+        let written = self.stream.write_all(&self.waiting).await;
+        self.waiting.clear();
+        written.map_err(|error| self.failed(&error))
     }
 }
 

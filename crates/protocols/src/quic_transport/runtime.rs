@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use noq::udp::{BATCH_SIZE, EcnCodepoint, RecvMeta, Transmit};
+use noq::udp::{EcnCodepoint, RecvMeta, Transmit};
 use noq::{AsyncTimer, AsyncUdpSocket, UdpSender};
 use trackbed_core::packet::Ecn;
 use trackbed_substrate::{
@@ -71,7 +71,7 @@ impl AsyncUdpSocket for Socket {
         buffers: &mut [IoSliceMut<'_>],
         meta: &mut [RecvMeta],
     ) -> Poll<io::Result<usize>> {
-        let mut received = [ReceivedMeta::default(); BATCH_SIZE];
+        let mut received = [ReceivedMeta::default(); RECEIVE_MAX];
         let room = received.len().min(buffers.len()).min(meta.len());
         let count =
             std::task::ready!(self.0.poll_recv(cx, &mut buffers[..room], &mut received[..room]))?;
@@ -118,3 +118,7 @@ impl UdpSender for Sender {
         self.0.poll_send(cx, &datagram).map(|_| Ok(()))
     }
 }
+
+/// How many datagrams are received at once. On a simulated link they come one by one, and the
+/// engine asks again until there are none.
+const RECEIVE_MAX: usize = 8;

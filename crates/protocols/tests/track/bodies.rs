@@ -164,3 +164,19 @@ fn statuses_and_paths_arrive() {
         });
     });
 }
+
+#[test]
+fn both_address_families_work() {
+    for_each_protocol(|protocol| {
+        simulate(&clean(), |track| async move {
+            let listen = "[fd00::2]:443".parse().unwrap();
+            let service = Rc::new(crate::support::service);
+            let config = ServerConfig::default();
+            let server = protocol.serve(track.server.clone(), listen, &config, service).unwrap();
+            assert_eq!(server.local_addr(), listen);
+            let dialer = track.dialer(protocol, &server, ClientConfig::default());
+            let connection = dialer.connect(listen).await.unwrap();
+            ping(&*connection).await.unwrap();
+        });
+    });
+}

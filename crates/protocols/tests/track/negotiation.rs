@@ -11,7 +11,8 @@ use trackbed_protocols::{
 use trackbed_substrate::sleep;
 
 use crate::support::{
-    RTT, clean, fast, for_each_protocol, ping, protocol, server_address, service, simulate,
+    RTT, clean, digest, fast, for_each_protocol, noise, ping, post, protocol, server_address,
+    service, simulate,
 };
 
 #[test]
@@ -128,6 +129,28 @@ fn rejected_early_data_is_not_lost_in_silence() {
             let (result, security) = connect(&forgotten).await;
             assert_eq!(result, Ok(()), "{name}");
             assert!(security.unwrap().early_data, "{name}");
+        });
+    }
+}
+
+/// A first request that is longer than a server takes as early data goes on after the handshake.
+#[test]
+fn a_long_request_does_not_fit_into_early_data_and_arrives_all_the_same() {
+    for name in ["tcp+tls", "http2", "http3", "quic"] {
+        simulate(&fast(100), |track| async move {
+            let server = track.serve(protocol(name));
+            let handshake = Handshake::Early;
+            let config = ClientConfig { handshake, ..ClientConfig::default() };
+            let dialer = track.dialer(protocol(name), &server, config);
+            for early_data in [false, true] {
+                let connection = dialer.connect(server_address()).await.unwrap();
+                let (upload, sum) = noise(300_000, 4);
+                let response = connection.exchange(post("/echo", upload)).await.unwrap();
+                assert_eq!(digest(response.body).await.unwrap(), sum, "{name}");
+                assert_eq!(connection.security().unwrap().early_data, early_data, "{name}");
+                sleep(RTT).await;
+                connection.close().await;
+            }
         });
     }
 }

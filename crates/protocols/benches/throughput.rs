@@ -1,0 +1,114 @@
+//! How fast the protocols are: packets per second of processor time in a transfer of 200 MB, what
+//! a short connection costs, and the memory of a long transfer.
+//!
+//! `cargo bench -p trackbed-protocols` prints one line for each measurement; arguments choose some
+//! of them by name: `bulk`, `connections`, `memory`, or a protocol.
+
+#[path = "../tests/track/support.rs"]
+#[allow(dead_code, reason = "the tests use the rest of it")]
+mod support;
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use support::{fast, get, network, ping, server_address, simulate, simulate_on};
+use trackbed_core::{Bitrate, ByteSize, Packet, Seed, Time};
+use trackbed_net::queue::DropTail;
+use trackbed_net::{Direction, LinkId, LinkSpec, Point, Tap};
+use trackbed_protocols::{ClientConfig, Protocol, body, registry};
+
+type Measure = fn(&'static dyn Protocol);
+
+fn main() {
+    let chosen: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    let wanted = |name: &str| chosen.iter().any(|chosen| chosen == name);
+    let kinds: [(&str, Measure); 3] =
+        [("bulk", bulk), ("connections", connections), ("memory", memory)];
+    let all_kinds = !kinds.iter().any(|(name, _)| wanted(name));
+    let all_protocols = !registry().iter().any(|protocol| wanted(protocol.name()));
+    for (name, measure) in kinds {
+        for protocol in registry() {
+            if (all_kinds || wanted(name)) && (all_protocols || wanted(protocol.name())) {
+                measure(*protocol);
+            }
+        }
+    }
+}
+
+/// 200 MB through a link of 50 Mbit/s and 10 ms each way whose queue holds what is on the way in a
+/// round-trip time, so that the congestion controller has something to do.
+fn bulk(protocol: &'static dyn Protocol) {
+    let packets = Count::default();
+    let seed = Seed::of_run(1, 0);
+    let queue = DropTail::of_bytes(ByteSize::from_bytes(125_000));
+    let link = LinkSpec::simple(Bitrate::from_mbps(50), queue, Duration::from_millis(10));
+    let mut network = network(&link, &link, &seed);
+    network.set_tap(Some(Box::new(packets.clone())));
+    let start = processor_seconds();
+    simulate_on(network, seed, |track| async move {
+        let (_server, connection) = track.connected(protocol).await;
+        let response = connection.exchange(get("/zeros?200000000")).await.unwrap();
+        assert_eq!(body::drain(response.body).await, Ok(200_000_000));
+    });
+    let seconds = processor_seconds() - start;
+    let packets = *packets.0.lock().unwrap();
+    let rate = packets as f64 / seconds;
+    let name = protocol.name();
+    println!("{name}, 200 MB: {packets} packets in {seconds:.2} s, {rate:.0} packets/s");
+}
+
+/// A thousand new connections with one small exchange each.
+fn connections(protocol: &'static dyn Protocol) {
+    let start = processor_seconds();
+    simulate(&fast(1_000), |track| async move {
+        let server = track.serve(protocol);
+        let dialer = track.dialer(protocol, &server, ClientConfig::default());
+        for _ in 0..1_000 {
+            let connection = dialer.connect(server_address()).await.unwrap();
+            ping(&*connection).await.unwrap();
+            connection.close().await;
+        }
+    });
+    let micros = (processor_seconds() - start) * 1e3;
+    println!("{}, connection with an exchange: {micros:.0} us", protocol.name());
+}
+
+/// The highest memory use of the process after a transfer of 1 GB.
+fn memory(protocol: &'static dyn Protocol) {
+    let before = peak_mib();
+    simulate(&fast(1_000), |track| async move {
+        let (_server, connection) = track.connected(protocol).await;
+        let response = connection.exchange(get("/zeros?1000000000")).await.unwrap();
+        assert_eq!(body::drain(response.body).await, Ok(1_000_000_000));
+    });
+    println!("{}, 1 GB: peak memory {} MiB, before {before}", protocol.name(), peak_mib());
+}
+
+/// Counts the packets that enter links.
+#[derive(Clone, Default)]
+struct Count(Arc<Mutex<u64>>);
+
+impl Tap for Count {
+    fn see(&mut self, _: Time, _: LinkId, _: Direction, point: Point, _: &Packet) {
+        if matches!(point, Point::Entered) {
+            *self.0.lock().unwrap() += 1;
+        }
+    }
+}
+
+/// The processor time that this process has used, in user and system mode (`utime` and `stime` of
+/// proc(5), counted in hundredths of a second).
+fn processor_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let behind_name = stat.rsplit(')').next().unwrap_or_default();
+    let ticks = behind_name.split_whitespace().skip(11).take(2);
+    ticks.filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
+}
+
+/// The highest resident memory of this process so far (`VmHWM` of proc(5)).
+fn peak_mib() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|text| text.split_whitespace().next()?.parse().ok());
+    kib.unwrap_or(0_u64) / 1_024
+}
