@@ -34,6 +34,9 @@ pub(crate) trait Source {
     /// The subflow is established, with a window of `cwnd` segments of `mss` bytes.
     fn established(&mut self, cwnd: u32, mss: u32);
 
+    /// Data is best written in blocks of `len` bytes.
+    fn set_block(&mut self, len: usize);
+
     /// The subflow could have sent more than was waiting, with a window of `cwnd` segments of
     /// `mss` bytes: a hint for the size of the buffer.
     fn starved(&mut self, cwnd: u32, mss: u32);

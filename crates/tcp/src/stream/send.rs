@@ -17,6 +17,10 @@ pub(crate) struct SendStream {
     taken: usize,
     limit: usize,
     limit_max: usize,
+    /// What is written goes into blocks of this size; a block that was begun is completed.
+    block: usize,
+    /// What is missing in the last block.
+    block_rest: usize,
     /// The application wanted to write more than there was room for.
     refused: bool,
     finished: bool,
@@ -30,6 +34,8 @@ impl SendStream {
             taken: 0,
             limit: size.initial as usize,
             limit_max: size.max as usize,
+            block: 1,
+            block_rest: 0,
             refused: false,
             finished: false,
         }
@@ -79,8 +85,21 @@ impl SendStream {
         self.limit.saturating_sub(self.used())
     }
 
+    /// How much of `wanted` bytes is taken. As in Linux, the limit is looked at when a block is
+    /// begun, so that a full buffer does not end in a small segment.
     fn admit(&mut self, wanted: usize) -> usize {
-        let len = wanted.min(self.room());
+        let mut len = 0;
+        while len < wanted {
+            if self.block_rest == 0 {
+                if self.used() + len >= self.limit {
+                    break;
+                }
+                self.block_rest = self.block;
+            }
+            let part = self.block_rest.min(wanted - len);
+            self.block_rest -= part;
+            len += part;
+        }
         self.refused = len < wanted;
         len
     }
@@ -142,6 +161,10 @@ impl Source for SendStream {
         self.enlarge(cwnd, mss);
     }
 
+    fn set_block(&mut self, len: usize) {
+        self.block = len.max(1);
+    }
+
     fn starved(&mut self, cwnd: u32, mss: u32) {
         if self.refused || !self.is_writable() {
             self.enlarge(cwnd, mss);
@@ -183,7 +206,9 @@ mod tests {
         stream.starved(10, 1460);
         assert_eq!(stream.write(&[0; 10]), 5);
         stream.starved(10, 1460);
-        assert_eq!(stream.write(&[0; 200_000]), 2 * 10 * 4352 - 10);
+        // The last block is completed.
+        stream.set_block(1460);
+        assert_eq!(stream.write(&[0; 200_000]), (2 * 10 * 4352 - 10usize).div_ceil(1460) * 1460);
         stream.starved(1000, 1460);
         assert_eq!(stream.limit, 100_000);
     }

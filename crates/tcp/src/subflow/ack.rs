@@ -79,7 +79,11 @@ impl Subflow {
             return true;
         }
         let had_flight = !self.board.is_empty();
+        let window_max = self.send.window_max;
         self.update_window(segment, &mut event);
+        if self.send.window_max != window_max {
+            streams.source.set_block(self.block_len());
+        }
         self.send.una = ack;
         if event.advanced {
             self.loss.timeouts = 0;

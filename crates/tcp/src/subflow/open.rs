@@ -143,6 +143,7 @@ impl Subflow {
         self.receive.tuner.established(now, self.send.mss);
         self.restart_keepalive(now);
         streams.source.established(self.window.cwnd, self.send.mss);
+        streams.source.set_block(self.block_len());
         if std::mem::take(&mut self.closing) {
             self.close();
         }

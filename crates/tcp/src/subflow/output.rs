@@ -305,6 +305,14 @@ impl Subflow {
             && own_room as usize <= waiting
     }
 
+    /// The block that Linux lets an application fill at a time: half the peer's window at most, in
+    /// whole segments.
+    pub(super) fn block_len(&self) -> usize {
+        let mss = u64::from(self.send.mss.max(1));
+        let most = MAX_BLOCK_BYTES.min(u64::from(self.send.window_max) / 2);
+        ((most / mss).max(1) * mss) as usize
+    }
+
     fn sends_fin(&self) -> bool {
         matches!(self.state, State::FinWait1 | State::Closing | State::LastAck)
     }
@@ -405,8 +413,9 @@ impl Subflow {
     }
 }
 
-/// The largest batch that Linux forms.
+/// The largest batch that Linux forms, and the largest block that it fills.
 const MAX_BATCH_BYTES: u64 = 65_536;
+const MAX_BLOCK_BYTES: u64 = 65_536 - 321;
 /// The smallest batch that is waited for, in segments.
 const MIN_BATCH: u32 = 2;
 /// After a longer pause, and for an acknowledgment further away, no batch is waited for.

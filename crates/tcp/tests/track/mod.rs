@@ -270,7 +270,8 @@ impl<'a> Exchange<'a> {
 }
 
 const REQUEST_LEN: usize = 24;
-static ZEROS: [u8; 65_536] = [0; 65_536];
+/// What is sent; a writer that blocks hands over everything at once.
+static ZEROS: [u8; 1 << 27] = [0; 1 << 27];
 
 fn client_address() -> SocketAddr {
     ([10, 0, 0, 1], 40_000).into()
