@@ -6,6 +6,16 @@
 //! 1. [`Protocol::serve`] starts a [`Service`] on a host and returns a [`ServerHandle`].
 //! 2. [`Protocol::dialer`] prepares connections from another host, which trust that server.
 //! 3. [`Dialer::connect`] opens a [`Connection`], [`Connection::exchange`] sends a [`Request`].
+//!
+//! # Not supported
+//!
+//! - Header fields, trailers and server push of HTTP: an exchange is a path, a status and two
+//!   bodies.
+//! - Client certificates, and chains: a server signs its own P-256 certificate, so its first
+//!   flight is shorter than that of a public web server, which may need a second round trip.
+//! - Key exchange groups other than X25519, hence HelloRetryRequest.
+//! - QUIC's migration, datagrams, multipath and Retry.
+//! - Seeding BBR version 3, see [`QuicCongestion::repeatable`].
 #![forbid(unsafe_code)]
 
 pub mod body;
