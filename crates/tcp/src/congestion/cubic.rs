@@ -176,7 +176,7 @@ impl Epoch {
 
     /// RFC 9438 section 4.3: how fast the window must grow not to fall behind Reno.
     fn reno_friendly(&mut self, cwnd: u32) -> Option<u32> {
-        let per = (u64::from(cwnd) * RENO_SCALE >> 3).max(1) as u32;
+        let per = ((u64::from(cwnd) * RENO_SCALE) >> 3).max(1) as u32;
         let steps = self.reno_acked.saturating_sub(1) / per;
         self.reno_acked -= steps * per;
         self.reno_cwnd += steps;

@@ -45,11 +45,12 @@ impl Reassembly {
     pub(crate) fn insert(&mut self, start: Seq, data: &Bytes) -> Option<SackBlock> {
         let end = start + data.len() as u32;
         let at = self.position(start);
-        if let Some(range) = self.ranges.get(at) {
-            if !start.before(range.start) && !end.after(range.end) {
-                self.touch(start, end);
-                return Some(SackBlock { start, end });
-            }
+        if let Some(range) = self.ranges.get(at)
+            && !start.before(range.start)
+            && !end.after(range.end)
+        {
+            self.touch(start, end);
+            return Some(SackBlock { start, end });
         }
         self.bytes += self.fill(at, start, end, data);
         self.touch(start, end);
@@ -106,12 +107,11 @@ impl Reassembly {
     fn fill(&mut self, at: usize, start: Seq, end: Seq, data: &Bytes) -> usize {
         let mut joined = Range { start, end: start, chunks: VecDeque::new() };
         let mut new = 0;
-        if let Some(range) = self.ranges.get(at) {
-            if !range.start.after(start) {
-                if let Some(range) = self.ranges.remove(at) {
-                    joined = range;
-                }
-            }
+        if let Some(range) = self.ranges.get(at)
+            && !range.start.after(start)
+            && let Some(range) = self.ranges.remove(at)
+        {
+            joined = range;
         }
         while joined.end.before(end) {
             let part_end = match self.ranges.get(at) {

@@ -379,10 +379,10 @@ impl Scoreboard {
     fn add_interval(&mut self, id: Id) {
         let mut start = id;
         let mut end = id + 1;
-        if let Some((&before, &before_end)) = self.sacked.range(..=id).next_back() {
-            if before_end == id {
-                start = before;
-            }
+        if let Some((&before, &before_end)) = self.sacked.range(..=id).next_back()
+            && before_end == id
+        {
+            start = before;
         }
         if let Some(after_end) = self.sacked.remove(&end) {
             end = after_end;

@@ -6,6 +6,7 @@ use trackbed_core::Time;
 
 use super::{Phase, Streams, Subflow};
 use crate::recovery::prr::Progress;
+use crate::recovery::scoreboard::Sent;
 use crate::segment::{Flags, Segment};
 use crate::sequence::Seq;
 
@@ -228,7 +229,10 @@ impl Subflow {
             }
             if !sent.sacked && sack {
                 self.send.delivered += 1;
-                self.loss.rack.delivered(&sent, now, self.rtt.min().unwrap_or(Duration::MAX));
+                if !answers_original(&sent, event.stamp) {
+                    let min_rtt = self.rtt.min().unwrap_or(Duration::MAX);
+                    self.loss.rack.delivered(&sent, now, min_rtt);
+                }
             }
             event.note_delivery(sent.sent_at, sent.delivered);
         }
@@ -296,6 +300,13 @@ impl Event {
             self.rate_sample = Some((sent_at, delivered));
         }
     }
+}
+
+/// True if the echoed timestamp shows that a transmission before the last one was acknowledged.
+fn answers_original(sent: &Sent, stamp: Option<u32>) -> bool {
+    let stamped_at = Subflow::timestamp(sent.sent_at);
+    sent.ever_retransmitted
+        && stamp.is_some_and(|stamp| (stamp.wrapping_sub(stamped_at) as i32) < 0)
 }
 
 /// An echoed timestamp that claims a longer round trip is cut to this.

@@ -65,10 +65,10 @@ impl Subflow {
         if matches!(self.state, State::SynSent | State::SynReceived | State::Closed) {
             return None;
         }
-        if let Some(id) = self.due.forced.take() {
-            if let Some(segment) = self.retransmit(now, id, streams) {
-                return Some(segment);
-            }
+        if let Some(id) = self.due.forced.take()
+            && let Some(segment) = self.retransmit(now, id, streams)
+        {
+            return Some(segment);
         }
         if let Some(segment) = self.next_data(now, streams) {
             return Some(segment);
@@ -84,10 +84,11 @@ impl Subflow {
 
     /// Lost data, then new data; in the second step of F-RTO the other way round.
     fn next_data(&mut self, now: Time, streams: &mut Streams<'_>) -> Option<Segment> {
-        if self.due.retransmit && !self.due.new_first {
-            if let Some(segment) = self.retransmit_lost(now, streams) {
-                return Some(segment);
-            }
+        if self.due.retransmit
+            && !self.due.new_first
+            && let Some(segment) = self.retransmit_lost(now, streams)
+        {
+            return Some(segment);
         }
         if let Some(segment) = self.send_new(now, streams) {
             self.due.burst += 1;

@@ -25,10 +25,10 @@ impl Subflow {
                 self.take_block(now, block, event);
             }
         }
-        if let Some(late) = event.late.take() {
-            if self.loss.phase != Phase::Loss || self.loss.undo.is_open() {
-                self.note_reordering(late);
-            }
+        if let Some(late) = event.late.take()
+            && (self.loss.phase != Phase::Loss || self.loss.undo.is_open())
+        {
+            self.note_reordering(late);
         }
     }
 

@@ -184,11 +184,11 @@ impl Track {
             }
         }
         for end in 0..2 {
-            if let Some(connection) = &mut self.ends[end] {
-                if connection.poll_timeout() == Some(at) {
-                    connection.handle_timeout(self.now);
-                    return Some(end);
-                }
+            if let Some(connection) = &mut self.ends[end]
+                && connection.poll_timeout() == Some(at)
+            {
+                connection.handle_timeout(self.now);
+                return Some(end);
             }
         }
         None

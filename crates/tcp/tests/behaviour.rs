@@ -1,0 +1,355 @@
+//! What a connection does beside moving data: opening, closing, failing, probing, path MTU, ECN.
+
+mod track;
+
+use std::time::Duration;
+
+use track::{Fate, Link, Track, request};
+use trackbed_core::packet::{Ecn, TooBig};
+use trackbed_core::{Bitrate, Packet, Time};
+use trackbed_tcp::config::{BufferSize, EcnMode, KeepAlive};
+use trackbed_tcp::{
+    Config, Connection, Flags, QuotedSegment, Segment, Seq, State, TcpError, reset_reply,
+};
+
+fn link() -> Link {
+    Link::new(Bitrate::from_mbps(100), Duration::from_millis(10), 1_000)
+}
+
+/// Two connections that have spoken with each other.
+fn open(configs: [Config; 2]) -> Track {
+    let mut track = Track::new(configs, [link(), link()]);
+    request(&mut track, 1_000);
+    run_for(&mut track, Duration::from_millis(100));
+    track
+}
+
+fn open_plain() -> Track {
+    open([Config::default(), Config::default()])
+}
+
+/// Lets everything happen up to `until`.
+fn run(track: &mut Track, until: Time) {
+    while track.next_event().is_some_and(|at| at <= until) {
+        track.step();
+        (0..2).for_each(|end| track.flush(end));
+    }
+    track.now = until;
+}
+
+fn run_for(track: &mut Track, span: Duration) {
+    run(track, track.now + span);
+}
+
+/// Every packet that the connection wants to send.
+fn drain(connection: &mut Connection, now: Time) -> Vec<Segment> {
+    std::iter::from_fn(|| connection.poll_transmit(now))
+        .map(|packet| Segment::parse(&packet).unwrap())
+        .collect()
+}
+
+#[test]
+fn a_half_closed_connection_still_carries_the_other_direction() {
+    let mut track = open_plain();
+    let now = track.now;
+    track.client().close(now);
+    track.flush(0);
+    run_for(&mut track, Duration::from_millis(100));
+    assert_eq!(
+        (track.client().state(), track.server().state()),
+        (State::FinWait2, State::CloseWait)
+    );
+    assert_eq!(track.client().write(now, b"more"), Err(TcpError::WriteAfterClose));
+    track.server().write(now, b"late answer").unwrap();
+    track.server().close(now);
+    track.flush(1);
+    run_for(&mut track, Duration::from_millis(100));
+    let now = track.now;
+    assert_eq!(track.client().read(now, 100).unwrap().unwrap(), "late answer");
+    assert_eq!(track.client().read(now, 100).unwrap().unwrap(), "");
+    assert_eq!((track.client().state(), track.server().state()), (State::TimeWait, State::Closed));
+    run_for(&mut track, Duration::from_secs(59));
+    assert_eq!(track.client().state(), State::TimeWait);
+    run_for(&mut track, Duration::from_secs(2));
+    assert!(track.client().is_closed() && track.client().error().is_none());
+}
+
+#[test]
+fn both_may_close_at_once() {
+    let mut track = open_plain();
+    let now = track.now;
+    for end in 0..2 {
+        track.ends[end].as_mut().unwrap().close(now);
+        track.flush(end);
+    }
+    run_for(&mut track, Duration::from_millis(15));
+    assert_eq!(track.client().state(), State::Closing);
+    run_for(&mut track, Duration::from_millis(15));
+    assert_eq!(
+        (track.client().state(), track.server().state()),
+        (State::TimeWait, State::TimeWait)
+    );
+}
+
+#[test]
+fn both_may_open_at_once() {
+    let addresses = [([10, 0, 0, 1], 1).into(), ([10, 0, 0, 2], 2).into()];
+    let config = Config::default();
+    let now = Time::ZERO;
+    let mut ends = [0, 1].map(|end: usize| {
+        Connection::connect(now, &config, addresses[end], addresses[1 - end], 100 * end as u32)
+    });
+    for _ in 0..4 {
+        let sent = [0, 1].map(|end| drain(&mut ends[end], now));
+        for (end, segments) in sent.into_iter().enumerate() {
+            for segment in segments {
+                ends[1 - end].handle_segment(now, segment);
+            }
+        }
+    }
+    assert!(ends.iter().all(|end| end.state() == State::Established), "{:?}", ends[0].state());
+}
+
+#[test]
+fn an_abort_resets_the_peer_and_a_refusal_says_so() {
+    let mut track = open_plain();
+    let now = track.now;
+    track.client().abort(now);
+    track.flush(0);
+    run_for(&mut track, Duration::from_millis(100));
+    assert_eq!(track.client().error(), Some(TcpError::Aborted));
+    assert_eq!(track.server().error(), Some(TcpError::Reset));
+    assert_eq!(track.server().write(now, b"x"), Err(TcpError::Reset));
+    assert_eq!(track.server().poll_timeout(), None);
+
+    let [local, remote] = [([10, 0, 0, 1], 1).into(), ([10, 0, 0, 2], 2).into()];
+    let mut client = Connection::connect(now, &Config::default(), local, remote, 7);
+    let syn = drain(&mut client, now).remove(0);
+    let reset = Segment::parse(&reset_reply(&syn).unwrap()).unwrap();
+    client.handle_segment(now, reset);
+    assert_eq!((client.state(), client.error()), (State::Closed, Some(TcpError::Refused)));
+}
+
+#[test]
+fn an_unanswered_syn_is_repeated_six_times_and_then_fails() {
+    let forever = Fate::Outage(vec![(Time::ZERO, Time::MAX)]);
+    let configs = [Config::default(), Config::default()];
+    let mut track = Track::new(configs, [link().with_fate(forever), link()]);
+    track.open();
+    run(&mut track, Time::from_millis(126_999));
+    assert_eq!(track.client().stats().segments_sent, 7);
+    assert_eq!(track.client().error(), None);
+    run(&mut track, Time::from_millis(127_000));
+    assert_eq!(track.client().error(), Some(TcpError::TimedOut));
+}
+
+#[test]
+fn a_reset_that_is_not_exact_and_a_syn_are_challenged() {
+    let mut track = open_plain();
+    let now = track.now;
+    let server = track.server().remote();
+    let client = track.client();
+    let next = drain_next(client, now);
+    let forged = |flags, offset: u32| Segment {
+        source: client_remote(),
+        destination: server,
+        sequence: next + offset,
+        acknowledgment: Seq(0),
+        flags,
+        window: 0,
+        options: Default::default(),
+        ecn: Ecn::NotCapable,
+        payload: Default::default(),
+    };
+    // RFC 5961 section 3.2: in the window, but not exact.
+    client.handle_segment(now, forged(Flags::RST, 100));
+    let answers = drain(client, now);
+    assert_eq!((client.state(), answers.len()), (State::Established, 1));
+    assert_eq!(answers[0].flags, Flags::ACK);
+    // Section 7: not more than one challenge each half second.
+    client.handle_segment(now, forged(Flags::SYN, 0));
+    assert!(drain(client, now).is_empty());
+    let later = now + Duration::from_secs(1);
+    client.handle_segment(later, forged(Flags::SYN, 0));
+    assert_eq!(drain(client, later).len(), 1);
+    client.handle_segment(later, forged(Flags::RST, 0));
+    assert_eq!(client.error(), Some(TcpError::Reset));
+}
+
+fn client_remote() -> std::net::SocketAddr {
+    ([10, 0, 0, 2], 80).into()
+}
+
+/// The next sequence number that the connection expects.
+fn drain_next(connection: &mut Connection, now: Time) -> Seq {
+    connection.write(now, b"?").unwrap();
+    let segments = drain(connection, now);
+    segments.last().expect("something was written").acknowledgment
+}
+
+#[test]
+fn a_shut_window_is_probed_and_nothing_is_lost_when_it_opens() {
+    let receive_buffer = BufferSize { initial: 20_000, max: 20_000 };
+    let slow = Config { receive_buffer, ..Config::default() };
+    let mut track = Track::new([slow, Config::default()], [link(), link()]);
+    request(&mut track, 1_000);
+    let data = vec![7; 60_000];
+    let mut written = 0;
+    let start = track.now;
+    while track.now < start + Duration::from_secs(30) {
+        let now = track.now;
+        written += track.server().write(now, &data[written..]).unwrap();
+        track.flush(1);
+        run_for(&mut track, Duration::from_millis(500));
+    }
+    assert!(track.server().stats().send_window_bytes < 1_448);
+    // Probes at 200 ms and less than doubling would be more than these.
+    let probes = track.links[1].packets;
+    run_for(&mut track, Duration::from_secs(100));
+    assert!((1..6).contains(&(track.links[1].packets - probes)));
+    assert_eq!(track.server().error(), None);
+    let mut got = 0;
+    while got < data.len() {
+        let now = track.now;
+        while let Some(part) = track.client().read(now, 10_000).unwrap() {
+            got += part.len();
+        }
+        written += track.server().write(now, &data[written..]).unwrap();
+        (0..2).for_each(|end| track.flush(end));
+        run_for(&mut track, Duration::from_millis(100));
+        assert!(track.now < Time::from_millis(400_000), "stalled with {got} bytes");
+    }
+    assert_eq!(got, data.len());
+}
+
+#[test]
+fn a_silent_peer_is_noticed_by_keepalive() {
+    let keepalive = Some(KeepAlive::default());
+    let mut track = open([Config { keepalive, ..Config::default() }, Config::default()]);
+    let quiet = track.now;
+    run_for(&mut track, Duration::from_secs(3 * 7_200));
+    assert!(track.client().error().is_none(), "the peer answered");
+    let cut = track.now;
+    track.links[0].set_fate(Fate::Outage(vec![(quiet, Time::MAX)]));
+    run(&mut track, cut + Duration::from_secs(7_200 + 9 * 75 + 1));
+    assert_eq!(track.client().error(), Some(TcpError::TimedOut));
+}
+
+#[test]
+fn a_narrower_path_is_learnt_from_icmp_and_what_was_too_long_is_sent_again() {
+    let mut track = open_plain();
+    let now = track.now;
+    track.server().write(now, &[1; 10_000]).unwrap();
+    let router = [10, 9, 9, 9].into();
+    let mut lost = Vec::new();
+    while let Some(packet) = track.server().poll_transmit(now) {
+        lost.push(packet);
+    }
+    let too_big = TooBig::parse(&TooBig::emit(router, &lost[0], 1_000)).unwrap();
+    let quoted = QuotedSegment::parse(&too_big).unwrap();
+    assert_eq!(quoted.source, track.server().local());
+    let cwnd = track.server().stats().cwnd_segments;
+    track.server().handle_too_big(now, too_big.mtu, quoted.sequence);
+    track.flush(1);
+    assert_eq!(track.server().stats().mss_bytes, 1_000 - 52);
+    assert_eq!(track.server().stats().cwnd_segments, cwnd);
+    run_for(&mut track, Duration::from_millis(500));
+    let mut got = 0;
+    let now = track.now;
+    while let Some(part) = track.client().read(now, 10_000).unwrap() {
+        assert!(part.len() <= 948);
+        got += part.len();
+    }
+    assert_eq!((got, track.server().stats().timeouts), (10_000, 0));
+    // A message that quotes nothing in flight is not believed.
+    track.server().handle_too_big(now, 600, Seq(12));
+    assert_eq!(track.server().stats().mss_bytes, 948);
+}
+
+#[test]
+fn a_congestion_mark_is_echoed_and_reduces_the_window_once() {
+    let asks = Config { ecn: EcnMode::Active, ..Config::default() };
+    let mut track = open([Config::default(), asks.clone()]);
+    let now = track.now;
+    // The client does not ask by default, so nothing is marked as capable.
+    track.server().write(now, b"x").unwrap();
+    assert_eq!(drain(track.server(), now)[0].ecn, Ecn::NotCapable);
+
+    let mut track = open([asks, Config::default()]);
+    let now = track.now;
+    track.server().write(now, &[0; 8_000]).unwrap();
+    let sent = drain(track.server(), now);
+    assert!(sent.iter().all(|segment| segment.ecn == Ecn::Ect0));
+    let cwnd = track.server().stats().cwnd_segments;
+    let marked: Packet = sent[0].emit().with_congestion_experienced();
+    track.client().handle_segment(now, Segment::parse(&marked).unwrap());
+    for segment in &sent[1..] {
+        track.client().handle_segment(now, segment.clone());
+    }
+    let echoes = drain(track.client(), now);
+    assert!(!echoes.is_empty() && echoes.iter().all(|echo| echo.has(Flags::ECE)));
+    for echo in echoes {
+        track.server().handle_segment(now, echo);
+    }
+    let stats = track.server().stats();
+    assert_eq!(stats.ssthresh_segments, cwnd * 717 / 1024);
+    track.server().write(now, b"next").unwrap();
+    let next = drain(track.server(), now);
+    assert!(next[0].has(Flags::CWR));
+    track.client().handle_segment(now, next[0].clone());
+    track.client().write(now, b"!").unwrap();
+    assert!(!drain(track.client(), now)[0].has(Flags::ECE));
+}
+
+#[test]
+fn without_options_a_loss_is_repaired_by_duplicates_as_newreno_does() {
+    let bare = Config {
+        sack: false,
+        timestamps: false,
+        window_scaling: false,
+        tail_loss_probe: false,
+        ..Config::default()
+    };
+    let down = link().with_fate(Fate::List(vec![5, 8], 0));
+    let mut track = Track::new([bare.clone(), bare], [link(), down]);
+    request(&mut track, 60_000);
+    let stats = track.server().stats();
+    assert_eq!((stats.retransmissions, stats.timeouts), (2, 0));
+    assert_eq!(stats.mss_bytes, 1_460);
+    assert!(track.now < Time::from_millis(250), "{}", track.now);
+}
+
+#[test]
+fn the_last_segment_is_repaired_by_a_probe_and_a_late_acknowledgment_is_undone() {
+    // The answer is 8 segments; the SYN-ACK and the acknowledgment of the request come before.
+    let down = link().with_fate(Fate::List(vec![9], 0));
+    let mut track = Track::new([Config::default(), Config::default()], [link(), down]);
+    request(&mut track, 8 * 1_448);
+    let stats = track.server().stats();
+    assert_eq!((stats.tail_loss_probes, stats.timeouts, stats.retransmissions), (1, 0, 1));
+
+    // All acknowledgments of a flight are held up beyond the timeout: F-RTO or Eifel notices.
+    let plain = Config { tail_loss_probe: false, ..Config::default() };
+    let mut track = Track::new([plain.clone(), plain], [link(), link()]);
+    request(&mut track, 100_000);
+    run_for(&mut track, Duration::from_millis(300));
+    let now = track.now;
+    track.server().write(now, &[0; 20_000]).unwrap();
+    let flight = drain(track.server(), now);
+    let cwnd = track.server().stats().cwnd_segments;
+    let late = now + Duration::from_millis(500);
+    let at = track.server().poll_timeout().unwrap();
+    track.server().handle_timeout(at);
+    assert_eq!(drain(track.server(), at).len(), 1);
+    assert_eq!(track.server().stats().cwnd_segments, 1);
+    for segment in flight {
+        track.client().handle_segment(late, segment);
+        for ack in drain(track.client(), late) {
+            track.server().handle_segment(late, ack);
+            drain(track.server(), late);
+        }
+    }
+    let stats = track.server().stats();
+    assert_eq!((stats.timeouts, stats.undos), (1, 1));
+    assert!(stats.cwnd_segments >= cwnd);
+}
