@@ -5,7 +5,72 @@
 //! the time. After **every** call that takes `&mut self`, the caller drains
 //! [`Connection::poll_transmit`] until it returns `None`, sends the packets, and then arms its
 //! timer with [`Connection::poll_timeout`], which any such call may have changed. When that time
-//! has come it calls [`Connection::handle_timeout`].
+//! has come it calls [`Connection::handle_timeout`]. What the connection is ready for
+//! ([`Connection::is_readable`], [`Connection::is_writable`]) is asked last.
+//!
+//! Time never runs backwards. No call blocks, panics on what a peer sends, or reads a clock.
+//!
+//! LISTEN is the caller's: it answers a SYN for a listening port with [`Connection::accept`], and
+//! a segment that fits no connection with [`reset_reply`].
+//!
+//! ```
+//! use trackbed_core::Time;
+//! use trackbed_tcp::{Config, Connection, Segment};
+//!
+//! let (config, now) = (Config::default(), Time::ZERO);
+//! let [here, there] = [([10, 0, 0, 1], 40_000).into(), ([10, 0, 0, 2], 80).into()];
+//! let mut client = Connection::connect(now, &config, here, there, 1);
+//! let syn = Segment::parse(&client.poll_transmit(now).unwrap()).unwrap();
+//! let mut server = Connection::accept(now, &config, &syn, 2);
+//! client.write(now, b"hello").unwrap();
+//! while let Some(packet) = server.poll_transmit(now) {
+//!     client.handle_segment(now, Segment::parse(&packet).unwrap());
+//!     while let Some(packet) = client.poll_transmit(now) {
+//!         server.handle_segment(now, Segment::parse(&packet).unwrap());
+//!     }
+//! }
+//! assert_eq!(server.read(now, 100).unwrap().unwrap(), "hello");
+//! ```
+//!
+//! # What it does
+//! | subject | by | where |
+//! | --- | --- | --- |
+//! | segments, states, windows, probes, Nagle (Minshall) | RFC 9293 | `segment`, `subflow` |
+//! | window scaling, timestamps, PAWS | RFC 7323 | `segment`, `subflow` |
+//! | challenge ACKs | RFC 5961 | `subflow/input` |
+//! | retransmission timeout | RFC 6298, with the variance of Linux | `rtt`, `subflow/timers` |
+//! | SACK, DSACK | RFC 2018, 2883 | `receive/reassembly`, `subflow/sack` |
+//! | RACK-TLP; without SACK NewReno | RFC 8985; 6582 | `recovery/rack`, `subflow/{loss,timers}` |
+//! | proportional rate reduction | RFC 6937bis | `recovery/prr` |
+//! | undo by timestamps, DSACK and F-RTO | RFC 3522, 3708, 4015, 5682 | `recovery/undo` |
+//! | Reno, CUBIC, HyStart, HyStart++ | RFC 5681, 9438, 9406 | `congestion` |
+//! | initial window, restart after idle, unused windows | RFC 6928, 5681, 7661 | `subflow/window` |
+//! | delayed and quick ACKs, SACK compression | RFC 5681, as Linux | `receive/acker` |
+//! | buffers that grow with the path | as Linux | `receive/tuner`, `stream/send` |
+//! | bursts as of segmentation offload | as Linux | `subflow/batch` |
+//! | path MTU by ICMP, ECN | RFC 1191, 8201; 3168 | `subflow` |
+//!
+//! Where the RFCs leave freedom the engine does as Linux 6.18; `kernel-agreement.md` compares the
+//! two, condition by condition. A congestion controller is one file in `congestion/` and one line
+//! in [`algorithms`].
+//!
+//! # The seam for several paths
+//! A connection is one subflow and two byte streams. The subflow owns a sequence space, its
+//! recovery and its window, and knows the streams by two traits only: it asks a source for the
+//! next bytes when its window has room, and hands what arrived in order to a sink. On one path
+//! these are the streams themselves. With several paths, a scheduler stands behind every subflow's
+//! source, and a reordering stage behind its sink.
+//!
+//! # Not supported
+//! - Pacing and BBR; TCP Fast Open; urgent data (the pointer is ignored); MD5 and TCP-AO.
+//! - Accurate ECN and L4S: ECN is that of RFC 3168.
+//! - Probing for a larger path MTU (RFC 4821), and raising a lowered one again.
+//! - SYN cookies, a metrics cache, and other state shared between connections; reuse of a
+//!   connection in TIME-WAIT by a new SYN.
+//! - A limit for FIN-WAIT-2: a half-closed connection stays as long as its peer, or its owner,
+//!   wants.
+//! - SACK blocks on segments with data: they follow on an acknowledgment of their own.
+//! - The clock ticks of Linux: timers are exact, where the kernel rounds up to its tick.
 #![forbid(unsafe_code)]
 
 pub mod config;

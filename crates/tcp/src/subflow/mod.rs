@@ -1,10 +1,13 @@
 //! One subflow: a sequence space with its handshake, recovery and congestion window (RFC 9293),
 //! apart from the byte streams that it carries (see [`crate::stream`]).
 //!
-//! The files follow the life of a subflow: `open`, `input`, `ack`, `loss`, `data`, `output`,
-//! `timers`, `close`.
+//! The files follow the life of a subflow: `open` (the handshake), `input` (which segments are
+//! acceptable), `ack` and `sack` (what an acknowledgment tells), `loss` (the recovery), `window`
+//! (the congestion window), `data` (what arrives), `output` and `batch` (what is sent),
+//! `path_mtu`, `timers`, `close`.
 
 mod ack;
+mod batch;
 mod close;
 mod data;
 mod input;
