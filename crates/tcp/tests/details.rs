@@ -1,0 +1,162 @@
+//! Acknowledgments, small segments, old timestamps, idle periods and the end of slow start.
+
+mod track;
+
+use std::time::Duration;
+
+use track::{Exchange, Link, Track, request};
+use trackbed_core::{Bitrate, Time};
+use trackbed_tcp::config::HyStart;
+use trackbed_tcp::{Config, Connection, Segment};
+
+fn link() -> Link {
+    Link::new(Bitrate::from_mbps(100), Duration::from_millis(10), 1_000)
+}
+
+/// Two connections that have moved a megabyte, which is past every quick mode, and are at rest.
+fn seasoned(config: &Config) -> Track {
+    let mut track = Track::new([config.clone(), config.clone()], [link(), link()]);
+    request(&mut track, 1_000_000);
+    settle(&mut track, Duration::from_millis(150));
+    track
+}
+
+fn settle(track: &mut Track, span: Duration) {
+    let until = track.now + span;
+    while track.next_event().is_some_and(|at| at <= until) {
+        track.step();
+        (0..2).for_each(|end| track.flush(end));
+    }
+    track.now = until;
+}
+
+fn drain(connection: &mut Connection, now: Time) -> Vec<Segment> {
+    std::iter::from_fn(|| connection.poll_transmit(now))
+        .map(|packet| Segment::parse(&packet).unwrap())
+        .collect()
+}
+
+/// Full segments from the server, not yet delivered.
+fn full_segments(track: &mut Track, count: usize) -> Vec<Segment> {
+    let now = track.now;
+    track.server().set_nagle(now, false);
+    track.server().write(now, &vec![0; 1_448 * count]).unwrap();
+    drain(track.server(), now)
+}
+
+#[test]
+fn every_second_full_segment_is_acknowledged_and_a_single_one_after_40_ms() {
+    let mut track = seasoned(&Config::default());
+    let segments = full_segments(&mut track, 5);
+    assert_eq!(segments.len(), 5);
+    let now = track.now;
+    let mut answers = Vec::new();
+    for segment in segments {
+        track.client().handle_segment(now, segment);
+        answers.push(drain(track.client(), now).len());
+        while track.client().read(now, usize::MAX).unwrap().is_some() {}
+        assert!(drain(track.client(), now).is_empty());
+    }
+    assert_eq!(answers, [0, 1, 0, 1, 0]);
+    assert_eq!(track.client().poll_timeout(), Some(now + Duration::from_millis(40)));
+    track.client().handle_timeout(now + Duration::from_millis(40));
+    assert_eq!(drain(track.client(), now).len(), 1);
+}
+
+#[test]
+fn without_delay_every_segment_is_acknowledged() {
+    let mut track = seasoned(&Config { delayed_ack: false, ..Config::default() });
+    let now = track.now;
+    for segment in full_segments(&mut track, 3) {
+        track.client().handle_segment(now, segment);
+        assert_eq!(drain(track.client(), now).len(), 1);
+    }
+}
+
+#[test]
+fn data_behind_a_hole_is_reported_at_once_with_the_newest_range_first() {
+    let mut track = seasoned(&Config::default());
+    let segments = full_segments(&mut track, 6);
+    let now = track.now;
+    let mut report = |at: usize| {
+        track.client().handle_segment(now, segments[at].clone());
+        let answers = drain(track.client(), now);
+        assert_eq!(answers.len(), 1);
+        let blocks = answers[0].options.sack;
+        blocks.as_slice().iter().map(|block| (block.start, block.end)).collect::<Vec<_>>()
+    };
+    let range = |from: usize, to: usize| (segments[from].sequence, segments[to].end());
+    assert_eq!(report(1), [range(1, 1)]);
+    assert_eq!(report(3), [range(3, 3), range(1, 1)]);
+    assert_eq!(report(5), [range(5, 5), range(3, 3), range(1, 1)]);
+    // A duplicate comes first (RFC 2883 section 4), followed by the range that it lies in.
+    assert_eq!(report(1), [range(1, 1), range(1, 1), range(5, 5)]);
+    assert_eq!(report(0), [range(5, 5), range(3, 3)]);
+}
+
+#[test]
+fn a_second_small_segment_waits_for_the_first() {
+    let mut track = seasoned(&Config::default());
+    let now = track.now;
+    track.server().write(now, b"one").unwrap();
+    assert_eq!(drain(track.server(), now).len(), 1);
+    track.server().write(now, b"two").unwrap();
+    assert!(drain(track.server(), now).is_empty());
+    track.server().set_nagle(now, false);
+    assert_eq!(drain(track.server(), now).len(), 1);
+}
+
+#[test]
+fn an_old_timestamp_marks_a_segment_from_the_past() {
+    let mut track = seasoned(&Config::default());
+    let now = track.now;
+    let old = full_segments(&mut track, 1).remove(0);
+    let mut forged = old.clone();
+    let stamps = forged.options.timestamps.as_mut().unwrap();
+    stamps.value = stamps.value.wrapping_sub(1_000);
+    let before = track.client().stats().bytes_received;
+    track.client().handle_segment(now, forged);
+    assert_eq!(track.client().stats().bytes_received, before);
+    assert_eq!(drain(track.client(), now).len(), 1, "it is answered by an acknowledgment");
+    track.client().handle_segment(now, old);
+    assert_eq!(track.client().stats().bytes_received, before + 1_448);
+}
+
+#[test]
+fn the_window_halves_for_every_timeout_of_silence() {
+    for (after_idle, expected) in [(true, [2, 4, 8]), (false, [1, 1, 1])] {
+        for (timeouts, divisor) in (1..=3).zip(expected) {
+            let config = Config { slow_start_after_idle: after_idle, ..Config::default() };
+            let mut track = Track::new([config.clone(), config], [link(), link()]);
+            request(&mut track, 2_000_000);
+            settle(&mut track, Duration::from_millis(50));
+            let stats = track.server().stats();
+            let last_sent = track.now - Duration::from_millis(50);
+            let now = last_sent + stats.rto * timeouts + stats.rto / 2;
+            track.server().write(now, b"again").unwrap();
+            drain(track.server(), now);
+            let expected = (stats.cwnd_segments / divisor).max(10);
+            assert!(track.server().stats().cwnd_segments.abs_diff(expected) <= 1);
+        }
+    }
+}
+
+#[test]
+fn hystart_leaves_slow_start_before_the_queue_overflows() {
+    let lost = |hystart| {
+        let config = Config { hystart, ..Config::default() };
+        let rate = Bitrate::from_mbps(50);
+        let link = || Link::new(rate, Duration::from_millis(40), 300);
+        let mut track = Track::new([config.clone(), config], [link(), link()]);
+        Exchange::begin(&mut track, usize::MAX).run_until(Time::from_millis(900));
+        (track.links[1].dropped, track.server().stats().ssthresh_segments)
+    };
+    let (dropped_off, _) = lost(HyStart::Off);
+    assert!(dropped_off > 200, "{dropped_off}");
+    for hystart in [HyStart::Linux, HyStart::Rfc9406] {
+        let (dropped, ssthresh) = lost(hystart);
+        assert_eq!(dropped, 0, "{hystart:?}");
+        // The path holds 333 packets, and as many as the queue may be on it besides.
+        assert!((150..640).contains(&ssthresh), "{hystart:?}: {ssthresh}");
+    }
+}
