@@ -353,3 +353,9 @@ fn the_last_segment_is_repaired_by_a_probe_and_a_late_acknowledgment_is_undone()
     assert_eq!((stats.timeouts, stats.undos), (1, 1));
     assert!(stats.cwnd_segments >= cwnd);
 }
+
+#[test]
+fn a_connection_may_move_to_another_thread() {
+    fn is_send<T: Send>() {}
+    is_send::<Connection>();
+}
