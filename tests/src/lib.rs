@@ -19,7 +19,7 @@ pub fn plan(name: &str, overrides: &[&str]) -> Plan {
 
 /// All runs of a plan, in the plan's order, `jobs` at a time.
 pub fn run(plan: &Plan, jobs: usize) -> Vec<RunResult> {
-    let mut runs = campaign::run(plan, &[], NonZeroUsize::new(jobs), &Cancel::new(), |_| {});
+    let mut runs = campaign::run(plan, Vec::new(), NonZeroUsize::new(jobs), &Cancel::new(), |_| {});
     runs.sort_by_key(|run| (run.cell, run.run));
     runs
 }

@@ -2,14 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use trackbed_measure::results::{CellResult, Difference, Failure, MetricSummary, RunResult};
-use trackbed_stats::{Bootstrap, Sample, paired};
+use trackbed_measure::results::{
+    CellResult, Difference, Failure, MetricSummary, Outcome, RunResult, Verdict,
+};
+use trackbed_stats::{Bootstrap, PairedDifference, Sample, paired};
 
 use crate::expectation;
 use crate::scenario::{Cell, Plan};
 
-/// The metrics that are compared between cells, run by run.
-const COMPARED: [&str; 3] = ["completion_ms", "rtt_ms", "throughput_mbps"];
+/// The metrics that are compared between cells, run by run, and whether less of them is better.
+/// The first one that cells have decides which cell is the best.
+const COMPARED: [(&str, bool); 3] =
+    [("completion_ms", true), ("rtt_ms", true), ("throughput_mbps", false)];
 
 /// Summarises the runs of every cell of `plan`. `runs` may be in any order and incomplete.
 pub fn cells(plan: &Plan, runs: &[RunResult]) -> Vec<CellResult> {
@@ -17,28 +21,59 @@ pub fn cells(plan: &Plan, runs: &[RunResult]) -> Vec<CellResult> {
     plan.cells.iter().zip(&by_cell).map(|(cell, runs)| summarize(cell, runs)).collect()
 }
 
-/// Compares every cell with the one whose first compared metric has the smallest mean.
+/// Compares every cell with the best one under the same conditions: what is to be chosen is
+/// compared, a link with loss and one without are not. Where nothing but conditions differs, all
+/// cells are compared.
 pub fn differences(plan: &Plan, cells: &[CellResult], runs: &[RunResult]) -> Vec<Difference> {
-    let Some(best) = best_cell(cells) else { return Vec::new() };
     let by_cell = sorted_by_cell(plan, runs);
-    let mut differences = Vec::new();
-    for metric in COMPARED {
+    let groups = comparable(&plan.conditions, cells);
+    let compare = |(group, (metric, _)): (&Vec<usize>, (&str, bool))| {
+        let Some(best) = best_cell(cells, group) else { return Vec::new() };
         let baseline = run_means(&by_cell[best], metric, plan.runs);
-        for cell in (0..cells.len()).filter(|cell| *cell != best) {
-            let values = run_means(&by_cell[cell], metric, plan.runs);
-            let Ok(pairs) = paired(&baseline, &values) else { continue };
-            differences.push(Difference {
+        let others = group.iter().filter(|cell| **cell != best);
+        let difference = |cell: &usize| {
+            let values = run_means(&by_cell[*cell], metric, plan.runs);
+            let pairs = paired(&baseline, &values).ok()?;
+            Some(Difference {
                 metric: metric.to_owned(),
-                cell: cell as u32,
+                cell: *cell as u32,
                 against: best as u32,
                 mean: pairs.mean,
                 ci95: pairs.ci95,
                 percent: pairs.relative.map(|relative| relative.mean * 100.0),
                 n: pairs.n as u32,
-            });
+                verdict: verdict(&pairs),
+            })
+        };
+        others.filter_map(difference).collect()
+    };
+    let metrics = COMPARED.into_iter();
+    metrics.flat_map(|metric| groups.iter().map(move |g| (g, metric))).flat_map(compare).collect()
+}
+
+fn verdict(pairs: &PairedDifference) -> Verdict {
+    match pairs.verdict {
+        trackbed_stats::Verdict::Faster => Verdict::Lower,
+        trackbed_stats::Verdict::Slower => Verdict::Higher,
+        trackbed_stats::Verdict::Undecided if pairs.ci95 == [0.0, 0.0] => Verdict::Equal,
+        trackbed_stats::Verdict::Undecided => Verdict::Undecided,
+    }
+}
+
+/// Cells by the values of the factors called `conditions`, in the order of the plan.
+fn comparable(conditions: &[String], cells: &[CellResult]) -> Vec<Vec<usize>> {
+    let mut groups: Vec<(Vec<String>, Vec<usize>)> = Vec::new();
+    for (index, cell) in cells.iter().enumerate() {
+        let key: Vec<String> = conditions.iter().map(|name| cell.factor_text(name)).collect();
+        match groups.iter_mut().find(|(other, _)| *other == key) {
+            Some((_, group)) => group.push(index),
+            None => groups.push((key, vec![index])),
         }
     }
-    differences
+    match groups.iter().any(|(_, group)| group.len() > 1) {
+        true => groups.into_iter().map(|(_, group)| group).collect(),
+        false => vec![(0..cells.len()).collect()],
+    }
 }
 
 /// The mean of a metric in each run, by run number; `None` where the run failed or is not there.
@@ -69,13 +104,18 @@ pub(crate) fn sorted_by_cell<'a>(plan: &Plan, runs: &'a [RunResult]) -> Vec<Vec<
     by_cell
 }
 
-fn best_cell(cells: &[CellResult]) -> Option<usize> {
-    let metric = COMPARED
-        .into_iter()
-        .find(|metric| cells.iter().any(|cell| cell.metrics.contains_key(*metric)))?;
-    let mean = |cell: &CellResult| cell.metrics.get(metric).map(|summary| summary.mean);
-    let means = cells.iter().enumerate().filter_map(|(index, cell)| Some((index, mean(cell)?)));
-    means.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(index, _)| index)
+/// The best cell of `group`. One with failed runs is the best only if all have some: its other
+/// runs are a selection of the easier ones.
+fn best_cell(cells: &[CellResult], group: &[usize]) -> Option<usize> {
+    let has = |metric: &str| group.iter().any(|cell| cells[*cell].metrics.contains_key(metric));
+    let (metric, less_is_better) = COMPARED.into_iter().find(|(metric, _)| has(metric))?;
+    let rank = |index: &usize| {
+        let mean = cells[*index].metrics.get(metric)?.mean;
+        let cost = if less_is_better { mean } else { -mean };
+        Some((cells[*index].failed > 0, cost, *index))
+    };
+    let ranks = group.iter().filter_map(rank);
+    ranks.min_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))).map(|(.., index)| index)
 }
 
 fn summarize(cell: &Cell, runs: &[&RunResult]) -> CellResult {
@@ -124,7 +164,7 @@ fn metric_summary(values: &[f64], means: &[f64]) -> Option<MetricSummary> {
 fn failures(runs: &[&RunResult]) -> Vec<Failure> {
     let mut failures: Vec<Failure> = Vec::new();
     for run in runs {
-        let trackbed_measure::results::Outcome::Failed(reason) = &run.outcome else { continue };
+        let Outcome::Failed(reason) = &run.outcome else { continue };
         match failures.iter_mut().find(|failure| failure.reason == *reason) {
             Some(failure) => failure.count += 1,
             None => failures.push(Failure { run: run.run, count: 1, reason: reason.clone() }),
@@ -132,3 +172,6 @@ fn failures(runs: &[&RunResult]) -> Vec<Failure> {
     }
     failures
 }
+
+#[cfg(test)]
+mod tests;

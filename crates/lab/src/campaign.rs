@@ -1,5 +1,6 @@
 //! All runs of a plan, on all cores, and the document that sums them up.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::thread;
@@ -12,16 +13,18 @@ use crate::scenario::Plan;
 use crate::{VERSION, aggregate, checks};
 
 /// Executes the runs of `plan` that are not in `done`, at most `jobs` at once (all cores unless
-/// said otherwise), until `cancel` stops it.
+/// said otherwise), until `cancel` stops it, and returns the results that are there then, ordered
+/// by cell and run.
 ///
 /// Run 0 of every cell comes first, then run 1: what is there after an interruption compares all
-/// cells. `finished` is told of each result as soon as it is there, on the caller's thread.
+/// cells. `finished` is told after each run, on the caller's thread: it gets all results so far,
+/// those of `done` first and the latest last.
 pub fn run(
     plan: &Plan,
-    done: &[RunResult],
+    done: Vec<RunResult>,
     jobs: Option<NonZeroUsize>,
     cancel: &Cancel,
-    mut finished: impl FnMut(&RunResult),
+    mut finished: impl FnMut(&[RunResult]),
 ) -> Vec<RunResult> {
     let there: BTreeSet<(u32, u32)> = done.iter().map(|run| (run.run, run.cell)).collect();
     let all = (0..plan.runs).flat_map(|run| (0..plan.cells.len() as u32).map(move |c| (run, c)));
@@ -30,22 +33,24 @@ pub fn run(
 
     // A run that has begun is finished after an interruption, so it is not told of `cancel`.
     let runner = Runner::new(Cancel::new());
-    let mut results = Vec::with_capacity(missing.len());
+    let mut results = done;
+    // The outcome is taken out of its cell as soon as it is there: a run of many phones is large,
+    // and `parallel` keeps what jobs return until the last has ended.
     let execute = |&(run, cell): &(u32, u32)| {
-        runner.execute(&plan.cells[cell as usize], plan.seed, run)
+        runner.execute(&plan.cells[cell as usize], plan.seed, run).map(|o| Cell::new(Some(o)))
     };
     parallel(&missing, jobs, cancel, execute, |index, outcome| {
         let (run, cell) = missing[index];
-        let result = RunResult { cell, run, outcome: settle(outcome) };
-        finished(&result);
-        results.push(result);
+        results.push(RunResult { cell, run, outcome: settle(outcome) });
+        finished(&results);
     });
+    results.sort_by_key(|run| (run.cell, run.run));
     results
 }
 
-fn settle(outcome: &Result<Outcome, RunError>) -> Outcome {
+fn settle(outcome: &Result<Cell<Option<Outcome>>, RunError>) -> Outcome {
     match outcome {
-        Ok(outcome) => outcome.clone(),
+        Ok(outcome) => outcome.take().expect("each outcome is taken once"),
         Err(error) => Outcome::Failed(error.to_string()),
     }
 }

@@ -20,7 +20,7 @@ pub struct Capture {
     directory: PathBuf,
     keys: KeyLog,
     qlog: QlogSinks,
-    packets: Arc<Mutex<Packets>>,
+    packets: Arc<Mutex<Option<Packets>>>,
 }
 
 impl Capture {
@@ -44,7 +44,7 @@ impl Capture {
             directory: directory.to_owned(),
             keys,
             qlog: QlogSinks::new(),
-            packets: Arc::new(Mutex::new(packets)),
+            packets: Arc::new(Mutex::new(Some(packets))),
         })
     }
 
@@ -64,8 +64,9 @@ impl Capture {
     /// If a file could not be written, now or during the run.
     pub fn finish(self) -> io::Result<Vec<PathBuf>> {
         let mut files = Vec::new();
-        let packets = Arc::into_inner(self.packets).expect("the run, and its tap, are gone");
-        let packets = packets.into_inner().unwrap_or_else(PoisonError::into_inner);
+        // A run that failed may have left its tap behind; what it says from now on is lost.
+        let packets = self.packets.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let packets = packets.expect("captures are finished once");
         if let Some(error) = packets.error {
             return Err(error);
         }
@@ -138,7 +139,7 @@ impl Writer {
 #[derive(Debug)]
 struct SharedTap {
     shared: LinkId,
-    packets: Arc<Mutex<Packets>>,
+    packets: Arc<Mutex<Option<Packets>>>,
 }
 
 impl Tap for SharedTap {
@@ -147,7 +148,7 @@ impl Tap for SharedTap {
             return;
         }
         let mut packets = self.packets.lock().unwrap_or_else(PoisonError::into_inner);
-        let packets = &mut *packets;
+        let Some(packets) = packets.as_mut() else { return };
         packets.last = at;
         let (near, far) = match direction {
             Direction::Forward => (&mut packets.phones, &mut packets.server),

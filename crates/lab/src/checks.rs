@@ -19,8 +19,12 @@ pub fn all(plan: &Plan, cells: &[CellResult]) -> Vec<Check> {
 fn round_trips(cell: &Cell, result: &CellResult) -> Option<Check> {
     let expected = expectation::of(cell)?;
     let measured = result.metrics.get("completion_ms")?;
-    let nothing_lost = result.metrics.get("loss_percent")?.max == 0.0;
-    if !nothing_lost || result.failed > 0 || !is_steady(&cell.network) {
+    let never = |metric| result.metrics.get(metric).is_some_and(|summary| summary.max == 0.0);
+    if !never("loss_percent")
+        || !never("queue_drop_percent")
+        || result.failed > 0
+        || !is_steady(&cell.network)
+    {
         return None;
     }
     let wire_bytes = result.metrics.get("wire_bytes")?.max;

@@ -1,4 +1,4 @@
-//! The run directory: what a campaign leaves behind, written after every run.
+//! The run directory: what a campaign leaves behind.
 //!
 //! | file | content |
 //! | --- | --- |
@@ -7,9 +7,14 @@
 //! | `run.json` | the document that `run --json` prints |
 //! | `samples.csv` | every sample of every metric |
 //! | `replay/` | captures of runs that were repeated |
+//! | `.lock` | held by the process that writes, so that two do not |
+//!
+//! `run.json` and `samples.csv` are written when all is done, and meanwhile as often as
+//! [`Refresh`](crate::refresh::Refresh) says; `runs.jsonl` alone is enough to make them again.
 
+use std::collections::BTreeSet;
 use std::fmt;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -28,7 +33,7 @@ pub struct About {
     pub command: Vec<String>,
     /// The scenario's built-in name or the absolute path of its file.
     pub scenario: String,
-    /// The scenario's text as it was read.
+    /// The scenario's text as it was read; a repetition does not depend on the file.
     pub text: String,
     /// The settings that were changed, each as `key=value`.
     pub overrides: Vec<String>,
@@ -36,6 +41,9 @@ pub struct About {
     pub seed: u64,
     /// Runs of each cell.
     pub runs: u32,
+    /// The absolute path of the folder in which the command was given: files that its settings
+    /// name are found from there.
+    pub folder: PathBuf,
     /// The plan's fingerprint.
     pub plan: String,
 }
@@ -44,8 +52,9 @@ pub struct About {
 #[derive(Debug)]
 pub struct RunDirectory {
     path: PathBuf,
-    about: About,
     log: File,
+    /// Held as long as the directory is open.
+    _lock: File,
 }
 
 impl RunDirectory {
@@ -61,7 +70,7 @@ impl RunDirectory {
         let refuse = |problem| DirectoryError { path: path.to_owned(), problem };
         let existing = match read_about(path) {
             Ok(existing) => existing,
-            Err(error) if error.is_missing() && is_empty_or_missing(path) => {
+            Err(error) if error.is_missing() && is_free(path) => {
                 return RunDirectory::create(path, about).map(|directory| (directory, Vec::new()));
             }
             Err(error) if error.is_missing() => return Err(refuse(Problem::NotARunDirectory)),
@@ -73,22 +82,25 @@ impl RunDirectory {
         if existing.plan != about.plan {
             return Err(refuse(Problem::OtherPlan(existing.command.join(" "))));
         }
+        let lock = lock(path)?;
         let runs = read_runs(path)?;
-        let log = rewrite_log(&path.join(RUNS), &runs).map_err(|why| refuse(Problem::Io(why)))?;
-        Ok((RunDirectory { path: path.to_owned(), about, log }, runs))
+        let open = || -> io::Result<File> {
+            write_json(&path.join(ABOUT), &about)?;
+            rewrite_log(&path.join(RUNS), &runs)
+        };
+        let log = open().map_err(|why| refuse(Problem::Io(why)))?;
+        Ok((RunDirectory { path: path.to_owned(), log, _lock: lock }, runs))
     }
 
-    /// Begins `path` anew; an earlier run directory in its place is removed.
+    /// Begins `path` anew; the results of an earlier run directory in its place are removed,
+    /// other files are not.
     ///
     /// # Errors
     /// If something else is there, or it cannot be written.
     pub fn create_anew(path: &Path, about: About) -> Result<RunDirectory, DirectoryError> {
         let refuse = |problem| DirectoryError { path: path.to_owned(), problem };
-        if !is_empty_or_missing(path) {
-            if !path.join(ABOUT).is_file() {
-                return Err(refuse(Problem::NotARunDirectory));
-            }
-            fs::remove_dir_all(path).map_err(|why| refuse(Problem::Io(why)))?;
+        if !is_free(path) && !path.join(ABOUT).is_file() {
+            return Err(refuse(Problem::NotARunDirectory));
         }
         RunDirectory::create(path, about)
     }
@@ -96,9 +108,16 @@ impl RunDirectory {
     fn create(path: &Path, about: About) -> Result<RunDirectory, DirectoryError> {
         let refuse = |why| DirectoryError { path: path.to_owned(), problem: Problem::Io(why) };
         fs::create_dir_all(path).map_err(refuse)?;
-        write_json(&path.join(ABOUT), &about).map_err(refuse)?;
-        let log = rewrite_log(&path.join(RUNS), &[]).map_err(refuse)?;
-        Ok(RunDirectory { path: path.to_owned(), about, log })
+        let lock = lock(path)?;
+        let create = || -> io::Result<File> {
+            for old in [RUNS, DOCUMENT, SAMPLES] {
+                ignore_missing(fs::remove_file(path.join(old)))?;
+            }
+            ignore_missing(fs::remove_dir_all(path.join(REPLAY)))?;
+            write_json(&path.join(ABOUT), &about)?;
+            rewrite_log(&path.join(RUNS), &[])
+        };
+        Ok(RunDirectory { path: path.to_owned(), log: create().map_err(refuse)?, _lock: lock })
     }
 
     /// Where it is.
@@ -118,11 +137,12 @@ impl RunDirectory {
         written.map_err(|why| self.refuse(why))
     }
 
-    /// Writes the document and the samples. `runs` is written in its order.
+    /// Writes the document and the samples; both are replaced as a whole. `runs` is written in its
+    /// order.
     ///
     /// # Errors
     /// If they cannot be written.
-    pub fn conclude(
+    pub fn sum_up(
         &mut self,
         document: &Document,
         runs: &[RunResult],
@@ -131,15 +151,12 @@ impl RunDirectory {
             write_json(&self.path.join(DOCUMENT), document)?;
             let target = self.path.join(SAMPLES);
             let partial = target.with_extension("partial");
-            samples::write(&document.cells, runs, io::BufWriter::new(File::create(&partial)?))?;
+            let mut sink = io::BufWriter::new(File::create(&partial)?);
+            samples::write(&document.cells, runs, &mut sink)?;
+            sink.flush()?;
             fs::rename(partial, target)
         };
         write().map_err(|why| self.refuse(why))
-    }
-
-    /// What made it.
-    pub fn about(&self) -> &About {
-        &self.about
     }
 
     fn refuse(&self, why: io::Error) -> DirectoryError {
@@ -162,7 +179,7 @@ pub fn read_about(path: &Path) -> Result<About, DirectoryError> {
     serde_json::from_str(&text).map_err(|why| refuse(Problem::Damaged(ABOUT, why.to_string())))
 }
 
-/// The results that the run directory at `path` holds. A last line that was cut off in writing,
+/// The results that the run directory at `path` holds, each run once. A last line that was cut off in writing,
 /// as a crash leaves it, is passed over: that run is done again.
 ///
 /// # Errors
@@ -175,6 +192,7 @@ pub fn read_runs(path: &Path) -> Result<Vec<RunResult>, DirectoryError> {
         Err(why) => return Err(refuse(Problem::Io(why))),
     };
     let mut reader = BufReader::new(file);
+    let mut there = BTreeSet::new();
     let (mut runs, mut line, mut number) = (Vec::new(), Vec::new(), 0);
     loop {
         line.clear();
@@ -183,8 +201,9 @@ pub fn read_runs(path: &Path) -> Result<Vec<RunResult>, DirectoryError> {
         if length == 0 {
             return Ok(runs);
         }
-        match serde_json::from_slice(&line) {
-            Ok(run) => runs.push(run),
+        match serde_json::from_slice::<RunResult>(&line) {
+            Ok(run) if there.insert((run.cell, run.run)) => runs.push(run),
+            Ok(_) => {}
             Err(_) if line.last() != Some(&b'\n') => return Ok(runs),
             Err(why) => {
                 return Err(refuse(Problem::Damaged(RUNS, format!("line {number}: {why}"))));
@@ -207,6 +226,7 @@ enum Problem {
     OtherVersion(String),
     OtherPlan(String),
     Damaged(&'static str, String),
+    InUse,
     Io(io::Error),
 }
 
@@ -220,9 +240,9 @@ impl fmt::Display for DirectoryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.path.display())?;
         match &self.problem {
-            Problem::Missing => f.write_str(
-                "there is no run directory; `trackbed run SCENARIO --out DIR` makes one",
-            ),
+            Problem::Missing => {
+                f.write_str("this is no run directory; `trackbed run SCENARIO --out DIR` makes one")
+            }
             Problem::NotARunDirectory => f.write_str(
                 "holds files but is no run directory; give --out a new or an empty directory",
             ),
@@ -233,14 +253,20 @@ impl fmt::Display for DirectoryError {
             ),
             Problem::OtherPlan(command) => write!(
                 f,
-                "holds the results of other runs (`{command}`); give --out another directory, or \
-                 remove this one"
+                "holds the results of other runs, made by `{command}`; give --out another \
+                 directory, or remove this one"
             ),
             Problem::Damaged(file, why) => write!(
                 f,
                 "{file} is damaged ({why}); remove the directory and run the scenario again"
             ),
-            Problem::Io(why) => write!(f, "{why}"),
+            Problem::InUse => f.write_str(
+                "another trackbed is writing here; wait for its end, or give --out another \
+                 directory",
+            ),
+            Problem::Io(why) => {
+                write!(f, "{why}; give a directory on a disk with room, where you may write")
+            }
         }
     }
 }
@@ -251,11 +277,35 @@ const ABOUT: &str = "about.json";
 const RUNS: &str = "runs.jsonl";
 const DOCUMENT: &str = "run.json";
 const SAMPLES: &str = "samples.csv";
+const REPLAY: &str = "replay";
+const LOCK: &str = ".lock";
 
-fn is_empty_or_missing(path: &Path) -> bool {
+/// True if nothing is there, or only what an attempt that came to nothing left behind.
+fn is_free(path: &Path) -> bool {
     match fs::read_dir(path) {
-        Ok(mut entries) => entries.next().is_none(),
+        Ok(mut entries) => entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == LOCK)),
         Err(why) => why.kind() == io::ErrorKind::NotFound,
+    }
+}
+
+/// The lock is the process's: it ends with it, however it ends.
+fn lock(path: &Path) -> Result<File, DirectoryError> {
+    let refuse = |problem| DirectoryError { path: path.to_owned(), problem };
+    let file = OpenOptions::new().create(true).append(true).open(path.join(LOCK));
+    let file = file.map_err(|why| refuse(Problem::Io(why)))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(refuse(Problem::InUse)),
+        // A file system without locks must do without.
+        Err(TryLockError::Error(why)) if why.kind() == io::ErrorKind::Unsupported => Ok(file),
+        Err(TryLockError::Error(why)) => Err(refuse(Problem::Io(why))),
+    }
+}
+
+fn ignore_missing(done: io::Result<()>) -> io::Result<()> {
+    match done {
+        Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
     }
 }
 
@@ -280,3 +330,6 @@ fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
     fs::write(&partial, text)?;
     fs::rename(partial, path)
 }
+
+#[cfg(test)]
+mod tests;

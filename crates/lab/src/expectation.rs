@@ -45,3 +45,58 @@ pub fn connection_round_trips(endpoint: &Endpoint) -> u32 {
     };
     transport + security
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{self, Override, Source};
+
+    /// Round trips until the end, of each combination that `settings` leave of the built-in `vru`.
+    fn round_trips(settings: &[&str]) -> Vec<Option<u32>> {
+        let overrides: Vec<Override> = settings.iter().map(|text| text.parse().unwrap()).collect();
+        let plan = scenario::load(&Source::named("vru"), &overrides);
+        let plan = plan.unwrap_or_else(|error| panic!("{error}"));
+        plan.cells.iter().map(|cell| of(cell).map(|expected| expected.round_trips)).collect()
+    }
+
+    /// One message: TCP and TLS 1.3 take 3 round trips until the first answer, TLS 1.2 takes 4 and
+    /// 3 if resumed, QUIC 2, and 1 with early data; TCP without TLS 2.
+    #[test]
+    fn the_first_answer_takes_what_the_specifications_say() {
+        let one = |protocol: &str, tls: &str, handshake: &str| {
+            let settings = [("protocol", protocol), ("tls", tls), ("handshake", handshake)];
+            let mut settings = settings.map(|(key, value)| format!("{key}={value}")).to_vec();
+            settings.push("workload.count=1".to_owned());
+            let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
+            round_trips(&settings)
+        };
+        assert_eq!(one("http2", "1.3", "new"), [Some(3)]);
+        assert_eq!(one("http2", "1.3", "resumed"), [Some(3)]);
+        assert_eq!(one("http2", "1.3", "early"), [Some(2)]);
+        assert_eq!(one("http2", "1.2", "new"), [Some(4)]);
+        assert_eq!(one("http2", "1.2", "resumed"), [Some(3)]);
+        assert_eq!(one("quic", "1.3", "new"), [Some(2)]);
+        assert_eq!(one("http3", "1.3", "early"), [Some(1)]);
+        assert_eq!(round_trips(&["protocol=tcp", "workload.count=1"]), [Some(2)]);
+    }
+
+    #[test]
+    fn each_message_takes_one_more_and_a_new_connection_its_own() {
+        let quic = ["protocol=quic", "tls=1.3", "handshake=new"];
+        let with = |more: &[&str]| round_trips(&[&quic, more].concat());
+        assert_eq!(with(&["workload.count=25"]), [Some(26)]);
+        assert_eq!(with(&["workload.count=25", "workload.connection=each"]), [Some(50)]);
+        assert_eq!(with(&["workload.rate=10 /s"]), [None], "messages do not wait for answers");
+        let random = "link.delay={ uniform = { least = \"1 ms\", most = \"2 ms\" } }";
+        assert_eq!(with(&[random]), [None], "the delay is random");
+    }
+
+    #[test]
+    fn the_time_is_that_many_round_trips_over_all_links() {
+        let settings = ["protocol=quic", "tls=1.3", "handshake=new", "access.delay=2ms"];
+        let overrides: Vec<Override> = settings.iter().map(|text| text.parse().unwrap()).collect();
+        let plan = scenario::load(&Source::named("vru"), &overrides).unwrap();
+        let expected = of(&plan.cells[0]).unwrap();
+        assert_eq!(expected.completion, Duration::from_millis(11 * 14));
+    }
+}

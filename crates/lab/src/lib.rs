@@ -8,6 +8,7 @@ mod checks;
 pub mod directory;
 pub mod expectation;
 pub mod paper;
+pub mod refresh;
 pub mod replay;
 pub mod run;
 pub mod scenario;

@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use trackbed_measure::reference::{Claim, ClaimVerdict, Comparison, Figure};
 use trackbed_measure::results::{CellResult, Check, RunResult};
-use trackbed_stats::paired;
+use trackbed_stats::{MIN_PAIRS, paired};
 
 use crate::aggregate::{run_means, sorted_by_cell};
 use crate::scenario::Plan;
 
 /// The papers, by the name that a scenario gives in its `paper` key.
-const PAPERS: [(&str, &str); 1] =
-    [("vru", include_str!("../../../scenarios/reference/vru.toml"))];
+const PAPERS: [(&str, &str); 1] = [("vru", include_str!("../../../scenarios/reference/vru.toml"))];
 
 /// The names of all papers.
 pub fn names() -> impl Iterator<Item = &'static str> {
@@ -48,14 +47,15 @@ pub fn compare(
             find(cells, selector).map(|index| run_means(&by_cell[index], &claim.metric, plan.runs))
         };
         let pair = means(&claim.against).zip(means(&claim.cell));
-        let relative = pair.and_then(|(against, cell)| paired(&against, &cell).ok()?.relative);
+        let pairs = pair.and_then(|(against, cell)| paired(&against, &cell).ok());
+        let relative = pairs.and_then(|pairs| pairs.relative);
         let ci95 = relative.map(|relative| relative.ci95.map(|end| end * 100.0));
         Claim {
             text: claim.text,
             paper_percent: claim.percent,
             ours_percent: relative.map(|relative| relative.mean * 100.0),
             ci95_percent: ci95,
-            verdict: verdict(claim.percent, ci95),
+            verdict: verdict(claim.percent, ci95, pairs.map_or(0, |pairs| pairs.n)),
         }
     });
     Some(Comparison {
@@ -81,9 +81,10 @@ pub fn checks(comparison: &Comparison) -> Vec<Check> {
     comparison.claims.iter().map(check).collect()
 }
 
-fn verdict(claimed_percent: f64, ci95: Option<[f64; 2]>) -> ClaimVerdict {
+fn verdict(claimed_percent: f64, ci95: Option<[f64; 2]>, pairs: usize) -> ClaimVerdict {
     match ci95 {
         None => ClaimVerdict::NotMeasured,
+        Some(_) if pairs < MIN_PAIRS => ClaimVerdict::Undecided,
         Some([low, high]) if low <= 0.0 && high >= 0.0 => ClaimVerdict::Undecided,
         Some([low, _]) if (low > 0.0) == (claimed_percent > 0.0) => ClaimVerdict::Holds,
         Some(_) => ClaimVerdict::Contradicted,
@@ -92,7 +93,8 @@ fn verdict(claimed_percent: f64, ci95: Option<[f64; 2]>) -> ClaimVerdict {
 
 /// The first cell that has all the selector's factors.
 fn find(cells: &[CellResult], selector: &Selector) -> Option<usize> {
-    let fits = |cell: &CellResult| selector.iter().all(|(name, text)| cell.factor_text(name) == *text);
+    let fits =
+        |cell: &CellResult| selector.iter().all(|(name, text)| cell.factor_text(name) == *text);
     cells.iter().position(fits)
 }
 
@@ -147,10 +149,11 @@ mod tests {
 
     #[test]
     fn a_claim_holds_only_where_the_interval_excludes_zero() {
-        assert_eq!(verdict(-15.0, Some([-16.0, -10.0])), ClaimVerdict::Holds);
-        assert_eq!(verdict(-15.0, Some([-16.0, 1.0])), ClaimVerdict::Undecided);
-        assert_eq!(verdict(-15.0, Some([2.0, 3.0])), ClaimVerdict::Contradicted);
-        assert_eq!(verdict(27.0, Some([2.0, 3.0])), ClaimVerdict::Holds);
-        assert_eq!(verdict(27.0, None), ClaimVerdict::NotMeasured);
+        assert_eq!(verdict(-15.0, Some([-16.0, -10.0]), 6), ClaimVerdict::Holds);
+        assert_eq!(verdict(-15.0, Some([-16.0, 1.0]), 6), ClaimVerdict::Undecided);
+        assert_eq!(verdict(-15.0, Some([2.0, 3.0]), 6), ClaimVerdict::Contradicted);
+        assert_eq!(verdict(27.0, Some([2.0, 3.0]), 6), ClaimVerdict::Holds);
+        assert_eq!(verdict(27.0, None, 6), ClaimVerdict::NotMeasured);
+        assert_eq!(verdict(27.0, Some([2.0, 3.0]), 5), ClaimVerdict::Undecided);
     }
 }

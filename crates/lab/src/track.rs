@@ -84,7 +84,9 @@ fn phone_name(index: u32) -> String {
 fn phone_addresses(index: u32) -> [IpAddr; 2] {
     assert!(index < MAX_PHONES, "a track has at most {MAX_PHONES} phones");
     let v4 = Ipv4Addr::from_bits(Ipv4Addr::new(10, 1, 0, 1).to_bits() + index);
-    let v6 = Ipv6Addr::from_bits(Ipv6Addr::new(0xfd00, 1, 0, 0, 0, 0, 0, 1).to_bits() + u128::from(index));
+    let v6 = Ipv6Addr::from_bits(
+        Ipv6Addr::new(0xfd00, 1, 0, 0, 0, 0, 0, 1).to_bits() + u128::from(index),
+    );
     [v4.into(), v6.into()]
 }
 

@@ -51,7 +51,7 @@ pub enum ClaimVerdict {
     Holds,
     /// The difference has the other sign, and its interval excludes zero.
     Contradicted,
-    /// The interval includes zero.
+    /// The interval includes zero, or there are too few runs.
     Undecided,
     /// A cell that the claim is about was not run, or had no successful pair.
     NotMeasured,

@@ -152,6 +152,22 @@ pub struct Difference {
     pub percent: Option<f64>,
     /// Pairs of runs in which both went through.
     pub n: u32,
+    /// Whether the pairs suffice to say that it is a difference at all.
+    pub verdict: Verdict,
+}
+
+/// What pairs of runs say about a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The interval lies below zero: the cell has less than the one that it is compared with.
+    Lower,
+    /// The interval lies above zero: it has more.
+    Higher,
+    /// All pairs are equal.
+    Equal,
+    /// The interval includes zero, or there are too few pairs.
+    Undecided,
 }
 
 /// A claim that was checked.

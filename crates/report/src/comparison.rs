@@ -2,31 +2,35 @@
 
 use std::fmt::Write as _;
 
-use trackbed_measure::reference::{Claim, ClaimVerdict, Comparison};
+use trackbed_measure::reference::{Claim, ClaimVerdict, Comparison, Figure};
 
-use crate::number::significant;
+use crate::number::{Decimals, dash};
 use crate::table::{Align, Table};
 
 /// Renders the comparison for the terminal.
 pub fn render(comparison: &Comparison) -> String {
     let mut text = format!("paper: {}\n\n", comparison.title);
-    let mut table = Table::new([
-        ("figure", Align::Left),
-        ("cell", Align::Left),
-        ("paper", Align::Right),
-        ("here", Align::Right),
-        ("[95 % interval]", Align::Right),
-    ]);
+    let titles = ["figure", "cell", "paper", "here", "95 % interval", "off by %"];
+    let mut table = Table::new(titles.map(|title| match title {
+        "figure" | "cell" => (title, Align::Left),
+        _ => (title, Align::Right),
+    }));
     for figure in &comparison.figures {
-        let interval = figure.ci95.map_or_else(dash, |[low, high]| {
-            format!("[{}, {}]", significant(low), significant(high))
-        });
+        let Figure { metric, cell, paper, ours, ci95 } = figure;
+        let decimals = Decimals::of(ours.iter().copied().chain([*paper]));
+        let interval = match ci95 {
+            None => dash(),
+            Some([low, high]) if low == high => "constant".to_owned(),
+            Some(ends) => decimals.interval(*ends),
+        };
+        let off = ours.filter(|_| *paper != 0.0).map(|ours| (ours / paper - 1.0) * 100.0);
         table.row([
-            figure.metric.clone(),
-            figure.cell.clone(),
-            significant(figure.paper),
-            figure.ours.map_or_else(dash, significant),
+            metric.clone(),
+            cell.clone(),
+            decimals.text(*paper),
+            ours.map_or_else(dash, |ours| decimals.text(ours)),
             interval,
+            off.map_or_else(dash, |off| format!("{off:+.1}")),
         ]);
     }
     let written = write!(text, "{table}").and_then(|()| {
@@ -40,8 +44,8 @@ fn claim_text(claim: &Claim) -> String {
     let verdict = match claim.verdict {
         ClaimVerdict::Holds => "holds",
         ClaimVerdict::Contradicted => "does not hold: the difference has the other sign",
-        ClaimVerdict::Undecided => "undecided: the interval includes zero",
-        ClaimVerdict::NotMeasured => "not measured: a cell is missing in this run",
+        ClaimVerdict::Undecided => "undecided: the interval includes zero, or runs are too few",
+        ClaimVerdict::NotMeasured => "not measured: the settings left a cell out",
     };
     let paper = claim.paper_percent;
     match (claim.ours_percent, claim.ci95_percent) {
@@ -52,8 +56,4 @@ fn claim_text(claim: &Claim) -> String {
         ),
         _ => format!("claim: {}\n  {verdict}", claim.text),
     }
-}
-
-fn dash() -> String {
-    "-".to_owned()
 }

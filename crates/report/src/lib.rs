@@ -4,9 +4,14 @@
 //! or computed anew.
 #![forbid(unsafe_code)]
 
+mod cells;
 pub mod comparison;
+mod conclusion;
+mod details;
+mod differences;
 mod number;
 pub mod summary;
 mod table;
+mod words;
 
 pub use table::{Align, Table};

@@ -1,26 +1,77 @@
 //! Numbers with as many digits as a reader can use.
 
-/// Four significant digits, no exponent for everyday magnitudes: `131.2`, `0.2213`, `12380`.
-pub(crate) fn significant(value: f64) -> String {
-    if !value.is_finite() {
-        return "-".to_owned();
+/// How many decimals the numbers of one column have, so that their points stand below one another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Decimals(usize);
+
+impl Decimals {
+    /// So many that the largest number has four significant digits and the smallest one three,
+    /// but not more than two decimals for the sake of small ones beside large ones.
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Decimals {
+        let magnitudes = values.into_iter().map(f64::abs).filter(|v| v.is_finite() && *v > 0.0);
+        let (smallest, largest) =
+            magnitudes.fold((f64::INFINITY, 0.0_f64), |(low, high), v| (low.min(v), high.max(v)));
+        if largest == 0.0 {
+            return Decimals(0);
+        }
+        let for_largest = decimals(largest, 4);
+        Decimals(for_largest.max(decimals(smallest, 3).min(2)))
     }
-    let magnitude = value.abs();
-    if magnitude == 0.0 {
-        return "0".to_owned();
+
+    /// So many that `value` has so many significant digits.
+    pub fn significant(value: f64, digits: i32) -> Decimals {
+        let magnitude = value.abs();
+        let known = magnitude.is_finite() && magnitude > 0.0;
+        Decimals(if known { decimals(magnitude, digits) } else { 0 })
     }
-    let exponent = magnitude.log10().floor() as i32;
-    let decimals = (3 - exponent).clamp(0, 9) as usize;
-    let text = format!("{value:.decimals$}");
-    if text.contains('.') && magnitude.fract() == 0.0 && magnitude < 1e4 {
-        return format!("{value:.0}");
+
+    /// The number; a dash for what is none.
+    pub fn text(self, value: f64) -> String {
+        if !value.is_finite() {
+            return dash();
+        }
+        let text = format!("{value:.*}", self.0);
+        // What rounds to zero has no sign.
+        match text.strip_prefix('-') {
+            Some(rest) if rest.chars().all(|c| c == '0' || c == '.') => rest.to_owned(),
+            _ => text,
+        }
     }
-    text
+
+    /// With a sign also before a positive number.
+    pub fn signed(self, value: f64) -> String {
+        let text = self.text(value);
+        if value > 0.0 { format!("+{text}") } else { text }
+    }
+
+    /// An interval.
+    pub fn interval(self, [low, high]: [f64; 2]) -> String {
+        format!("[{}, {}]", self.text(low), self.text(high))
+    }
+
+    /// An interval of differences.
+    pub fn signed_interval(self, [low, high]: [f64; 2]) -> String {
+        format!("[{}, {}]", self.signed(low), self.signed(high))
+    }
 }
 
-/// As [`significant`], with a sign also before a positive number.
-pub(crate) fn signed(value: f64) -> String {
-    if value > 0.0 { format!("+{}", significant(value)) } else { significant(value) }
+/// Four significant digits, for a number that stands alone.
+pub(crate) fn significant(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e6 {
+        return format!("{value:.0}");
+    }
+    Decimals::of([value]).text(value)
+}
+
+/// In place of what is not there.
+pub(crate) fn dash() -> String {
+    "-".to_owned()
+}
+
+/// How many decimals show so many significant digits of `magnitude`.
+fn decimals(magnitude: f64, digits: i32) -> usize {
+    let exponent = magnitude.log10().floor() as i32;
+    (digits - 1 - exponent).clamp(0, 9) as usize
 }
 
 #[cfg(test)]
@@ -35,7 +86,29 @@ mod tests {
         assert_eq!(significant(10.0), "10");
         assert_eq!(significant(0.0), "0");
         assert_eq!(significant(f64::NAN), "-");
-        assert_eq!(signed(-1.5), "-1.500");
-        assert_eq!(signed(1.5), "+1.500");
+        assert_eq!(significant(f64::INFINITY), "-");
+    }
+
+    #[test]
+    fn the_numbers_of_a_column_have_the_same_decimals() {
+        let column = |values: &[f64]| {
+            let decimals = Decimals::of(values.iter().copied());
+            values.iter().map(|value| decimals.text(*value)).collect::<Vec<_>>()
+        };
+        assert_eq!(column(&[102.1234, 131.3456]), ["102.1", "131.3"]);
+        assert_eq!(column(&[0.2162, 0.2531]), ["0.2162", "0.2531"]);
+        assert_eq!(column(&[29.1723, 0.0219]), ["29.17", "0.02"]);
+        assert_eq!(column(&[25_123.4, 102.1]), ["25123", "102"]);
+        assert_eq!(column(&[25_123.4, 1.5]), ["25123.40", "1.50"]);
+        assert_eq!(column(&[0.0, 0.0]), ["0", "0"]);
+    }
+
+    #[test]
+    fn signs_are_shown_on_differences_but_not_on_nothing() {
+        let decimals = Decimals(1);
+        assert_eq!(decimals.signed(1.5), "+1.5");
+        assert_eq!(decimals.signed(0.0), "0.0");
+        assert_eq!(decimals.signed(-0.01), "0.0");
+        assert_eq!(decimals.signed_interval([-1.5, 2.0]), "[-1.5, +2.0]");
     }
 }

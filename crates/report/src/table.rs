@@ -19,7 +19,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table without rows.
+    /// A table without rows. A title may have two lines.
     pub fn new(columns: impl IntoIterator<Item = (impl Into<String>, Align)>) -> Table {
         let columns = columns.into_iter().map(|(title, align)| (title.into(), align)).collect();
         Table { columns, rows: Vec::new() }
@@ -37,7 +37,20 @@ impl Table {
 
     fn width(&self, column: usize) -> usize {
         let cells = self.rows.iter().map(|row| row[column].chars().count());
-        cells.chain([self.columns[column].0.chars().count()]).max().unwrap_or(0)
+        let title = self.columns[column].0.lines().map(|line| line.chars().count());
+        cells.chain(title).max().unwrap_or(0)
+    }
+
+    /// The lines of the heading; a title of one line stands in the last.
+    fn heading(&self) -> Vec<Vec<String>> {
+        let upper = self.columns.iter().map(|(title, _)| title.split_once('\n'));
+        let (mut first, mut last) = (Vec::new(), Vec::new());
+        for (split, (title, _)) in upper.zip(&self.columns) {
+            let (above, below) = split.unwrap_or(("", title));
+            first.push(above.to_owned());
+            last.push(below.to_owned());
+        }
+        if first.iter().all(String::is_empty) { vec![last] } else { vec![first, last] }
     }
 }
 
@@ -45,11 +58,12 @@ impl Table {
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let widths: Vec<usize> = (0..self.columns.len()).map(|c| self.width(c)).collect();
-        let titles: Vec<String> = self.columns.iter().map(|(title, _)| title.clone()).collect();
-        for row in [&titles].into_iter().chain(&self.rows) {
+        let heading = self.heading();
+        for row in heading.iter().chain(&self.rows) {
             let mut line = String::new();
-            for ((text, width), (_, align)) in row.iter().zip(&widths).zip(&self.columns) {
-                if !line.is_empty() {
+            for (column, (text, width)) in row.iter().zip(&widths).enumerate() {
+                let (_, align) = &self.columns[column];
+                if column > 0 {
                     line.push_str("  ");
                 }
                 match align {
@@ -73,5 +87,12 @@ mod tests {
         table.row(["quic", "110.2"]);
         table.row(["http2", "9"]);
         assert_eq!(table.to_string(), "protocol     ms\nquic      110.2\nhttp2         9\n");
+    }
+
+    #[test]
+    fn a_title_may_have_two_lines() {
+        let mut table = Table::new([("cell", Align::Left), ("completion\nms", Align::Right)]);
+        table.row(["0", "110.2"]);
+        assert_eq!(table.to_string(), "      completion\ncell          ms\n0          110.2\n");
     }
 }

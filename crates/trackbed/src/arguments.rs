@@ -1,6 +1,7 @@
 //! The command line, as clap reads it.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use trackbed_lab::scenario::Override;
@@ -39,18 +40,38 @@ pub enum Command {
 
 const RUN_EXAMPLES: &str = "\
 Examples:
-  trackbed run vru
-  trackbed run vru --set link.loss=0 --set link.delay=5ms
+  trackbed run vru                                   as it is
+  trackbed run vru --set link.loss=0 --set link.delay=20ms
+  trackbed run bulk --set link.loss=0,0.01%,0.1%     a sweep of the loss
   trackbed run vru --set protocol=quic,http3 --set workload.phones=100 --runs 10
   trackbed run my.toml --out results --json > results.json
 
-A setting that is given several values becomes an axis: every value is run with every other.
+A setting that is given several values becomes an axis: every value is run with every other, and
+each combination is a cell. Run k of every cell meets the same losses and delays, so cells are
+compared run by run. Intervals are 95 % intervals of the mean (bootstrap over runs).
+
+The run directory holds
+  about.json   the command, the settings and the scenario's text: enough to repeat everything
+  runs.jsonl   the result of each run, written as soon as it is over
+  run.json     the document that --json prints; renewed about every second
+  samples.csv  every sample of every metric
+
 Ctrl-C keeps the runs that are done; the same command with the same --out continues them.";
 
 const REPLAY_EXAMPLES: &str = "\
 Example:
   trackbed replay trackbed-out/vru 3 17
-  wireshark trackbed-out/vru/replay/cell-3-run-17/capture.pcapng";
+  wireshark trackbed-out/vru/replay/cell-3-run-17/phone.pcapng
+
+What is written:
+  phone.pcapng     packets at the phones' end of the shared link, with the TLS keys in the file
+  server.pcapng    the same at the server's end
+  dropped.pcapng   packets that the link lost, each with the reason
+  tls-keys.log     the TLS keys once more, in the SSLKEYLOGFILE format
+  *.sqlog          a qlog trace of each QUIC connection, for qvis
+
+The run is the same to the nanosecond as the first time, and is held against what the directory
+has of it; exit status 2 if it is not the same.";
 
 const PAPER_EXAMPLES: &str = "\
 Examples:
@@ -108,24 +129,27 @@ pub struct RunArguments {
 #[derive(Debug, Args)]
 pub struct RunOptions {
     /// Runs of each cell, in place of the scenario's number
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = count)]
     pub runs: Option<u32>,
-    /// Root seed, in place of the scenario's
-    #[arg(long, value_name = "N")]
+    /// Root seed, in place of the scenario's; the same seed gives the same results
+    #[arg(long, value_name = "N", value_parser = number::<u64>)]
     pub seed: Option<u64>,
     /// Set a key of the scenario; may be given several times (see `trackbed list keys`)
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub overrides: Vec<Override>,
     /// Runs at the same time; results do not depend on it [default: all cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = jobs)]
     pub jobs: Option<u32>,
-    /// Run directory; what it already holds of these very runs is kept [default:
-    /// trackbed-out/SCENARIO, begun anew]
+    /// Run directory; results of these very runs that it holds are kept, and only what is missing
+    /// is run [default: trackbed-out/SCENARIO, begun anew]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Print one JSON document in place of tables
     #[arg(long)]
     pub json: bool,
+    /// Print every metric and every check too
+    #[arg(short, long, conflicts_with = "json")]
+    pub verbose: bool,
 }
 
 /// Which run to repeat.
@@ -133,9 +157,11 @@ pub struct RunOptions {
 pub struct ReplayArguments {
     /// The run directory
     pub directory: PathBuf,
-    /// The cell's number, from 0, in the order of the table that `run` printed
+    /// The cell's number, as it stands in the table that `run` printed
+    #[arg(value_parser = number::<u32>)]
     pub cell: u32,
     /// The run's number, from 0
+    #[arg(value_parser = number::<u32>)]
     pub run: u32,
     /// Where the captures go [default: DIRECTORY/replay/cell-CELL-run-RUN]
     #[arg(long, value_name = "DIR")]
@@ -150,4 +176,35 @@ pub struct PaperArguments {
     #[command(flatten)]
     /// What to change, and where results go.
     pub options: RunOptions,
+}
+
+fn number<T: FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| "write a whole number from 0 on".to_owned())
+}
+
+fn count(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("write a whole number from 1 on".to_owned()),
+        Ok(count) => Ok(count),
+    }
+}
+
+fn jobs(text: &str) -> Result<u32, String> {
+    count(text).ok().filter(|jobs| *jobs <= JOBS_MAX).ok_or_else(|| {
+        format!(
+            "write a whole number from 1 to {JOBS_MAX}; more than there are cores gains nothing"
+        )
+    })
+}
+
+const JOBS_MAX: u32 = 1024;
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_arguments_contradict_one_another_nowhere() {
+        super::Arguments::command().debug_assert();
+    }
 }

@@ -1,5 +1,6 @@
 //! Ctrl-C: the first one lets running runs finish and keeps everything, the second one quits.
 
+use crate::output::tell;
 use trackbed_substrate::simulated::Cancel;
 
 /// Installs the handler and returns the switch that the first Ctrl-C (or SIGTERM) turns.
@@ -14,7 +15,7 @@ pub fn install() -> anyhow::Result<Cancel> {
             std::process::exit(130);
         }
         switch.cancel();
-        eprintln!("\ninterrupted: finishing the runs that have begun (again to quit at once)");
+        tell("\ninterrupted: finishing the runs that have begun (again to quit at once)");
     })?;
     Ok(cancel)
 }

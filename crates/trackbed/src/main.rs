@@ -12,6 +12,7 @@ use std::process::ExitCode;
 
 use arguments::{Arguments, Command};
 use clap::Parser as _;
+use trackbed_lab::scenario::ScenarioError;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -41,8 +42,16 @@ fn main() -> ExitCode {
         Ok(Verdict::Interrupted) => ExitCode::from(130),
         Err(error) if output::is_closed(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            report(&error);
             ExitCode::from(2)
         }
+    }
+}
+
+/// A scenario's mistakes come with a heading of their own, each with its line and its remedy.
+fn report(error: &anyhow::Error) {
+    match error.downcast_ref::<ScenarioError>() {
+        Some(mistakes) => output::tell(mistakes),
+        None => output::tell(format_args!("error: {error:#}")),
     }
 }

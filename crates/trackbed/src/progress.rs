@@ -1,6 +1,7 @@
 //! Progress on a terminal; silence in a pipe.
 
 use std::io::IsTerminal as _;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -17,4 +18,21 @@ pub fn bar(total: u64, done: u64) -> ProgressBar {
     bar.set_position(done);
     bar.reset_eta();
     bar
+}
+
+/// Real time since the start of the campaign, by which results in the making are summed up.
+#[derive(Clone, Copy, Debug)]
+pub struct Stopwatch(Instant);
+
+impl Stopwatch {
+    /// Starts now.
+    #[expect(clippy::disallowed_methods, reason = "how often files are written needs real time")]
+    pub fn start() -> Stopwatch {
+        Stopwatch(Instant::now())
+    }
+
+    /// Since the start.
+    pub fn elapsed(self) -> Duration {
+        self.0.elapsed()
+    }
 }

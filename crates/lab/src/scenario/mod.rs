@@ -37,6 +37,8 @@ mod tests;
 mod tree;
 mod values;
 
+use std::path::Path;
+
 use trackbed_core::parameter::Value;
 
 pub use overrides::{Override, OverrideError};
@@ -55,6 +57,19 @@ use spec::Spec;
 /// If there is anything that cannot be run; all mistakes that can be told at once are reported
 /// together.
 pub fn load(source: &Source, overrides: &[Override]) -> Result<Plan, ScenarioError> {
+    load_from(source, overrides, Path::new(""))
+}
+
+/// The same for settings that were written while `current` was the current folder: the files that
+/// they name are looked for there.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_from(
+    source: &Source,
+    overrides: &[Override],
+    current: &Path,
+) -> Result<Plan, ScenarioError> {
     let text = source.read()?;
     let mut origins = vec![Origin { name: text.name, text: text.text, is_file: true }];
     origins.extend(overrides.iter().map(Override::origin));
@@ -68,7 +83,8 @@ pub fn load(source: &Source, overrides: &[Override]) -> Result<Plan, ScenarioErr
     for (index, setting) in overrides.iter().enumerate() {
         setting.apply(index + 1, &mut table, &mut problems);
     }
-    let spec = reader::read(&table, &text.folder, &mut problems);
+    let folders = reader::Folders { scenario: &text.folder, current };
+    let spec = reader::read(&table, folders, &mut problems);
     let resolved = resolve::cells(&spec, &mut problems);
     let counts = Counts::of(&spec, resolved.cells.len(), &mut problems);
     check_name(&spec, &mut problems);
@@ -82,6 +98,7 @@ pub fn load(source: &Source, overrides: &[Override]) -> Result<Plan, ScenarioErr
         seed: counts.seed,
         runs: counts.runs,
         cells: resolved.cells,
+        conditions: resolved.conditions,
         source_text: origins.swap_remove(0).text,
         hash: files::digest(canonical.as_bytes()),
         notes: resolved.notes,

@@ -26,6 +26,9 @@ pub struct Plan {
     pub runs: u32,
     /// The combinations of factors: in the order of the file, the last axis turning fastest.
     pub cells: Vec<Cell>,
+    /// The factors that describe the track and the load, such as a loss that is swept; the others
+    /// are what the user chooses between.
+    pub conditions: Vec<String>,
     /// The scenario as it was written.
     pub source_text: String,
     /// A SHA-256 digest, in hexadecimal, of all that the result of a run depends on: the seed and

@@ -13,9 +13,18 @@ use super::sweep;
 use super::tree::{Content, Entry, Node, Table};
 use super::values;
 
-/// Reads `table`. Files that it names are looked for beside the scenario, in `folder`.
-pub(super) fn read(table: &Table, folder: &Path, problems: &mut Problems) -> Spec {
-    let mut reader = Reader { folder, problems, axes: Vec::new(), in_list: false };
+/// Where the files are looked for that settings name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Folders<'a> {
+    /// Those that the scenario names.
+    pub scenario: &'a Path,
+    /// Those that the command line names.
+    pub current: &'a Path,
+}
+
+/// Reads `table`.
+pub(super) fn read(table: &Table, folders: Folders<'_>, problems: &mut Problems) -> Spec {
+    let mut reader = Reader { folders, problems, axes: Vec::new(), in_list: false };
     let mut settings = Vec::new();
     reader.section(&Section::top(), table, &SCHEMA.top, &mut settings);
     let written = table.entries.iter().map(|entry| kebab(&entry.key)).collect();
@@ -42,7 +51,7 @@ impl Section {
 }
 
 pub(super) struct Reader<'a> {
-    pub folder: &'a Path,
+    pub folders: Folders<'a>,
     pub problems: &'a mut Problems,
     axes: Vec<Axis>,
     /// Inside a list of models nothing else may vary.

@@ -24,6 +24,7 @@ pub(super) struct Cells {
     /// What the results depend on, as text; one for each cell.
     pub canonical: Vec<String>,
     pub notes: Vec<String>,
+    pub conditions: Vec<String>,
 }
 
 /// Resolves `spec`; what is wrong with it goes to `problems`.
@@ -137,10 +138,13 @@ impl Resolver<'_> {
         combined.notes = warnings.collect::<BTreeSet<_>>().into_iter().collect();
         let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
         refusals.iter().for_each(|(_, refusal)| *reasons.entry(&refusal.why).or_default() += 1);
-        combined.notes.extend(reasons.into_iter().map(|(why, count)| match count {
-            1 => format!("left out 1 combination: {why}"),
-            count => format!("left out {count} combinations: {why}"),
-        }));
+        let reasons: Vec<String> =
+            reasons.into_iter().map(|(why, count)| format!("{why} ({count})")).collect();
+        combined.notes.extend(match refusals.len() {
+            0 => None,
+            1 => Some(format!("left out 1 combination: {}", refusals[0].1.why)),
+            count => Some(format!("left out {count} combinations: {}", reasons.join("; "))),
+        });
         combined
     }
 
@@ -188,7 +192,10 @@ impl Resolver<'_> {
 
     /// The cells with their networks and workloads.
     fn resolve(mut self, combined: Combined) -> Cells {
-        let mut cells = Cells { notes: combined.notes, ..Cells::default() };
+        // What stands in a table is the track or the load; the ends have no table.
+        let conditions = self.columns.iter().filter(|column| column.path().contains('.'));
+        let conditions = conditions.map(|column| column.name.clone()).collect();
+        let mut cells = Cells { notes: combined.notes, conditions, ..Cells::default() };
         for Combination { selection, resolved, factors } in combined.cells {
             let mut lines = endpoint_lines(self.spec, &selection, &resolved);
             let network = self.builder.network(self.spec, &selection, self.problems);

@@ -86,6 +86,17 @@ impl Source {
         Source::Text { name: name.to_owned(), text: text.to_owned() }
     }
 
+    /// The same scenario, so named that it is found from any folder.
+    ///
+    /// # Errors
+    /// If there is no current folder.
+    pub fn absolute(&self) -> std::io::Result<Source> {
+        Ok(match self {
+            Source::File(path) => Source::File(std::path::absolute(path)?),
+            Source::BuiltIn(_) | Source::Text { .. } => self.clone(),
+        })
+    }
+
     pub(super) fn read(&self) -> Result<Text, ScenarioError> {
         match self {
             Source::BuiltIn(name) => find(name),

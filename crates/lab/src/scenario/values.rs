@@ -218,7 +218,7 @@ impl Reader<'_> {
     /// The path as it is seen from here; the file must be there.
     fn file(&mut self, path: &Path, place: &Place) -> Option<Datum> {
         // What the command line names is where the user stands, not where the scenario is.
-        let base = if place.origin == 0 { self.folder } else { Path::new("") };
+        let base = if place.origin == 0 { self.folders.scenario } else { self.folders.current };
         let path: PathBuf = base.join(path);
         let help = match place.origin {
             0 => "write the path of a file, relative to the scenario's folder",

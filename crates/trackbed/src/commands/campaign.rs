@@ -5,12 +5,17 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use trackbed_lab::directory::{About, RunDirectory};
+use trackbed_lab::refresh::Refresh;
 use trackbed_lab::scenario::{self, Override, Plan, Source};
 use trackbed_lab::{VERSION, campaign};
 use trackbed_measure::results::{Document, RunResult};
+use trackbed_report::summary;
+use trackbed_substrate::simulated::Cancel;
 
 use crate::Verdict;
 use crate::arguments::RunOptions;
+use crate::output::{shell_word, tell};
+use crate::progress::Stopwatch;
 use crate::{interrupt, progress};
 
 /// A campaign that is over, or was interrupted.
@@ -28,6 +33,25 @@ pub struct Finished {
 }
 
 impl Finished {
+    /// The command that replays a run, without the numbers of its cell and of itself.
+    pub fn replay_command(&self) -> String {
+        format!("trackbed replay {}", shell_word(&self.directory))
+    }
+
+    /// Tells where results are, and which runs failed if they are not in a table.
+    pub fn tell_where(&self, json: bool) {
+        let (command, directory) = (self.replay_command(), shell_word(&self.directory));
+        match json {
+            true => match summary::failures(&self.document, &command) {
+                failures if failures.is_empty() => {}
+                failures => tell(failures.trim_end()),
+            },
+            false => {
+                tell(format_args!("\nresults: {directory}; one run again: {command} CELL RUN"))
+            }
+        }
+    }
+
     /// How the command should end as far as runs and checks are concerned.
     pub fn verdict(&self) -> Verdict {
         let failed = self.document.cells.iter().any(|cell| cell.failed > 0);
@@ -48,42 +72,60 @@ pub fn execute(scenario: &str, options: &RunOptions) -> anyhow::Result<Finished>
     let (source, overrides) = (Source::named(scenario), overrides(options));
     let plan = scenario::load(&source, &overrides)?;
     for note in &plan.notes {
-        eprintln!("note: {note}");
+        tell(format_args!("note: {note}"));
     }
-    let about = about(&source, &plan, &overrides);
+    let about = about(&source, &plan, &overrides)?;
     let (mut directory, mut runs) = open(options.out.as_deref(), &plan, about)?;
-    runs.retain(|run| run.run < plan.runs);
+    runs.retain(|run| run.run < plan.runs && (run.cell as usize) < plan.cells.len());
 
     let total = u64::from(plan.runs) * plan.cells.len() as u64;
     if !runs.is_empty() {
-        eprintln!("{} of {total} runs are there already", runs.len());
+        tell(format_args!("{} of {total} runs are there already", runs.len()));
     }
-    let bar = progress::bar(total, runs.len() as u64);
     let cancel = interrupt::install()?;
     let jobs = options.jobs.and_then(|jobs| NonZeroUsize::new(jobs as usize));
-    let mut kept = Ok(());
-    let fresh = campaign::run(&plan, &runs, jobs, &cancel, |run| {
+    let runs = run_and_keep(&plan, runs, jobs, &cancel, &mut directory)?;
+
+    let document = campaign::document(&plan, &runs);
+    directory.sum_up(&document, &runs)?;
+    let interrupted = (runs.len() as u64) < total;
+    let path = directory.path().to_owned();
+    if interrupted {
+        let (kept, word) = (runs.len(), shell_word(&path));
+        tell(format_args!("{kept} of {total} runs are kept; continue with --out {word}"));
+    }
+    Ok(Finished { plan, runs, document, directory: path, interrupted })
+}
+
+/// Runs what is missing. Each result is kept as soon as it is there, and now and then all of them
+/// are summed up, so that whatever ends this process leaves results that can be used.
+fn run_and_keep(
+    plan: &Plan,
+    done: Vec<RunResult>,
+    jobs: Option<NonZeroUsize>,
+    cancel: &Cancel,
+    directory: &mut RunDirectory,
+) -> anyhow::Result<Vec<RunResult>> {
+    let total = u64::from(plan.runs) * plan.cells.len() as u64;
+    let bar = progress::bar(total, done.len() as u64);
+    let clock = Stopwatch::start();
+    let (mut refresh, mut kept) = (Refresh::new(), Ok(()));
+    let runs = campaign::run(plan, done, jobs, cancel, |so_far| {
         bar.inc(1);
-        if kept.is_ok() {
-            kept = directory.append(run);
-            if kept.is_err() {
-                cancel.cancel();
-            }
+        let Some(latest) = so_far.last().filter(|_| kept.is_ok()) else { return };
+        kept = directory.append(latest);
+        let began = clock.elapsed();
+        if kept.is_ok() && refresh.is_due(began) {
+            kept = directory.sum_up(&campaign::document(plan, so_far), so_far);
+            refresh.done(began, clock.elapsed());
+        }
+        if kept.is_err() {
+            cancel.cancel();
         }
     });
     bar.finish_and_clear();
     kept?;
-    runs.extend(fresh);
-    runs.sort_by_key(|run| (run.cell, run.run));
-
-    let document = campaign::document(&plan, &runs);
-    directory.conclude(&document, &runs)?;
-    let interrupted = (runs.len() as u64) < total;
-    let path = directory.path().to_owned();
-    if interrupted {
-        eprintln!("{} of {total} runs are kept; continue with --out {}", runs.len(), path.display());
-    }
-    Ok(Finished { plan, runs, document, directory: path, interrupted })
+    Ok(runs)
 }
 
 /// `--runs` and `--seed` are settings like any other, and win over `--set`.
@@ -98,17 +140,20 @@ fn overrides(options: &RunOptions) -> Vec<Override> {
     overrides
 }
 
-fn about(source: &Source, plan: &Plan, overrides: &[Override]) -> About {
-    About {
+fn about(source: &Source, plan: &Plan, overrides: &[Override]) -> anyhow::Result<About> {
+    let folder = std::env::current_dir().context("there is no current folder; change to one")?;
+    let command = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    Ok(About {
         trackbed: VERSION.to_owned(),
-        command: std::env::args().collect(),
-        scenario: source.to_string(),
+        command: command.collect(),
+        scenario: source.absolute()?.to_string(),
         text: plan.source_text.clone(),
         overrides: overrides.iter().map(Override::to_string).collect(),
         seed: plan.seed,
         runs: plan.runs,
+        folder,
         plan: plan.hash.clone(),
-    }
+    })
 }
 
 /// A directory that the user named is continued; the default one is begun anew, so that nobody

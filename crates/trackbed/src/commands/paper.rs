@@ -2,6 +2,7 @@
 
 use anyhow::bail;
 use trackbed_lab::paper;
+use trackbed_report::summary::Options;
 use trackbed_report::{comparison, summary};
 
 use super::campaign;
@@ -16,7 +17,8 @@ use crate::output;
 pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
     if !paper::names().any(|name| name == arguments.name) {
         let known: Vec<&str> = paper::names().collect();
-        bail!("there is no paper {:?}; there is {}", arguments.name, known.join(", "));
+        let known = known.join(", trackbed paper ");
+        bail!("there is no paper {:?}; write trackbed paper {known}", arguments.name);
     }
     let finished = campaign::execute(&arguments.name, &arguments.options)?;
     let plan = &finished.plan;
@@ -30,9 +32,12 @@ pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
         value["paper"] = serde_json::to_value(&found)?;
         output::print_json(&value)?;
     } else {
-        let text = summary::render(&finished.document);
+        let replay = finished.replay_command();
+        let options = Options { replay: &replay, verbose: arguments.options.verbose };
+        let text = summary::render(&finished.document, options);
         output::print(&format!("{text}\n{}", comparison::render(&found)))?;
     }
+    finished.tell_where(arguments.options.json);
     Ok(match finished.verdict() {
         Verdict::Success if claims.iter().any(|claim| !claim.pass) => Verdict::CheckFailed,
         other => other,

@@ -8,7 +8,7 @@ use trackbed_measure::results::Outcome;
 
 use crate::Verdict;
 use crate::arguments::ReplayArguments;
-use crate::output;
+use crate::output::{self, shell_word, tell};
 
 /// Repeats one run of a run directory, with everything captured.
 ///
@@ -20,17 +20,20 @@ pub fn execute(arguments: &ReplayArguments) -> anyhow::Result<Verdict> {
         about.overrides.iter().map(|text| text.parse()).collect();
     let overrides = overrides.context("about.json holds a setting that cannot be read")?;
     let source = Source::recorded(&about.scenario, &about.text);
-    let plan = scenario::load(&source, &overrides)?;
+    let plan = scenario::load_from(&source, &overrides, &about.folder)?;
     if plan.hash != about.plan {
         bail!(
-            "{} was made by another version of the tool, or a file that the scenario names has \
-             changed: the same runs cannot be repeated",
+            "{}: made by another version of the tool, or a file that the scenario names has \
+             changed, so the same runs cannot be repeated; run the scenario again",
             arguments.directory.display()
         );
     }
-    let cells = plan.cells.len();
+    let (cells, runs) = (plan.cells.len(), about.runs);
     if arguments.cell as usize >= cells {
-        bail!("there is no cell {}; cells go from 0 to {}", arguments.cell, cells - 1);
+        bail!("there is no cell {}; write a cell from 0 to {}", arguments.cell, cells - 1);
+    }
+    if arguments.run >= runs {
+        bail!("there is no run {}; write a run from 0 to {}", arguments.run, runs - 1);
     }
     let out = arguments.out.clone().unwrap_or_else(|| {
         let name = format!("cell-{}-run-{}", arguments.cell, arguments.run);
@@ -38,12 +41,14 @@ pub fn execute(arguments: &ReplayArguments) -> anyhow::Result<Verdict> {
     });
     let comment = format!(
         "trackbed replay {} {} {}",
-        arguments.directory.display(),
+        shell_word(&arguments.directory),
         arguments.cell,
         arguments.run
     );
     let replay = Replay { cell: arguments.cell, run: arguments.run, comment };
-    let repeated = replay::execute(&plan, &replay, &out)?;
+    let repeated = replay::execute(&plan, &replay, &out).with_context(|| {
+        format!("{}: captures cannot be written; give another place with --out", out.display())
+    })?;
 
     let recorded = read_runs(&arguments.directory)?;
     let recorded = recorded
@@ -57,10 +62,12 @@ pub fn execute(arguments: &ReplayArguments) -> anyhow::Result<Verdict> {
     }
     output::print(&text)?;
     match (recorded, same) {
-        (None, _) => eprintln!("note: this run is not in the directory, so nothing was compared"),
-        (Some(_), true) => eprintln!("the run gave what the directory holds of it"),
+        (None, _) => tell("note: this run is not in the directory, so nothing was compared"),
+        (Some(_), true) => tell("the run gave what the directory holds of it"),
         (Some(_), false) => {
-            bail!("the run gave something else than the directory holds: a defect, please report it")
+            bail!(
+                "the run gave something else than the directory holds: a defect, please report it"
+            )
         }
     }
     Ok(match repeated.outcome {

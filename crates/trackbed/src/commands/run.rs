@@ -1,6 +1,7 @@
 //! `trackbed run`
 
 use trackbed_lab::paper;
+use trackbed_report::summary::Options;
 use trackbed_report::{comparison, summary};
 
 use super::campaign;
@@ -16,9 +17,12 @@ pub fn execute(arguments: &RunArguments) -> anyhow::Result<Verdict> {
     let finished = campaign::execute(&arguments.scenario, &arguments.options)?;
     if arguments.options.json {
         output::print_json(&serde_json::to_value(&finished.document)?)?;
+        finished.tell_where(true);
         return Ok(finished.verdict());
     }
-    let mut text = summary::render(&finished.document);
+    let replay = finished.replay_command();
+    let options = Options { replay: &replay, verbose: arguments.options.verbose };
+    let mut text = summary::render(&finished.document, options);
     let reference = finished.plan.paper.as_deref().and_then(|name| {
         paper::compare(name, &finished.plan, &finished.document.cells, &finished.runs)
     });
@@ -27,7 +31,6 @@ pub fn execute(arguments: &RunArguments) -> anyhow::Result<Verdict> {
         text.push_str(&comparison::render(&reference));
     }
     output::print(&text)?;
-    let directory = finished.directory.display();
-    eprintln!("\nresults: {directory}; repeat one run: trackbed replay {directory} CELL RUN");
+    finished.tell_where(false);
     Ok(finished.verdict())
 }

@@ -1,0 +1,127 @@
+//! Small campaigns whose summaries can be computed by hand.
+
+use super::*;
+use crate::scenario::{self, Override, Source};
+
+/// Two protocols; with `sweep`, for each of two losses.
+fn plan(sweep: bool, runs: u32) -> Plan {
+    let mut settings = vec!["protocol=quic,tcp".to_owned(), format!("runs={runs}")];
+    settings.extend(["tls=1.3", "handshake=new"].map(str::to_owned));
+    if sweep {
+        settings.push("link.loss=0,1%".to_owned());
+    }
+    let overrides: Vec<Override> = settings.iter().map(|text| text.parse().unwrap()).collect();
+    scenario::load(&Source::named("vru"), &overrides).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn run(cell: u32, run: u32, metrics: &[(&str, &[f64])]) -> RunResult {
+    let samples = metrics.iter().map(|(name, values)| ((*name).to_owned(), values.to_vec()));
+    RunResult { cell, run, outcome: Outcome::Samples(samples.collect()) }
+}
+
+fn failed(cell: u32, run: u32, reason: &str) -> RunResult {
+    RunResult { cell, run, outcome: Outcome::Failed(reason.to_owned()) }
+}
+
+/// One completion time for each run of each cell.
+fn campaign(times: &[&[f64]]) -> Vec<RunResult> {
+    let of_cell = |(cell, times): (usize, &&[f64])| {
+        let run =
+            move |(k, ms): (usize, &f64)| run(cell as u32, k as u32, &[("completion_ms", &[*ms])]);
+        times.iter().enumerate().map(run).collect::<Vec<_>>()
+    };
+    times.iter().enumerate().flat_map(of_cell).collect()
+}
+
+#[test]
+fn the_mean_is_over_runs_and_quantiles_over_samples() {
+    let plan = plan(false, 2);
+    let runs = [
+        run(0, 1, &[("rtt_ms", &[50.0])]),
+        run(0, 0, &[("rtt_ms", &[10.0, 20.0, 30.0])]),
+        failed(1, 0, "lost"),
+        failed(1, 1, "lost"),
+    ];
+    let cells = cells(&plan, &runs);
+    let rtt = &cells[0].metrics["rtt_ms"];
+    // Run 0 has mean 20, run 1 has 50: 35. All samples are 10, 20, 30, 50.
+    assert_eq!((rtt.mean, rtt.n, rtt.samples), (35.0, 2, 4));
+    assert_eq!((rtt.min, rtt.p50, rtt.max), (10.0, 25.0, 50.0));
+    assert!(rtt.ci95[0] >= 20.0 && rtt.ci95[1] <= 50.0);
+    assert_eq!(cells[0].failed, 0);
+    assert!(cells[1].metrics.is_empty());
+    assert_eq!(
+        (cells[1].failed, &cells[1].failures),
+        (2, &vec![Failure { run: 0, count: 2, reason: "lost".to_owned() }])
+    );
+}
+
+#[test]
+fn differences_are_between_runs_of_the_same_number() {
+    let plan = plan(false, 6);
+    // Cell 1 always takes 5 ms longer, although the runs differ far more than that.
+    let first = [10.0, 90.0, 20.0, 80.0, 30.0, 70.0];
+    let second = first.map(|ms| ms + 5.0);
+    let runs = campaign(&[&first, &second]);
+    let cells = cells(&plan, &runs);
+    let differences = differences(&plan, &cells, &runs);
+    let [difference] = &differences[..] else { panic!("{differences:?}") };
+    assert_eq!((difference.cell, difference.against, difference.n), (1, 0, 6));
+    assert_eq!((difference.mean, difference.ci95), (5.0, [5.0, 5.0]));
+    assert_eq!(difference.percent, Some(10.0));
+    assert_eq!(difference.verdict, Verdict::Higher);
+}
+
+#[test]
+fn five_runs_give_no_verdict_and_equal_ones_are_called_so() {
+    let five = plan(false, 5);
+    let runs = campaign(&[&[10.0; 5], &[15.0; 5]]);
+    let found = differences(&five, &cells(&five, &runs), &runs);
+    assert_eq!(found[0].verdict, Verdict::Undecided);
+    let runs = campaign(&[&[10.0; 5], &[10.0; 5]]);
+    let found = differences(&five, &cells(&five, &runs), &runs);
+    assert_eq!(found[0].verdict, Verdict::Equal);
+}
+
+#[test]
+fn each_condition_has_a_best_cell_of_its_own() {
+    let plan = plan(true, 1);
+    let factor = |cell: usize, name: &str| plan.cells[cell].factors.iter().find(|(n, _)| n == name);
+    assert_eq!(plan.conditions, ["loss"]);
+    assert_eq!(plan.cells.len(), 4);
+    assert_eq!(factor(0, "loss"), factor(2, "loss"));
+    // quic wins without loss, tcp with it.
+    let runs = campaign(&[&[10.0], &[40.0], &[20.0], &[30.0]]);
+    let found = differences(&plan, &cells(&plan, &runs), &runs);
+    let pairs: Vec<(u32, u32, f64)> = found.iter().map(|d| (d.cell, d.against, d.mean)).collect();
+    assert_eq!(pairs, [(2, 0, 10.0), (1, 3, 10.0)]);
+}
+
+#[test]
+fn a_cell_with_failed_runs_is_not_the_best() {
+    let plan = plan(false, 2);
+    let mut runs = campaign(&[&[10.0, 10.0], &[1.0]]);
+    runs.push(failed(1, 1, "lost"));
+    let found = differences(&plan, &cells(&plan, &runs), &runs);
+    assert_eq!((found[0].cell, found[0].against, found[0].n), (1, 0, 1));
+    assert_eq!(found[0].mean, -9.0);
+}
+
+#[test]
+fn more_throughput_is_better() {
+    let plan = plan(false, 1);
+    let runs =
+        [run(0, 0, &[("throughput_mbps", &[10.0])]), run(1, 0, &[("throughput_mbps", &[20.0])])];
+    let found = differences(&plan, &cells(&plan, &runs), &runs);
+    assert_eq!((found[0].cell, found[0].against, found[0].mean), (0, 1, -10.0));
+}
+
+#[test]
+fn results_do_not_depend_on_the_order_in_which_runs_end() {
+    let plan = plan(true, 3);
+    let mut runs = campaign(&[&[1.0, 5.0, 3.0], &[2.0, 9.0, 4.0], &[7.0, 1.5, 2.5], &[3.0; 3]]);
+    let (one, two) = (cells(&plan, &runs), differences(&plan, &cells(&plan, &runs), &runs));
+    runs.reverse();
+    assert_eq!(cells(&plan, &runs), one);
+    assert_eq!(differences(&plan, &one, &runs), two);
+}

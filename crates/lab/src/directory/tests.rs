@@ -1,0 +1,179 @@
+//! What a run directory survives, and what it refuses.
+
+use std::collections::BTreeMap;
+
+use trackbed_measure::results::Outcome;
+
+use super::*;
+
+/// A folder of the test's own, gone when it ends.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Scratch {
+        let path = std::env::temp_dir().join(format!("trackbed-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        Scratch(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn about(plan: &str) -> About {
+    About {
+        trackbed: VERSION.to_owned(),
+        command: vec!["trackbed".to_owned(), "run".to_owned(), "vru".to_owned()],
+        scenario: "vru".to_owned(),
+        text: String::new(),
+        overrides: Vec::new(),
+        seed: 1,
+        runs: 2,
+        folder: PathBuf::from("/"),
+        plan: plan.to_owned(),
+    }
+}
+
+fn result(cell: u32, run: u32) -> RunResult {
+    // Values that only come back with all their digits.
+    let samples = BTreeMap::from([("rtt_ms".to_owned(), vec![0.1 + 0.2, 1.0 / 3.0])]);
+    RunResult { cell, run, outcome: Outcome::Samples(samples) }
+}
+
+fn failed(cell: u32, run: u32) -> RunResult {
+    RunResult { cell, run, outcome: Outcome::Failed("a \"quoted\"\nreason".to_owned()) }
+}
+
+/// A directory that holds `runs` and is closed.
+fn holding(path: &Path, runs: &[RunResult]) {
+    let (mut directory, there) = RunDirectory::continue_or_create(path, about("a")).unwrap();
+    assert!(there.is_empty());
+    runs.iter().for_each(|run| directory.append(run).unwrap());
+}
+
+fn refusal(path: &Path, about: About) -> String {
+    RunDirectory::continue_or_create(path, about).unwrap_err().to_string()
+}
+
+#[test]
+fn what_was_appended_is_there_again() {
+    let scratch = Scratch::new("again");
+    let runs = [result(0, 0), failed(1, 0), result(0, 1)];
+    holding(&scratch.0, &runs);
+    assert_eq!(read_runs(&scratch.0).unwrap(), runs);
+    let (mut directory, there) =
+        RunDirectory::continue_or_create(&scratch.0, About { runs: 3, ..about("a") }).unwrap();
+    assert_eq!(there, runs);
+    directory.append(&result(1, 1)).unwrap();
+    assert_eq!(read_runs(&scratch.0).unwrap().len(), 4);
+    assert_eq!(read_about(&scratch.0).unwrap().runs, 3, "the newest command describes it");
+}
+
+#[test]
+fn a_line_that_was_cut_off_anywhere_is_passed_over() {
+    let scratch = Scratch::new("torn");
+    holding(&scratch.0, &[result(0, 0), result(1, 0)]);
+    let log = scratch.0.join(RUNS);
+    let whole = fs::read(&log).unwrap();
+    let first = whole.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    for length in first..whole.len() - 1 {
+        fs::write(&log, &whole[..length]).unwrap();
+        assert_eq!(read_runs(&scratch.0).unwrap(), [result(0, 0)], "cut off at {length}");
+    }
+    // Only the newline is missing: the result is whole.
+    fs::write(&log, &whole[..whole.len() - 1]).unwrap();
+    let (mut directory, there) = RunDirectory::continue_or_create(&scratch.0, about("a")).unwrap();
+    assert_eq!(there.len(), 2);
+    directory.append(&result(0, 1)).unwrap();
+    assert_eq!(read_runs(&scratch.0).unwrap().len(), 3);
+}
+
+#[test]
+fn after_a_cut_off_line_new_lines_stand_alone() {
+    let scratch = Scratch::new("mended");
+    holding(&scratch.0, &[result(0, 0)]);
+    let mut log = OpenOptions::new().append(true).open(scratch.0.join(RUNS)).unwrap();
+    log.write_all(b"{\"cell\":1,\"ru").unwrap();
+    let (mut directory, there) = RunDirectory::continue_or_create(&scratch.0, about("a")).unwrap();
+    assert_eq!(there, [result(0, 0)]);
+    directory.append(&result(1, 0)).unwrap();
+    assert_eq!(read_runs(&scratch.0).unwrap(), [result(0, 0), result(1, 0)]);
+}
+
+#[test]
+fn a_run_counts_once() {
+    let scratch = Scratch::new("twice");
+    holding(&scratch.0, &[result(0, 0), result(0, 0), result(1, 0)]);
+    assert_eq!(read_runs(&scratch.0).unwrap(), [result(0, 0), result(1, 0)]);
+}
+
+#[test]
+fn a_damaged_line_in_the_middle_is_named() {
+    let scratch = Scratch::new("damaged");
+    holding(&scratch.0, &[result(0, 0)]);
+    let log = scratch.0.join(RUNS);
+    let text = fs::read_to_string(&log).unwrap();
+    fs::write(&log, format!("{text}nonsense\n{text}")).unwrap();
+    let why = refusal(&scratch.0, about("a"));
+    assert!(why.contains("runs.jsonl is damaged (line 2: "), "{why}");
+    fs::write(scratch.0.join(ABOUT), "{}").unwrap();
+    let why = refusal(&scratch.0, about("a"));
+    assert!(why.contains("about.json is damaged"), "{why}");
+}
+
+#[test]
+fn other_runs_versions_and_files_are_refused_and_left_alone() {
+    let scratch = Scratch::new("refused");
+    holding(&scratch.0, &[result(0, 0)]);
+    let why = refusal(&scratch.0, about("b"));
+    assert!(why.contains("made by `trackbed run vru`; give --out another"), "{why}");
+    let why = refusal(&scratch.0, About { trackbed: "9.9.9".to_owned(), ..about("a") });
+    assert!(why.contains(&format!("of version {VERSION}")), "{why}");
+    assert_eq!(read_runs(&scratch.0).unwrap().len(), 1);
+
+    let foreign = scratch.0.join("foreign");
+    fs::create_dir(&foreign).unwrap();
+    fs::write(foreign.join("thesis.tex"), "years of work").unwrap();
+    assert!(refusal(&foreign, about("a")).contains("is no run directory"));
+    let why = RunDirectory::create_anew(&foreign, about("a")).unwrap_err().to_string();
+    assert!(why.contains("is no run directory"), "{why}");
+    assert_eq!(fs::read_dir(&foreign).unwrap().count(), 1, "nothing was written");
+}
+
+#[test]
+fn beginning_anew_removes_results_and_nothing_else() {
+    let scratch = Scratch::new("anew");
+    holding(&scratch.0, &[result(0, 0)]);
+    fs::create_dir_all(scratch.0.join("replay/cell-0-run-0")).unwrap();
+    fs::write(scratch.0.join("notes.txt"), "mine").unwrap();
+    drop(RunDirectory::create_anew(&scratch.0, about("b")).unwrap());
+    assert!(read_runs(&scratch.0).unwrap().is_empty());
+    assert!(!scratch.0.join("replay").exists());
+    assert_eq!(fs::read_to_string(scratch.0.join("notes.txt")).unwrap(), "mine");
+    assert_eq!(read_about(&scratch.0).unwrap().plan, "b");
+}
+
+#[test]
+fn two_do_not_write_at_once() {
+    let scratch = Scratch::new("lock");
+    let (first, _) = RunDirectory::continue_or_create(&scratch.0, about("a")).unwrap();
+    assert!(refusal(&scratch.0, about("a")).contains("another trackbed is writing here"));
+    assert!(RunDirectory::create_anew(&scratch.0, about("a")).is_err());
+    drop(first);
+    assert!(RunDirectory::continue_or_create(&scratch.0, about("a")).is_ok());
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_an_error_with_advice() {
+    let scratch = Scratch::new("file");
+    fs::create_dir(&scratch.0).unwrap();
+    let file = scratch.0.join("file");
+    fs::write(&file, "").unwrap();
+    for path in [file.clone(), file.join("below")] {
+        let why = refusal(&path, about("a"));
+        assert!(why.contains("where you may write"), "{why}");
+    }
+}

@@ -1,0 +1,68 @@
+//! How often results in the making are summed up.
+
+use std::time::Duration;
+
+/// Says when to sum up again: about every second, and so that all summing up together takes at
+/// most about a tenth of the time, however much there is to sum up.
+///
+/// Times count from the start of the campaign.
+#[derive(Clone, Copy, Debug)]
+pub struct Refresh {
+    next: Duration,
+}
+
+impl Refresh {
+    /// At the start of a campaign.
+    pub fn new() -> Refresh {
+        Refresh { next: INTERVAL_MIN }
+    }
+
+    /// Whether it is time.
+    pub fn is_due(&self, now: Duration) -> bool {
+        now >= self.next
+    }
+
+    /// To be told when results have been summed up: from when until when that took.
+    pub fn done(&mut self, began: Duration, ended: Duration) {
+        let took = ended.saturating_sub(began);
+        self.next = ended.saturating_add(INTERVAL_MIN.max(took.saturating_mul(PAUSE_FACTOR)));
+    }
+}
+
+impl Default for Refresh {
+    fn default() -> Refresh {
+        Refresh::new()
+    }
+}
+
+const INTERVAL_MIN: Duration = Duration::from_secs(1);
+const PAUSE_FACTOR: u32 = 9;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_due_every_second() {
+        let mut refresh = Refresh::new();
+        assert!(!refresh.is_due(Duration::from_millis(999)));
+        assert!(refresh.is_due(Duration::from_secs(1)));
+        refresh.done(Duration::from_secs(1), Duration::from_millis(1_010));
+        assert!(!refresh.is_due(Duration::from_millis(2_009)));
+        assert!(refresh.is_due(Duration::from_millis(2_010)));
+    }
+
+    #[test]
+    fn it_takes_a_tenth_of_the_time_at_most() {
+        let mut refresh = Refresh::new();
+        let (mut now, mut spent, took) = (Duration::ZERO, Duration::ZERO, Duration::from_secs(2));
+        while now < Duration::from_secs(1_000) {
+            now += Duration::from_millis(100);
+            if refresh.is_due(now) {
+                refresh.done(now, now + took);
+                (now, spent) = (now + took, spent + took);
+            }
+        }
+        assert!((96..=100).contains(&spent.as_secs()), "{spent:?}");
+    }
+}

@@ -1,0 +1,119 @@
+//! The table of cells.
+
+use trackbed_measure::results::{CellResult, Document, MetricSummary, factor_names};
+
+use crate::number::{Decimals, dash, significant};
+use crate::table::{Align, Table};
+use crate::words::title;
+
+/// A column of the table: its title, and a text for each cell.
+struct Column {
+    title: String,
+    align: Align,
+    texts: Vec<String>,
+}
+
+/// Each cell with its number, its factors, what arithmetic expects, and the means that matter.
+pub(crate) fn table(document: &Document, headline: Option<&str>) -> Table {
+    let cells = &document.cells;
+    let left = |title: String, texts| Column { title, align: Align::Left, texts };
+    let mut columns = vec![right("cell", (0..cells.len()).map(|index| index.to_string()))];
+    for name in factor_names(cells) {
+        let texts = cells.iter().map(|cell| cell.factor_text(&name)).collect();
+        columns.push(left(name, texts));
+    }
+    let expected = cells.iter().any(|cell| cell.expected_round_trips.is_some());
+    if expected {
+        let count = |cell: &CellResult| cell.expected_round_trips.map(|count| count.to_string());
+        let time = |cell: &CellResult| cell.expected_completion_ms.map(significant);
+        columns.push(right("expected\nRTTs", cells.iter().map(|c| count(c).unwrap_or_else(dash))));
+        columns.push(right("\n= ms", cells.iter().map(|c| time(c).unwrap_or_else(dash))));
+    }
+    if let Some(metric) = headline {
+        columns.extend(with_interval(cells, metric));
+        columns.push(numbers(cells, "p95", |cell| Some(cell.metrics.get(metric)?.p95)));
+    }
+    for metric in COLUMNS {
+        if Some(metric.name) != headline && metric.is_shown(cells, expected) {
+            let mean = |cell: &CellResult| Some(cell.metrics.get(metric.name)?.mean);
+            columns.push(numbers(cells, &title(metric.name), mean));
+        }
+    }
+    columns.push(right("n", cells.iter().map(|cell| ran(cell).to_string())));
+    columns.push(right("failed", cells.iter().map(|cell| cell.failed.to_string())));
+
+    let mut table = Table::new(columns.iter().map(|column| (column.title.clone(), column.align)));
+    for index in 0..cells.len() {
+        table.row(columns.iter().map(|column| column.texts[index].clone()));
+    }
+    table
+}
+
+/// The interval of a mean; of one run there is none, and where all runs gave the same it is no
+/// more than that.
+pub(crate) fn interval(summary: &MetricSummary, decimals: Decimals) -> String {
+    match summary.n {
+        0 | 1 => dash(),
+        _ if summary.ci95[0] == summary.ci95[1] => "constant".to_owned(),
+        _ => decimals.interval(summary.ci95),
+    }
+}
+
+/// A metric of the table beside the first one.
+struct Shown {
+    name: &'static str,
+    when: When,
+}
+
+enum When {
+    Always,
+    /// Where arithmetic does not say already how things proceed.
+    NotExpected,
+    /// Where it is not zero everywhere.
+    NotZero,
+}
+
+impl Shown {
+    fn is_shown(&self, cells: &[CellResult], expected: bool) -> bool {
+        let mut means = cells.iter().filter_map(|cell| Some(cell.metrics.get(self.name)?.mean));
+        match self.when {
+            When::Always => means.next().is_some(),
+            When::NotExpected => !expected && means.next().is_some(),
+            When::NotZero => means.any(|mean| mean > 0.0),
+        }
+    }
+}
+
+const COLUMNS: [Shown; 4] = [
+    Shown { name: "rtt_ms", when: When::NotExpected },
+    Shown { name: "throughput_mbps", when: When::Always },
+    Shown { name: "retransmission_percent", when: When::NotExpected },
+    Shown { name: "deadline_miss_ratio", when: When::NotZero },
+];
+
+fn with_interval(cells: &[CellResult], metric: &str) -> [Column; 2] {
+    let summary = |cell: &CellResult| cell.metrics.get(metric).cloned();
+    let decimals = Decimals::of(cells.iter().filter_map(|cell| Some(summary(cell)?.mean)));
+    let mean = |cell| summary(cell).map_or_else(dash, |s| decimals.text(s.mean));
+    let span = |cell| summary(cell).map_or_else(dash, |s| interval(&s, decimals));
+    [right(&title(metric), cells.iter().map(mean)), right("95 % interval", cells.iter().map(span))]
+}
+
+fn numbers(
+    cells: &[CellResult],
+    title: &str,
+    value: impl Fn(&CellResult) -> Option<f64>,
+) -> Column {
+    let decimals = Decimals::of(cells.iter().filter_map(&value));
+    let text = |cell| value(cell).map_or_else(dash, |value| decimals.text(value));
+    right(title, cells.iter().map(text))
+}
+
+fn right(title: &str, texts: impl Iterator<Item = String>) -> Column {
+    Column { title: title.to_owned(), align: Align::Right, texts: texts.collect() }
+}
+
+/// Runs of the cell that went through: the most that any metric has.
+fn ran(cell: &CellResult) -> u32 {
+    cell.metrics.values().map(|summary| summary.n).max().unwrap_or(0)
+}

@@ -1,0 +1,96 @@
+//! The table of differences: what each cell differs by from the best one it is comparable with.
+
+use std::fmt::{self, Write as _};
+
+use trackbed_measure::results::{Difference, Document, Verdict, factor_names};
+
+use crate::number::{Decimals, dash};
+use crate::table::{Align, Table};
+use crate::words::{numbered, split_unit};
+
+/// The differences of one metric from one cell, those nearest to it first.
+pub(crate) struct Group<'a> {
+    /// The cell that all are compared with.
+    pub against: u32,
+    /// What the others differ by.
+    pub differences: Vec<&'a Difference>,
+}
+
+/// The differences of `metric`, by the cell that they are compared with.
+pub(crate) fn groups<'a>(document: &'a Document, metric: &str) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    for difference in document.differences.iter().filter(|d| d.metric == metric) {
+        match groups.iter_mut().find(|group| group.against == difference.against) {
+            Some(group) => group.differences.push(difference),
+            None => {
+                groups.push(Group { against: difference.against, differences: vec![difference] })
+            }
+        }
+    }
+    for group in &mut groups {
+        group.differences.sort_by(|a, b| a.mean.abs().total_cmp(&b.mean.abs()));
+    }
+    groups
+}
+
+/// Writes one table for all groups.
+pub(crate) fn write(document: &Document, metric: &str, out: &mut String) -> fmt::Result {
+    let groups = groups(document, metric);
+    let against = match groups.as_slice() {
+        [] => return Ok(()),
+        [only] => numbered(document, only.against),
+        _ => "the best cell under the same conditions".to_owned(),
+    };
+    writeln!(out, "\n{metric} against {against}, run by run (same seed, same misfortunes):\n")?;
+    write!(out, "{}", table(document, metric, &groups))
+}
+
+fn table(document: &Document, metric: &str, groups: &[Group<'_>]) -> Table {
+    let factors = factor_names(&document.cells);
+    let (_, unit) = split_unit(metric);
+    let mut columns = vec![("cell".to_owned(), Align::Right)];
+    columns.extend(factors.iter().map(|name| (name.clone(), Align::Left)));
+    if groups.len() > 1 {
+        columns.push(("against\ncell".to_owned(), Align::Right));
+    }
+    let titles = [format!("difference\n{unit}"), "95 % interval".to_owned(), "%".to_owned()];
+    columns.extend(titles.map(|title| (title, Align::Right)));
+    columns.extend([("n".to_owned(), Align::Right), ("verdict".to_owned(), Align::Left)]);
+    let mut table = Table::new(columns);
+    let all = || groups.iter().flat_map(|group| &group.differences);
+    let decimals = Decimals::of(all().map(|difference| difference.mean));
+    let percents = Decimals::of(all().filter_map(|difference| difference.percent));
+    for difference in all() {
+        let Some(cell) = document.cells.get(difference.cell as usize) else { continue };
+        let mut row = vec![difference.cell.to_string()];
+        row.extend(factors.iter().map(|name| cell.factor_text(name)));
+        row.extend((groups.len() > 1).then(|| difference.against.to_string()));
+        row.push(decimals.signed(difference.mean));
+        row.push(interval(difference, decimals));
+        row.push(difference.percent.map_or_else(dash, |percent| percents.signed(percent)));
+        row.push(difference.n.to_string());
+        row.push(verdict(difference.verdict, metric).to_owned());
+        table.row(row);
+    }
+    table
+}
+
+/// The interval of a difference, as in the table of cells.
+pub(crate) fn interval(difference: &Difference, decimals: Decimals) -> String {
+    match difference.n {
+        0 | 1 => dash(),
+        _ if difference.ci95[0] == difference.ci95[1] => "constant".to_owned(),
+        _ => decimals.signed_interval(difference.ci95),
+    }
+}
+
+fn verdict(verdict: Verdict, metric: &str) -> &'static str {
+    match (verdict, split_unit(metric).1) {
+        (Verdict::Lower, "ms") => "faster",
+        (Verdict::Higher, "ms") => "slower",
+        (Verdict::Lower, _) => "lower",
+        (Verdict::Higher, _) => "higher",
+        (Verdict::Equal, _) => "equal",
+        (Verdict::Undecided, _) => "undecided",
+    }
+}

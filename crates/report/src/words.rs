@@ -1,0 +1,39 @@
+//! What cells and metrics are called.
+
+use trackbed_measure::results::{CellResult, Document, factor_names};
+
+/// The metric by which cells are compared first: the first of these that a document has.
+pub(crate) const HEADLINES: [&str; 3] = ["completion_ms", "rtt_ms", "throughput_mbps"];
+
+/// The metric by which the cells of `document` are ranked.
+pub(crate) fn headline(document: &Document) -> Option<&'static str> {
+    let has = |name: &str| document.cells.iter().any(|cell| cell.metrics.contains_key(name));
+    HEADLINES.into_iter().find(|name| has(name))
+}
+
+/// A metric's name and its unit: `completion` and `ms`.
+pub(crate) fn split_unit(metric: &str) -> (&str, &str) {
+    metric.rsplit_once('_').unwrap_or((metric, ""))
+}
+
+/// A metric's name above its unit.
+pub(crate) fn title(metric: &str) -> String {
+    let (name, unit) = split_unit(metric);
+    // The name would be twice as wide as the numbers.
+    let name = if name == "retransmission" { "resent" } else { name };
+    format!("{}\n{unit}", name.replace('_', " "))
+}
+
+/// A cell's factors in one line, `http2 1.2 new`; only those called `names`.
+pub(crate) fn cell_name(cell: &CellResult, names: &[String]) -> String {
+    let texts = names.iter().map(|name| cell.factor_text(name));
+    texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// The number of cell `index` and its factors.
+pub(crate) fn numbered(document: &Document, index: u32) -> String {
+    match document.cells.get(index as usize) {
+        Some(cell) => format!("cell {index}, {}", cell_name(cell, &factor_names(&document.cells))),
+        None => format!("cell {index}"),
+    }
+}
