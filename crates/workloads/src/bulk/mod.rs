@@ -28,7 +28,7 @@ impl Workload for Bulk {
     }
 
     fn summary(&self) -> &'static str {
-        "phones download or upload one long piece of data each, verified by SHA-256"
+        "phones download or upload one long piece of data each, verified by a BLAKE3 digest"
     }
 
     fn parameters(&self) -> &'static [Parameter] {
