@@ -7,7 +7,7 @@ use std::time::Duration;
 use track::{Exchange, Link, Track, request};
 use trackbed_core::{Bitrate, Time};
 use trackbed_tcp::config::HyStart;
-use trackbed_tcp::{Config, Connection, Segment};
+use trackbed_tcp::{Config, Connection, Flags, Segment};
 
 fn link() -> Link {
     Link::new(Bitrate::from_mbps(100), Duration::from_millis(10), 1_000)
@@ -46,9 +46,10 @@ fn full_segments(track: &mut Track, count: usize) -> Vec<Segment> {
 
 #[test]
 fn every_second_full_segment_is_acknowledged_and_a_single_one_after_40_ms() {
-    let mut track = seasoned(&Config::default());
-    let segments = full_segments(&mut track, 5);
-    assert_eq!(segments.len(), 5);
+    let mut track = seasoned(&Config { batching: false, ..Config::default() });
+    let mut segments = full_segments(&mut track, 6);
+    assert_eq!(segments.len(), 6);
+    let last = segments.pop().unwrap();
     let now = track.now;
     let mut answers = Vec::new();
     for segment in segments {
@@ -60,6 +61,12 @@ fn every_second_full_segment_is_acknowledged_and_a_single_one_after_40_ms() {
     assert_eq!(answers, [0, 1, 0, 1, 0]);
     assert_eq!(track.client().poll_timeout(), Some(now + Duration::from_millis(40)));
     track.client().handle_timeout(now + Duration::from_millis(40));
+    assert_eq!(drain(track.client(), now).len(), 1);
+    // The end of what was written carries PSH, and is acknowledged as soon as it has been read.
+    assert!(last.has(Flags::PSH));
+    track.client().handle_segment(now, last);
+    assert!(drain(track.client(), now).is_empty());
+    while track.client().read(now, usize::MAX).unwrap().is_some() {}
     assert_eq!(drain(track.client(), now).len(), 1);
 }
 

@@ -111,7 +111,7 @@ fn constant_at_random_loss(growth: Growth, per_mille: u64) -> f64 {
     let loss = Ratio::from_parts(per_mille, 10_000);
     let rng = Seed::of_run(3, per_mille).stream("loss");
     let down = fast(25).with_fate(Fate::Random(loss, Box::new(rng)));
-    let plain = Config { growth, ..config("reno") };
+    let plain = Config { growth, batching: false, ..config("reno") };
     let mut track = Track::new([plain.clone(), plain], [fast(25), down]);
     goodput(&mut track, 10, 810) * 0.05 / MSS * loss.as_f64().sqrt()
 }

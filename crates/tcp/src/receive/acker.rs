@@ -17,7 +17,8 @@ pub(crate) struct Acker {
     last_data: Option<Time>,
     /// Something waits to be acknowledged.
     scheduled: bool,
-    /// It waits for the application to read a segment that was not full.
+    /// It waits for the application to read what was the end of a write: a segment that was not
+    /// full, or one with PSH.
     pushed: bool,
     due_at: Option<Time>,
     compressed: u32,
@@ -62,6 +63,11 @@ impl Acker {
     /// Something arrived that must be acknowledged.
     pub(crate) fn schedule(&mut self) {
         self.scheduled = true;
+    }
+
+    /// A segment with PSH arrived: its sender may have nothing to follow it.
+    pub(crate) fn push_arrived(&mut self) {
+        self.pushed = true;
     }
 
     /// Data of `len` bytes arrived in order. `window` is the window offered, `rto` our own timeout.
@@ -146,7 +152,7 @@ impl Acker {
         self.duplicates = 0;
     }
 
-    /// The application read everything there was; true if a short segment waits for an
+    /// The application read everything there was; true if the end of a write waits for an
     /// acknowledgment and no answer is expected to carry it.
     pub(crate) fn drained(&self) -> bool {
         self.scheduled && self.pushed && !self.interactive

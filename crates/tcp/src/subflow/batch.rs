@@ -8,6 +8,21 @@ use trackbed_core::Time;
 use super::{Phase, Subflow};
 use crate::congestion::Window;
 
+/// The batch under way, in segments.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Batch {
+    len: u32,
+    left: u32,
+}
+
+impl Batch {
+    /// True for the last of several segments. Linux sets PSH there, and with it asks the receiver
+    /// to acknowledge as soon as the application has read everything.
+    pub(super) fn is_complete(self) -> bool {
+        self.len > 1 && self.left == 0
+    }
+}
+
 impl Subflow {
     /// Linux hands segments to the device in batches that last about a millisecond, and rather
     /// waits for the next acknowledgment than start a smaller one. Each segment is a packet of its
@@ -17,16 +32,21 @@ impl Subflow {
         if !self.config.batching {
             return true;
         }
-        if self.due.batch == 0 {
+        if self.due.batch.left == 0 {
             let size = self.batch_size();
             let room = self.window.cwnd.saturating_sub(self.board.in_flight());
-            if waiting > self.send.mss as usize && self.awaits_batch(now, waiting, room, size) {
+            let mss = self.send.mss.max(1);
+            if waiting > mss as usize && self.awaits_batch(now, waiting, room, size) {
                 self.due.limited = true;
                 return false;
             }
-            self.due.batch = room.min(size).min((self.window.cwnd / 2).max(1)).max(1);
+            let peer_room = (self.send.una + self.send.window).since(self.send.next) / mss;
+            let own_room = room.min(size).min((self.window.cwnd / 2).max(1));
+            let there = waiting.div_ceil(mss as usize).min(u32::MAX as usize) as u32;
+            let len = own_room.min(peer_room).min(there).max(1);
+            self.due.batch = Batch { len, left: len };
         }
-        self.due.batch -= 1;
+        self.due.batch.left -= 1;
         true
     }
 

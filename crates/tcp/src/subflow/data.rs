@@ -83,6 +83,9 @@ impl Subflow {
         let len = segment.payload.len() as u32;
         let (window, rto) = (self.receive.window, self.rtt.rto());
         self.receive.acker.data_arrived(now, len, window, rto);
+        if segment.has(Flags::PSH) {
+            self.receive.acker.push_arrived();
+        }
         self.sample_receive_rtt(now, segment);
         self.open_window(len, streams);
         if !self.receive.reassembly.is_empty() {

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use trackbed_core::packet::Ecn;
 use trackbed_core::{Packet, Time};
 
+use super::batch::Batch;
 use super::timers::Reason;
 use super::{Phase, State, Streams, Subflow};
 use crate::recovery::scoreboard::{Id, Sent};
@@ -33,8 +34,8 @@ pub(super) struct Due {
     pub window_probe: bool,
     /// New segments of the burst under way.
     burst: u32,
-    /// Segments that the batch under way may still have.
-    pub batch: u32,
+    /// The batch under way.
+    pub batch: Batch,
     /// The congestion window ended the burst.
     pub limited: bool,
 }
@@ -201,6 +202,10 @@ impl Subflow {
         self.send.last_sent_at = now;
         self.receive.acker.data_sent(now);
         let mut segment = self.data_segment(now, start, payload, fin, streams);
+        // RFC 9293 section 3.9.1.2: PSH at the end of what there is to send (MUST-60).
+        if streams.source.waiting() == 0 || self.due.batch.is_complete() {
+            segment.flags = segment.flags.with(Flags::PSH);
+        }
         if self.receive.agreed.ecn {
             segment.ecn = Ecn::Ect0;
             if std::mem::take(&mut self.send.cwr) {
@@ -213,7 +218,7 @@ impl Subflow {
     /// Nothing more can be sent now.
     fn end_burst(&mut self, now: Time, streams: &mut Streams<'_>) {
         let sent = std::mem::take(&mut self.due.burst);
-        self.due.batch = 0;
+        self.due.batch = Batch::default();
         let full = self.board.in_flight() >= self.window.cwnd;
         let limited = std::mem::take(&mut self.due.limited) || (sent > 0 && full);
         if sent > 0 {
@@ -286,9 +291,6 @@ impl Subflow {
             .then(|| Timestamps { value: Self::timestamp(now), echo: self.receive.ts_recent });
         let sack = self.sack_blocks(payload.is_empty());
         let mut flags = Flags::ACK;
-        if !payload.is_empty() && streams.source.waiting() == 0 {
-            flags = flags.with(Flags::PSH);
-        }
         if fin {
             flags = flags.with(Flags::FIN);
         }
