@@ -3,4 +3,5 @@
 pub(crate) mod prr;
 pub(crate) mod rack;
 pub(crate) mod scoreboard;
+mod sent;
 pub(crate) mod undo;

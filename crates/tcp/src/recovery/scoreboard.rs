@@ -8,65 +8,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use bytes::Bytes;
 use trackbed_core::Time;
 
+use super::sent::NONE;
+pub(crate) use super::sent::{Id, Sent};
 use crate::segment::SackBlock;
 use crate::sequence::Seq;
-
-/// The name of a segment in flight.
-pub(crate) type Id = u64;
-
-/// A segment in flight.
-#[derive(Debug)]
-pub(crate) struct Sent {
-    /// The first sequence number.
-    pub start: Seq,
-    /// The data.
-    pub payload: Bytes,
-    /// A FIN follows the data.
-    pub fin: bool,
-    /// When it was sent last.
-    pub sent_at: Time,
-    /// How many segments had been delivered then.
-    pub delivered: u64,
-    /// The peer has it (SACK).
-    pub sacked: bool,
-    /// It is deemed lost.
-    pub lost: bool,
-    /// It was sent again, and that transmission is deemed to be in flight.
-    pub retransmitted: bool,
-    /// It was sent more than once.
-    pub ever_retransmitted: bool,
-    previous: Id,
-    next: Id,
-    listed: bool,
-}
-
-impl Sent {
-    /// A segment that is about to be sent for the first time.
-    pub(crate) fn new(start: Seq, payload: Bytes, fin: bool) -> Sent {
-        Sent {
-            start,
-            payload,
-            fin,
-            sent_at: Time::ZERO,
-            delivered: 0,
-            sacked: false,
-            lost: false,
-            retransmitted: false,
-            ever_retransmitted: false,
-            previous: NONE,
-            next: NONE,
-            listed: false,
-        }
-    }
-
-    /// The sequence number behind the segment.
-    pub(crate) fn end(&self) -> Seq {
-        self.start + self.payload.len() as u32 + u32::from(self.fin)
-    }
-}
 
 /// All segments in flight.
 #[derive(Debug)]
@@ -446,9 +393,6 @@ impl Scoreboard {
         }
     }
 }
-
-/// The end of the list.
-const NONE: Id = Id::MAX;
 
 #[cfg(test)]
 mod tests;

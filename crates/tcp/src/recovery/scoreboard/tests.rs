@@ -1,3 +1,5 @@
+use bytes::Bytes;
+
 use super::*;
 
 fn board(segments: u32) -> Scoreboard {

@@ -1,0 +1,65 @@
+//! One segment in flight.
+
+use bytes::Bytes;
+use trackbed_core::Time;
+
+use crate::sequence::Seq;
+
+/// The name of a segment in flight.
+pub(crate) type Id = u64;
+
+/// A segment in flight.
+#[derive(Debug)]
+pub(crate) struct Sent {
+    /// The first sequence number.
+    pub start: Seq,
+    /// The data.
+    pub payload: Bytes,
+    /// A FIN follows the data.
+    pub fin: bool,
+    /// When it was sent last.
+    pub sent_at: Time,
+    /// How many segments had been delivered then.
+    pub delivered: u64,
+    /// The peer has it (SACK).
+    pub sacked: bool,
+    /// It is deemed lost.
+    pub lost: bool,
+    /// It was sent again, and that transmission is deemed to be in flight.
+    pub retransmitted: bool,
+    /// It was sent more than once.
+    pub ever_retransmitted: bool,
+    /// The segments sent before and after it, of those whose fate is open.
+    pub(super) previous: Id,
+    pub(super) next: Id,
+    /// It is one of them.
+    pub(super) listed: bool,
+}
+
+impl Sent {
+    /// A segment that is about to be sent for the first time.
+    pub(crate) fn new(start: Seq, payload: Bytes, fin: bool) -> Sent {
+        Sent {
+            start,
+            payload,
+            fin,
+            sent_at: Time::ZERO,
+            delivered: 0,
+            sacked: false,
+            lost: false,
+            retransmitted: false,
+            ever_retransmitted: false,
+            previous: NONE,
+            next: NONE,
+            listed: false,
+        }
+    }
+
+    /// The sequence number behind the segment.
+    pub(crate) fn end(&self) -> Seq {
+        self.start + self.payload.len() as u32 + u32::from(self.fin)
+    }
+}
+
+/// No segment: the end of a list.
+pub(super) const NONE: Id = Id::MAX;
