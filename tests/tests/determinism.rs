@@ -86,8 +86,7 @@ fn results_and_captures_are_those_of_every_other_build() {
         digests.insert(format!("{name}/runs"), digest);
     }
     fs::remove_dir_all(folder).unwrap();
-    let text: String =
-        digests.iter().map(|(name, digest)| format!("{digest}  {name}\n")).collect();
+    let text: String = digests.iter().map(|(name, digest)| format!("{digest}  {name}\n")).collect();
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/digests.txt");
     if std::env::var_os("TRACKBED_BLESS").is_some() {
         fs::write(&golden, &text).unwrap();
