@@ -106,14 +106,9 @@ impl Subflow {
     /// challenged.
     fn handle_reset(&mut self, now: Time, segment: &Segment) {
         if segment.sequence == self.receive.next {
-            // A closed peer that answers late data with a reset has everything that it wanted.
-            let complete = matches!(self.state, State::Closing | State::LastAck);
-            let refused = self.state == State::SynReceived;
-            self.finish(match (complete, refused) {
-                (true, _) => None,
-                (_, true) => Some(TcpError::Refused),
-                (false, false) => Some(TcpError::Reset),
-            });
+            // RFC 9293 section 3.10.7.4: both sides have closed, and no error is signalled.
+            let closed = matches!(self.state, State::Closing | State::LastAck);
+            self.finish((!closed).then_some(TcpError::Reset));
         } else {
             self.challenge(now);
         }
