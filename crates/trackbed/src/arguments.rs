@@ -25,7 +25,7 @@ Exit status: 0 success, 1 a check or claim failed, 2 bad input or the tool faile
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Show what there is: scenarios, protocols, links, workloads, congestion controllers, metrics
+    /// Show what there is: scenarios, protocols, links, workloads, metrics and more
     List(ListArguments),
     /// Run a scenario and print what it says
     #[command(after_long_help = RUN_EXAMPLES)]
@@ -97,7 +97,9 @@ pub enum ListKind {
     Links,
     /// Workloads and their parameters
     Workloads,
-    /// Congestion controllers of the TCP engine
+    /// Queues of a link
+    Queues,
+    /// Congestion controllers of TCP and QUIC
     Congestion,
     /// What is measured
     Metrics,
@@ -129,16 +131,16 @@ pub struct RunArguments {
 #[derive(Debug, Args)]
 pub struct RunOptions {
     /// Runs of each cell, in place of the scenario's number
-    #[arg(long, value_name = "N", value_parser = count)]
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub runs: Option<u32>,
     /// Root seed, in place of the scenario's; the same seed gives the same results
-    #[arg(long, value_name = "N", value_parser = number::<u64>)]
+    #[arg(long, value_name = "N", value_parser = number::<u64>, allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// Set a key of the scenario; may be given several times (see `trackbed list keys`)
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub overrides: Vec<Override>,
     /// Runs at the same time; results do not depend on it [default: all cores]
-    #[arg(long, value_name = "N", value_parser = jobs)]
+    #[arg(long, value_name = "N", value_parser = jobs, allow_negative_numbers = true)]
     pub jobs: Option<u32>,
     /// Run directory; results of these very runs that it holds are kept, and only what is missing
     /// is run [default: trackbed-out/SCENARIO, begun anew]

@@ -1,6 +1,8 @@
 //! Every key of a scenario, for lists and the reference page: from the tables that the parser
 //! itself uses.
 
+use trackbed_core::parameter::Kind;
+
 use super::form::Form;
 use super::schema::{Field, SCHEMA, Shape, Slot};
 
@@ -43,6 +45,17 @@ pub fn reference() -> Vec<Key> {
     keys
 }
 
+/// How a value is written: all words where there is a choice of them, else an example.
+fn written(field: &Field) -> String {
+    match &field.shape {
+        Shape::Fixed(Form::Kind(Kind::Choice(words)))
+        | Shape::Swept(Form::Kind(Kind::Choice(words))) => {
+            words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" or ")
+        }
+        _ => field.example(),
+    }
+}
+
 fn collect(prefix: &str, fields: &[Field], keys: &mut Vec<Key>) {
     for field in fields {
         let (sweeps, slot): (bool, Option<&Slot>) = match &field.shape {
@@ -54,7 +67,7 @@ fn collect(prefix: &str, fields: &[Field], keys: &mut Vec<Key>) {
         let path = format!("{prefix}{}", field.name);
         keys.push(Key {
             path: path.clone(),
-            example: field.example(),
+            example: written(field),
             default: field.default.clone(),
             required: field.required,
             sweeps,

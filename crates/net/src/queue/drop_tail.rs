@@ -17,7 +17,7 @@ pub(super) static ENTRY: QueueEntry = QueueEntry {
             "queue_packets",
             Kind::Count,
             "the most packets that wait, the one being sent not counted; 100 if neither limit is \
-             given, no limit if only queue_bytes is",
+             given, no limit if only one in bytes is",
         ),
         Parameter::optional(
             "queue_bytes",

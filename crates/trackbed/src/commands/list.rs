@@ -1,6 +1,6 @@
 //! `trackbed list`
 
-use trackbed_lab::scenario;
+use trackbed_lab::scenario::{self, Key};
 use trackbed_measure::metrics;
 use trackbed_protocols::{Capabilities, Transport};
 use trackbed_report::{Align, Table};
@@ -28,6 +28,7 @@ fn overview() -> String {
         ("protocols", ListKind::Protocols),
         ("workloads", ListKind::Workloads),
         ("links", ListKind::Links),
+        ("queues", ListKind::Queues),
         ("congestion", ListKind::Congestion),
     ];
     let sections = kinds.map(|(title, kind)| format!("{title}:\n{}", section(kind)));
@@ -41,22 +42,15 @@ fn section(kind: ListKind) -> Table {
             scenario::built_in().iter().map(|entry| (entry.name, entry.summary())),
         ),
         ListKind::Protocols => protocols(),
-        ListKind::Links => pairs(
-            ["model", "what it does"],
-            trackbed_net::spec::MODELS.iter().map(|entry| (entry.name, entry.summary.to_owned())),
-        ),
+        ListKind::Links => models(|key| key != "link.queue"),
+        ListKind::Queues => models(|key| key == "link.queue"),
         ListKind::Workloads => pairs(
             ["workload", "what it sends"],
             trackbed_workloads::registry()
                 .iter()
                 .map(|workload| (workload.name(), workload.summary().to_owned())),
         ),
-        ListKind::Congestion => pairs(
-            ["algorithm", "what it does"],
-            trackbed_tcp::algorithms()
-                .iter()
-                .map(|algorithm| (algorithm.name(), algorithm.summary().to_owned())),
-        ),
+        ListKind::Congestion => congestion(),
         ListKind::Metrics => pairs(
             ["metric", "what it says"],
             metrics::registry().iter().map(|metric| (metric.name, metric.help.to_owned())),
@@ -95,6 +89,42 @@ fn protocols() -> Table {
             dash(handshakes),
             protocol.summary().to_owned(),
         ]);
+    }
+    table
+}
+
+/// What keys of a link take: a plain value, or one of their models.
+fn models(is_wanted: impl Fn(&str) -> bool) -> Table {
+    let titles = ["key", "written as", "what it does"];
+    let mut table = Table::new(titles.map(|title| (title, Align::Left)));
+    let keys = scenario::reference();
+    let below = |path: &str, key: &Key| {
+        let rest = key.path.strip_prefix(path).and_then(|rest| rest.strip_prefix('.'));
+        rest.is_some_and(|name| !name.contains('.'))
+    };
+    for key in keys.iter().filter(|key| below("link", key) && is_wanted(&key.path)) {
+        let models: Vec<&Key> = keys.iter().filter(|model| below(&key.path, model)).collect();
+        // A model of the key's own name is what a plain value stands for.
+        let name = key.path.rsplit('.').next();
+        let (plain, others): (Vec<&Key>, Vec<&Key>) =
+            models.into_iter().partition(|model| model.path.rsplit('.').next() == name);
+        let help = plain.first().map_or(&key.help, |plain| &plain.help);
+        table.row([&key.path, &key.example, help]);
+        for model in others {
+            table.row([&key.path, &model.example, &model.help]);
+        }
+    }
+    table
+}
+
+fn congestion() -> Table {
+    let titles = ["algorithm", "of", "what it does"];
+    let mut table = Table::new(titles.map(|title| (title, Align::Left)));
+    for algorithm in trackbed_tcp::algorithms() {
+        table.row([algorithm.name(), "TCP", algorithm.summary()]);
+    }
+    for algorithm in trackbed_protocols::quic_congestion() {
+        table.row([algorithm.name, "QUIC", algorithm.summary]);
     }
     table
 }

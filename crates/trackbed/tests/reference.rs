@@ -1,0 +1,210 @@
+//! `docs/reference.md` is made from the registries; this test keeps it so.
+//!
+//! After a change of a registry, `cargo xtask reference` writes the page anew.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use trackbed_lab::scenario::{self, Key};
+use trackbed_protocols::Transport;
+
+const HEAD: &str = "\
+# Reference
+
+Everything that may stand in a scenario file, and everything that is measured. This page is made
+from the same registries as the parser and `trackbed list`; `cargo xtask reference` writes it anew.
+
+A scenario is a TOML file. Quantities carry units: `\"50 Mbit/s\"` (1 Mbit is 10^6 bit), `\"10 ms\"`,
+`\"0.3 %\"`, `\"355 B\"`, `\"64 KiB\"`. Where *sweeps* says yes, a list (`[\"1 ms\", \"5 ms\"]`) or a range
+(`{ from = \"1 ms\", to = \"9 ms\", step = \"2 ms\" }`, or `points = 5` in place of the step) makes an
+axis: every value is run with every other. On the command line, `--set KEY=VALUE` sets a key by its
+dotted path, without quotes: `--set link.delay=5ms,10ms`.
+";
+
+#[test]
+fn the_page_is_what_the_registries_say() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference.md");
+    let page = page();
+    if std::env::var_os("TRACKBED_BLESS").is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, &page).unwrap();
+    }
+    let committed = fs::read_to_string(&path).unwrap_or_default();
+    let differs = committed.lines().zip(page.lines()).position(|(old, new)| old != new);
+    assert!(
+        committed == page,
+        "docs/reference.md is out of date (first difference in line {:?}): cargo xtask reference",
+        differs.map(|line| line + 1)
+    );
+}
+
+fn page() -> String {
+    let keys = scenario::reference();
+    let mut page = HEAD.to_owned();
+    scenarios(&mut page);
+    protocols(&mut page);
+    ends(&keys, &mut page);
+    links(&keys, &mut page);
+    workloads(&keys, &mut page);
+    congestion(&mut page);
+    metrics(&mut page);
+    page
+}
+
+fn scenarios(page: &mut String) {
+    page.push_str("\n## Built-in scenarios\n\n");
+    let rows = scenario::built_in().iter().map(|entry| [code(entry.name), entry.summary()]);
+    table(page, ["name", "what it compares"], rows);
+}
+
+fn protocols(page: &mut String) {
+    page.push_str("\n## Protocols\n\n");
+    let rows = trackbed_protocols::registry().iter().map(|protocol| {
+        let capabilities = protocol.capabilities();
+        let transport = match capabilities.transport {
+            Transport::Tcp => "TCP",
+            Transport::Udp => "UDP",
+        };
+        let tls: Vec<&str> = capabilities.tls.iter().map(|version| version.name()).collect();
+        let handshakes = capabilities.handshakes.iter().map(|handshake| handshake.name());
+        let handshakes: Vec<&str> = handshakes.collect();
+        [
+            code(protocol.name()),
+            transport.to_owned(),
+            tls.join(", "),
+            handshakes.join(", "),
+            protocol.summary().to_owned(),
+        ]
+    });
+    table(page, ["name", "transport", "TLS", "handshakes", "what it is"], rows);
+}
+
+/// The keys that stand in no table.
+fn ends(keys: &[Key], page: &mut String) {
+    page.push_str("\n## Keys at the top of a scenario\n\n");
+    let top = keys.iter().filter(|key| !key.path.contains('.') && !is_table(key));
+    table(page, COLUMNS, top.map(|key| row(&key.path, key)));
+}
+
+/// Link and access keys: a table for each key, with the models that it takes.
+fn links(keys: &[Key], page: &mut String) {
+    page.push_str(
+        "\n## `[link]`\n\nThe link that all phones share. The keys hold for both directions; \
+         `[link.up]` (from the phones) and `[link.down]` (from the server) take the same keys and \
+         set one direction only. `[access]` takes them too: a link of each phone's own, between it \
+         and the shared one.\n",
+    );
+    for key in below(keys, "link", 2).into_iter().filter(|key| !is_table(key)) {
+        let name = short(&key.path);
+        writeln!(page, "\n### `{name}`: {}\n", key.help).unwrap();
+        let models = below(keys, &key.path, 3);
+        // The model of the key's own name is what a plain value stands for.
+        let plain_path = format!("{}.{name}", key.path);
+        let plain = models.iter().find(|model| model.path == plain_path);
+        let help = plain.map_or(&key.help, |plain| &plain.help).clone();
+        let mut rows = vec![row(name, &Key { help, ..key.clone() })];
+        for model in &models {
+            let parameters = below(keys, &model.path, 4);
+            if model.path != plain_path {
+                rows.push(row(short(&model.path), model));
+            } else if parameters.len() == 1 {
+                continue;
+            }
+            rows.extend(parameters.iter().map(|p| row(short(&p.path), p)));
+        }
+        table(page, COLUMNS, rows.into_iter());
+    }
+}
+
+/// The keys below `path` that have so many components.
+fn below<'a>(keys: &'a [Key], path: &str, components: usize) -> Vec<&'a Key> {
+    let prefix = format!("{path}.");
+    let is_below =
+        |key: &&Key| key.path.starts_with(&prefix) && key.path.split('.').count() == components;
+    keys.iter().filter(is_below).collect()
+}
+
+fn short(path: &str) -> &str {
+    path.strip_prefix("link.").unwrap_or(path)
+}
+
+/// `[link.up]` and its like.
+fn is_table(key: &Key) -> bool {
+    let inner = key.example.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    inner.is_some_and(|name| !name.contains(['[', '"', ',']))
+}
+
+fn workloads(keys: &[Key], page: &mut String) {
+    page.push_str("\n## `[workload]`\n");
+    for workload in trackbed_workloads::registry() {
+        let name = workload.name();
+        write!(page, "\n### `kind = \"{name}\"`\n\n{}\n\n", sentence(workload.summary())).unwrap();
+        let start = format!("{name}: ");
+        let rows = keys.iter().filter(|key| key.path != "workload.kind").filter_map(|key| {
+            let short = key.path.strip_prefix("workload.")?;
+            let help = key.help.strip_prefix(&start)?.to_owned();
+            Some(row(short, &Key { help, ..key.clone() }))
+        });
+        table(page, COLUMNS, rows);
+    }
+}
+
+fn congestion(page: &mut String) {
+    page.push_str("\n## Congestion control\n\n");
+    let tcp = trackbed_tcp::algorithms()
+        .iter()
+        .map(|entry| [code(entry.name()), "TCP".to_owned(), entry.summary().to_owned()]);
+    let quic = trackbed_protocols::quic_congestion()
+        .iter()
+        .map(|entry| [code(entry.name), "QUIC".to_owned(), entry.summary.to_owned()]);
+    table(page, ["name", "of", "what it does"], tcp.chain(quic));
+}
+
+fn metrics(page: &mut String) {
+    page.push_str(
+        "\n## Metrics\n\nA name ends in its unit: `_ms`, `_mbps` (10^6 bit/s), `_bytes`, \
+         `_percent`, `_count`; a `_ratio` lies between 0 and 1. A run that gives no sample of a \
+         metric has no such metric.\n\n",
+    );
+    let metrics = trackbed_measure::metrics::registry().iter();
+    let rows = metrics.map(|metric| [code(metric.name), metric.help.to_owned()]);
+    table(page, ["name", "what it says"], rows);
+}
+
+const COLUMNS: [&str; 5] = ["key", "written as", "default", "sweeps", "what it means"];
+
+fn row(name: &str, key: &Key) -> [String; 5] {
+    let help = if key.required { format!("required: {}", key.help) } else { key.help.clone() };
+    [
+        code(name),
+        code(&key.example),
+        key.default.as_deref().map_or_else(String::new, code),
+        if key.sweeps { "yes" } else { "no" }.to_owned(),
+        help,
+    ]
+}
+
+fn table<const N: usize>(
+    page: &mut String,
+    titles: [&str; N],
+    rows: impl Iterator<Item = [String; N]>,
+) {
+    writeln!(page, "| {} |", titles.join(" | ")).unwrap();
+    writeln!(page, "|{}", " --- |".repeat(N)).unwrap();
+    for row in rows {
+        let cells = row.map(|cell| cell.replace('|', "\\|"));
+        writeln!(page, "| {} |", cells.join(" | ")).unwrap();
+    }
+}
+
+fn code(text: &str) -> String {
+    format!("`{text}`")
+}
+
+/// With a capital letter and a full stop.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", letters.as_str())
+}
