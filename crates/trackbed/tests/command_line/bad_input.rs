@@ -1,0 +1,122 @@
+//! Whatever is wrong: status 2, nothing on standard output, one message that says where it stands
+//! and what to write instead.
+
+use std::fs;
+
+use super::{SCENARIO, Scratch};
+
+/// The command must be refused with one message that contains all of `parts`.
+fn refused(scratch: &Scratch, words: &str, parts: &[&str]) {
+    let ended = scratch.trackbed(words);
+    assert_eq!(ended.status, 2, "{words}: {}", ended.stderr);
+    assert_eq!(ended.stdout, "", "{words}");
+    assert_eq!(ended.stderr.matches("error:").count(), 1, "{words}: {}", ended.stderr);
+    for part in parts {
+        assert!(ended.stderr.contains(part), "{words}: no \"{part}\" in:\n{}", ended.stderr);
+    }
+    assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
+    let left = fs::read_dir(&scratch.0).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(!left.into_iter().any(|name| name == "trackbed-out"), "{words}: results were begun");
+}
+
+#[test]
+fn mistakes_in_a_scenario_are_shown_with_their_line_and_the_remedy() {
+    let scratch = Scratch::new("scenario");
+    for (from, to, parts) in [
+        (
+            "delay =",
+            "dellay =",
+            ["bad.toml:5:1", "unknown key \"dellay\"", "did you mean \"delay\"?"],
+        ),
+        ("\"5 ms\"", "\"5\"", ["bad.toml:5:9", "has no unit", "write a time as \"10 ms\""]),
+        ("\"5 ms\"", "\"5 kg\"", ["bad.toml:5:9", "not a unit of a time", "write a time as"]),
+        ("rate = \"50", "rate = \"-50", ["bad.toml:4:8", "is negative", "write a rate as"]),
+        ("delay =", "loss = 1.5\ndelay =", ["bad.toml:5:8", "more than everything", "0 and 1"]),
+        (
+            "delay =",
+            "delay = \"1 ms\"\ndelay =",
+            ["bad.toml:6:1", "duplicate key", "a list of them"],
+        ),
+        ("runs = 2", "runs = 0", ["bad.toml:2:8", "0 is too few", "write at least 1"]),
+        ("\"quic\"", "[]", ["bad.toml:1:12", "nothing would run", "write at least one value"]),
+        ("\"quic\"", "\"quik\"", ["bad.toml:1:12", "not known here", "did you mean \"quic\"?"]),
+        (
+            "count = 2",
+            "payload = \"none.bin\"",
+            ["bad.toml:8:11", "cannot read none.bin", "path of a file"],
+        ),
+        ("[link]", "[link", ["bad.toml:3:", "[link", "|"]),
+    ] {
+        assert!(SCENARIO.contains(from), "{from}");
+        scratch.write("bad.toml", &SCENARIO.replacen(from, to, 1));
+        refused(&scratch, "run bad.toml", &parts);
+        refused(&scratch, "run bad.toml --json", &parts);
+    }
+}
+
+#[test]
+fn files_that_are_no_scenario_are_called_so() {
+    let scratch = Scratch::new("files");
+    fs::write(scratch.path("binary.toml"), [0xff_u8, 0x00, 0x80, 0xfe]).unwrap();
+    scratch.write("empty.toml", "");
+    fs::create_dir(scratch.path("folder.toml")).unwrap();
+    let built_in = "a built-in scenario: vru, bulk";
+    for (name, parts) in [
+        ("binary.toml", ["not a text in UTF-8", "save the file as UTF-8"]),
+        ("empty.toml", ["says nothing", "write a scenario"]),
+        ("folder.toml", ["is a folder", built_in]),
+        ("missing.toml", ["cannot read missing.toml", built_in]),
+        ("vrv", ["there is no scenario \"vrv\"", "did you mean \"vru\"?"]),
+    ] {
+        refused(&scratch, &format!("run {name}"), &parts);
+    }
+}
+
+#[test]
+fn arguments_are_refused_with_advice() {
+    let scratch = Scratch::new("arguments");
+    scratch.write("a.toml", SCENARIO);
+    for (words, part) in [
+        ("run a.toml --set link.loss", "write key=value, for example link.loss=0.3%"),
+        ("run a.toml --set link.loss=150%", "a share lies between 0 and 1"),
+        ("run a.toml --set link.los=1%", "did you mean \"loss\"?"),
+        ("run a.toml --runs 0", "write a whole number from 1 on"),
+        ("run a.toml --jobs many", "write a whole number from 1 to"),
+        ("run a.toml --seed -1", "write a whole number from 0 on"),
+        ("run a.toml --seed x", "write a whole number from 0 on"),
+        ("run a.toml --substrate live", "[possible values: virtual]"),
+        ("run a.toml --set name=../../etc", "cannot be kept under this name"),
+        ("paper nothing", "write trackbed paper vru"),
+        ("list nothing", "[possible values: scenarios, protocols"),
+        ("replay", "<DIRECTORY>"),
+    ] {
+        let ended = scratch.trackbed(words);
+        assert_eq!((ended.status, ended.stdout.as_str()), (2, ""), "{words}: {}", ended.stderr);
+        assert!(ended.stderr.contains(part), "{words}: no \"{part}\" in:\n{}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_refused() {
+    let scratch = Scratch::new("places");
+    scratch.write("a.toml", SCENARIO);
+    scratch.write("file", "");
+    refused(&scratch, "run a.toml --out file", &["file: ", "where you may write"]);
+    refused(&scratch, "run a.toml --out file/below", &["file/below: ", "where you may write"]);
+    fs::create_dir(scratch.path("mine")).unwrap();
+    scratch.write("mine/thesis.tex", "years of work");
+    refused(&scratch, "run a.toml --out mine", &["is no run directory", "a new or an empty"]);
+    assert_eq!(fs::read_dir(scratch.path("mine")).unwrap().count(), 1);
+}
+
+#[test]
+fn replay_refuses_what_is_not_there() {
+    let scratch = Scratch::new("replay");
+    scratch.write("a.toml", SCENARIO);
+    scratch.succeed("run a.toml --out done");
+    refused(&scratch, "replay nowhere 0 0", &["nowhere: ", "`trackbed run SCENARIO --out DIR`"]);
+    refused(&scratch, "replay done 1 0", &["there is no cell 1", "from 0 to 0"]);
+    refused(&scratch, "replay done 0 2", &["there is no run 2", "from 0 to 1"]);
+    scratch.write("done/about.json", "{ \"trackbed\": 1");
+    refused(&scratch, "replay done 0 0", &["about.json is damaged", "run the scenario again"]);
+}

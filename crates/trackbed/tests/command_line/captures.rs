@@ -1,0 +1,150 @@
+//! `replay`: the same run once more, and captures that other people's tools read.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use super::{Ended, SCENARIO, Scratch, command};
+
+#[test]
+fn a_replay_is_the_run_that_was_recorded_and_the_same_each_time() {
+    let scratch = Scratch::new("replays");
+    scratch.succeed("run vru --runs 2 --set link.loss=2% --out out");
+    for cell in [0, 5, 10] {
+        let ended = scratch.succeed(&format!("replay out {cell} 1 --out one"));
+        assert!(ended.stderr.contains("gave what the directory holds"), "{}", ended.stderr);
+        scratch.succeed(&format!("replay out {cell} 1 --out two"));
+        let files = |name: &str| {
+            let entries = fs::read_dir(scratch.path(name)).unwrap();
+            let mut files: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+            files.sort();
+            files
+        };
+        assert!(files("one").len() >= 4 && files("one") == files("two"));
+        for file in files("one") {
+            let read = |name: &str| fs::read(scratch.path(name).join(&file)).unwrap();
+            assert!(read("one") == read("two"), "{file:?}");
+        }
+        fs::remove_dir_all(scratch.path("one")).unwrap();
+        fs::remove_dir_all(scratch.path("two")).unwrap();
+    }
+}
+
+#[test]
+fn a_directory_that_holds_something_else_than_the_run_gives_is_a_defect() {
+    let scratch = Scratch::new("defect");
+    scratch.write("a.toml", SCENARIO);
+    scratch.succeed("run a.toml --out out");
+    let text = scratch
+        .read("out/runs.jsonl")
+        .replace("\"answered_count\":[2.0]", "\"answered_count\":[3.0]");
+    scratch.write("out/runs.jsonl", &text);
+    let ended = scratch.trackbed("replay out 0 0");
+    assert_eq!(ended.status, 2, "{}", ended.stderr);
+    assert!(ended.stderr.contains("something else than the directory holds"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_replay_needs_neither_the_folder_nor_the_scenario_file() {
+    let scratch = Scratch::new("elsewhere");
+    fs::create_dir(scratch.path("scenarios")).unwrap();
+    scratch.write("scenarios/message.json", "{\"warning\":1}");
+    scratch.write("other.json", "{\"warning\":22}");
+    let text = SCENARIO.replace("count = 2", "count = 2\npayload = \"message.json\"");
+    scratch.write("scenarios/a.toml", &text);
+    scratch.succeed("run scenarios/a.toml --out own");
+    scratch.succeed("run scenarios/a.toml --set workload.payload=other.json --out set");
+    let about: serde_json::Value = serde_json::from_str(&scratch.read("own/about.json")).unwrap();
+    let path = Path::new(about["scenario"].as_str().unwrap());
+    assert!(path.is_absolute() && path.ends_with("scenarios/a.toml"), "{path:?}");
+    fs::remove_file(scratch.path("scenarios/a.toml")).unwrap();
+    for name in ["own", "set"] {
+        let words = format!("replay {} 0 1", scratch.path(name).display());
+        let ended = Ended::from(command(Path::new("/"), &words).output().unwrap());
+        assert_eq!(ended.status, 0, "{}", ended.stderr);
+    }
+    // What the run depends on must not have changed.
+    scratch.write("other.json", "{\"warning\":333}");
+    let ended = scratch.trackbed("replay set 0 0");
+    assert_eq!(ended.status, 2);
+    assert!(ended.stderr.contains("cannot be repeated"), "{}", ended.stderr);
+}
+
+/// What `tool` prints, or `None` where it is not installed, which only continuous integration
+/// (`CI=true`) does not forgive.
+fn ask(tool: &str, arguments: &[&str], capture: &Path) -> Option<String> {
+    let mut command = Command::new(tool);
+    match tool {
+        "tshark" => command.arg("-r").arg(capture).args(arguments),
+        _ => command.args(arguments).arg(capture),
+    };
+    match command.env("LC_ALL", "C.UTF-8").output() {
+        Ok(output) => {
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{tool} refuses {}: {errors}", capture.display());
+            Some(String::from_utf8_lossy(&output.stdout).into_owned())
+        }
+        Err(why) => {
+            let is_ci = std::env::var("CI").is_ok_and(|value| value == "true");
+            assert!(!is_ci, "{tool} cannot be started ({why}); install the Debian package tshark");
+            eprintln!("SKIPPED: no {tool} ({why}); install the Debian package tshark");
+            None
+        }
+    }
+}
+
+/// Replays run 0 of `settings` and returns the capture at the phones' end.
+fn captured(scratch: &Scratch, settings: &str) -> std::path::PathBuf {
+    let _ = fs::remove_dir_all(scratch.path("out"));
+    scratch.succeed(&format!("run vru --runs 1 --out out {settings}"));
+    scratch.succeed("replay out 0 0");
+    scratch.path("out/replay/cell-0-run-0/phone.pcapng")
+}
+
+#[test]
+fn wireshark_accepts_and_decrypts_http_2_over_every_tls() {
+    let scratch = Scratch::new("http2");
+    for settings in [
+        "--set tls=1.2 --set handshake=new",
+        "--set tls=1.2 --set handshake=resumed",
+        "--set tls=1.3 --set handshake=new",
+        "--set tls=1.3 --set handshake=early",
+    ] {
+        let capture = captured(&scratch, &format!("--set protocol=http2 {settings}"));
+        let Some(found) = ask("capinfos", &["-M"], &capture) else { return };
+        assert!(found.contains("Number of decryption secrets in file:"), "{found}");
+        let fields = ["-T", "fields", "-e", "http2.headers.path", "-e", "http2.headers.status"];
+        let Some(found) = ask("tshark", &fields, &capture) else { return };
+        for message in 0..10 {
+            assert!(found.contains(&format!("/messages/0/{message}")), "{settings}:\n{found}");
+        }
+        assert!(found.contains("200"), "{settings}:\n{found}");
+        healthy(&capture, "tls.alert_message.desc != 0");
+    }
+}
+
+#[test]
+fn wireshark_accepts_and_decrypts_http_3() {
+    let scratch = Scratch::new("http3");
+    for handshake in ["new", "early"] {
+        let settings = format!("--set protocol=http3 --set tls=1.3 --set handshake={handshake}");
+        let capture = captured(&scratch, &settings);
+        let fields = ["-T", "fields", "-e", "http3.frame_type", "-e", "quic.stream_data"];
+        let Some(found) = ask("tshark", &fields, &capture) else { return };
+        // The messages begin with {"header":; the first one is in 0-RTT where there is early data.
+        let messages = found.lines().filter(|line| line.contains("7b22686561646572")).count();
+        assert!(messages >= 10, "{handshake}: {messages} messages in\n{found}");
+        // HEADERS (1) and DATA (0) of the other nine, and of all answers.
+        let exchanges = found.lines().filter(|line| line.starts_with("1,0")).count();
+        assert!(exchanges >= 19, "{handshake}: {exchanges} requests and answers in\n{found}");
+        healthy(&capture, "quic.decryption_failed");
+    }
+}
+
+/// No packet of the capture is malformed or fits `complaint`.
+fn healthy(capture: &Path, complaint: &str) {
+    let filter = format!("_ws.malformed || {complaint}");
+    if let Some(found) = ask("tshark", &["-Y", &filter], capture) {
+        assert_eq!(found, "", "{}", capture.display());
+    }
+}

@@ -1,0 +1,144 @@
+//! Run directories that are continued, after the end, after Ctrl-C, and after worse.
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use super::{Ended, SCENARIO, Scratch};
+
+const CAMPAIGN: &str = "run a.toml --set link.loss=2% --jobs 2 --out out";
+
+fn scratch(name: &str) -> Scratch {
+    let scratch = Scratch::new(name);
+    scratch.write("a.toml", SCENARIO);
+    scratch
+}
+
+fn lines(scratch: &Scratch) -> usize {
+    fs::read_to_string(scratch.path("out/runs.jsonl")).map_or(0, |text| text.lines().count())
+}
+
+/// Waits until `there` says so; gives up after a minute, which no machine should need.
+fn wait_until(what: &str, there: impl Fn() -> bool) {
+    for _ in 0..6_000 {
+        if there() {
+            return;
+        }
+        #[expect(clippy::disallowed_methods, reason = "another process works meanwhile")]
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("{what} did not come about");
+}
+
+/// A campaign that takes far longer than this test, of which the first runs are over.
+fn begun(scratch: &Scratch) -> Child {
+    let mut command = scratch.command(&format!("{CAMPAIGN} --runs 200000"));
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until("the first runs", || lines(scratch) >= 5);
+    child
+}
+
+/// Continues until `runs` runs are there, and holds everything against a campaign of that many
+/// runs that nothing disturbed.
+fn continued_as_if_nothing_had_happened(scratch: &Scratch, runs: usize) -> Ended {
+    let ended = scratch.succeed(&format!("{CAMPAIGN} --runs {runs} --json"));
+    let _ = fs::remove_dir_all(scratch.path("smooth"));
+    let smooth = CAMPAIGN.replace("--out out", "--out smooth");
+    let smooth = scratch.succeed(&format!("{smooth} --runs {runs} --json"));
+    assert!(ended.stdout == smooth.stdout);
+    for file in ["run.json", "samples.csv"] {
+        assert!(scratch.read(&format!("out/{file}")) == scratch.read(&format!("smooth/{file}")));
+    }
+    ended
+}
+
+#[test]
+fn what_is_there_is_not_run_again_and_more_runs_may_be_asked_for() {
+    let scratch = scratch("again");
+    let first = scratch.succeed(&format!("{CAMPAIGN} --json"));
+    let again = scratch.succeed(&format!("{CAMPAIGN} --json"));
+    assert_eq!(first.stdout, again.stdout);
+    assert!(again.stderr.contains("2 of 2 runs are there already"), "{}", again.stderr);
+    let more = continued_as_if_nothing_had_happened(&scratch, 4);
+    assert!(more.stderr.contains("2 of 4 runs are there already"), "{}", more.stderr);
+    assert_eq!(lines(&scratch), 4);
+    // Fewer are summed up, and none are lost.
+    continued_as_if_nothing_had_happened(&scratch, 3);
+    assert_eq!(lines(&scratch), 4);
+}
+
+#[test]
+fn other_runs_do_not_mix() {
+    let scratch = scratch("mix");
+    scratch.succeed(CAMPAIGN);
+    for other in ["--set link.loss=3%", "--seed 2", "--set workload.count=3"] {
+        let ended = scratch.trackbed(&format!("{CAMPAIGN} {other}"));
+        assert_eq!((ended.status, ended.stdout.as_str()), (2, ""), "{other}");
+        let message = &ended.stderr;
+        assert!(message.contains("other runs") && message.contains("--out another"), "{message}");
+    }
+    assert_eq!(lines(&scratch), 2);
+}
+
+#[test]
+fn a_last_line_that_was_cut_off_is_run_again() {
+    let scratch = scratch("torn");
+    scratch.succeed(&format!("{CAMPAIGN} --runs 4"));
+    let text = scratch.read("out/runs.jsonl");
+    scratch.write("out/runs.jsonl", &text[..text.len() - 20]);
+    let ended = continued_as_if_nothing_had_happened(&scratch, 4);
+    assert!(ended.stderr.contains("3 of 4 runs are there already"), "{}", ended.stderr);
+    assert_eq!(lines(&scratch), 4);
+}
+
+#[test]
+fn the_default_directory_begins_anew() {
+    let scratch = scratch("anew");
+    scratch.succeed("run a.toml --runs 3");
+    scratch.succeed("run a.toml --runs 1 --set link.delay=7ms");
+    assert_eq!(scratch.read("trackbed-out/a/runs.jsonl").lines().count(), 1);
+}
+
+#[test]
+fn ctrl_c_keeps_the_runs_that_are_done() {
+    let scratch = scratch("interrupt");
+    let child = begun(&scratch);
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let ended = Ended::from(child.wait_with_output().unwrap());
+    assert_eq!(ended.status, 130, "{}", ended.stderr);
+    let kept = lines(&scratch);
+    let message = format!("{kept} of 200000 runs are kept; continue with --out out");
+    assert!(ended.stderr.contains(&message), "{}", ended.stderr);
+    assert!(ended.stdout.contains("fastest") || ended.stdout.contains("quic"), "{}", ended.stdout);
+    let document: serde_json::Value = serde_json::from_str(&scratch.read("out/run.json")).unwrap();
+    let completion = &document["cells"][0]["metrics"]["completion_ms"];
+    assert_eq!(completion["n"], kept);
+    let ended = continued_as_if_nothing_had_happened(&scratch, kept + 2);
+    let message = format!("{kept} of {} runs are there already", kept + 2);
+    assert!(ended.stderr.contains(&message), "{}", ended.stderr);
+}
+
+#[test]
+fn a_process_that_is_killed_leaves_results_that_are_at_most_seconds_old() {
+    let scratch = scratch("kill");
+    let mut child = begun(&scratch);
+    wait_until("the first document", || scratch.path("out/samples.csv").exists());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let document: serde_json::Value = serde_json::from_str(&scratch.read("out/run.json")).unwrap();
+    let n = document["cells"][0]["metrics"]["completion_ms"]["n"].as_u64().unwrap();
+    assert!(n >= 1 && n <= lines(&scratch) as u64, "{n}");
+    continued_as_if_nothing_had_happened(&scratch, lines(&scratch) + 2);
+}
+
+#[test]
+fn two_campaigns_do_not_write_to_one_directory() {
+    let scratch = scratch("two");
+    let mut child = begun(&scratch);
+    let ended = scratch.trackbed(&format!("{CAMPAIGN} --runs 200000"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(ended.status, 2, "{}", ended.stderr);
+    assert!(ended.stderr.contains("another trackbed is writing here"), "{}", ended.stderr);
+}

@@ -1,0 +1,184 @@
+//! What `run`, `list` and `paper` print.
+
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use super::{Ended, SCENARIO, Scratch};
+
+fn json(ended: &Ended) -> Value {
+    serde_json::from_str(&ended.stdout).unwrap_or_else(|why| panic!("{why}: {}", ended.stdout))
+}
+
+#[test]
+fn the_document_has_the_shape_that_programs_count_on() {
+    let scratch = Scratch::new("shape");
+    let words = "run vru --runs 2 --json --set protocol=quic --set link.loss=0,1% --set tls=1.3";
+    let ended = scratch.succeed(words);
+    let document = json(&ended);
+    assert_eq!(document["trackbed"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(document["scenario"], "vru");
+    assert_eq!(document["substrate"], "virtual");
+    assert_eq!((document["seed"].as_u64(), document["runs"].as_u64()), (Some(1), Some(2)));
+    let cells = document["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 6);
+    let factors = cells[1]["factors"].as_object().unwrap();
+    let names: Vec<&str> = factors.keys().map(String::as_str).collect();
+    assert_eq!(names, ["protocol", "tls", "handshake", "loss"]);
+    assert_eq!(factors["protocol"], "quic");
+    assert_eq!(factors["tls"], "1.3");
+    assert_eq!(factors["loss"], 0.01, "a share is a number between 0 and 1");
+    for cell in cells {
+        assert_eq!(cell["failed"], 0);
+        let completion = &cell["metrics"]["completion_ms"];
+        for name in ["mean", "p50", "p95", "p99", "min", "max"] {
+            assert!(completion[name].as_f64().unwrap() > 100.0, "{name}: {completion}");
+        }
+        assert_eq!(completion["ci95"].as_array().unwrap().len(), 2);
+        assert_eq!(completion["n"], 2);
+        let units = ["_ms", "_mbps", "_bytes", "_percent", "_hz", "_ratio", "_count"];
+        for metric in cell["metrics"].as_object().unwrap().keys() {
+            assert!(units.iter().any(|unit| metric.ends_with(unit)), "{metric}");
+        }
+    }
+    let checks = document["checks"].as_array().unwrap();
+    assert!(!checks.is_empty(), "a clean link is held against arithmetic");
+    for check in checks {
+        assert_eq!(check["pass"], true, "{check}");
+        assert!(check["name"].is_string() && check["detail"].is_string());
+    }
+    assert_eq!(scratch.read("trackbed-out/vru/run.json"), ended.stdout);
+}
+
+/// 2 messages over QUIC: a round trip for the handshake and one each, 10 ms every one.
+#[test]
+fn tables_name_cells_and_show_arithmetic_beside_measurements() {
+    let scratch = Scratch::new("tables");
+    scratch.write("a.toml", SCENARIO);
+    let ended = scratch.succeed("run a.toml --set protocol=quic,tcp --runs 6");
+    let text = &ended.stdout;
+    assert!(text.starts_with("a: 2 cells, 6 runs each, virtual substrate, seed 1\n"), "{text}");
+    // tcp is not encrypted: 3 round trips too, and fewer bytes.
+    assert!(text.contains("\nfastest: tcp"), "{text}");
+    assert!(text.contains("\n   0  quic "), "{text}");
+    let quic = text.lines().find(|line| line.starts_with("   0  quic")).unwrap();
+    let words: Vec<&str> = quic.split_whitespace().collect();
+    assert!(words.windows(2).any(|pair| pair == ["3", "30"]), "3 round trips are 30 ms: {quic}");
+    assert!(words.ends_with(&["6", "0"]), "six runs, none failed: {quic}");
+    assert!(text.contains("checks against arithmetic: 2 of 2 hold (-v shows them)"), "{text}");
+    assert!(ended.stderr.contains("trackbed replay trackbed-out/a CELL RUN"), "{}", ended.stderr);
+
+    let verbose = scratch.succeed("run a.toml -v");
+    assert!(verbose.stdout.contains("holds  quic: 3 round trips"), "{}", verbose.stdout);
+    assert!(verbose.stdout.contains("wire_bytes"), "{}", verbose.stdout);
+}
+
+#[test]
+fn failed_runs_make_status_1_and_come_with_the_command_that_replays_them() {
+    let scratch = Scratch::new("failed");
+    scratch.write("a.toml", SCENARIO);
+    let words = "run a.toml --set link.loss=1 --set workload.timeout=2s --out lost";
+    let ended = scratch.trackbed(words);
+    assert_eq!(ended.status, 1, "{}", ended.stderr);
+    let command = "trackbed replay lost 0 0";
+    assert!(ended.stdout.contains(&format!("    {command}\n")), "{}", ended.stdout);
+    // In a pipe of JSON the command goes where people look.
+    let ended = scratch.trackbed(&format!("{words} --json"));
+    assert_eq!((ended.status, &json(&ended)["cells"][0]["failed"]), (1, &Value::from(2)));
+    assert!(ended.stderr.contains(command), "{}", ended.stderr);
+    // A failed run is repeated as such.
+    let ended = scratch.trackbed(command.strip_prefix("trackbed ").unwrap());
+    assert_eq!(ended.status, 1, "{}", ended.stderr);
+    assert!(ended.stdout.contains("the run failed: "), "{}", ended.stdout);
+    assert!(ended.stderr.contains("gave what the directory holds"), "{}", ended.stderr);
+}
+
+#[test]
+fn two_processes_and_any_number_of_jobs_give_the_same_bytes() {
+    let scratch = Scratch::new("same");
+    let words = "run vru --runs 2 --set link.loss=2% --json";
+    let one = scratch.succeed(&format!("{words} --out one --jobs 1"));
+    let two = scratch.succeed(&format!("{words} --out two --jobs 1"));
+    let three = scratch.succeed(&format!("{words} --out three --jobs 3"));
+    assert!(one.stdout == two.stdout && one.stdout == three.stdout);
+    let same = |file: &str| {
+        let [one, two, three] =
+            ["one", "two", "three"].map(|d| scratch.read(&format!("{d}/{file}")));
+        assert!(one == two && one == three, "{file}");
+    };
+    same("run.json");
+    same("samples.csv");
+    let sorted = |directory: &str| {
+        let text = scratch.read(&format!("{directory}/runs.jsonl"));
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    assert_eq!(sorted("one"), sorted("two"));
+    assert_eq!(sorted("one"), sorted("three"), "runs are written as they end");
+    let other = scratch.succeed(&format!("{words} --out other --seed 2"));
+    assert_ne!(json(&other)["cells"], json(&one)["cells"]);
+}
+
+#[test]
+fn a_paper_is_held_against_ours() {
+    let scratch = Scratch::new("paper");
+    let ended = scratch.trackbed("paper vru --runs 6 --json");
+    let document = json(&ended);
+    let figures = document["paper"]["figures"].as_array().unwrap();
+    assert!(!figures.is_empty() && figures.iter().all(|figure| figure["ours"].is_number()));
+    let claims = document["paper"]["claims"].as_array().unwrap();
+    let hold = claims.iter().all(|claim| claim["verdict"] == "holds");
+    assert_eq!(ended.status, if hold { 0 } else { 1 });
+    // Without the cells that a claim is about, it cannot hold.
+    let ended = scratch.trackbed("paper vru --runs 1 --set protocol=http3");
+    assert_eq!(ended.status, 1, "{}", ended.stderr);
+    assert!(ended.stdout.contains("not measured"), "{}", ended.stdout);
+}
+
+#[test]
+fn lists_and_help_are_complete() {
+    let scratch = Scratch::new("lists");
+    for (words, parts) in [
+        ("list", ["vru", "http3"]),
+        ("list scenarios", ["vru", "bulk"]),
+        ("list protocols", ["http2", "tcp+tls"]),
+        ("list links", ["gilbert-elliott", "link.delay"]),
+        ("list queues", ["codel", "100 packets"]),
+        ("list workloads", ["messages", "bulk"]),
+        ("list congestion", ["cubic", "bbr3"]),
+        ("list metrics", ["completion_ms", "retransmission_percent"]),
+        ("list keys", ["link.loss", "workload.phones"]),
+        ("help run", ["--set <KEY=VALUE>", "Ctrl-C keeps the runs"]),
+        ("help replay", ["phone.pcapng", "tls-keys.log"]),
+        ("--help", ["Exit status", "replay"]),
+    ] {
+        let ended = scratch.succeed(words);
+        assert_eq!(ended.stderr, "", "{words}");
+        for part in parts {
+            assert!(ended.stdout.contains(part), "{words}: no {part} in\n{}", ended.stdout);
+        }
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let scratch = Scratch::new("pipe");
+    for words in ["list keys", "run vru --runs 1"] {
+        let mut child =
+            scratch.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        drop(child.stderr.take());
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{words}");
+    }
+}
+
+#[test]
+fn nothing_is_coloured_and_no_bar_is_drawn_in_a_pipe() {
+    let scratch = Scratch::new("plain");
+    let mut command = scratch.command("run vru --runs 1");
+    let ended = Ended::from(command.env("CLICOLOR_FORCE", "0").output().unwrap());
+    for text in [&ended.stdout, &ended.stderr] {
+        assert!(!text.contains('\u{1b}') && !text.contains('\r'), "{text:?}");
+    }
+}
