@@ -1,6 +1,8 @@
 //! From the results of single runs to what a cell's runs say together, and to how cells differ.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::thread;
 
 use trackbed_measure::results::{
     CellResult, Difference, Failure, MetricSummary, Outcome, RunResult, Verdict,
@@ -18,7 +20,8 @@ const COMPARED: [(&str, bool); 3] =
 /// Summarises the runs of every cell of `plan`. `runs` may be in any order and incomplete.
 pub fn cells(plan: &Plan, runs: &[RunResult]) -> Vec<CellResult> {
     let by_cell = sorted_by_cell(plan, runs);
-    plan.cells.iter().zip(&by_cell).map(|(cell, runs)| summarize(cell, runs)).collect()
+    let cells: Vec<_> = plan.cells.iter().zip(&by_cell).collect();
+    on_all_cores(&cells, |(cell, runs)| summarize(cell, runs))
 }
 
 /// Compares every cell with the best one under the same conditions: what is to be chosen is
@@ -27,28 +30,45 @@ pub fn cells(plan: &Plan, runs: &[RunResult]) -> Vec<CellResult> {
 pub fn differences(plan: &Plan, cells: &[CellResult], runs: &[RunResult]) -> Vec<Difference> {
     let by_cell = sorted_by_cell(plan, runs);
     let groups = comparable(&plan.conditions, cells);
-    let compare = |(group, (metric, _)): (&Vec<usize>, (&str, bool))| {
-        let Some(best) = best_cell(cells, group) else { return Vec::new() };
-        let baseline = run_means(&by_cell[best], metric, plan.runs);
-        let others = group.iter().filter(|cell| **cell != best);
-        let difference = |cell: &usize| {
-            let values = run_means(&by_cell[*cell], metric, plan.runs);
-            let pairs = paired(&baseline, &values).ok()?;
-            Some(Difference {
-                metric: metric.to_owned(),
-                cell: *cell as u32,
-                against: best as u32,
-                mean: pairs.mean,
-                ci95: pairs.ci95,
-                percent: pairs.relative.map(|relative| relative.mean * 100.0),
-                n: pairs.n as u32,
-                verdict: verdict(&pairs),
-            })
-        };
-        others.filter_map(difference).collect()
+    let mut pairs = Vec::new();
+    for (metric, _) in COMPARED {
+        for group in &groups {
+            let Some(best) = best_cell(cells, group) else { continue };
+            let others = group.iter().filter(|cell| **cell != best);
+            pairs.extend(others.map(|cell| (metric, best, *cell)));
+        }
+    }
+    let difference = |&(metric, best, cell): &(&str, usize, usize)| {
+        let means = |cell: usize| run_means(&by_cell[cell], metric, plan.runs);
+        let pairs = paired(&means(best), &means(cell)).ok()?;
+        Some(Difference {
+            metric: metric.to_owned(),
+            cell: cell as u32,
+            against: best as u32,
+            mean: pairs.mean,
+            ci95: pairs.ci95,
+            percent: pairs.relative.map(|relative| relative.mean * 100.0),
+            n: pairs.n as u32,
+            verdict: verdict(&pairs),
+        })
     };
-    let metrics = COMPARED.into_iter();
-    metrics.flat_map(|metric| groups.iter().map(move |g| (g, metric))).flat_map(compare).collect()
+    on_all_cores(&pairs, difference).into_iter().flatten().collect()
+}
+
+/// `work` for each of `items`, in their order. Intervals are computed by resampling, which for
+/// hundreds of cells takes many seconds.
+fn on_all_cores<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let share = items.len().div_ceil(cores).max(1);
+    let work = &work;
+    thread::scope(|scope| {
+        let workers: Vec<_> = items
+            .chunks(share)
+            .map(|chunk| scope.spawn(move || chunk.iter().map(work).collect::<Vec<R>>()))
+            .collect();
+        let joined = workers.into_iter().map(|worker| worker.join().expect("workers do not panic"));
+        joined.flatten().collect()
+    })
 }
 
 fn verdict(pairs: &PairedDifference) -> Verdict {
