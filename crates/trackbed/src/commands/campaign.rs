@@ -33,6 +33,13 @@ pub struct Finished {
 }
 
 impl Finished {
+    /// Says so if what is held against a paper is not what the paper did.
+    pub fn tell_changed(&self, options: &RunOptions) {
+        if !options.overrides.is_empty() {
+            tell("note: --set changed the scenario, so the paper's figures may not be of the same");
+        }
+    }
+
     /// The command that replays a run, without the numbers of its cell and of itself.
     pub fn replay_command(&self) -> String {
         format!("trackbed replay {}", shell_word(&self.directory))

@@ -37,6 +37,7 @@ pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
         let text = summary::render(&finished.document, options);
         output::print(&format!("{text}\n{}", comparison::render(&found)))?;
     }
+    finished.tell_changed(&arguments.options);
     finished.tell_where(arguments.options.json);
     Ok(match finished.verdict() {
         Verdict::Success if claims.iter().any(|claim| !claim.pass) => Verdict::CheckFailed,

@@ -29,6 +29,7 @@ pub fn execute(arguments: &RunArguments) -> anyhow::Result<Verdict> {
     if let Some(reference) = reference {
         text.push('\n');
         text.push_str(&comparison::render(&reference));
+        finished.tell_changed(&arguments.options);
     }
     output::print(&text)?;
     finished.tell_where(false);
