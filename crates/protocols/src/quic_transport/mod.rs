@@ -1,6 +1,7 @@
 //! QUIC (RFC 9000) on a substrate's UDP sockets: what `quic` and `http3` have in common.
 
 mod pacing;
+mod probing;
 mod runtime;
 mod session;
 mod settings;
@@ -13,7 +14,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use noq::{ConnectionError, Endpoint, PathId, TransportConfig, VarInt};
-use trackbed_substrate::Host;
+use trackbed_substrate::{Host, spawn};
 
 use crate::config::{ClientConfig, ServerConfig};
 use crate::error::{Error, Result, Step};
@@ -63,7 +64,10 @@ impl QuicDialer {
             .map_err(|error| Error::lasting(self.protocol, Step::Connect, error))?;
         let connection = match connecting.into_0rtt() {
             // Whether the server accepts shows in `security`, and in the streams' errors.
-            Ok((connection, _accepted)) => connection,
+            Ok((connection, accepted)) => {
+                spawn(probing::probe(connection.weak_handle(), accepted)).detach();
+                connection
+            }
             Err(connecting) => connecting
                 .await
                 .map_err(|error| connection_failed(self.protocol, Step::Handshake, &error))?,

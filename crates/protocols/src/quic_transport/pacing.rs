@@ -1,4 +1,5 @@
-//! Pacing as RFC 9002 section 7.7 has it, for controllers that leave it to the engine.
+//! Pacing as RFC 9002 section 7.7 has it, for controllers that leave it to the engine, and within
+//! what the engine's clock can tell apart for all.
 //!
 //! There a sender may send a burst of the size of the initial window. The engine's own pacer spreads
 //! even two packets over several milliseconds on a path whose window is small, and so adds up to
@@ -127,7 +128,9 @@ impl Controller for Paced {
 
     fn metrics(&self) -> ControllerMetrics {
         let mut metrics = self.inner.metrics();
-        metrics.pacing_rate = Some(self.rate());
+        // At more than a byte in a nanosecond the engine waits for no time at all, over and over.
+        let own = metrics.pacing_rate.map(|rate| rate.clamp(1, BURST_RATE));
+        metrics.pacing_rate = Some(own.unwrap_or_else(|| self.rate()));
         metrics
     }
 

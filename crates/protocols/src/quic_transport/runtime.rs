@@ -2,6 +2,7 @@
 
 use std::io::{self, IoSliceMut};
 use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -95,8 +96,7 @@ impl AsyncUdpSocket for Socket {
     }
 }
 
-/// The sending side. A transmit is one datagram (`max_transmit_segments` stays 1): batches would
-/// leave as bursts that no pacer meant.
+/// The sending side.
 #[derive(Debug)]
 struct Sender(Arc<dyn UdpSocket>);
 
@@ -116,6 +116,15 @@ impl UdpSender for Sender {
         // To QUIC a datagram that the host refuses is a lost one; recovery deals with it
         // (RFC 9002), and an error here would end the whole endpoint.
         self.0.poll_send(cx, &datagram).map(|_| Ok(()))
+    }
+
+    /// As many as the closing of a connection needs that is still being set up: the client tells
+    /// of it in an Initial packet, which fills its datagram (RFC 9000 section 14.1), and in a
+    /// Handshake packet behind it (section 10.2.3). The engine makes both in one batch or, where
+    /// a batch has no room for the second one, starts over with the first one, without end.
+    /// Otherwise batches change nothing: the engine's pacer lets each datagram go on its own.
+    fn max_transmit_segments(&self) -> NonZeroUsize {
+        const { NonZeroUsize::new(2).unwrap() }
     }
 }
 

@@ -72,7 +72,6 @@ pub(super) fn transport(
         .max_concurrent_bidi_streams(VarInt::from_u32(STREAMS_MAX))
         // RFC 9002 section 6.2.2.
         .initial_rtt(Duration::from_millis(333))
-        .enable_segmentation_offload(false)
         .datagram_receive_buffer_size(None)
         .congestion_controller_factory((congestion.factory)());
     if let Some(observer) = &parameters.observer {
@@ -183,7 +182,7 @@ const CONGESTION: &[QuicCongestion] = &[
         name: "bbr3",
         summary: "BBR version 3 (draft-ietf-ccwg-bbr)",
         repeatable: false,
-        factory: || Arc::new(Bbr3Config::default()),
+        factory: || Arc::new(PacedFactory::new(Bbr3Config::default())),
     },
 ];
 

@@ -4,5 +4,6 @@ mod bodies;
 mod determinism;
 mod failures;
 mod negotiation;
+mod recovery;
 mod round_trips;
 mod support;

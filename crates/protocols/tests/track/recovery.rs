@@ -1,0 +1,121 @@
+//! What QUIC has to get over: lost handshakes, and networks that take no time.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use futures_util::future::select;
+use trackbed_core::{Packet, Seed, Time};
+use trackbed_net::models::loss::Listed;
+use trackbed_net::models::{Loss, Outage, Spells};
+use trackbed_net::{Direction, LinkId, LinkSpec, Point, Tap};
+use trackbed_protocols::{
+    ClientConfig, Connection, Handshake, ServerConfig, body, quic_congestion,
+};
+use trackbed_substrate::{now, sleep, sleep_until};
+
+use crate::support::{
+    RTT, clean, get, network, ping, protocol, server_address, service, simulate_on,
+};
+
+/// Counts the packets that hosts send.
+#[derive(Clone, Default)]
+struct Counter(Arc<AtomicU64>);
+
+impl Tap for Counter {
+    fn see(&mut self, _: Time, _: LinkId, _: Direction, point: Point, _: &Packet) {
+        if point == Point::Entered {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The server's first flight is lost. It is sent again about 1 s after the first time, Initial
+/// packets first: for some time the client has keys for both spaces and has used one. It tells
+/// of the end in both, once.
+#[test]
+fn a_handshake_that_is_given_up_at_any_time_ends_with_a_few_packets() {
+    for name in ["quic", "http3"] {
+        for ms in (50..2_500).step_by(25) {
+            let seed = Seed::of_run(ms, 0);
+            let down = clean().with(Loss::new(Listed::new([1, 2, 3])));
+            let mut network = network(&clean(), &down, &seed);
+            let counter = Counter::default();
+            network.set_tap(Some(Box::new(counter.clone())));
+            simulate_on(network, seed, |track| async move {
+                let server = track.serve(protocol(name));
+                let dialer = track.dialer(protocol(name), &server, ClientConfig::default());
+                let patience = sleep(Duration::from_millis(ms));
+                drop(select(dialer.connect(server_address()), patience).await);
+                sleep(RTT * 5).await;
+            });
+            let packets = counter.0.load(Ordering::Relaxed);
+            assert!(packets < 60, "{name}, given up after {ms} ms: {packets} packets");
+        }
+    }
+}
+
+/// The server's first flight is lost, the answer to early data with it. The server has then used up
+/// what it may send before it knows the client's address (RFC 9000 section 8.1); the client's
+/// timer has to go on (RFC 9002 section 6.2.2.1).
+#[test]
+fn an_answer_to_early_data_arrives_although_its_beginning_is_lost() {
+    for name in ["quic", "http3"] {
+        for silent_ms in (20..400).step_by(20) {
+            let waited = early(name, Duration::from_millis(silent_ms), async |connection| {
+                let response = connection.exchange(get("/zeros?20000")).await.unwrap();
+                assert_eq!(body::drain(response.body).await, Ok(20_000));
+            });
+            assert!(waited < Duration::from_secs(8), "{name}, {silent_ms} ms: {waited:?}");
+        }
+    }
+}
+
+/// How long an exchange in early data takes when nothing of the server arrives for some time.
+fn early(
+    name: &str,
+    silent: Duration,
+    exchange: impl AsyncFnOnce(&dyn Connection) + Send,
+) -> Duration {
+    let seed = Seed::of_run(1, 0);
+    let begin = Time::from_millis(10_000);
+    let silent = Spells::new([(begin, begin + silent)]).unwrap();
+    let down = clean().with(Outage { down: silent });
+    simulate_on(network(&clean(), &down, &seed), seed, |track| async move {
+        let server = track.serve(protocol(name));
+        let config = ClientConfig { handshake: Handshake::Early, ..ClientConfig::default() };
+        let dialer = track.dialer(protocol(name), &server, config);
+        let first = dialer.connect(server_address()).await.unwrap();
+        ping(&*first).await.unwrap();
+        sleep(RTT).await;
+        first.close().await;
+        sleep_until(begin).await;
+        let connection = dialer.connect(server_address()).await.unwrap();
+        exchange(&*connection).await;
+        now() - begin
+    })
+}
+
+/// On a network without any delay BBR measures rates beyond a byte in a nanosecond.
+#[test]
+fn every_congestion_control_gets_along_with_a_network_that_takes_no_time() {
+    for congestion in quic_congestion() {
+        let seed = Seed::of_run(1, 0);
+        let instant = LinkSpec::new();
+        simulate_on(network(&instant, &instant, &seed), seed, |track| async move {
+            let mut config = ServerConfig::default();
+            config.transport.congestion = congestion.name.to_owned();
+            let transport = config.transport.clone();
+            let server = track.serve_with(protocol("quic"), &config, Rc::new(service));
+            let config = ClientConfig { transport, ..ClientConfig::default() };
+            let dialer = track.dialer(protocol("quic"), &server, config);
+            let connection = dialer.connect(server_address()).await.unwrap();
+            for _ in 0..100 {
+                ping(&*connection).await.unwrap();
+            }
+            let response = connection.exchange(get("/zeros?1000000")).await.unwrap();
+            assert_eq!(body::drain(response.body).await, Ok(1_000_000));
+        });
+    }
+}
