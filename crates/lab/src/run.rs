@@ -1,6 +1,7 @@
 //! One run of one cell: build the track, start the server, let the workload drive, collect events.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,12 +35,27 @@ impl Runner {
         Runner { simulation }
     }
 
+    /// The same with another limit of simulated time, beyond which a run is stalled; without it a
+    /// day.
+    #[must_use]
+    pub fn with_time_limit(self, limit: Time) -> Runner {
+        Runner { simulation: self.simulation.with_time_limit(limit) }
+    }
+
     /// Executes run number `run` of `cell` under the root seed `root`.
     ///
     /// # Errors
     /// [`RunError::Cancelled`]. Everything else that goes wrong in a run is its outcome.
     pub fn execute(&self, cell: &Cell, root: u64, run: u32) -> Result<Outcome, RunError> {
         self.simulate(cell, Seed::of_run(root, u64::from(run)), None)
+    }
+
+    /// The same run as all its events, oldest first, whatever they come to.
+    ///
+    /// # Errors
+    /// Everything that leaves a run without an end.
+    pub fn events(&self, cell: &Cell, root: u64, run: u32) -> Result<Vec<Record>, Unfinished> {
+        self.record(cell, Seed::of_run(root, u64::from(run)), None)
     }
 
     /// The same with every packet, key and trace captured.
@@ -62,19 +78,49 @@ impl Runner {
         seed: Seed,
         capture: Option<&Capture>,
     ) -> Result<Outcome, RunError> {
+        match self.record(cell, seed, capture) {
+            Ok(records) => Ok(outcome(&records)),
+            Err(Unfinished::Run(error @ RunError::Cancelled { .. })) => Err(error),
+            Err(error) => Ok(Outcome::Failed(error.to_string())),
+        }
+    }
+
+    fn record(
+        &self,
+        cell: &Cell,
+        seed: Seed,
+        capture: Option<&Capture>,
+    ) -> Result<Vec<Record>, Unfinished> {
         let mut track = Track::build(&cell.network, cell.workload.phones(), &seed);
         track.network.set_tap(capture.map(|capture| capture.tap(track.shared)));
         let layout = Layout { phones: track.phones, shared: track.shared };
         let observer = capture.map(Capture::observer);
         let main = |hosts| drive(cell, seed, hosts, layout, observer);
-        match self.simulation.run(seed, track.network, main) {
-            Ok(Ok(records)) => Ok(outcome(&records)),
-            Ok(Err(error)) => Ok(Outcome::Failed(error.to_string())),
-            Err(error @ RunError::Cancelled { .. }) => Err(error),
-            Err(error) => Ok(Outcome::Failed(error.to_string())),
+        let finished = self.simulation.run(seed, track.network, main).map_err(Unfinished::Run)?;
+        finished.map_err(Unfinished::Protocol)
+    }
+}
+
+/// Why a run has no end.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Unfinished {
+    /// It stalled, panicked or was cancelled.
+    Run(RunError),
+    /// The protocol could not be set up.
+    Protocol(Error),
+}
+
+impl fmt::Display for Unfinished {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unfinished::Run(error) => error.fmt(f),
+            Unfinished::Protocol(error) => error.fmt(f),
         }
     }
 }
+
+impl std::error::Error for Unfinished {}
 
 /// The parts of a [`Track`] that a run needs to know while its network is in use.
 struct Layout {
@@ -137,11 +183,8 @@ fn serve(
     log: &EventLog,
 ) -> Result<ServerHandle, Error> {
     let host = hosts.get(SERVER_NAME).expect("every track has a server");
-    let config = ServerConfig {
-        tls: cell.endpoint.tls_parameters(),
-        transport,
-        ..ServerConfig::default()
-    };
+    let config =
+        ServerConfig { tls: cell.endpoint.tls_parameters(), transport, ..ServerConfig::default() };
     cell.endpoint.protocol.serve(host, SERVER, &config, cell.workload.service(log.clone()))
 }
 
@@ -179,9 +222,9 @@ fn outcome(records: &[Record]) -> Outcome {
     if let Err(reason) = metrics::outcome(records) {
         return Outcome::Failed(reason);
     }
-    let samples = metrics::registry().iter().map(|metric| {
-        (metric.name.to_owned(), (metric.compute)(records))
-    });
+    let samples = metrics::registry()
+        .iter()
+        .map(|metric| (metric.name.to_owned(), (metric.compute)(records)));
     let samples: BTreeMap<String, Vec<f64>> =
         samples.filter(|(_, values)| !values.is_empty()).collect();
     Outcome::Samples(samples)
