@@ -24,6 +24,7 @@ use crate::protocol::ServerHandle;
 use crate::security::Security;
 use crate::stats::TransportStats;
 use crate::tls::{Profile, Randomness, SERVER_NAME, TlsClient, TlsServer};
+use probing::Leave;
 use runtime::{Runtime, Socket};
 use session::{ClientCrypto, ServerCrypto};
 pub use settings::{QuicCongestion, quic_congestion};
@@ -35,6 +36,7 @@ pub(crate) struct QuicDialer {
     local: Option<IpAddr>,
     tls: TlsClient,
     transport: Arc<TransportConfig>,
+    congestion: &'static QuicCongestion,
     endpoints: RefCell<BTreeMap<IpAddr, Endpoint>>,
     ledger: Option<Ledger>,
 }
@@ -49,6 +51,7 @@ impl QuicDialer {
             protocol: profile.protocol,
             tls: TlsClient::new(profile, host.entropy(), config)?,
             transport: settings::transport(profile.protocol, &config.transport)?,
+            congestion: settings::congestion(profile.protocol, &config.transport)?,
             local: config.local,
             host,
             endpoints: RefCell::default(),
@@ -59,13 +62,14 @@ impl QuicDialer {
     /// Connects; with a session ticket that allows early data, without waiting for the server.
     pub(crate) async fn connect(&self, remote: SocketAddr) -> Result<QuicConnection> {
         let endpoint = self.endpoint(remote.ip())?;
+        let leave = Leave::default();
         let connecting = endpoint
-            .connect_with(self.client_config(), remote, SERVER_NAME)
+            .connect_with(self.client_config(&leave), remote, SERVER_NAME)
             .map_err(|error| Error::lasting(self.protocol, Step::Connect, error))?;
         let connection = match connecting.into_0rtt() {
             // Whether the server accepts shows in `security`, and in the streams' errors.
-            Ok((connection, accepted)) => {
-                spawn(probing::probe(connection.weak_handle(), accepted)).detach();
+            Ok((connection, _accepted)) => {
+                spawn(probing::probe(connection.weak_handle(), leave)).detach();
                 connection
             }
             Err(connecting) => connecting
@@ -76,9 +80,10 @@ impl QuicDialer {
         Ok(QuicConnection { connection, account: Rc::new(account) })
     }
 
-    fn client_config(&self) -> noq::ClientConfig {
+    fn client_config(&self, leave: &Leave) -> noq::ClientConfig {
         let mut config = noq::ClientConfig::new(Arc::new(ClientCrypto(self.tls.clone())));
-        config.transport_config(Arc::clone(&self.transport));
+        let transport = settings::with_probes(&self.transport, self.congestion, leave.clone());
+        config.transport_config(Arc::new(transport));
         if let Some(seeded) = self.tls.randomness.seeded() {
             let seeded = seeded.clone();
             let provider = move || settings::initial_destination(&seeded);

@@ -14,22 +14,27 @@ use std::time::{Duration, Instant};
 use noq::congestion::{Controller, ControllerFactory, ControllerMetrics};
 use noq_proto::RttEstimator;
 
+use super::probing::Leave;
+
 /// Builds the controllers of `inner`, paced.
-#[derive(Debug)]
-pub(super) struct PacedFactory<F> {
-    inner: Arc<F>,
+pub(super) struct PacedFactory {
+    inner: Arc<dyn ControllerFactory + Send + Sync>,
+    leave: Leave,
 }
 
-impl<F> PacedFactory<F> {
-    pub(super) fn new(inner: F) -> PacedFactory<F> {
-        PacedFactory { inner: Arc::new(inner) }
+impl PacedFactory {
+    pub(super) fn new(
+        inner: Arc<dyn ControllerFactory + Send + Sync>,
+        leave: Leave,
+    ) -> PacedFactory {
+        PacedFactory { inner, leave }
     }
 }
 
-impl<F: ControllerFactory> ControllerFactory for PacedFactory<F> {
+impl ControllerFactory for PacedFactory {
     fn build(self: Arc<Self>, now: Instant, mtu: u16) -> Box<dyn Controller> {
         let inner = Arc::clone(&self.inner).build(now, mtu);
-        Box::new(Paced { inner, in_flight: 0, smoothed_rtt: None })
+        Box::new(Paced { inner, in_flight: 0, smoothed_rtt: None, leave: self.leave.clone() })
     }
 }
 
@@ -39,6 +44,7 @@ struct Paced {
     /// Bytes in flight, as far as a controller hears of them.
     in_flight: u64,
     smoothed_rtt: Option<Duration>,
+    leave: Leave,
 }
 
 impl Paced {
@@ -62,6 +68,7 @@ impl Controller for Paced {
 
     fn on_packet_sent(&mut self, now: Instant, bytes: u16, number: u64) {
         self.in_flight += u64::from(bytes);
+        self.leave.take();
         self.inner.on_packet_sent(now, bytes, number);
     }
 
@@ -123,7 +130,10 @@ impl Controller for Paced {
     }
 
     fn window(&self) -> u64 {
-        self.inner.window()
+        match self.leave.is_given() {
+            true => self.inner.window().max(self.in_flight + DATAGRAM_MAX),
+            false => self.inner.window(),
+        }
     }
 
     fn metrics(&self) -> ControllerMetrics {
@@ -139,6 +149,7 @@ impl Controller for Paced {
             inner: self.inner.clone_box(),
             in_flight: self.in_flight,
             smoothed_rtt: self.smoothed_rtt,
+            leave: self.leave.clone(),
         })
     }
 
@@ -153,3 +164,6 @@ impl Controller for Paced {
 
 /// A gigabyte in a second: one byte in a nanosecond, the engine's finest step.
 const BURST_RATE: u64 = 1_000_000_000;
+
+/// No datagram is longer.
+const DATAGRAM_MAX: u64 = 1 << 16;

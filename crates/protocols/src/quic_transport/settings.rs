@@ -15,6 +15,7 @@ use trackbed_core::Time;
 use trackbed_substrate::{EntropyError, SeededEntropy, to_std_instant};
 
 use super::pacing::PacedFactory;
+use super::probing::Leave;
 use crate::STREAMS_MAX;
 use crate::config::TransportParameters;
 use crate::error::{Error, Result};
@@ -34,6 +35,12 @@ pub struct QuicCongestion {
     factory: fn() -> Arc<dyn ControllerFactory + Send + Sync>,
 }
 
+impl QuicCongestion {
+    fn paced(&self, leave: Leave) -> Arc<PacedFactory> {
+        Arc::new(PacedFactory::new((self.factory)(), leave))
+    }
+}
+
 impl fmt::Debug for QuicCongestion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("QuicCongestion").field("name", &self.name).finish_non_exhaustive()
@@ -46,6 +53,22 @@ pub fn quic_congestion() -> &'static [QuicCongestion] {
     CONGESTION
 }
 
+/// The congestion control that is asked for.
+///
+/// # Errors
+/// If the engine has none of this name.
+pub(super) fn congestion(
+    protocol: &'static str,
+    parameters: &TransportParameters,
+) -> Result<&'static QuicCongestion> {
+    let name = parameters.congestion.as_str();
+    CONGESTION.iter().find(|entry| entry.name == name).ok_or_else(|| {
+        let names: Vec<_> = CONGESTION.iter().map(|entry| entry.name).collect();
+        let advice = format!("it has no congestion control `{name}`: use {}", names.join(", "));
+        Error::Unsupported { protocol, advice }
+    })
+}
+
 /// The transport's settings for either side.
 ///
 /// # Errors
@@ -55,11 +78,7 @@ pub(super) fn transport(
     parameters: &TransportParameters,
 ) -> Result<Arc<TransportConfig>> {
     let unsupported = |advice: String| Error::Unsupported { protocol, advice };
-    let name = parameters.congestion.as_str();
-    let congestion = CONGESTION.iter().find(|entry| entry.name == name).ok_or_else(|| {
-        let names: Vec<_> = CONGESTION.iter().map(|entry| entry.name).collect();
-        unsupported(format!("it has no congestion control `{name}`: use {}", names.join(", ")))
-    })?;
+    let congestion = congestion(protocol, parameters)?;
     let idle = IdleTimeout::try_from(parameters.idle_timeout)
         .map_err(|_| unsupported("the idle timeout is too long: use hours at most".to_owned()))?;
     let window = VarInt::from_u32(parameters.window);
@@ -73,11 +92,22 @@ pub(super) fn transport(
         // RFC 9002 section 6.2.2.
         .initial_rtt(Duration::from_millis(333))
         .datagram_receive_buffer_size(None)
-        .congestion_controller_factory((congestion.factory)());
+        .congestion_controller_factory(congestion.paced(Leave::default()));
     if let Some(observer) = &parameters.observer {
         transport.qlog_factory(Arc::new(Traces(Arc::clone(observer))));
     }
     Ok(Arc::new(transport))
+}
+
+/// The same settings for a connection of its own, whose probes `leave` lets go.
+pub(super) fn with_probes(
+    shared: &TransportConfig,
+    congestion: &QuicCongestion,
+    leave: Leave,
+) -> TransportConfig {
+    let mut transport = shared.clone();
+    transport.congestion_controller_factory(congestion.paced(leave));
+    transport
 }
 
 /// An endpoint's settings: everything that it would otherwise draw from the operating system
@@ -170,19 +200,19 @@ const CONGESTION: &[QuicCongestion] = &[
         name: "cubic",
         summary: "CUBIC (RFC 9438)",
         repeatable: true,
-        factory: || Arc::new(PacedFactory::new(CubicConfig::default())),
+        factory: || Arc::new(CubicConfig::default()),
     },
     QuicCongestion {
         name: "reno",
         summary: "NewReno (RFC 9002 section 7)",
         repeatable: true,
-        factory: || Arc::new(PacedFactory::new(NewRenoConfig::default())),
+        factory: || Arc::new(NewRenoConfig::default()),
     },
     QuicCongestion {
         name: "bbr3",
         summary: "BBR version 3 (draft-ietf-ccwg-bbr)",
         repeatable: false,
-        factory: || Arc::new(PacedFactory::new(Bbr3Config::default())),
+        factory: || Arc::new(Bbr3Config::default()),
     },
 ];
 

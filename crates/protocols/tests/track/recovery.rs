@@ -16,7 +16,7 @@ use trackbed_protocols::{
 use trackbed_substrate::{now, sleep, sleep_until};
 
 use crate::support::{
-    RTT, clean, get, network, ping, protocol, server_address, service, simulate_on,
+    RTT, clean, get, network, noise, ping, post, protocol, server_address, service, simulate_on,
 };
 
 /// Counts the packets that hosts send.
@@ -66,6 +66,21 @@ fn an_answer_to_early_data_arrives_although_its_beginning_is_lost() {
             let waited = early(name, Duration::from_millis(silent_ms), async |connection| {
                 let response = connection.exchange(get("/zeros?20000")).await.unwrap();
                 assert_eq!(body::drain(response.body).await, Ok(20_000));
+            });
+            assert!(waited < Duration::from_secs(8), "{name}, {silent_ms} ms: {waited:?}");
+        }
+    }
+}
+
+/// The same with early data that fills the congestion window (RFC 9002 section 7.5).
+#[test]
+fn early_data_arrives_although_its_acknowledgement_is_lost() {
+    for name in ["quic", "http3"] {
+        for silent_ms in (20..400).step_by(20) {
+            let waited = early(name, Duration::from_millis(silent_ms), async |connection| {
+                let (upload, sum) = noise(100_000, silent_ms);
+                let response = connection.exchange(post("/digest", upload)).await.unwrap();
+                assert_eq!(body::collect(response.body, 100).await.unwrap(), sum[..]);
             });
             assert!(waited < Duration::from_secs(8), "{name}, {silent_ms} ms: {waited:?}");
         }
