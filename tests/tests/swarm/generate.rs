@@ -1,0 +1,224 @@
+//! A random scenario for each seed.
+
+use std::fmt::{self, Write as _};
+
+use trackbed_protocols::{
+    Capabilities, CipherSuite, Handshake, TlsVersion, Transport, quic_congestion, registry,
+};
+
+use super::dice::{Dice, quoted};
+use super::links;
+
+/// A random scenario, and what is known of it beforehand.
+pub struct Case {
+    pub seed: u64,
+    pub class: Class,
+    pub text: String,
+    pub workload: Workload,
+    /// Equal seeds give equal runs. Some congestion controls of a library draw from randomness
+    /// that is not the seed's; `trackbed list` says which.
+    pub repeatable: bool,
+}
+
+/// What may be asked of a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// First faulty, then healed: each fault is either over in seconds or so mild that every
+    /// protocol has to overcome it. The links carry the load several times within the patience of
+    /// both ends. Everything has to succeed.
+    Healing,
+    /// Anything. It may fail, but has to say so.
+    Harsh,
+}
+
+/// What is sent.
+#[derive(Clone, Copy, Debug)]
+pub enum Workload {
+    Messages { phones: u32, count: u32, closed_loop: bool },
+    Bulk { phones: u32, bytes: u64 },
+}
+
+impl Case {
+    pub fn new(seed: u64) -> Case {
+        let mut dice = Dice::new(seed);
+        let class = dice.pick(&[Class::Healing, Class::Harsh]);
+        let (endpoint, repeatable) = endpoint(&mut dice, class);
+        let phones = if dice.percent(50) { 1 } else { dice.between(2, 8) as u32 };
+        let links = links::generate(&mut dice, class);
+        let limit_bytes = match class {
+            Class::Healing => (links.slowest_bits_per_s / 8).saturating_mul(LOAD_SECONDS),
+            Class::Harsh => u64::MAX,
+        };
+        let mut draft = Draft { dice, class, phones, limit_bytes, text: String::new() };
+        let workload = if draft.dice.percent(60) { draft.messages() } else { draft.bulk() };
+        let Draft { text: workload_text, .. } = draft;
+        let text = format!("seed = {seed}\nruns = 1\n{endpoint}{}{workload_text}", links.text);
+        let class = if may_starve(&endpoint) { Class::Harsh } else { class };
+        Case { seed, class, text, workload, repeatable }
+    }
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "---- case {} ({:?}) ----\n{}", self.seed, self.class, self.text)
+    }
+}
+
+/// Early data over QUIC, which is no part of what has to succeed: where it fills the congestion
+/// window and the rest of the handshake is lost behind it, the engine may probe no more, and the
+/// connection ends with its idle timeout (LIMITATIONS.md).
+fn may_starve(endpoint: &str) -> bool {
+    let quic = ["protocol = \"quic\"", "protocol = \"http3\""];
+    quic.iter().any(|line| endpoint.contains(line)) && endpoint.contains("handshake = \"early\"")
+}
+
+/// The keys of the two ends, and whether the runs repeat.
+fn endpoint(dice: &mut Dice, class: Class) -> (String, bool) {
+    let protocol = dice.pick(registry());
+    let can = protocol.capabilities();
+    let mut text = format!("protocol = {}\n", quoted(protocol.name()));
+    let mut line = |key: &str, value: String| {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{key} = {value}");
+    };
+    if !can.tls.is_empty() {
+        let (version, handshake) = security(dice, &can);
+        line("tls", quoted(version.name()));
+        line("handshake", quoted(handshake.name()));
+        if dice.percent(60) {
+            line("cipher", quoted(dice.pick(CipherSuite::ALL).name()));
+        }
+    }
+    let mut repeatable = true;
+    match can.transport {
+        Transport::Tcp => {
+            line("congestion", quoted(dice.pick(trackbed_tcp::algorithms()).name()));
+            tcp_options(dice, &mut line);
+        }
+        Transport::Udp => {
+            let index = dice.between(0, quic_congestion().len() as u64 - 1);
+            let congestion = &quic_congestion()[index as usize];
+            repeatable = congestion.repeatable;
+            line("congestion", quoted(congestion.name));
+        }
+    }
+    if can.multiplexed && dice.percent(25) {
+        line("window", quoted(format_args!("{} B", dice.magnitude(4_000, 1_000_000))));
+    }
+    match class {
+        Class::Healing => line("idle-timeout", quoted("180 s")),
+        Class::Harsh if dice.percent(50) => {
+            line("idle-timeout", quoted(format_args!("{} ms", dice.magnitude(1_000, 60_000))));
+        }
+        Class::Harsh => {}
+    }
+    (text, repeatable)
+}
+
+fn security(dice: &mut Dice, can: &Capabilities) -> (TlsVersion, Handshake) {
+    loop {
+        let chosen = (dice.pick(can.tls), dice.pick(can.handshakes));
+        // Early data needs TLS 1.3 (RFC 8446 section 2.3).
+        if chosen != (TlsVersion::Tls12, Handshake::Early) {
+            return chosen;
+        }
+    }
+}
+
+fn tcp_options(dice: &mut Dice, line: &mut impl FnMut(&str, String)) {
+    for key in ["hystart", "ecn"] {
+        if dice.percent(25) {
+            line(key, dice.percent(50).to_string());
+        }
+    }
+    for key in ["send-buffer", "receive-buffer"] {
+        if dice.percent(15) {
+            line(key, quoted(format_args!("{} B", dice.magnitude(4_000, 1_000_000))));
+        }
+    }
+    if dice.percent(10) {
+        line("keepalive", quoted(format_args!("{} ms", dice.magnitude(1_000, 60_000))));
+    }
+}
+
+/// A workload in the making.
+struct Draft {
+    dice: Dice,
+    class: Class,
+    phones: u32,
+    /// The most that the phones send altogether.
+    limit_bytes: u64,
+    text: String,
+}
+
+impl Draft {
+    fn messages(&mut self) -> Workload {
+        let phones = self.phones;
+        let fitting = self.limit_bytes / u64::from(phones);
+        let each = self.dice.percent(30);
+        let count = self.dice.between(1, if each { 6 } else { 20 }) as u32;
+        let fitting = (fitting / u64::from(count)).saturating_sub(overhead(each));
+        let size = self.dice.magnitude(64, fitting.clamp(64, 20_000));
+        let closed_loop = self.dice.percent(60);
+        self.line("kind", quoted("messages"));
+        self.line("phones", phones.to_string());
+        self.line("count", count.to_string());
+        self.line("size", quoted(format_args!("{size} B")));
+        if !closed_loop {
+            let millihertz = self.dice.magnitude(500, 100_000);
+            let rate = format!("{}.{:03} /s", millihertz / 1_000, millihertz % 1_000);
+            self.line("rate", quoted(rate));
+        }
+        if each {
+            self.line("connection", quoted("each"));
+        }
+        if self.dice.percent(30) {
+            let stagger = self.dice.between(0, 3_000);
+            self.line("stagger", quoted(format_args!("{stagger} ms")));
+        }
+        self.timeout(60_000);
+        Workload::Messages { phones, count, closed_loop }
+    }
+
+    fn bulk(&mut self) -> Workload {
+        let phones = self.phones;
+        let most = (self.limit_bytes.min(BULK_BYTES) / u64::from(phones)).max(1_000);
+        let bytes = self.dice.magnitude(1_000, most);
+        self.line("kind", quoted("bulk"));
+        self.line("phones", phones.to_string());
+        self.line("size", quoted(format_args!("{bytes} B")));
+        let direction = self.dice.pick(&["download", "upload"]);
+        self.line("direction", quoted(direction));
+        self.timeout(60_000);
+        Workload::Bulk { phones, bytes }
+    }
+
+    /// How long the phones wait. Where everything has to succeed it is longer than any series of
+    /// unlucky retransmissions: each waits twice as long as the one before.
+    fn timeout(&mut self, most_ms: u64) {
+        let timeout_ms = match self.class {
+            Class::Healing => 300_000,
+            Class::Harsh => self.dice.magnitude(2_000, most_ms),
+        };
+        self.line("timeout", quoted(format_args!("{timeout_ms} ms")));
+    }
+
+    fn line(&mut self, key: &str, value: String) {
+        if self.text.is_empty() {
+            self.text.push_str("\n[workload]\n");
+        }
+        let _ = writeln!(self.text, "{key} = {value}");
+    }
+}
+
+/// Bytes that a message costs beside its own: headers, and with a connection of its own the
+/// handshake with its certificate.
+fn overhead(each: bool) -> u64 {
+    if each { 5_000 } else { 500 }
+}
+
+/// A healing case sends no more than the slowest link carries in this time.
+const LOAD_SECONDS: u64 = 10;
+
+/// The most that all phones transfer in bulk: what a run takes a fraction of a second for.
+const BULK_BYTES: u64 = 2_000_000;

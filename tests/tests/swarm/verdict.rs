@@ -1,0 +1,172 @@
+//! What every run has to keep to, held against its events.
+
+use std::collections::BTreeMap;
+
+use trackbed_core::event::{Event, Record};
+use trackbed_measure::metrics;
+
+use super::generate::{Case, Class, Workload};
+
+/// What is wrong with a run that came to its end.
+pub fn problems(case: &Case, records: &[Record]) -> Vec<String> {
+    let mut problems = Problems::default();
+    if records.windows(2).any(|pair| pair[0].at > pair[1].at) {
+        problems.add("events are out of order");
+    }
+    numbers_are_finite(records, &mut problems);
+    reasons_are_clean(records, &mut problems);
+    let measured = records.iter().any(|record| record.event == Event::Started);
+    match case.workload {
+        _ if !measured => nothing_happened_unmeasured(records, &mut problems),
+        Workload::Messages { phones, count, closed_loop } => {
+            let messages = Messages::gather(records, &mut problems);
+            messages.account(phones, count, closed_loop, &mut problems);
+        }
+        Workload::Bulk { phones, bytes } => transfers(records, phones, bytes, &mut problems),
+    }
+    if case.class == Class::Healing
+        && let Err(reason) = metrics::outcome(records)
+    {
+        problems.add(format!("it had to succeed, but {reason}"));
+    }
+    problems.0
+}
+
+#[derive(Default)]
+struct Problems(Vec<String>);
+
+impl Problems {
+    fn add(&mut self, problem: impl Into<String>) {
+        self.0.push(problem.into());
+    }
+}
+
+fn numbers_are_finite(records: &[Record], problems: &mut Problems) {
+    for metric in metrics::registry() {
+        let samples = (metric.compute)(records);
+        if let Some(odd) = samples.iter().find(|sample| !sample.is_finite() || **sample < 0.0) {
+            problems.add(format!("{} is {odd}", metric.name));
+        }
+    }
+}
+
+/// A network that loses, delays and damages packets makes connections fail, but no end breaks the
+/// protocol or refuses what the other said: checksums keep what is damaged away from both.
+fn reasons_are_clean(records: &[Record], problems: &mut Problems) {
+    for record in records {
+        let Event::Failed { phone, message, reason } = &record.event else { continue };
+        if NEVER.iter().any(|phrase| reason.contains(phrase)) || reason.is_empty() {
+            problems.add(format!("phone {phone} gave up message {message}: {reason}"));
+        }
+    }
+}
+
+/// Words of errors that no network causes.
+const NEVER: [&str; 3] = ["broke the protocol", "answered with status", "longer than"];
+
+/// Without sessions to resume there is no measured part.
+fn nothing_happened_unmeasured(records: &[Record], problems: &mut Problems) {
+    if !records.iter().any(|record| matches!(record.event, Event::Failed { .. })) {
+        problems.add("nothing was measured, and nobody says why");
+    }
+    if let Some(stray) = records
+        .iter()
+        .find(|record| matches!(record.event, Event::Sent { .. } | Event::Answered { .. }))
+    {
+        problems.add(format!("nothing was measured, but {stray:?}"));
+    }
+}
+
+/// What became of each message, by phone and number.
+#[derive(Default)]
+struct Messages(BTreeMap<(u32, u32), Fate>);
+
+#[derive(Clone, Copy, Default)]
+struct Fate {
+    sent: u32,
+    received: u32,
+    answered: u32,
+    failed: u32,
+}
+
+impl Messages {
+    fn gather(records: &[Record], problems: &mut Problems) -> Messages {
+        let mut messages = Messages::default();
+        for record in records {
+            let (phone, message) = match record.event {
+                Event::Sent { phone, message, .. }
+                | Event::Received { phone, message }
+                | Event::Answered { phone, message, .. }
+                | Event::Failed { phone, message, .. } => (phone, message),
+                _ => continue,
+            };
+            let fate = messages.0.entry((phone, message)).or_default();
+            match record.event {
+                Event::Sent { .. } => fate.sent += 1,
+                Event::Received { .. } => fate.received += 1,
+                Event::Answered { status, .. } => {
+                    fate.answered += 1;
+                    if status != 200 {
+                        problems.add(format!("status {status} for {phone}/{message}"));
+                    }
+                    if fate.received == 0 {
+                        problems.add(format!("{phone}/{message} was answered unread"));
+                    }
+                }
+                _ => fate.failed += 1,
+            }
+            // Each sending is taken in at most once: what arrives on a connection arrives once.
+            if fate.received > fate.sent {
+                problems.add(format!("{phone}/{message} arrived more often than it was sent"));
+            }
+        }
+        messages
+    }
+
+    /// Every message is answered or given up, exactly once. A phone that cannot connect and waits
+    /// for answers sends nothing more after the first message that it gives up.
+    fn account(&self, phones: u32, count: u32, closed_loop: bool, problems: &mut Problems) {
+        for phone in 0..phones {
+            let mut given_up = false;
+            for message in 0..count {
+                match self.0.get(&(phone, message)) {
+                    Some(fate) if fate.answered + fate.failed == 1 => {
+                        given_up = fate.failed == 1;
+                    }
+                    Some(fate) => problems.add(format!(
+                        "{phone}/{message} was answered {} times and given up {} times",
+                        fate.answered, fate.failed
+                    )),
+                    None if closed_loop && given_up => {}
+                    None => problems.add(format!("nothing is known of {phone}/{message}")),
+                }
+            }
+        }
+        if let Some(stray) = self.0.keys().find(|key| key.0 >= phones || key.1 >= count) {
+            problems.add(format!("there is no message {stray:?}"));
+        }
+    }
+}
+
+/// Each phone's data arrives whole, once, or the phone says why not. Of an upload, both may be: the
+/// data arrives, and the word that it did is lost.
+fn transfers(records: &[Record], phones: u32, bytes: u64, problems: &mut Problems) {
+    for phone in 0..phones {
+        let (mut arrived, mut failed) = (0, 0);
+        for record in records {
+            match record.event {
+                Event::Transferred { phone: of, bytes: got, intact } if of == phone => {
+                    arrived += 1;
+                    if !intact || got != bytes {
+                        problems.add(format!("{got} of {bytes} bytes arrived, intact: {intact}"));
+                    }
+                }
+                Event::Failed { phone: of, .. } if of == phone => failed += 1,
+                _ => {}
+            }
+        }
+        if arrived > 1 || failed > 1 || arrived + failed == 0 {
+            problems.add(format!("phone {phone}: arrived {arrived} times, failed {failed} times"));
+        }
+    }
+}
