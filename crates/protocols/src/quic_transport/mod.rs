@@ -168,17 +168,23 @@ pub(crate) fn serve<F: Future<Output = ()> + 'static>(
     let connections = Nursery::default();
     let accepting = endpoint.clone();
     let ledger = config.transport.ledger.clone();
+    let serve = Rc::new(serve);
     running.spawn(async move {
         while let Some(incoming) = accepting.accept().await {
             // What fails here is a broken first packet; the client hears of it from the engine.
-            if let Ok(Ok((connection, _))) = incoming.accept().map(noq::Connecting::into_0rtt) {
-                let account = Accounted::new(connection.clone(), ledger.as_ref());
-                let served = serve(connection);
-                connections.spawn(async move {
-                    let _account = account;
-                    served.await;
-                });
-            }
+            let Ok(mut connecting) = incoming.accept() else { continue };
+            let (serve, ledger) = (Rc::clone(&serve), ledger.clone());
+            connections.spawn(async move {
+                // The client's first packet may be lost and a later one come without its hello.
+                // Streams that are opened before the hello wait for ever: the engine does not
+                // tell them when the client's limits become known.
+                if connecting.handshake_data().await.is_err() {
+                    return;
+                }
+                let Ok((connection, _)) = connecting.into_0rtt() else { return };
+                let _account = Accounted::new(connection.clone(), ledger.as_ref());
+                serve(connection).await;
+            });
         }
     });
     let open = Open { endpoint, _running: running };

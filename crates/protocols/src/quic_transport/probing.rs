@@ -15,6 +15,8 @@ use futures_util::FutureExt as _;
 use noq::{PathId, WeakConnectionHandle};
 use trackbed_substrate::sleep;
 
+use crate::nursery::yield_now;
+
 /// A connection's leave to send one packet that its congestion window does not allow.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Leave(Arc<AtomicBool>);
@@ -34,27 +36,29 @@ impl Leave {
     }
 }
 
-/// Probes with each timeout until the handshake is confirmed or the connection is gone: what the
-/// handshake has to send goes first, and a PING in any case.
+/// Probes whenever the engine has been silent for longer than its own timers ever are, until the
+/// handshake is confirmed or the connection is gone: what the handshake has to send goes first,
+/// and a PING in any case.
 pub(super) async fn probe(connection: WeakConnectionHandle, leave: Leave) {
-    let mut timeout = INITIAL_TIMEOUT;
+    let mut sent_before = 0;
     loop {
-        sleep(timeout).await;
+        sleep(SILENCE).await;
         // A handle of its own would keep a connection open that nobody else wants.
         let Some(connection) = connection.upgrade() else { return };
         if connection.handshake_confirmed().now_or_never().is_some() {
             return;
         }
-        let Some(path) = connection.path(PathId::ZERO) else { return };
-        leave.give();
-        // It fails where the path is closed; then the handshake fails as well.
-        let _ = path.ping();
-        timeout = (timeout * 2).min(TIMEOUT_MAX);
+        let sent = connection.stats().udp_tx.datagrams;
+        if sent == sent_before {
+            let Some(path) = connection.path(PathId::ZERO) else { return };
+            leave.give();
+            // It fails where the path is closed; then the handshake fails as well.
+            let _ = path.ping();
+            yield_now().await;
+        }
+        sent_before = connection.stats().udp_tx.datagrams;
     }
 }
 
-/// Three times the initial round-trip time of 333 ms (RFC 9002 sections 6.2.2 and 6.2.1).
-const INITIAL_TIMEOUT: Duration = Duration::from_millis(999);
-
-/// The engine's own limit for the time between two probes.
-const TIMEOUT_MAX: Duration = Duration::from_secs(2);
+/// The engine lets at most 2 s pass between two probes, unless round trips take longer.
+const SILENCE: Duration = Duration::from_millis(2_001);

@@ -67,7 +67,7 @@ fn an_answer_to_early_data_arrives_although_its_beginning_is_lost() {
                 let response = connection.exchange(get("/zeros?20000")).await.unwrap();
                 assert_eq!(body::drain(response.body).await, Ok(20_000));
             });
-            assert!(waited < Duration::from_secs(8), "{name}, {silent_ms} ms: {waited:?}");
+            assert!(waited < Duration::from_secs(15), "{name}, {silent_ms} ms: {waited:?}");
         }
     }
 }
@@ -82,7 +82,7 @@ fn early_data_arrives_although_its_acknowledgement_is_lost() {
                 let response = connection.exchange(post("/digest", upload)).await.unwrap();
                 assert_eq!(body::collect(response.body, 100).await.unwrap(), sum[..]);
             });
-            assert!(waited < Duration::from_secs(8), "{name}, {silent_ms} ms: {waited:?}");
+            assert!(waited < Duration::from_secs(15), "{name}, {silent_ms} ms: {waited:?}");
         }
     }
 }
