@@ -65,4 +65,4 @@ fn give_up(under_way: &BTreeSet<u64>) {
 }
 
 /// A case takes a fraction of a second; this leaves room for a very busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
