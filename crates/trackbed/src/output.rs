@@ -19,7 +19,7 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 /// Prints `value` as one indented JSON document.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub fn print_json(value: &serde_json::Value) -> anyhow::Result<()> {
     print(&format!("{value:#}\n"))
 }
