@@ -53,7 +53,6 @@ impl Case {
         let workload = if draft.dice.percent(60) { draft.messages() } else { draft.bulk() };
         let Draft { text: workload_text, .. } = draft;
         let text = format!("seed = {seed}\nruns = 1\n{endpoint}{}{workload_text}", links.text);
-        let class = if may_starve(&endpoint) { Class::Harsh } else { class };
         Case { seed, class, text, workload, repeatable }
     }
 }
@@ -62,14 +61,6 @@ impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "---- case {} ({:?}) ----\n{}", self.seed, self.class, self.text)
     }
-}
-
-/// Early data over QUIC, which is no part of what has to succeed: where it fills the congestion
-/// window and the rest of the handshake is lost behind it, the engine may probe no more, and the
-/// connection ends with its idle timeout (LIMITATIONS.md).
-fn may_starve(endpoint: &str) -> bool {
-    let quic = ["protocol = \"quic\"", "protocol = \"http3\""];
-    quic.iter().any(|line| endpoint.contains(line)) && endpoint.contains("handshake = \"early\"")
 }
 
 /// The keys of the two ends, and whether the runs repeat.

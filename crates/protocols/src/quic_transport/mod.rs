@@ -24,7 +24,7 @@ use crate::protocol::ServerHandle;
 use crate::security::Security;
 use crate::stats::TransportStats;
 use crate::tls::{Profile, Randomness, SERVER_NAME, TlsClient, TlsServer};
-use probing::Leave;
+use probing::{Leave, Occasion};
 use runtime::{Runtime, Socket};
 use session::{ClientCrypto, ServerCrypto};
 pub use settings::{QuicCongestion, quic_congestion};
@@ -68,14 +68,13 @@ impl QuicDialer {
             .map_err(|error| Error::lasting(self.protocol, Step::Connect, error))?;
         let connection = match connecting.into_0rtt() {
             // Whether the server accepts shows in `security`, and in the streams' errors.
-            Ok((connection, _accepted)) => {
-                spawn(probing::probe(connection.weak_handle(), leave)).detach();
-                connection
-            }
+            Ok((connection, _accepted)) => connection,
             Err(connecting) => connecting
                 .await
                 .map_err(|error| connection_failed(self.protocol, Step::Handshake, &error))?,
         };
+        let probes = probing::probe(connection.weak_handle(), leave, Occasion::Silence);
+        spawn(probes).detach();
         let account = Accounted::new(connection.clone(), self.ledger.as_ref());
         Ok(QuicConnection { connection, account: Rc::new(account) })
     }
@@ -160,7 +159,10 @@ pub(crate) fn serve<F: Future<Output = ()> + 'static>(
     let tls = TlsServer::new(profile, host.entropy(), config)?;
     let crypto = Arc::new(ServerCrypto(tls.clone()));
     let mut server = noq::ServerConfig::new(crypto, Arc::new(settings::NoTokens));
-    server.transport_config(settings::transport(profile.protocol, &config.transport)?);
+    let transport = settings::transport(profile.protocol, &config.transport)?;
+    server.transport_config(Arc::clone(&transport));
+    let congestion = settings::congestion(profile.protocol, &config.transport)?;
+    let settings = ServerSettings { shared: server.clone(), transport, congestion };
     let failed = |reason: String| Error::lasting(profile.protocol, Step::Listen, reason);
     let endpoint = bind(host, listen, &tls.randomness, Some(server)).map_err(failed)?;
     let local = endpoint.local_addr().map_err(|error| failed(error.to_string()))?;
@@ -171,8 +173,11 @@ pub(crate) fn serve<F: Future<Output = ()> + 'static>(
     let serve = Rc::new(serve);
     running.spawn(async move {
         while let Some(incoming) = accepting.accept().await {
+            let leave = Leave::default();
             // What fails here is a broken first packet; the client hears of it from the engine.
-            let Ok(mut connecting) = incoming.accept() else { continue };
+            let Ok(mut connecting) = incoming.accept_with(settings.with_probes(&leave)) else {
+                continue;
+            };
             let (serve, ledger) = (Rc::clone(&serve), ledger.clone());
             connections.spawn(async move {
                 // The client's first packet may be lost and a later one come without its hello.
@@ -182,6 +187,8 @@ pub(crate) fn serve<F: Future<Output = ()> + 'static>(
                     return;
                 }
                 let Ok((connection, _)) = connecting.into_0rtt() else { return };
+                let probes = probing::probe(connection.weak_handle(), leave, Occasion::Delay);
+                spawn(probes).detach();
                 let _account = Accounted::new(connection.clone(), ledger.as_ref());
                 serve(connection).await;
             });
@@ -189,6 +196,23 @@ pub(crate) fn serve<F: Future<Output = ()> + 'static>(
     });
     let open = Open { endpoint, _running: running };
     Ok(ServerHandle::new(local, Some(tls.trust), Rc::new(open)))
+}
+
+/// A server's settings, of which each connection gets its own copy.
+struct ServerSettings {
+    shared: noq::ServerConfig,
+    transport: Arc<TransportConfig>,
+    congestion: &'static QuicCongestion,
+}
+
+impl ServerSettings {
+    /// The settings of a connection whose probes `leave` lets go.
+    fn with_probes(&self, leave: &Leave) -> Arc<noq::ServerConfig> {
+        let transport = settings::with_probes(&self.transport, self.congestion, leave.clone());
+        let mut server = self.shared.clone();
+        server.transport_config(Arc::new(transport));
+        Arc::new(server)
+    }
 }
 
 /// A server's endpoint, closed when the server stops.
