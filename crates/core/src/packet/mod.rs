@@ -136,6 +136,29 @@ impl Packet {
         Ok(Packet { data })
     }
 
+    /// Takes bytes that came from outside and are only to be carried: fragments, extension headers
+    /// and any transport are welcome, and what a network card appended is cut off.
+    ///
+    /// # Errors
+    /// If there is no whole IPv4 or IPv6 header, or less than the length that it names.
+    pub fn carry(mut data: Bytes) -> Result<Packet, PacketError> {
+        let length_at = |at: usize| usize::from(u16::from_be_bytes([data[at], data[at + 1]]));
+        let (header, length) = match data.first().ok_or(PacketError::Truncated)? >> 4 {
+            4 if data.len() >= 20 => (usize::from(data[0] & 0xf) * 4, length_at(2)),
+            6 if data.len() >= 40 => (40, 40 + length_at(4)),
+            4 | 6 => return Err(PacketError::Truncated),
+            _ => return Err(PacketError::BadHeader),
+        };
+        if header < 20 || length < header {
+            return Err(PacketError::BadHeader);
+        }
+        if data.len() < length {
+            return Err(PacketError::Truncated);
+        }
+        data.truncate(length);
+        Ok(Packet { data })
+    }
+
     /// All bytes, from the IP header on.
     pub fn bytes(&self) -> &Bytes {
         &self.data

@@ -114,3 +114,23 @@ fn no_prefix_and_no_garbage_makes_the_parser_panic() {
         }
     }
 }
+
+#[test]
+fn what_is_only_carried_may_be_anything_with_an_ip_header() {
+    let socket = "10.0.0.1:1".parse().unwrap();
+    let packet = UdpDatagram::emit(socket, socket, Ecn::NotCapable, b"0123456789");
+    let mut bytes = packet.bytes().to_vec();
+    bytes.extend_from_slice(&[0; 8]);
+    assert_eq!(Packet::carry(bytes.clone().into()), Ok(packet), "padding is cut off");
+    bytes[6] = 0x20;
+    assert!(Packet::carry(bytes.clone().into()).is_ok(), "a fragment");
+    assert_eq!(Packet::carry(bytes[..30].to_vec().into()), Err(PacketError::Truncated));
+    bytes[0] = 0x44;
+    assert_eq!(Packet::carry(bytes.clone().into()), Err(PacketError::BadHeader));
+    for length in 0..40 {
+        let mut v6 = vec![0x60; length];
+        assert!(Packet::carry(v6.clone().into()).is_err(), "{length} bytes");
+        v6.resize(40 + 0x6060, 0);
+        assert!(Packet::carry(v6.into()).is_ok() || length == 0);
+    }
+}

@@ -7,9 +7,9 @@ use std::net::IpAddr;
 use rustc_hash::FxHashMap;
 use trackbed_core::Seed;
 
-use super::Network;
 use super::ids::{ChannelId, Direction, InterfaceId, LinkId, NodeId};
 use super::routes::Routes;
+use super::{Network, NodeKind};
 use crate::link::Link;
 use crate::spec::LinkSpec;
 
@@ -87,6 +87,8 @@ pub enum BuildError {
     },
     /// Both ends of a link are at the node of this name.
     SelfLink(String),
+    /// The edge of this name has no link, or more than one.
+    EdgeLinks(String),
 }
 
 impl fmt::Display for BuildError {
@@ -112,6 +114,9 @@ impl fmt::Display for BuildError {
             BuildError::SelfLink(name) => {
                 write!(f, "a link joins \"{name}\" to itself; name two different nodes")
             }
+            BuildError::EdgeLinks(name) => {
+                write!(f, "the edge \"{name}\" does not have one link; give it exactly one")
+            }
         }
     }
 }
@@ -121,7 +126,7 @@ impl std::error::Error for BuildError {}
 #[derive(Debug)]
 struct NodeSpec {
     name: String,
-    is_router: bool,
+    kind: NodeKind,
 }
 
 impl NetworkBuilder {
@@ -132,12 +137,18 @@ impl NetworkBuilder {
 
     /// Adds a host: it sends and receives, and forwards nothing.
     pub fn host(&mut self, name: impl Into<String>) -> NodeId {
-        self.node(name.into(), false)
+        self.node(name.into(), NodeKind::Host)
     }
 
     /// Adds a router.
     pub fn router(&mut self, name: impl Into<String>) -> NodeId {
-        self.node(name.into(), true)
+        self.node(name.into(), NodeKind::Router)
+    }
+
+    /// Adds an edge: a place where this network meets a real one. It has one link, needs no
+    /// address, sends packets from any address and takes every packet that reaches it.
+    pub fn edge(&mut self, name: impl Into<String>) -> NodeId {
+        self.node(name.into(), NodeKind::Edge)
     }
 
     /// Joins two nodes; [`Direction::Forward`] is from `first` to `second`.
@@ -160,10 +171,11 @@ impl NetworkBuilder {
     /// Checks everything and computes the routes.
     ///
     /// # Errors
-    /// If a name or address is used twice, an address or MTU cannot be, or a host's interface has
-    /// no address.
+    /// If a name or address is used twice, an address or MTU cannot be, a host's interface has no
+    /// address, or an edge does not have one link.
     pub fn build(self) -> Result<Network, BuildError> {
         self.check_names()?;
+        self.check_edges()?;
         let mut owners = FxHashMap::default();
         for (index, end) in self.ends.iter().enumerate() {
             self.check_end(index, end)?;
@@ -174,15 +186,16 @@ impl NetworkBuilder {
             }
         }
         let begins_at = self.ends.iter().map(|end| end.node).collect();
-        let is_router: Vec<bool> = self.nodes.iter().map(|node| node.is_router).collect();
+        let is_router = |node: &NodeSpec| node.kind == NodeKind::Router;
+        let is_router: Vec<bool> = self.nodes.iter().map(is_router).collect();
         let routes = Routes::new(owners, begins_at, &is_router);
-        let nodes = self.nodes.into_iter().map(|node| (node.name, node.is_router));
+        let nodes = self.nodes.into_iter().map(|node| (node.name, node.kind));
         let addresses = self.ends.into_iter().map(|end| end.addresses).collect();
         Ok(Network::assemble(routes, nodes, addresses, self.links))
     }
 
-    fn node(&mut self, name: String, is_router: bool) -> NodeId {
-        self.nodes.push(NodeSpec { name, is_router });
+    fn node(&mut self, name: String, kind: NodeKind) -> NodeId {
+        self.nodes.push(NodeSpec { name, kind });
         NodeId(self.nodes.len() as u32 - 1)
     }
 
@@ -194,12 +207,22 @@ impl NetworkBuilder {
         }
     }
 
+    fn check_edges(&self) -> Result<(), BuildError> {
+        let mut links = vec![0; self.nodes.len()];
+        self.ends.iter().for_each(|end| links[end.node.index()] += 1);
+        let wrong = |(node, links): &(&NodeSpec, usize)| node.kind == NodeKind::Edge && *links != 1;
+        match self.nodes.iter().zip(links).find(wrong) {
+            Some((node, _)) => Err(BuildError::EdgeLinks(node.name.clone())),
+            None => Ok(()),
+        }
+    }
+
     fn check_end(&self, index: usize, end: &End) -> Result<(), BuildError> {
         let node = &self.nodes[end.node.index()];
         if self.ends[index ^ 1].node == end.node {
             return Err(BuildError::SelfLink(node.name.clone()));
         }
-        if end.addresses.is_empty() && !node.is_router {
+        if end.addresses.is_empty() && node.kind == NodeKind::Host {
             return Err(BuildError::NoAddress(node.name.clone()));
         }
         let unusable = |a: &&IpAddr| a.is_multicast() || a.is_loopback() || a.is_unspecified();

@@ -68,17 +68,21 @@ pub const LOOPBACK_DELAY: Duration = Duration::from_micros(10);
 impl Network {
     /// Takes a packet from the host or router `from`.
     ///
-    /// It leaves a host through the interface that has its source address, and a router by its
-    /// destination. A packet to an address of `from`, or to a loopback address, comes back after
+    /// It leaves a host through the interface that has its source address, a router by its
+    /// destination, and an edge through its one interface. A packet to an address of `from` (unless that is an edge), or to a loopback address, comes back after
     /// [`LOOPBACK_DELAY`]. A packet with no way to go is discarded and counted
     /// ([`Network::unroutable`]); one that exceeds the MTU is discarded and answered with
     /// [`TooBig`], from a host's own link at once.
     pub fn send(&mut self, now: Time, from: NodeId, packet: Packet) {
         self.advance(now);
         let destination = packet.destination();
-        if destination.is_loopback() || self.routes.hop(from, destination) == Hop::Here {
+        let node = &self.nodes[from.index()];
+        if node.kind == NodeKind::Edge {
+            let channel = ChannelId(node.interfaces[0].0);
+            self.transmit(self.clock, channel, packet);
+        } else if destination.is_loopback() || self.routes.hop(from, destination) == Hop::Here {
             self.loop_back(from, packet);
-        } else if self.nodes[from.index()].is_router {
+        } else if node.kind == NodeKind::Router {
             self.forward(self.clock, from, packet);
         } else {
             match self.routes.owner(packet.source()) {
@@ -227,23 +231,32 @@ impl fmt::Debug for Network {
     }
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NodeKind {
+    /// Sends from its own addresses and takes what is addressed to it.
+    Host,
+    /// Passes on.
+    Router,
+    /// Where a real network begins: sends and takes everything.
+    Edge,
+}
+
 #[derive(Debug)]
 struct Node {
     name: String,
-    is_router: bool,
+    kind: NodeKind,
     interfaces: Vec<InterfaceId>,
 }
 
 impl Network {
     fn assemble(
         routes: Routes,
-        nodes: impl Iterator<Item = (String, bool)>,
+        nodes: impl Iterator<Item = (String, NodeKind)>,
         addresses: Vec<Vec<IpAddr>>,
         links: Vec<Duplex>,
     ) -> Network {
-        let mut nodes: Vec<Node> = nodes
-            .map(|(name, is_router)| Node { name, is_router, interfaces: Vec::new() })
-            .collect();
+        let mut nodes: Vec<Node> =
+            nodes.map(|(name, kind)| Node { name, kind, interfaces: Vec::new() }).collect();
         let directions = links.into_iter().flat_map(|l| [(l.forward, l.mtu), (l.backward, l.mtu)]);
         let mut channels = Vec::with_capacity(addresses.len());
         for ((link, mtu), addresses) in directions.zip(addresses) {
@@ -301,9 +314,14 @@ impl Network {
     }
 
     fn forward(&mut self, at: Time, node: NodeId, packet: Packet) {
+        let kind = self.nodes[node.index()].kind;
+        if kind == NodeKind::Edge {
+            self.deliveries.push_back(Delivery { at, node, packet });
+            return;
+        }
         match self.routes.hop(node, packet.destination()) {
             Hop::Here => self.deliveries.push_back(Delivery { at, node, packet }),
-            Hop::Through(channel) if self.nodes[node.index()].is_router => {
+            Hop::Through(channel) if kind == NodeKind::Router => {
                 self.transmit(at, channel, packet);
             }
             Hop::Through(_) | Hop::Nowhere => self.discard(at, node, &packet),
@@ -333,7 +351,7 @@ impl Network {
             return;
         }
         let node = self.routes.begin(channel);
-        if self.nodes[node.index()].is_router {
+        if self.nodes[node.index()].kind == NodeKind::Router {
             let reply = TooBig::emit(self.router_address(node, packet.source()), packet, mtu);
             self.forward(at, node, reply);
         } else {

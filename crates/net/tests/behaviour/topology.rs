@@ -377,3 +377,37 @@ fn impossible_networks_are_refused() {
     builder.connect(End::new(a, [ip(one[0])]), End::new(a, [ip(two[0])]), duplex(1, ms(1)));
     assert_eq!(builder.build().unwrap_err(), BuildError::SelfLink("a".into()));
 }
+
+#[test]
+fn an_edge_sends_and_takes_packets_of_any_address() {
+    let mut builder = NetworkBuilder::new();
+    let (near, far) = (builder.edge("near"), builder.edge("far"));
+    let link = builder.connect(End::new(near, []), End::new(far, []), duplex(50, ms(10)));
+    let mut network = builder.build().unwrap();
+    network.send(Time::ZERO, near, datagram("192.0.2.1", "198.51.100.7", 1500));
+    network.send(Time::ZERO, far, datagram("127.0.0.1", "127.0.0.1", 1500));
+    let arrived = Time::from_micros(10_240);
+    assert_eq!(arrivals(&mut network), [(far, arrived), (near, arrived)]);
+    assert_eq!(network.counters(link, Direction::Forward).delivered.packets, 1);
+    assert_eq!(network.unroutable().packets, 0);
+}
+
+#[test]
+fn a_router_sends_an_edge_what_is_addressed_to_it() {
+    let mut builder = NetworkBuilder::new();
+    let (edge, router, host) = (builder.edge("edge"), builder.router("r"), builder.host("host"));
+    builder.connect(End::new(edge, [ip("10.0.0.1")]), End::new(router, []), duplex(50, ms(1)));
+    builder.connect(End::new(router, []), End::new(host, [ip("10.0.1.1")]), duplex(50, ms(1)));
+    let mut network = builder.build().unwrap();
+    network.send(Time::ZERO, host, datagram("10.0.1.1", "10.0.0.1", 1500));
+    network.send(Time::ZERO, edge, datagram("10.0.0.1", "10.0.1.1", 1500));
+    let arrived = Time::from_micros(2_480);
+    assert_eq!(arrivals(&mut network), [(edge, arrived), (host, arrived)]);
+}
+
+#[test]
+fn an_edge_has_one_link() {
+    let mut builder = NetworkBuilder::new();
+    builder.edge("alone");
+    assert_eq!(builder.build().unwrap_err(), BuildError::EdgeLinks("alone".to_owned()));
+}

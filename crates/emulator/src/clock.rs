@@ -1,0 +1,71 @@
+//! The real clock, counted from the start of an emulation.
+
+use std::time::Duration;
+
+use rustix::time::{ClockId, Timespec, clock_gettime};
+use trackbed_core::Time;
+
+/// The monotonic clock of this machine, from an origin on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock {
+    /// Nanoseconds of `CLOCK_MONOTONIC`.
+    origin: u64,
+}
+
+impl Clock {
+    /// A clock that shows [`Time::ZERO`] now.
+    pub fn start() -> Clock {
+        Clock { origin: nanos(clock_gettime(ClockId::Monotonic)) }
+    }
+
+    /// A clock that showed [`Time::ZERO`] at this reading of `CLOCK_MONOTONIC`, which all
+    /// processes of a machine share.
+    pub fn since(nanos: u64) -> Clock {
+        Clock { origin: nanos }
+    }
+
+    /// The reading of `CLOCK_MONOTONIC` at [`Time::ZERO`], in nanoseconds.
+    pub fn origin(self) -> u64 {
+        self.origin
+    }
+
+    /// The time now.
+    pub fn now(self) -> Time {
+        let monotonic = nanos(clock_gettime(ClockId::Monotonic));
+        Time::from_nanos(monotonic.saturating_sub(self.origin))
+    }
+
+    /// How to read the time of day as a time of this clock. It holds as long as nobody sets the
+    /// time of day, so ask anew for each batch of readings.
+    pub fn calendar(self) -> Calendar {
+        let monotonic = nanos(clock_gettime(ClockId::Monotonic));
+        let real = nanos(clock_gettime(ClockId::Realtime));
+        // What the clock of the day shows at our origin.
+        Calendar { origin: real.saturating_sub(monotonic) + self.origin }
+    }
+}
+
+/// See [`Clock::calendar`].
+#[derive(Clone, Copy, Debug)]
+pub struct Calendar {
+    origin: u64,
+}
+
+impl Calendar {
+    /// The time at which the clock of the day showed `since_epoch` after
+    /// 1970-01-01T00:00:00Z.
+    pub fn time(self, since_epoch: Duration) -> Time {
+        let nanos = u64::try_from(since_epoch.as_nanos()).unwrap_or(u64::MAX);
+        Time::from_nanos(nanos.saturating_sub(self.origin))
+    }
+
+    /// What the clock of the day showed at [`Time::ZERO`], since 1970-01-01T00:00:00Z.
+    pub fn epoch(self) -> Duration {
+        Duration::from_nanos(self.origin)
+    }
+}
+
+fn nanos(time: Timespec) -> u64 {
+    let nanos = i128::from(time.tv_sec) * 1_000_000_000 + i128::from(time.tv_nsec);
+    u64::try_from(nanos).unwrap_or(0)
+}

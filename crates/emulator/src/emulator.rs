@@ -1,0 +1,242 @@
+//! The network of link models on the real clock: packets of the ports go in, and come out when
+//! their time has come.
+
+use std::io;
+use std::num::NonZeroU64;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::time::Duration;
+
+use rustix::buffer::spare_capacity;
+use rustix::event::{EventfdFlags, Timespec, epoll, eventfd};
+use rustix::time::{ClockId, clock_gettime};
+use trackbed_core::{Packet, Time};
+use trackbed_net::{Change, Direction, LinkId, Network, NodeId};
+
+use crate::certificate::Certificate;
+use crate::clock::Clock;
+use crate::port::Port;
+
+/// Carries packets between ports through the link models of a network.
+#[derive(Debug)]
+pub struct Emulator {
+    network: Network,
+    ports: Vec<(NodeId, Port)>,
+    /// The port of each node.
+    port_of: Vec<Option<usize>>,
+    clock: Clock,
+    certificate: Certificate,
+    commands: Receiver<Command>,
+    wake: Arc<OwnedFd>,
+    lead: Lead,
+}
+
+/// Reaches a running [`Emulator`] from outside. Clones reach the same one.
+#[derive(Clone, Debug)]
+pub struct Remote {
+    commands: Sender<Command>,
+    wake: Arc<OwnedFd>,
+}
+
+#[derive(Debug)]
+enum Command {
+    Stop,
+    Change(LinkId, Direction, Change),
+}
+
+impl Emulator {
+    /// Joins the edges of `network` to ports; `clock` gives its time.
+    ///
+    /// # Errors
+    /// If the kernel has no more descriptors.
+    pub fn new(
+        network: Network,
+        ports: Vec<(NodeId, Port)>,
+        clock: Clock,
+    ) -> io::Result<(Emulator, Remote)> {
+        let mut port_of = vec![None; network.nodes().len()];
+        for (index, (node, _)) in ports.iter().enumerate() {
+            port_of[node.index()] = Some(index);
+        }
+        let (sender, commands) = mpsc::channel();
+        let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
+        let remote = Remote { commands: sender, wake: Arc::clone(&wake) };
+        let (certificate, lead) = (Certificate::default(), Lead::default());
+        Ok((Emulator { network, ports, port_of, clock, certificate, commands, wake, lead }, remote))
+    }
+
+    /// Works until the remote says stop, or nobody has one any more. Returns the network, whose
+    /// counters tell what happened, and the certificate.
+    ///
+    /// # Errors
+    /// If the kernel does not let us wait for packets.
+    pub fn run(mut self) -> io::Result<(Network, Certificate)> {
+        // Otherwise the kernel may add 50 us to every wait; where it refuses, it does.
+        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let watch = |source: &dyn AsFd| {
+            epoll::add(&epoll, source.as_fd(), epoll::EventData::new_u64(0), epoll::EventFlags::IN)
+        };
+        watch(&self.wake)?;
+        self.ports.iter().try_for_each(|(_, port)| watch(port))?;
+        let (begun, used) = (self.clock.now(), processor());
+        let mut arrivals = Vec::new();
+        while self.obey() {
+            self.receive(&mut arrivals);
+            let now = self.clock.now();
+            self.network.advance(now);
+            self.deliver();
+            self.wait(&epoll)?;
+        }
+        for (_, port) in &mut self.ports {
+            self.certificate.overflow += port.take_overflow()?;
+        }
+        self.certificate.elapsed = self.clock.now() - begun;
+        self.certificate.processor = processor().saturating_sub(used);
+        Ok((self.network, self.certificate))
+    }
+
+    /// Does what the remote has said; false if that is to stop.
+    fn obey(&mut self) -> bool {
+        loop {
+            match self.commands.try_recv() {
+                Ok(Command::Change(link, direction, change)) => {
+                    let now = self.clock.now();
+                    self.network.change(now, link, direction, &change);
+                }
+                Ok(Command::Stop) | Err(mpsc::TryRecvError::Disconnected) => return false,
+                Err(mpsc::TryRecvError::Empty) => return true,
+            }
+        }
+    }
+
+    /// Takes in what has come since the last time, in the order in which it came, at the times at
+    /// which it came: how long it lay in the ring makes no difference.
+    fn receive(&mut self, arrivals: &mut Vec<(Time, NodeId, Packet)>) {
+        if !self.ports.iter().any(|(_, port)| port.is_ready()) {
+            return;
+        }
+        let calendar = self.clock.calendar();
+        for (node, port) in &mut self.ports {
+            let received = std::iter::from_fn(|| port.receive(calendar));
+            arrivals.extend(received.take(BURST).map(|(at, packet)| (at, *node, packet)));
+        }
+        arrivals.sort_by_key(|(at, _, _)| *at);
+        let now = self.clock.now();
+        for (at, node, packet) in arrivals.drain(..) {
+            // The clock of the day may have been set in between.
+            self.network.send(at.min(now), node, packet);
+        }
+    }
+
+    /// Hands over what has come out.
+    fn deliver(&mut self) {
+        let mut now = None;
+        while let Some(delivery) = self.network.poll_delivery() {
+            let Some(port) = self.port_of[delivery.node.index()] else { continue };
+            let now = *now.get_or_insert_with(|| self.clock.now());
+            self.certificate.note(now.since(delivery.at));
+            self.ports[port].1.queue(delivery.packet);
+        }
+        if now.is_some() {
+            self.ports.iter_mut().for_each(|(_, port)| port.flush());
+        }
+    }
+
+    /// Lets time pass until a packet comes or is due. The last moments before one is due are spent
+    /// awake: the kernel wakes a thread tens of microseconds late.
+    fn wait(&mut self, epoll: &OwnedFd) -> io::Result<()> {
+        let due = self.network.next_wake();
+        if self.ports.iter().any(|(_, port)| port.is_ready()) {
+            return Ok(());
+        }
+        let now = self.clock.now();
+        let sleep_until = due.map(|due| due.as_nanos().saturating_sub(self.lead.nanos()));
+        if sleep_until.is_none_or(|until| until > now.as_nanos()) {
+            let timeout = sleep_until.map(|until| Duration::from_nanos(until - now.as_nanos()));
+            let timed_out = self.sleep(epoll, timeout)? == 0;
+            if let (true, Some(until)) = (timed_out, sleep_until) {
+                self.lead.learn(self.clock.now().as_nanos().saturating_sub(until));
+            }
+        }
+        while due.is_some_and(|due| self.clock.now() < due)
+            && !self.ports.iter().any(|(_, port)| port.is_ready())
+            && self.is_close(due)
+        {
+            std::hint::spin_loop();
+        }
+        Ok(())
+    }
+
+    fn is_close(&self, due: Option<Time>) -> bool {
+        let now = self.clock.now().as_nanos();
+        due.is_some_and(|due| due.as_nanos().saturating_sub(now) <= self.lead.nanos())
+    }
+
+    fn sleep(&self, epoll: &OwnedFd, timeout: Option<Duration>) -> io::Result<usize> {
+        let timeout = timeout.map(|span| Timespec {
+            tv_sec: span.as_secs().try_into().unwrap_or(i64::MAX),
+            tv_nsec: span.subsec_nanos().into(),
+        });
+        let mut events = Vec::with_capacity(EVENTS);
+        match epoll::wait(epoll, spare_capacity(&mut events), timeout.as_ref()) {
+            Ok(count) => {
+                // Somebody has said something; `obey` reads what.
+                let _ = rustix::io::read(&*self.wake, &mut [0; 8]);
+                Ok(count)
+            }
+            Err(rustix::io::Errno::INTR) => Ok(1),
+            Err(why) => Err(why.into()),
+        }
+    }
+}
+
+impl Remote {
+    /// Ends the emulation; what is on the way is lost.
+    pub fn stop(&self) {
+        self.tell(Command::Stop);
+    }
+
+    /// Replaces a parameter of one direction of a link from now on; a link that has no such
+    /// parameter stays as it is.
+    pub fn change(&self, link: LinkId, direction: Direction, change: Change) {
+        self.tell(Command::Change(link, direction, change));
+    }
+
+    fn tell(&self, command: Command) {
+        // An emulator that has ended hears nothing, and its eventfd counts in vain.
+        let _ = self.commands.send(command);
+        let _ = rustix::io::write(&*self.wake, &1_u64.to_ne_bytes());
+    }
+}
+
+/// How long before a packet is due to be awake: a little more than the kernel is usually late.
+#[derive(Debug, Default)]
+struct Lead {
+    /// A moving upper estimate of how late the kernel wakes us, in nanoseconds.
+    late: u64,
+}
+
+impl Lead {
+    fn nanos(&self) -> u64 {
+        self.late.clamp(LEAD_MIN, LEAD_MAX)
+    }
+
+    /// Rises at once and falls slowly.
+    fn learn(&mut self, late: u64) {
+        self.late = late.max(self.late - self.late / 64);
+    }
+}
+
+/// Processor time of the calling thread.
+fn processor() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.try_into().unwrap_or(0), time.tv_nsec.try_into().unwrap_or(0))
+}
+
+/// Packets of one port that are taken in before the others get their turn.
+const BURST: usize = 128;
+const EVENTS: usize = 16;
+const LEAD_MIN: u64 = 20_000;
+const LEAD_MAX: u64 = 200_000;

@@ -1,0 +1,18 @@
+//! Links on the real kernel: network namespaces whose interfaces are joined by the link models of
+//! `trackbed_net`, driven by the real clock.
+//!
+//! A [`namespace::NetNamespace`] is a machine; [`Backstage::attach`] gives it an interface and us a
+//! [`Port`]; an [`Emulator`] carries packets between ports through a `trackbed_net::Network` and
+//! gives a [`Certificate`] that says whether this machine kept up.
+#![forbid(unsafe_code)]
+
+mod certificate;
+mod clock;
+mod emulator;
+pub mod namespace;
+mod port;
+
+pub use certificate::{Certificate, LATE, Verdict};
+pub use clock::{Calendar, Clock};
+pub use emulator::{Emulator, Remote};
+pub use port::{Backstage, Port};

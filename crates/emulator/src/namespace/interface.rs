@@ -1,0 +1,202 @@
+//! Interfaces: pairs of virtual Ethernet devices, their addresses and routes, in the namespace of
+//! the calling thread.
+
+use std::fs;
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::{AsFd, AsRawFd};
+
+use netlink_packet_route::AddressFamily;
+use netlink_packet_route::address::{
+    AddressAttribute, AddressHeaderFlags, AddressMessage, AddressScope,
+};
+use netlink_packet_route::link::{
+    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
+};
+use netlink_packet_route::route::{
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
+};
+use rustix::net::netdevice::name_to_index;
+
+use super::NetNamespace;
+use super::error::{NamespaceError, Step};
+use super::netlink::{Request, request};
+
+/// An address and the number of bits that its network has.
+pub type Address = (IpAddr, u8);
+
+/// An interface of the calling thread's namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interface {
+    name: String,
+    index: u32,
+}
+
+/// What a pair of virtual Ethernet devices is to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Veth<'a> {
+    /// The name of the end in the calling thread's namespace.
+    pub name: &'a str,
+    /// Its hardware address.
+    pub mac: [u8; 6],
+    /// The name of the other end.
+    pub peer_name: &'a str,
+    /// Its hardware address.
+    pub peer_mac: [u8; 6],
+    /// The largest packet, IP header included.
+    pub mtu: u32,
+}
+
+impl Interface {
+    /// The interface of this name.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn named(name: &str) -> Result<Interface, NamespaceError> {
+        let failed = |why| configure(format!("there is no interface \"{name}\""), why);
+        let socket = rustix::net::socket_with(
+            rustix::net::AddressFamily::INET,
+            rustix::net::SocketType::DGRAM,
+            rustix::net::SocketFlags::CLOEXEC,
+            None,
+        );
+        let socket = socket.map_err(|why| failed(why.into()))?;
+        let index = name_to_index(socket, name).map_err(|why| failed(why.into()))?;
+        Ok(Interface { name: name.to_owned(), index })
+    }
+
+    /// Makes a pair of devices: one here, its peer in `there`. Neither answers nor asks who has an
+    /// address: what one sends, the other gets.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn pair(veth: &Veth<'_>, there: &NetNamespace) -> Result<Interface, NamespaceError> {
+        let end = |name: &str, mac: &[u8; 6]| {
+            let mut link = LinkMessage::default();
+            link.header.flags = LinkFlags::Noarp;
+            link.header.change_mask = LinkFlags::Noarp;
+            link.attributes = vec![
+                LinkAttribute::IfName(name.to_owned()),
+                LinkAttribute::Address(mac.to_vec()),
+                LinkAttribute::Mtu(veth.mtu),
+            ];
+            link
+        };
+        let mut peer = end(veth.peer_name, &veth.peer_mac);
+        peer.attributes.push(LinkAttribute::NetNsFd(there.as_fd().as_raw_fd()));
+        let mut link = end(veth.name, &veth.mac);
+        link.attributes.push(LinkAttribute::LinkInfo(vec![
+            LinkInfo::Kind(InfoKind::Veth),
+            LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(peer))),
+        ]));
+        let made = request(Request::NewLink(link));
+        made.map_err(|why| configure(format!("cannot make the interface \"{}\"", veth.name), why))?;
+        Interface::named(veth.name)
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its number.
+    pub fn index(&self) -> u32 {
+        self.index
+    }
+
+    /// Lets it work.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn set_up(&self) -> Result<(), NamespaceError> {
+        let mut link = LinkMessage::default();
+        link.header.index = self.index;
+        link.header.flags = LinkFlags::Up;
+        link.header.change_mask = LinkFlags::Up;
+        let set = request(Request::SetLink(link));
+        set.map_err(|why| configure(format!("cannot set up \"{}\"", self.name), why))
+    }
+
+    /// Gives it an address, ready for use at once.
+    ///
+    /// # Errors
+    /// If it has the address already, or the kernel refuses.
+    pub fn add_address(&self, (address, prefix): Address) -> Result<(), NamespaceError> {
+        let mut message = AddressMessage::default();
+        message.header.family = family(address);
+        message.header.prefix_len = prefix;
+        // Nobody else can have it, so looking for duplicates would only take time (RFC 4862).
+        message.header.flags = AddressHeaderFlags::Nodad;
+        message.header.scope = AddressScope::Universe;
+        message.header.index = self.index;
+        message.attributes =
+            vec![AddressAttribute::Local(address), AddressAttribute::Address(address)];
+        let added = request(Request::NewAddress(message));
+        added.map_err(|why| {
+            configure(format!("cannot give \"{}\" the address {address}", self.name), why)
+        })
+    }
+
+    /// Sends what goes to this network through the interface; a prefix of 0 is everything that
+    /// has no other route.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn add_route(&self, to: Address) -> Result<(), NamespaceError> {
+        self.route(to, RouteType::Unicast)
+    }
+
+    /// Takes every address of this network for one of this machine.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn add_local(&self, network: Address) -> Result<(), NamespaceError> {
+        self.route(network, RouteType::Local)
+    }
+
+    fn route(&self, (network, prefix): Address, kind: RouteType) -> Result<(), NamespaceError> {
+        let mut message = RouteMessage::default();
+        let local = kind == RouteType::Local;
+        message.header = RouteHeader {
+            address_family: family(network),
+            destination_prefix_length: prefix,
+            table: if local { LOCAL_TABLE } else { RouteHeader::RT_TABLE_MAIN },
+            protocol: RouteProtocol::Static,
+            scope: if local { RouteScope::Host } else { RouteScope::Link },
+            kind,
+            ..RouteHeader::default()
+        };
+        message.attributes.push(RouteAttribute::Oif(self.index));
+        if prefix > 0 {
+            let network = match network {
+                IpAddr::V4(network) => RouteAddress::Inet(network),
+                IpAddr::V6(network) => RouteAddress::Inet6(network),
+            };
+            message.attributes.push(RouteAttribute::Destination(network));
+        }
+        let added = request(Request::Route(message));
+        added.map_err(|why| {
+            let what = format!("cannot route {network}/{prefix} through \"{}\"", self.name);
+            configure(what, why)
+        })
+    }
+}
+
+/// Sets `/proc/sys/net/NAME` of the calling thread's namespace, where the machine lets us.
+pub fn set_sysctl(name: &str, value: &str) -> io::Result<()> {
+    fs::write(format!("/proc/sys/net/{name}"), value)
+}
+
+fn family(address: IpAddr) -> AddressFamily {
+    match address {
+        IpAddr::V4(_) => AddressFamily::Inet,
+        IpAddr::V6(_) => AddressFamily::Inet6,
+    }
+}
+
+fn configure(what: String, why: io::Error) -> NamespaceError {
+    NamespaceError::new(Step::Configure(what), why)
+}
+
+/// The kernel's table of its own addresses (`RT_TABLE_LOCAL`).
+const LOCAL_TABLE: u8 = 255;
