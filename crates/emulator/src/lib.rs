@@ -9,7 +9,9 @@
 mod certificate;
 mod clock;
 mod emulator;
+pub mod enclosure;
 pub mod namespace;
+pub mod passage;
 mod port;
 
 pub use certificate::{Certificate, LATE, Verdict};

@@ -7,6 +7,7 @@ pub mod capture;
 mod checks;
 pub mod directory;
 pub mod expectation;
+pub mod link;
 pub mod paper;
 pub mod refresh;
 pub mod replay;

@@ -1,9 +1,11 @@
 //! What Trackbed asks of the Linux kernel and no library offers safely: the one crate with system
 //! calls of its own. Each module is one interface of the kernel behind a safe front.
 
+mod descriptors;
 pub mod ethtool;
 pub mod namespaces;
 mod packet_socket;
 mod sys;
 
+pub use descriptors::inherited;
 pub use packet_socket::{Frame, PacketSocket, RingSize, Statistics};

@@ -10,7 +10,7 @@ mod progress;
 
 use std::process::ExitCode;
 
-use arguments::{Arguments, Command};
+use arguments::{Arguments, Command, LinkArguments};
 use clap::Parser as _;
 use trackbed_lab::scenario::ScenarioError;
 
@@ -29,12 +29,20 @@ pub(crate) enum Verdict {
 }
 
 fn main() -> ExitCode {
+    // The first process of a namespace is this program too.
+    if let Some(code) = trackbed_emulator::enclosure::init(std::env::args_os()) {
+        return ExitCode::from(code);
+    }
     let arguments = Arguments::parse();
+    if let Command::Link(arguments) = &arguments.command {
+        return link(arguments);
+    }
     let ended = match arguments.command {
         Command::List(arguments) => commands::list::execute(&arguments),
         Command::Run(arguments) => commands::run::execute(&arguments),
         Command::Replay(arguments) => commands::replay::execute(&arguments),
         Command::Paper(arguments) => commands::paper::execute(&arguments),
+        Command::Link(_) => unreachable!("its exit status is the command's"),
     };
     match ended {
         Ok(Verdict::Success) => ExitCode::SUCCESS,
@@ -46,6 +54,15 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// The exit status is that of the command behind the link.
+fn link(arguments: &LinkArguments) -> ExitCode {
+    let code = commands::link::execute(arguments).unwrap_or_else(|error| {
+        report(&error);
+        commands::link::TOOL_FAILED
+    });
+    ExitCode::from(code)
 }
 
 /// A scenario's mistakes come with a heading of their own, each with its line and its remedy.

@@ -20,6 +20,7 @@ mod endpoint;
 mod factors;
 mod files;
 mod form;
+mod link;
 mod network;
 mod overrides;
 mod plan;
@@ -41,6 +42,7 @@ use std::path::Path;
 
 use trackbed_core::parameter::Value;
 
+pub use link::link;
 pub use overrides::{Override, OverrideError};
 pub use plan::{Cell, Endpoint, Factor, LinkPlan, NetworkPlan, Plan};
 pub use problem::ScenarioError;

@@ -1,6 +1,7 @@
 //! One file for each subcommand.
 
 pub mod campaign;
+pub mod link;
 pub mod list;
 pub mod paper;
 pub mod replay;

@@ -1,0 +1,180 @@
+//! One link between a namespace of its own and the world outside: what `trackbed link` puts its
+//! command behind.
+
+mod place;
+
+use std::ffi::OsString;
+use std::io;
+use std::net::IpAddr;
+use std::thread::JoinHandle;
+
+use trackbed_net::{Counters, Direction, Duplex, End, LinkId, NetworkBuilder, Tap};
+
+use crate::certificate::Certificate;
+use crate::clock::Clock;
+use crate::emulator::{Emulator, Remote};
+use crate::namespace::{Interface, NamespaceError, NetNamespace, set_sysctl};
+use crate::port::Backstage;
+use place::Place;
+
+/// An inner namespace behind a link, at work until it is closed.
+#[derive(Debug)]
+pub struct Passage {
+    inner: NetNamespace,
+    outer: NetNamespace,
+    place: Place,
+    link: LinkId,
+    remote: Remote,
+    emulation: JoinHandle<io::Result<(trackbed_net::Network, Certificate)>>,
+}
+
+/// What happened on a link.
+#[derive(Debug)]
+pub struct Report {
+    /// What became of the packets from the inside to the outside.
+    pub up: Counters,
+    /// What became of the packets from the outside to the inside.
+    pub down: Counters,
+    /// Whether this machine kept up.
+    pub certificate: Certificate,
+}
+
+impl Passage {
+    /// Opens one whose link is `link`, forward being from the inside to the outside; `tap` sees
+    /// its packets, timed by `clock`.
+    ///
+    /// Inside a passage the outside is the present namespace. Elsewhere it is a namespace of its
+    /// own too, and nothing of this machine's network is changed.
+    ///
+    /// # Errors
+    /// If the machine forbids it; call [`crate::namespace::acquire`] first.
+    pub fn open(
+        link: Duplex,
+        clock: Clock,
+        tap: Option<Box<dyn Tap>>,
+    ) -> Result<Passage, NamespaceError> {
+        let inner = NetNamespace::new()?;
+        let mut backstage = Backstage::new()?;
+        let mtu = link.mtu;
+        let (place, outer, far) = match Place::enclosing() {
+            Some(enclosing) => nested(&mut backstage, enclosing, mtu)?,
+            None => {
+                let (outer, place) = (NetNamespace::new()?, Place::outermost());
+                let far = backstage.attach(&outer, INTERFACE, mtu)?;
+                (place, outer, far)
+            }
+        };
+        let near = backstage.attach(&inner, INTERFACE, mtu)?;
+        inner.run(|| {
+            let interface = Interface::named(INTERFACE)?;
+            place.inner().into_iter().try_for_each(|address| interface.add_address(address))?;
+            place.everywhere().into_iter().try_for_each(|network| interface.add_route(network))
+        })??;
+        outer.run(|| {
+            let interface = Interface::named(&place.outer_interface())?;
+            place.outer().into_iter().try_for_each(|address| interface.add_address(address))?;
+            place.inside().into_iter().try_for_each(|network| interface.add_route(network))
+        })??;
+        let mut builder = NetworkBuilder::new();
+        let (inside, outside) = (builder.edge("inside"), builder.edge("outside"));
+        let link = builder.connect(End::new(inside, []), End::new(outside, []), link);
+        let mut network = builder.build().expect("two edges and the link between them");
+        network.set_tap(tap);
+        let failed = |why| NamespaceError::new(crate::namespace::Step::Thread, why);
+        let (emulator, remote) =
+            Emulator::new(network, vec![(inside, near), (outside, far)], clock).map_err(failed)?;
+        let thread = std::thread::Builder::new().name("emulator".to_owned());
+        let emulation = thread.spawn(|| emulator.run()).map_err(failed)?;
+        Ok(Passage { inner, outer, place, link, remote, emulation })
+    }
+
+    /// The namespace behind the link.
+    pub fn inner(&self) -> &NetNamespace {
+        &self.inner
+    }
+
+    /// The namespace in front of the link.
+    pub fn outer(&self) -> &NetNamespace {
+        &self.outer
+    }
+
+    /// The addresses of the outer end, IPv4 first.
+    pub fn outer_addresses(&self) -> [IpAddr; 2] {
+        self.place.outer().map(|(address, _)| address)
+    }
+
+    /// True if the outside is a passage too.
+    pub fn is_nested(&self) -> bool {
+        self.place.is_nested()
+    }
+
+    /// What a process inside must have in its environment for passages inside this one.
+    pub fn environment(&self) -> io::Result<(OsString, OsString)> {
+        let mark = self.inner.run(|| self.place.mark()).map_err(io::Error::other)?;
+        mark.map(|(name, value)| (name.into(), value.into()))
+    }
+
+    /// The link, for [`Remote::change`].
+    pub fn link(&self) -> LinkId {
+        self.link
+    }
+
+    /// Reaches the link while it works.
+    pub fn remote(&self) -> &Remote {
+        &self.remote
+    }
+
+    /// Ends it.
+    ///
+    /// # Errors
+    /// If the emulation has failed.
+    pub fn close(self) -> io::Result<Report> {
+        self.remote.stop();
+        let ended = self.emulation.join();
+        let (network, certificate) =
+            ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        let counters = |direction| *network.counters(self.link, direction);
+        Ok(Report {
+            up: counters(Direction::Forward),
+            down: counters(Direction::Backward),
+            certificate,
+        })
+    }
+}
+
+/// Takes a place in the present passage, which passes on what goes in and out from now on.
+fn nested(
+    backstage: &mut Backstage,
+    enclosing: Place,
+    mtu: u32,
+) -> Result<(Place, NetNamespace, crate::port::Port), NamespaceError> {
+    let outer = NetNamespace::current()?;
+    let mut refusal = None;
+    for place in enclosing.children() {
+        match backstage.attach(&outer, &place.outer_interface(), mtu) {
+            Ok(far) => {
+                outer
+                    .run(|| {
+                        // IPv6 may be missing on this machine.
+                        let _ = set_sysctl("ipv6/conf/all/forwarding", "1");
+                        set_sysctl("ipv4/ip_forward", "1")
+                    })?
+                    .map_err(|why| {
+                        let what = "cannot let the enclosing namespace pass packets on".to_owned();
+                        NamespaceError::new(crate::namespace::Step::Configure(what), why)
+                    })?;
+                return Ok((place, outer, far));
+            }
+            // Another one has this place.
+            Err(why) => refusal = Some(why),
+        }
+    }
+    Err(refusal.unwrap_or_else(|| {
+        let what = "passages are nested too deeply: at most six".to_owned();
+        let why = io::ErrorKind::QuotaExceeded.into();
+        NamespaceError::new(crate::namespace::Step::Configure(what), why)
+    }))
+}
+
+/// The name of the link inside.
+const INTERFACE: &str = "link";

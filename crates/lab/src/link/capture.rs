@@ -1,0 +1,109 @@
+//! Captures of both ends of a link, and of what it drops.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use trackbed_core::{Packet, Time};
+use trackbed_measure::pcapng::{PcapngWriter, Section, TapId, TapPoint};
+use trackbed_net::{Direction, LinkId, Point, Tap};
+
+/// Writes `inside.pcapng`, `outside.pcapng` and `dropped.pcapng`. Clones write to the same files.
+#[derive(Clone, Debug)]
+pub struct Capture(Arc<Mutex<Files>>);
+
+#[derive(Debug)]
+struct Files {
+    inside: Writer,
+    outside: Writer,
+    dropped: Writer,
+    last: Time,
+    error: Option<io::Error>,
+}
+
+#[derive(Debug)]
+struct Writer {
+    pcapng: Option<PcapngWriter<BufWriter<File>>>,
+    tap: TapId,
+    path: PathBuf,
+}
+
+impl Capture {
+    /// Begins the files in `directory`, which is made if it is not there; those of an earlier
+    /// capture are replaced. `epoch` is the time of day at [`Time::ZERO`], since
+    /// 1970-01-01T00:00:00Z.
+    ///
+    /// # Errors
+    /// If the files cannot be written.
+    pub fn begin(directory: &Path, command: &str, epoch: Duration) -> io::Result<Capture> {
+        fs::create_dir_all(directory)?;
+        let section = Section {
+            hardware: String::new(),
+            os: "Linux".to_owned(),
+            command_line: command.to_owned(),
+            epoch,
+        };
+        let writer = |name: &str, description: &str| {
+            let path = directory.join(format!("{name}.pcapng"));
+            let mut pcapng = PcapngWriter::new(BufWriter::new(File::create(&path)?), &section)?;
+            let (name, description) = (name.to_owned(), description.to_owned());
+            let tap = pcapng.add_tap(&TapPoint { name, description, snap_len: 0 })?;
+            Ok::<_, io::Error>(Writer { pcapng: Some(pcapng), tap, path })
+        };
+        Ok(Capture(Arc::new(Mutex::new(Files {
+            inside: writer("inside", "the inner end of the link")?,
+            outside: writer("outside", "the outer end of the link")?,
+            dropped: writer("dropped", "packets that the link dropped")?,
+            last: Time::ZERO,
+            error: None,
+        }))))
+    }
+
+    /// What a link shows its packets to.
+    pub fn tap(&self) -> Box<dyn Tap> {
+        Box::new(self.clone())
+    }
+
+    /// Writes everything to its end and returns the files.
+    ///
+    /// # Errors
+    /// If something could not be written, now or before.
+    pub fn finish(&self) -> io::Result<Vec<PathBuf>> {
+        let files = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = files.error.take() {
+            return Err(error);
+        }
+        let mut paths = Vec::new();
+        for writer in [&mut files.inside, &mut files.outside, &mut files.dropped] {
+            if let Some(pcapng) = writer.pcapng.take() {
+                pcapng.finish(files.last)?.flush()?;
+            }
+            paths.push(writer.path.clone());
+        }
+        Ok(paths)
+    }
+}
+
+impl Tap for Capture {
+    fn see(&mut self, at: Time, _: LinkId, direction: Direction, point: Point, packet: &Packet) {
+        let files = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (writer, comment) = match (point, direction) {
+            (Point::Entered, Direction::Forward) | (Point::Delivered, Direction::Backward) => {
+                (&mut files.inside, "")
+            }
+            (Point::Entered, Direction::Backward) | (Point::Delivered, Direction::Forward) => {
+                (&mut files.outside, "")
+            }
+            (Point::Dropped(why), _) => (&mut files.dropped, why.name()),
+            (Point::Altered(_), _) => return,
+        };
+        // Packets on their way after the end are nobody's.
+        let Some(pcapng) = &mut writer.pcapng else { return };
+        if let Err(why) = pcapng.packet(at, writer.tap, packet, comment) {
+            files.error.get_or_insert(why);
+        }
+        files.last = files.last.max(at);
+    }
+}

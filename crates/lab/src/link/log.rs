@@ -1,0 +1,148 @@
+//! A line for everything that happens to a packet, as mahimahi's `mm-link` writes it.
+//!
+//! `+` a packet has come to the link, `-` it has left it (with the time that it was inside), `d` it
+//! was dropped. Times are milliseconds; where mahimahi's are whole, ours have their fraction, which
+//! its own tools read too. One file holds both directions, `up` and `down` standing last on a line.
+
+use std::collections::HashMap;
+use std::io::{self, BufWriter, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use trackbed_core::{Packet, Time};
+use trackbed_net::{Direction, LinkId, Point, Tap};
+
+/// Writes a packet log. Clones write to the same one.
+#[derive(Clone)]
+pub struct PacketLog(Arc<Mutex<Lines>>);
+
+struct Lines {
+    sink: BufWriter<Box<dyn Write + Send>>,
+    /// When the packets that are inside came, by the place of their bytes in memory.
+    inside: HashMap<(usize, usize), Time>,
+    error: Option<io::Error>,
+}
+
+impl PacketLog {
+    /// Begins a log. `epoch` is the time of day at [`Time::ZERO`], since 1970-01-01T00:00:00Z, and
+    /// `title` says what link it is.
+    pub fn begin(sink: Box<dyn Write + Send>, title: &str, epoch: Duration) -> PacketLog {
+        let mut lines = Lines { sink: BufWriter::new(sink), inside: HashMap::new(), error: None };
+        lines.write(format_args!("# trackbed link {title}"));
+        lines.write(format_args!("# init timestamp: {}", epoch.as_millis()));
+        lines.write(format_args!("# base timestamp: 0"));
+        PacketLog(Arc::new(Mutex::new(lines)))
+    }
+
+    /// What a link shows its packets to.
+    pub fn tap(&self) -> Box<dyn Tap> {
+        Box::new(self.clone())
+    }
+
+    /// Writes what is not written yet.
+    ///
+    /// # Errors
+    /// If something could not be written, now or before.
+    pub fn finish(&self) -> io::Result<()> {
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match lines.error.take() {
+            Some(error) => Err(error),
+            None => lines.sink.flush(),
+        }
+    }
+}
+
+impl Lines {
+    fn write(&mut self, line: std::fmt::Arguments<'_>) {
+        if self.error.is_none() {
+            self.error = writeln!(self.sink, "{line}").err();
+        }
+    }
+}
+
+impl Tap for PacketLog {
+    fn see(&mut self, at: Time, _: LinkId, direction: Direction, point: Point, packet: &Packet) {
+        let lines = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let way = match direction {
+            Direction::Forward => "up",
+            Direction::Backward => "down",
+        };
+        let identity = (packet.bytes().as_ptr() as usize, packet.len());
+        let (ms, bytes) = (at.as_millis_f64(), packet.len());
+        match point {
+            Point::Entered => {
+                lines.inside.insert(identity, at);
+                lines.write(format_args!("{ms:.3} + {bytes} {way}"));
+            }
+            Point::Delivered => {
+                // A copy, or a packet that was changed on the way, was never seen to come.
+                let came = lines.inside.remove(&identity);
+                let inside = came.map_or(Duration::ZERO, |came| at - came).as_secs_f64() * 1e3;
+                lines.write(format_args!("{ms:.3} - {bytes} {inside:.3} {way}"));
+            }
+            Point::Dropped(why) => {
+                lines.inside.remove(&identity);
+                lines.write(format_args!("{ms:.3} d 1 {bytes} {way} {}", why.name()));
+            }
+            Point::Altered(what) => {
+                lines.write(format_args!("# {ms:.3} {} {bytes} {way}", what.name()));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trackbed_core::Seed;
+    use trackbed_core::packet::{Ecn, UdpDatagram};
+    use trackbed_net::models::{Delay, Loss, loss::Listed};
+    use trackbed_net::{Duplex, End, LinkSpec, NetworkBuilder};
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Shared(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_line_for_each_thing_that_happens() {
+        let sink = Shared::default();
+        let log = PacketLog::begin(Box::new(sink.clone()), "10 ms", Duration::from_secs(5));
+        let mut builder = NetworkBuilder::new();
+        let (near, far) = (builder.edge("near"), builder.edge("far"));
+        let up = LinkSpec::new()
+            .with(Delay::fixed(Duration::from_millis(10)))
+            .with(Loss::new(Listed::new([2])));
+        let link = Duplex::new(&up, &LinkSpec::new(), &Seed::of_run(1, 0));
+        builder.connect(End::new(near, []), End::new(far, []), link);
+        let mut network = builder.build().unwrap();
+        network.set_tap(Some(log.tap()));
+        let socket = "10.0.0.1:1".parse().unwrap();
+        for _ in 0..2 {
+            let packet = UdpDatagram::emit(socket, socket, Ecn::NotCapable, &[0; 72]);
+            network.send(Time::from_micros(1_500), near, packet);
+        }
+        network.advance(Time::from_millis(20));
+        log.finish().unwrap();
+        let text = String::from_utf8(sink.0.lock().unwrap().clone()).unwrap();
+        let expected = "\
+# trackbed link 10 ms
+# init timestamp: 5000
+# base timestamp: 0
+1.500 + 100 up
+1.500 + 100 up
+1.500 d 1 100 up loss
+11.500 - 100 10.000 up
+";
+        assert_eq!(text, expected);
+    }
+}

@@ -1,0 +1,129 @@
+//! `trackbed link`: any program behind an emulated link.
+
+mod changes;
+mod records;
+mod signals;
+
+use std::ffi::OsString;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use trackbed_core::Seed;
+use trackbed_emulator::enclosure::{Enclosed, Enclosure};
+use trackbed_emulator::namespace;
+use trackbed_emulator::passage::{Passage, Report};
+use trackbed_emulator::{Clock, Verdict};
+use trackbed_lab::scenario::{self, LinkPlan, Override};
+use trackbed_net::{Counters, DropReason, Duplex};
+
+use crate::arguments::LinkArguments;
+use crate::output::tell;
+pub use changes::TimedSetting;
+use records::Records;
+
+/// Runs the command and returns its exit status. Call it while the process has one thread.
+///
+/// # Errors
+/// If the link is not right, or the machine does not allow it.
+pub fn execute(arguments: &LinkArguments) -> anyhow::Result<u8> {
+    let plan = scenario::link(&settings(arguments))?;
+    let changes = changes::Timetable::read(arguments)?;
+    // The kernel gives a user namespace to processes with one thread only: nothing before this
+    // starts another.
+    namespace::acquire()?;
+    let clock = Clock::start();
+    let records = Records::begin(arguments, clock)?;
+    let passage = Passage::open(duplex(&plan, arguments.seed), clock, records.tap())?;
+    let enclosed = Enclosed {
+        command: command(arguments),
+        environment: vec![passage.environment().context("cannot mark the passage")?],
+        name_server: None,
+    };
+    let mut enclosure = Enclosure::start(passage.inner(), &enclosed)?;
+    signals::pass_on(enclosure.forwarder())?;
+    changes.follow(passage.remote().clone(), passage.link());
+    let status = enclosure.wait()?;
+    let report = passage.close().context("the emulation failed")?;
+    records.finish()?;
+    if arguments.summary {
+        tell(summary(&report));
+    } else if report.certificate.verdict() == Verdict::Invalid {
+        tell(format_args!("trackbed: this machine did not keep up: {}", report.certificate));
+    }
+    Ok(code(status))
+}
+
+/// `--rate`, `--delay` and so on are settings of the link like all others; what is said of one
+/// direction rules over what is said of both.
+fn settings(arguments: &LinkArguments) -> Vec<Override> {
+    let short = [
+        ("rate", &arguments.rate),
+        ("delay", &arguments.delay),
+        ("loss", &arguments.loss),
+        ("queue", &arguments.queue),
+    ];
+    let setting =
+        |key: &str, value: &str| Override { key: key.to_owned(), value: value.to_owned() };
+    let mut settings: Vec<Override> = short
+        .into_iter()
+        .filter_map(|(key, value)| Some(setting(key, value.as_deref()?)))
+        .collect();
+    settings.extend(arguments.overrides.iter().cloned());
+    for (direction, own) in [("up", &arguments.up), ("down", &arguments.down)] {
+        let within = |one: &Override| setting(&format!("{direction}.{}", one.key), &one.value);
+        settings.extend(own.iter().map(within));
+    }
+    settings
+}
+
+fn duplex(plan: &LinkPlan, seed: u64) -> Duplex {
+    let seed = Seed::of_run(seed, 0).child("link");
+    Duplex::new(&plan.up, &plan.down, &seed).with_mtu(plan.mtu)
+}
+
+/// The user's shell, if no command is named.
+fn command(arguments: &LinkArguments) -> Vec<OsString> {
+    match arguments.command.is_empty() {
+        false => arguments.command.clone(),
+        true => vec![std::env::var_os("SHELL").unwrap_or_else(|| "/bin/sh".into())],
+    }
+}
+
+/// The init exits with the command's status, whichever it was.
+fn code(status: ExitStatus) -> u8 {
+    status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(TOOL_FAILED)
+}
+
+fn summary(report: &Report) -> String {
+    let Report { up, down, certificate } = report;
+    let elapsed = certificate.elapsed;
+    format!(
+        "{}\n{}\nmachine  {certificate}; {:.1} us of processor time a packet",
+        direction("up", up, elapsed),
+        direction("down", down, elapsed),
+        certificate.processor.as_secs_f64() * 1e6 / certificate.packets().max(1) as f64,
+    )
+}
+
+fn direction(name: &str, counters: &Counters, elapsed: Duration) -> String {
+    let Counters { offered, delivered, .. } = counters;
+    let mbps = delivered.bytes as f64 * 8.0 / 1e6 / elapsed.as_secs_f64().max(1e-9);
+    let drops: Vec<String> = DropReason::ALL
+        .into_iter()
+        .map(|why| (why, counters.dropped(why).packets))
+        .filter(|(_, packets)| *packets > 0)
+        .map(|(why, packets)| format!(", {packets} dropped ({})", why.name()))
+        .collect();
+    format!(
+        "{name:<7}  {} packets in, {} out, {} bytes, {mbps:.3} Mbit/s over {:.1} s{}",
+        offered.packets,
+        delivered.packets,
+        delivered.bytes,
+        elapsed.as_secs_f64(),
+        drops.concat(),
+    )
+}
+
+/// As env(1) and timeout(1) have it.
+pub const TOOL_FAILED: u8 = 125;

@@ -1,0 +1,27 @@
+//! Signals that are meant for the command.
+
+use std::thread;
+
+use anyhow::Context as _;
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::iterator::SignalsInfo;
+use signal_hook::iterator::exfiltrator::WithOrigin;
+use signal_hook::low_level::siginfo::{Cause, Sent};
+
+/// Passes the signals that somebody sends to us on to the command. Those that the terminal sends
+/// reach it without us, and we outlive them: the command decides what they mean.
+///
+/// # Errors
+/// If the kernel does not let us.
+pub fn pass_on(forward: impl Fn(i32) + Send + 'static) -> anyhow::Result<()> {
+    let all = [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT];
+    let mut signals = SignalsInfo::<WithOrigin>::new(all).context("cannot listen to signals")?;
+    thread::spawn(move || {
+        for origin in signals.forever() {
+            if matches!(origin.cause, Cause::Sent(Sent::User | Sent::TKill | Sent::Queue)) {
+                forward(origin.signal);
+            }
+        }
+    });
+    Ok(())
+}
