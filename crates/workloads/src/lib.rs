@@ -42,7 +42,7 @@ mod tests {
             assert!(registry()[..index].iter().all(|other| other.name() != workload.name()));
             assert!(!workload.summary().is_empty());
             assert!(workload.parameters().iter().all(|parameter| !parameter.help.is_empty()));
-            let defaults = Arguments::defaults(workload.parameters());
+            let defaults = Arguments::read(workload.parameters(), &[]).unwrap();
             let prepared = workload.prepare(&defaults, std::path::Path::new("."));
             assert_eq!(prepared.map(|prepared| prepared.phones()).ok(), Some(1));
         }

@@ -3,15 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use trackbed_core::parameter::{Kind, Value};
+use trackbed_core::ByteSize;
+use trackbed_core::parameter::{FromValue, Kind, Parameter};
 use trackbed_protocols::{
     Capabilities, CipherSuite, Handshake, Protocol, TlsVersion, Transport, TransportParameters,
     quic_congestion, registry,
 };
 
-use super::form::{Datum, Form};
 use super::plan::Endpoint;
-use super::schema::{Field, Shape, field, required};
 use super::spec::Spec;
 
 /// A combination that can be run.
@@ -134,25 +133,17 @@ impl Settings<'_> {
             }
             transport.congestion = congestion.to_owned();
         }
-        let bytes = |path: &str| match self.value(path) {
-            Some(Value::Size(size)) => Some(usize::try_from(size.as_bytes()).unwrap_or(usize::MAX)),
-            _ => None,
-        };
-        let flag = |path: &str| match self.value(path) {
-            Some(Value::Flag(flag)) => Some(*flag),
-            _ => None,
-        };
-        let time = |path: &str| match self.value(path) {
-            Some(Value::Time(span)) => Some(*span),
-            _ => None,
+        let bytes = |path: &str| {
+            let size: ByteSize = self.get(path)?;
+            Some(usize::try_from(size.as_bytes()).unwrap_or(usize::MAX))
         };
         let tcp = &mut transport.tcp;
-        tcp.hystart = flag("hystart").unwrap_or(tcp.hystart);
-        tcp.ecn = flag("ecn").or(tcp.ecn);
+        tcp.hystart = self.get("hystart").unwrap_or(tcp.hystart);
+        tcp.ecn = self.get("ecn").or(tcp.ecn);
         tcp.send_buffer = bytes("send-buffer").or(tcp.send_buffer);
         tcp.receive_buffer = bytes("receive-buffer").or(tcp.receive_buffer);
-        tcp.keepalive = time("keepalive").or(tcp.keepalive);
-        transport.idle_timeout = time("idle-timeout").unwrap_or(transport.idle_timeout);
+        tcp.keepalive = self.get("keepalive").or(tcp.keepalive);
+        transport.idle_timeout = self.get("idle-timeout").unwrap_or(transport.idle_timeout);
         if let Some(window) = bytes("window") {
             transport.window = u32::try_from(window).map_err(|_| Refusal {
                 path: "window",
@@ -162,18 +153,12 @@ impl Settings<'_> {
         Ok(transport)
     }
 
-    fn value(&self, path: &str) -> Option<&Value> {
-        match self.spec.datum(path, self.selection)? {
-            Datum::Value(value) => Some(value),
-            Datum::Number(_) | Datum::Text(_) => None,
-        }
+    fn get<T: FromValue>(&self, path: &str) -> Option<T> {
+        T::from_value(self.spec.value(path, self.selection)?)
     }
 
     fn word(&self, path: &str) -> Option<&'static str> {
-        match self.value(path)? {
-            Value::Choice(word) => Some(word),
-            _ => None,
-        }
+        self.get(path)
     }
 }
 
@@ -192,7 +177,7 @@ fn ignored(can: &Capabilities) -> Vec<&'static str> {
 }
 
 /// The keys of the two ends.
-pub(super) fn fields() -> Vec<Field> {
+pub(super) fn parameters() -> [Parameter; 12] {
     static PROTOCOLS: LazyLock<Vec<&'static str>> =
         LazyLock::new(|| registry().iter().map(|protocol| protocol.name()).collect());
     static TLS: LazyLock<Vec<&'static str>> =
@@ -208,21 +193,23 @@ pub(super) fn fields() -> Vec<Field> {
         names.retain(|name| seen.insert(*name));
         names
     });
-    let choice = |words: &'static [&'static str]| Shape::Swept(Form::Kind(Kind::Choice(words)));
-    let of = |kind| Shape::Swept(Form::Kind(kind));
-    vec![
-        required(field("protocol", choice(&PROTOCOLS), None, "what is compared")),
-        field("tls", choice(&TLS), None, "the TLS version; without it the newest there is"),
-        field("handshake", choice(&HANDSHAKES), Some("new"), "how connections begin"),
-        field("cipher", choice(&CIPHERS), None, "the cipher; without it the ends agree"),
-        field("congestion", choice(&CONGESTION), Some("cubic"), "the congestion control"),
-        field("hystart", of(Kind::Flag), Some("true"), HYSTART),
-        field("ecn", of(Kind::Flag), None, ECN),
-        field("send-buffer", of(Kind::Size), None, "TCP: the send buffer; else the stack's"),
-        field("receive-buffer", of(Kind::Size), None, "TCP: the receive buffer; likewise"),
-        field("keepalive", of(Kind::Time), None, "TCP: probe after so long; else never"),
-        field("window", of(Kind::Size), Some("64 MiB"), WINDOW),
-        field("idle-timeout", of(Kind::Time), Some("30 s"), IDLE_TIMEOUT),
+    let (protocols, tls) = (Kind::Choice(&PROTOCOLS), Kind::Choice(&TLS));
+    let (handshakes, ciphers) = (Kind::Choice(&HANDSHAKES), Kind::Choice(&CIPHERS));
+    let congestion = Kind::Choice(&CONGESTION);
+    let (flag, size, time) = (Kind::Flag, Kind::Size, Kind::Time);
+    [
+        Parameter::required("protocol", protocols, "what is compared"),
+        Parameter::optional("tls", tls, "the TLS version; without it the newest there is"),
+        Parameter::with_default("handshake", handshakes, "new", "how connections begin"),
+        Parameter::optional("cipher", ciphers, "the cipher; without it the ends agree"),
+        Parameter::with_default("congestion", congestion, "cubic", "the congestion control"),
+        Parameter::with_default("hystart", flag, "true", HYSTART),
+        Parameter::optional("ecn", flag, ECN),
+        Parameter::optional("send-buffer", size, "TCP: the send buffer; else the stack's"),
+        Parameter::optional("receive-buffer", size, "TCP: the receive buffer; likewise"),
+        Parameter::optional("keepalive", time, "TCP: probe after so long; else never"),
+        Parameter::with_default("window", size, "64 MiB", WINDOW),
+        Parameter::with_default("idle-timeout", time, "30 s", IDLE_TIMEOUT),
     ]
 }
 

@@ -1,7 +1,8 @@
 //! What tells the cells of a plan apart: names and values for result documents.
 
+use trackbed_core::parameter::{Kind, Value};
+
 use super::endpoint::{FACTORS, ignored_factor};
-use super::form::{Datum, Form};
 use super::plan::Factor;
 use super::schema::Shape;
 use super::spec::{Chosen, Setting, Spec};
@@ -38,7 +39,7 @@ impl Column<'_> {
         }
         let chosen = &self.setting.pick(selection).chosen;
         match chosen {
-            Chosen::Datum(datum) | Chosen::Shorthand(_, datum) if self.uniform => datum.factor(),
+            Chosen::Value(value) | Chosen::Shorthand(_, value) if self.uniform => factor(value),
             chosen => Factor::Text(text(chosen)),
         }
     }
@@ -47,10 +48,10 @@ impl Column<'_> {
 /// A choice as text; equal choices give equal texts.
 pub(super) fn text(chosen: &Chosen) -> String {
     match chosen {
-        Chosen::Datum(datum) => datum.to_string(),
-        Chosen::Shorthand(shorthand, datum) => match shorthand.word {
-            Some(word) => format!("{datum} {word}"),
-            None => datum.to_string(),
+        Chosen::Value(value) => value.to_string(),
+        Chosen::Shorthand(shorthand, value) => match shorthand.word {
+            Some(word) => format!("{value} {word}"),
+            None => value.to_string(),
         },
         Chosen::Models(uses) => {
             let model = |model: &super::spec::ModelUse| {
@@ -114,17 +115,46 @@ fn unique_names(settings: &[&Setting]) -> Vec<String> {
 /// The unit of a setting's values, if they share one.
 fn suffix(setting: &Setting) -> Option<String> {
     let mut suffixes = setting.choices.iter().map(|choice| match &choice.chosen {
-        Chosen::Datum(Datum::Text(_)) | Chosen::Models(_) => None,
-        Chosen::Datum(_) => match &setting.field.shape {
-            Shape::Fixed(form) | Shape::Swept(form) => Some(form.suffix().to_owned()),
+        Chosen::Models(_) => None,
+        Chosen::Value(_) => match &setting.field.shape {
+            Shape::Fixed(kind) | Shape::Swept(kind) => Some(unit(*kind).to_owned()),
             Shape::Models(_) | Shape::Section(_) | Shape::Workload => None,
         },
-        Chosen::Shorthand(shorthand, _) => match (shorthand.word, shorthand.form) {
-            (Some(word), _) => Some(format!("_{word}")),
-            (None, Form::List(_) | Form::Text) => None,
-            (None, form) => Some(form.suffix().to_owned()),
-        },
+        Chosen::Shorthand(shorthand, _) => Some(match shorthand.word {
+            Some(word) => format!("_{word}"),
+            None => unit(shorthand.kind).to_owned(),
+        }),
     });
     let first = suffixes.next().flatten()?;
     suffixes.all(|suffix| suffix.as_ref() == Some(&first)).then_some(first)
+}
+
+/// What the name of a factor of this kind ends in, so that it tells the unit of [`factor`].
+fn unit(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Rate => "_mbps",
+        Kind::Time => "_ms",
+        Kind::Size => "_bytes",
+        Kind::Frequency => "_hz",
+        Kind::Share | Kind::Count { .. } | Kind::Number => "",
+        Kind::Choice(_) | Kind::Flag | Kind::Counts | Kind::Timetable => "",
+        Kind::File | Kind::Text => "",
+    }
+}
+
+/// The value as a factor: a number where it is a quantity.
+fn factor(value: &Value) -> Factor {
+    match value {
+        Value::Rate(rate) => Factor::Number(rate.as_bps() as f64 / 1e6),
+        Value::Time(span) => Factor::Number(span.as_nanos() as f64 / 1e6),
+        Value::Share(share) => Factor::Number(share.as_f64()),
+        Value::Size(size) => Factor::Number(size.as_bytes() as f64),
+        Value::Count(count) => Factor::Number(*count as f64),
+        Value::Number(number) => Factor::Number(*number),
+        Value::Period(period) => Factor::Number(1.0 / period.as_secs_f64()),
+        Value::Choice(_) | Value::Flag(_) | Value::Counts(_) | Value::Timetable(_) => {
+            Factor::Text(value.to_string())
+        }
+        Value::File(_) | Value::Contents(_) | Value::Text(_) => Factor::Text(value.to_string()),
+    }
 }

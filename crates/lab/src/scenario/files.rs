@@ -8,26 +8,27 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 use trackbed_core::parameter::Value;
 
-use super::form::Datum;
-
 /// The contents of files that have been read.
 #[derive(Debug, Default)]
 pub(super) struct Files(BTreeMap<PathBuf, Arc<[u8]>>);
 
 impl Files {
-    /// The value as models read it: for a file its contents.
-    pub fn text(&mut self, datum: &Datum) -> Result<String, String> {
-        let Datum::Value(Value::File(path)) = datum else { return Ok(datum.to_string()) };
+    /// The value as link models take it: for a file its contents.
+    pub fn with_contents(&mut self, value: &Value) -> Result<Value, String> {
+        let Value::File(path) = value else { return Ok(value.clone()) };
         let contents = self.contents(path)?;
         let text = std::str::from_utf8(&contents);
-        text.map(str::to_owned).map_err(|_| format!("{} is not a text in UTF-8", path.display()))
+        let text = text.map_err(|_| format!("{} is not a text in UTF-8", path.display()))?;
+        Ok(Value::Contents(text.into()))
     }
 
     /// The value as it is told from others: for a file the digest of its contents.
     pub fn canonical(&mut self, value: &Value) -> Result<String, String> {
         match value {
             Value::File(path) => Ok(format!("sha256 {}", digest(&self.contents(path)?))),
-            value => Ok(Datum::Value(value.clone()).to_string()),
+            // The period is exact, the frequency is not.
+            Value::Period(period) => Ok(format!("{} ns", period.as_nanos())),
+            value => Ok(value.to_string()),
         }
     }
 

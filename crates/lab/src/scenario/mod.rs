@@ -19,7 +19,6 @@
 mod endpoint;
 mod factors;
 mod files;
-mod form;
 mod link;
 mod network;
 mod overrides;
@@ -40,7 +39,7 @@ mod values;
 
 use std::path::Path;
 
-use trackbed_core::parameter::Value;
+use trackbed_core::parameter::{FromValue, Value};
 
 pub use link::link;
 pub use overrides::{Override, OverrideError};
@@ -49,7 +48,6 @@ pub use problem::ScenarioError;
 pub use reference::{Key, reference};
 pub use source::{BuiltIn, Source, built_in};
 
-use form::Datum;
 use problem::{Origin, Problems};
 use spec::Spec;
 
@@ -91,7 +89,7 @@ pub fn load_from(
     let counts = Counts::of(&spec, resolved.cells.len(), &mut problems);
     check_name(&spec, &mut problems);
     problems.check(&origins)?;
-    let words = |path: &str| spec.datum(path, &[]).map(Datum::to_string);
+    let words = |path: &str| spec.value(path, &[]).map(Value::to_string);
     let canonical = format!("seed {}\n\n{}\n", counts.seed, resolved.canonical.join("\n\n"));
     Ok(Plan {
         name: words("name").unwrap_or(text.stem),
@@ -110,7 +108,7 @@ pub fn load_from(
 /// Results are kept in a folder of the scenario's name.
 fn check_name(spec: &Spec, problems: &mut Problems) {
     let Some(setting) = spec.get("name") else { return };
-    let name = spec.datum("name", &[]).map(Datum::to_string).unwrap_or_default();
+    let name = spec.value("name", &[]).map(Value::to_string).unwrap_or_default();
     let plain = |c: char| c.is_alphanumeric() || "-_.+ ".contains(c);
     if !name.chars().all(plain) || name.starts_with('.') || name.chars().count() > NAME_CHARS_MAX {
         let help =
@@ -130,9 +128,9 @@ struct Counts {
 
 impl Counts {
     fn of(spec: &Spec, cells: usize, problems: &mut Problems) -> Counts {
-        let count = |path: &str, default: u64| match spec.datum(path, &[]) {
-            Some(Datum::Value(Value::Count(count))) => *count,
-            _ => schema::default_count(path).unwrap_or(default),
+        let count = |path: &str, default: u64| {
+            let count = spec.value(path, &[]).and_then(u64::from_value);
+            count.or_else(|| schema::default_count(path)).unwrap_or(default)
         };
         let (seed, runs) = (count("seed", 1), count("runs", 1));
         if runs.saturating_mul(cells.max(1) as u64) > RUNS_MAX {

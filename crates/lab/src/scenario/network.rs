@@ -5,13 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::Bitrate;
-use trackbed_core::parameter::Value;
+use trackbed_core::parameter::{Otherwise, Parameter, Value};
 use trackbed_net::queue::{QUEUES, SELECTOR};
-use trackbed_net::spec::{self as net, ModelEntry, Otherwise, Parameter};
+use trackbed_net::spec::ModelEntry;
 use trackbed_net::{LinkSpec, Model};
 
 use super::files::Files;
-use super::form::Datum;
 use super::plan::{LinkPlan, NetworkPlan};
 use super::problem::{Place, Problems};
 use super::schema::{Entry, STAGES, Shape};
@@ -67,7 +66,7 @@ struct CellBuilder<'a> {
 /// A link model, its parameters, and where it stands.
 type Use = (&'static ModelEntry, Given, Place);
 /// Parameters by the names that the registry knows.
-type Given = Vec<(&'static str, Datum)>;
+type Given = Vec<(&'static str, Value)>;
 
 impl<'a> CellBuilder<'a> {
     fn link(&mut self, name: &str) -> Option<LinkPlan> {
@@ -82,7 +81,7 @@ impl<'a> CellBuilder<'a> {
     fn mtu(&mut self, link: &str) -> Option<u32> {
         let Some(setting) = self.spec.get(&format!("{link}.mtu")) else { return Some(MTU_BYTES) };
         let choice = setting.pick(self.selection);
-        let Chosen::Datum(Datum::Value(Value::Size(size))) = &choice.chosen else { return None };
+        let Chosen::Value(Value::Size(size)) = &choice.chosen else { return None };
         match u32::try_from(size.as_bytes()) {
             Ok(mtu) if (MTU_BYTES_MIN..=MTU_BYTES_MAX).contains(&mtu) => Some(mtu),
             _ => {
@@ -132,12 +131,12 @@ impl<'a> CellBuilder<'a> {
 
     /// The parameters that choose a queue.
     fn queue(&mut self, setting: &Setting) -> Option<Given> {
-        let named = |name: &str| (SELECTOR.name, Datum::Text(name.to_owned()));
+        let named = |name| (SELECTOR.name, Value::Choice(name));
         let choice = setting.pick(self.selection);
         match &choice.chosen {
-            Chosen::Datum(_) => None,
-            Chosen::Shorthand(shorthand, datum) => {
-                Some(vec![named(QUEUES.first()?.name), (shorthand.target, datum.clone())])
+            Chosen::Value(_) => None,
+            Chosen::Shorthand(shorthand, value) => {
+                Some(vec![named(QUEUES.first()?.name), (shorthand.target, value.clone())])
             }
             Chosen::Models(uses) => match uses.as_slice() {
                 [model] => {
@@ -167,12 +166,11 @@ impl<'a> CellBuilder<'a> {
             if let Some(model) = self.builder.models.get(&line) {
                 return Ok(Arc::clone(model));
             }
-            let mut texts = Vec::new();
-            for (name, datum) in given {
-                let text = self.builder.files.text(datum)?;
-                texts.push(((*name).to_owned(), net::Value::Text(text)));
+            let mut values = Vec::new();
+            for (name, value) in given {
+                values.push((*name, self.builder.files.with_contents(value)?));
             }
-            let model = entry.model(&texts).map_err(|why| {
+            let model = entry.model(&values).map_err(|why| {
                 let why = why.to_string();
                 // The place says already which model it is.
                 let owner = format!("{}: ", entry.name);
@@ -186,9 +184,12 @@ impl<'a> CellBuilder<'a> {
 
     /// The model with all its parameters; equal models give equal lines.
     fn canonical(&mut self, entry: &ModelEntry, given: &Given) -> Result<String, String> {
-        let queue = given.iter().find(|(name, _)| *name == SELECTOR.name);
-        let queue = match queue {
-            Some((_, name)) => QUEUES.iter().find(|queue| queue.name == name.to_string()),
+        let chosen = given.iter().find_map(|(name, value)| match value {
+            Value::Choice(word) if *name == SELECTOR.name => Some(*word),
+            _ => None,
+        });
+        let queue = match chosen {
+            Some(word) => QUEUES.iter().find(|queue| queue.name == word),
             None => QUEUES.first(),
         };
         let queue = queue.filter(|_| entry.has_queue);
@@ -199,8 +200,7 @@ impl<'a> CellBuilder<'a> {
         }
         for parameter in entry.parameters.iter().chain(of_queue) {
             let text = match given.iter().find(|(name, _)| *name == parameter.name) {
-                Some((_, Datum::Value(value))) => self.builder.files.canonical(value)?,
-                Some((_, datum)) => datum.to_string(),
+                Some((_, value)) => self.builder.files.canonical(value)?,
                 None => match parameter.otherwise {
                     Otherwise::Default(text) => text.to_owned(),
                     Otherwise::Required | Otherwise::Absent => continue,
@@ -218,7 +218,7 @@ impl<'a> CellBuilder<'a> {
         let Entry::Link(plain) = slot.models.first()?.entry else { return None };
         match uses(setting, self.selection).as_slice() {
             [(entry, given, _)] if entry.name == plain.name => match given.as_slice() {
-                [(_, Datum::Value(value))] => Some(value.clone()),
+                [(_, value)] => Some(value.clone()),
                 _ => None,
             },
             _ => None,
@@ -253,9 +253,9 @@ fn uses(setting: &Setting, selection: &[usize]) -> Vec<Use> {
         Entry::Queue(_) => None,
     };
     match (&choice.chosen, &setting.field.shape) {
-        (Chosen::Shorthand(shorthand, datum), Shape::Models(slot)) => {
+        (Chosen::Shorthand(shorthand, value), Shape::Models(slot)) => {
             let plain = slot.models.first().and_then(|model| link(model.entry));
-            let given = vec![(shorthand.target, datum.clone())];
+            let given = vec![(shorthand.target, value.clone())];
             plain.map(|entry| (entry, given, choice.place.clone())).into_iter().collect()
         }
         (Chosen::Models(uses), _) => {
@@ -265,14 +265,14 @@ fn uses(setting: &Setting, selection: &[usize]) -> Vec<Use> {
             };
             uses.iter().filter_map(model).collect()
         }
-        (Chosen::Datum(_) | Chosen::Shorthand(..), _) => Vec::new(),
+        (Chosen::Value(_) | Chosen::Shorthand(..), _) => Vec::new(),
     }
 }
 
 fn arguments(settings: &[Setting], selection: &[usize]) -> Given {
     let given = settings.iter().map(|setting| match &setting.pick(selection).chosen {
-        Chosen::Datum(datum) | Chosen::Shorthand(_, datum) => {
-            Some((setting.field.target, datum.clone()))
+        Chosen::Value(value) | Chosen::Shorthand(_, value) => {
+            Some((setting.field.target, value.clone()))
         }
         Chosen::Models(_) => None,
     });

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::factors;
-use super::form::Form;
 use super::problem::{Place, Problems};
 use super::schema::{Field, SCHEMA, Shape, kebab};
 use super::spec::{Axis, Choice, Chosen, Setting, Spec};
@@ -185,18 +184,15 @@ impl Reader<'_> {
         items: &[Node],
         entry: &Entry,
     ) -> Option<Setting> {
-        let datum = |form: Form| form.parse(&list_text(items)?).ok();
-        let chosen = match &field.shape {
-            Shape::Fixed(form @ Form::List(_)) | Shape::Swept(form @ Form::List(_)) => {
-                datum(*form).map(Chosen::Datum)
-            }
-            Shape::Models(slot) => slot
-                .shorthands
-                .first()
-                .and_then(|shorthand| Some(Chosen::Shorthand(shorthand, datum(shorthand.form)?))),
-            Shape::Fixed(_) | Shape::Swept(_) | Shape::Section(_) | Shape::Workload => None,
+        let shorthand = match &field.shape {
+            Shape::Models(slot) => slot.shorthands.first(),
+            _ => None,
         };
-        let Some(chosen) = chosen else {
+        let kind = match &field.shape {
+            Shape::Fixed(kind) | Shape::Swept(kind) => Some(*kind),
+            Shape::Models(_) | Shape::Section(_) | Shape::Workload => shorthand.map(|s| s.kind),
+        };
+        let Some((kind, text)) = kind.filter(|kind| kind.is_list()).zip(list_text(items)) else {
             let message = match &field.shape {
                 Shape::Fixed(_) => "the whole scenario has one value of this, not a list",
                 _ => "this is no list of values that belong together",
@@ -205,7 +201,19 @@ impl Reader<'_> {
             self.problems.add_with_help(&entry.node.place, message, help);
             return None;
         };
-        Some(Setting::single(path, field, chosen, entry))
+        match kind.parse(&text) {
+            Ok(value) => {
+                let chosen = match shorthand {
+                    Some(shorthand) => Chosen::Shorthand(shorthand, value),
+                    None => Chosen::Value(value),
+                };
+                Some(Setting::single(path, field, chosen, entry))
+            }
+            Err(why) => {
+                self.problems.add(&entry.node.place, why);
+                None
+            }
+        }
     }
 
     /// The values of a list that is an axis.
@@ -255,7 +263,7 @@ impl Setting {
     }
 }
 
-/// Values in a list that belong together, as the text in which the models read them.
+/// Values in a list that belong together, as the text in which a list is read.
 fn list_text(items: &[Node]) -> Option<String> {
     let scalar = |node: &Node| match &node.content {
         Content::Scalar(text) => Some(text.clone()),

@@ -3,7 +3,6 @@
 
 use trackbed_core::parameter::Kind;
 
-use super::form::Form;
 use super::schema::{Field, SCHEMA, Shape, Slot};
 
 /// A key of a scenario.
@@ -30,7 +29,7 @@ pub fn reference() -> Vec<Key> {
     let mut keys = Vec::new();
     for field in &SCHEMA.top {
         match &field.shape {
-            Shape::Section(fields) if field.required => {
+            Shape::Section(fields) if field.is_required() => {
                 collect(&format!("{}.", field.name), fields, &mut keys);
             }
             Shape::Workload => {}
@@ -48,9 +47,8 @@ pub fn reference() -> Vec<Key> {
 /// How a value is written: all words where there is a choice of them, else an example.
 fn written(field: &Field) -> String {
     match &field.shape {
-        Shape::Fixed(Form::Kind(Kind::Choice(words)))
-        | Shape::Swept(Form::Kind(Kind::Choice(words))) => {
-            words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" or ")
+        Shape::Fixed(kind @ Kind::Choice(_)) | Shape::Swept(kind @ Kind::Choice(_)) => {
+            kind.example()
         }
         _ => field.example(),
     }
@@ -59,19 +57,18 @@ fn written(field: &Field) -> String {
 fn collect(prefix: &str, fields: &[Field], keys: &mut Vec<Key>) {
     for field in fields {
         let (sweeps, slot): (bool, Option<&Slot>) = match &field.shape {
-            Shape::Fixed(_) | Shape::Swept(Form::List(_)) => (false, None),
-            Shape::Section(_) | Shape::Workload => (false, None),
-            Shape::Swept(_) => (true, None),
+            Shape::Fixed(_) | Shape::Section(_) | Shape::Workload => (false, None),
+            Shape::Swept(kind) => (!kind.is_list(), None),
             Shape::Models(slot) => (true, Some(slot)),
         };
         let path = format!("{prefix}{}", field.name);
         keys.push(Key {
             path: path.clone(),
             example: written(field),
-            default: field.default.clone(),
-            required: field.required,
+            default: field.otherwise.default_text().map(str::to_owned),
+            required: field.is_required(),
             sweeps,
-            help: field.help.clone(),
+            help: field.help.to_owned(),
         });
         for model in slot.into_iter().flat_map(|slot| &slot.models) {
             let model_path = format!("{path}.{}", model.name);

@@ -4,12 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use trackbed_core::Arguments;
+use trackbed_core::parameter::{Arguments, Otherwise, Value};
 use trackbed_workloads::Prepared;
 
 use super::endpoint::{self, Refusal, Resolved, ignored_factor};
 use super::factors::{self, Column, columns};
-use super::form::{Datum, Form};
 use super::network::{self, Builder};
 use super::plan::{Cell, Factor};
 use super::problem::Problems;
@@ -59,7 +58,7 @@ pub(super) fn cells(spec: &Spec, problems: &mut Problems) -> Cells {
 
 /// What no scenario can do without.
 fn check_present(spec: &Spec, problems: &mut Problems) {
-    let missing = |field: &&Field| field.required && !spec.written.contains(&field.name);
+    let missing = |field: &&Field| field.is_required() && !spec.written.contains(&field.name);
     for field in SCHEMA.top.iter().filter(missing) {
         let help = match &field.shape {
             Shape::Workload => {
@@ -72,10 +71,10 @@ fn check_present(spec: &Spec, problems: &mut Problems) {
                     field.name
                 )
             }
-            Shape::Swept(Form::Kind(kind)) | Shape::Fixed(Form::Kind(kind)) => {
+            Shape::Swept(kind) => {
                 format!("write {} = {}, or a list of these", field.name, kind.example())
             }
-            Shape::Swept(_) | Shape::Fixed(_) | Shape::Models(_) => {
+            Shape::Fixed(_) | Shape::Models(_) => {
                 format!("write {} = {}", field.name, field.example())
             }
         };
@@ -221,18 +220,22 @@ impl Resolver<'_> {
         let kind = self.spec.get("workload.kind")?;
         let name = factors::text(&kind.pick(selection).chosen);
         let workload = trackbed_workloads::find(&name)?;
-        let mut arguments = Arguments::defaults(workload.parameters());
+        let parameters = workload.parameters();
+        let given = parameters.iter().filter_map(|parameter| {
+            let value = self.spec.value(&workload_path(parameter.name), selection)?;
+            Some((parameter.name, value.clone()))
+        });
+        let given: Vec<(&str, Value)> = given.collect();
+        let arguments = Arguments::read(parameters, &given);
+        let arguments =
+            arguments.map_err(|why| self.problems.add(&kind.pick(selection).place, why)).ok()?;
         let mut canonical = format!("workload: {name}");
-        for parameter in workload.parameters() {
-            let path = format!("workload.{}", kebab(parameter.name));
-            if let Some(Datum::Value(value)) = self.spec.datum(&path, selection) {
-                arguments.set(parameter.name, value.clone());
-            }
-            let Some(value) = arguments.get(parameter.name) else { continue };
+        for parameter in parameters {
+            let Some(value) = arguments.value(parameter.name) else { continue };
             match self.builder.files.canonical(value) {
                 Ok(text) => canonical.push_str(&format!(" {}={text}", parameter.name)),
                 Err(why) => {
-                    let setting = self.spec.get(&path).unwrap_or(kind);
+                    let setting = self.spec.get(&workload_path(parameter.name)).unwrap_or(kind);
                     self.problems.add(&setting.pick(selection).place, why);
                     return None;
                 }
@@ -250,13 +253,17 @@ impl Resolver<'_> {
                 Some((workload.name(), prepared))
             }
             Err(error) => {
-                let path = format!("workload.{}", kebab(error.parameter));
-                let setting = self.spec.get(&path).unwrap_or(kind);
+                let setting = self.spec.get(&workload_path(error.parameter)).unwrap_or(kind);
                 self.problems.add(&setting.pick(selection).place, error);
                 None
             }
         }
     }
+}
+
+/// The key of a workload's parameter.
+fn workload_path(parameter: &str) -> String {
+    format!("workload.{}", kebab(parameter))
 }
 
 /// The keys of the two ends that the scenario sets.
@@ -285,14 +292,14 @@ fn endpoint_lines(spec: &Spec, selection: &[usize], resolved: &Resolved) -> Vec<
     let keys = SCHEMA.top.iter().filter(|field| matches!(field.shape, Shape::Swept(_)));
     let keys = keys.filter(|field| !resolved.ignored.contains(&field.target));
     let line = |field: &Field| {
-        let default = || match (&field.shape, &field.default) {
-            (Shape::Swept(form), Some(default)) => form.parse(default).ok(),
+        let default = || match (&field.shape, field.otherwise) {
+            (Shape::Swept(kind), Otherwise::Default(text)) => kind.parse(text).ok(),
             _ => None,
         };
         let text = match (field.target, resolved.endpoint.tls) {
             ("tls", Some(version)) => version.name().to_owned(),
-            _ => match spec.datum(&field.name, selection) {
-                Some(datum) => datum.to_string(),
+            _ => match spec.value(&field.name, selection) {
+                Some(value) => value.to_string(),
                 None => default()?.to_string(),
             },
         };

@@ -4,14 +4,12 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use trackbed_core::Parameter;
-use trackbed_core::parameter::Kind;
+use trackbed_core::parameter::{Kind, Otherwise, Parameter};
 use trackbed_net::Stage;
 use trackbed_net::queue::{QUEUES, QueueEntry, SELECTOR};
-use trackbed_net::spec::{self as net, ModelEntry, Otherwise};
+use trackbed_net::spec::{MODELS, ModelEntry};
 
 use super::endpoint;
-use super::form::Form;
 use super::tree::{Content, Node};
 use crate::paper;
 
@@ -35,20 +33,17 @@ pub(super) struct Field {
     /// The name that the registry's entry knows it by.
     pub target: &'static str,
     pub shape: Shape,
-    /// As a scenario would write it.
-    pub default: Option<String>,
-    /// It must be written.
-    pub required: bool,
-    pub help: String,
+    pub otherwise: Otherwise,
+    pub help: &'static str,
 }
 
 /// What stands behind a key.
 #[derive(Debug)]
 pub(super) enum Shape {
     /// One value for the whole scenario.
-    Fixed(Form),
+    Fixed(Kind),
     /// A value, or a list or range of values: an axis.
-    Swept(Form),
+    Swept(Kind),
     /// Models, or a list of such: an axis.
     Models(Slot),
     /// A table of its own.
@@ -69,7 +64,7 @@ pub(super) struct Slot {
 /// A plain value that stands for a model: `"5 ms"` for a fixed delay.
 #[derive(Debug)]
 pub(super) struct Shorthand {
-    pub form: Form,
+    pub kind: Kind,
     /// A word that may follow the number, as in `100 packets`.
     pub word: Option<&'static str>,
     /// The parameter of the plain model.
@@ -94,13 +89,14 @@ pub(super) enum Entry {
 
 impl Schema {
     fn new() -> Schema {
-        let mut top = general();
-        top.extend(endpoint::fields());
+        let mut top: Vec<Field> = general().iter().map(Field::fixed).collect();
+        top.extend(endpoint::parameters().iter().map(Field::swept));
         let link_help = "the link that all phones share; it has both directions";
         let access_help = "a link of each phone's own, between it and the shared one";
-        top.push(required(section("link", link_help, link())));
-        top.push(section("access", access_help, link()));
-        top.push(required(field("workload", Shape::Workload, None, "what is sent")));
+        let (needed, optional) = (Otherwise::Required, Otherwise::Absent);
+        top.push(Field::new("link", Shape::Section(link()), needed, link_help));
+        top.push(Field::new("access", Shape::Section(link()), optional, access_help));
+        top.push(Field::new("workload", Shape::Workload, needed, "what is sent"));
         Schema { top, workloads: workloads() }
     }
 }
@@ -108,7 +104,7 @@ impl Schema {
 impl Model {
     /// How a scenario writes it, with what it cannot do without.
     pub fn example(&self) -> String {
-        let fields = self.fields.iter().filter(|field| field.required);
+        let fields = self.fields.iter().filter(|field| field.is_required());
         let fields: Vec<String> =
             fields.map(|field| format!("{} = {}", field.name, field.example())).collect();
         match fields.is_empty() {
@@ -120,7 +116,7 @@ impl Model {
     /// The parameter that says all, if the others need not be written.
     pub fn only_field(&self) -> Option<&Field> {
         let (first, rest) = self.fields.split_first()?;
-        rest.iter().all(|field| !field.required).then_some(first)
+        rest.iter().all(|field| !field.is_required()).then_some(first)
     }
 }
 
@@ -128,18 +124,39 @@ impl Shorthand {
     pub fn example(&self) -> String {
         match self.word {
             Some(word) => format!("\"100 {word}\""),
-            None => self.form.example(),
+            None => self.kind.example(),
         }
     }
 }
 
 impl Field {
+    fn new(name: &'static str, shape: Shape, otherwise: Otherwise, help: &'static str) -> Field {
+        Field { name: kebab(name), target: name, shape, otherwise, help }
+    }
+
+    /// A key that has one value for the whole scenario.
+    fn fixed(parameter: &Parameter) -> Field {
+        let &Parameter { name, kind, otherwise, help } = parameter;
+        Field::new(name, Shape::Fixed(kind), otherwise, help)
+    }
+
+    /// A key that may be an axis.
+    fn swept(parameter: &Parameter) -> Field {
+        let &Parameter { name, kind, otherwise, help } = parameter;
+        Field::new(name, Shape::Swept(kind), otherwise, help)
+    }
+
+    /// Whether it must be written.
+    pub fn is_required(&self) -> bool {
+        self.otherwise == Otherwise::Required
+    }
+
     /// How a value is written.
     pub fn example(&self) -> String {
         match &self.shape {
-            Shape::Fixed(form) | Shape::Swept(form) => match form {
-                Form::Kind(Kind::Choice([first, ..])) => format!("\"{first}\""),
-                form => form.example(),
+            Shape::Fixed(kind) | Shape::Swept(kind) => match kind {
+                Kind::Choice([first, ..]) => format!("\"{first}\""),
+                kind => kind.example(),
             },
             Shape::Models(slot) => {
                 slot.shorthands.first().map_or_else(|| slot.examples(), Shorthand::example)
@@ -155,9 +172,9 @@ impl Shape {
         let no_table = || items.iter().all(|item| !matches!(item.content, Content::Table(_)));
         match self {
             Shape::Fixed(_) => false,
-            Shape::Swept(form) => !matches!(form, Form::List(_)),
+            Shape::Swept(kind) => !kind.is_list(),
             Shape::Models(slot) => match &slot.shorthands[..] {
-                [Shorthand { form: Form::List(_), .. }] => !no_table(),
+                [shorthand] if shorthand.kind.is_list() => !no_table(),
                 _ => true,
             },
             Shape::Section(_) | Shape::Workload => true,
@@ -191,37 +208,18 @@ pub(super) fn kebab(name: &str) -> String {
     name.replace('_', "-")
 }
 
-pub(super) fn field(name: &'static str, shape: Shape, default: Option<&str>, help: &str) -> Field {
-    let default = default.map(str::to_owned);
-    Field {
-        name: kebab(name),
-        target: name,
-        shape,
-        default,
-        required: false,
-        help: help.to_owned(),
-    }
-}
-
-pub(super) fn required(field: Field) -> Field {
-    Field { required: true, ..field }
-}
-
-fn section(name: &'static str, help: &str, fields: Vec<Field>) -> Field {
-    field(name, Shape::Section(fields), None, help)
-}
-
-fn general() -> Vec<Field> {
+/// The keys of the scenario as a whole.
+fn general() -> [Parameter; 5] {
     static PAPERS: LazyLock<Vec<&'static str>> = LazyLock::new(|| paper::names().collect());
-    let text = || Shape::Fixed(Form::Text);
-    let count = |min| Shape::Fixed(Form::Kind(Kind::Count { min }));
-    let papers = Shape::Fixed(Form::Kind(Kind::Choice(&PAPERS)));
-    vec![
-        field("name", text(), None, "the scenario's name in results; without it the file's name"),
-        field("summary", text(), None, "one line that says what is compared"),
-        field("paper", papers, None, "the study whose figures are printed beside the results"),
-        field("runs", count(1), Some("30"), "how many runs each cell has"),
-        field("seed", count(0), Some("1"), "where all randomness comes from"),
+    let name_help = "the scenario's name in results; without it the file's name";
+    let paper_help = "the study whose figures are printed beside the results";
+    let (runs, seed) = (Kind::Count { min: 1 }, Kind::Count { min: 0 });
+    [
+        Parameter::optional("name", Kind::Text, name_help),
+        Parameter::optional("summary", Kind::Text, "one line that says what is compared"),
+        Parameter::optional("paper", Kind::Choice(&PAPERS), paper_help),
+        Parameter::with_default("runs", runs, "30", "how many runs each cell has"),
+        Parameter::with_default("seed", seed, "1", "where all randomness comes from"),
     ]
 }
 
@@ -229,29 +227,24 @@ fn workloads() -> BTreeMap<&'static str, Vec<Field>> {
     static KINDS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
         trackbed_workloads::registry().iter().map(|workload| workload.name()).collect()
     });
-    let fields = |parameters: &'static [Parameter]| {
-        let kind = Shape::Fixed(Form::Kind(Kind::Choice(&KINDS)));
-        let kind = required(field("kind", kind, None, "which workload"));
-        std::iter::once(kind).chain(parameters.iter().map(Field::from)).collect()
+    let fields = |parameters: &[Parameter]| {
+        let kind = Parameter::required("kind", Kind::Choice(&KINDS), "which workload");
+        std::iter::once(Field::fixed(&kind)).chain(parameters.iter().map(Field::swept)).collect()
     };
     let registry = trackbed_workloads::registry().iter();
     registry.map(|workload| (workload.name(), fields(workload.parameters()))).collect()
 }
 
-impl From<&Parameter> for Field {
-    fn from(parameter: &Parameter) -> Field {
-        let shape = Shape::Swept(Form::Kind(parameter.kind));
-        field(parameter.name, shape, parameter.default, parameter.help)
-    }
-}
-
 fn link() -> Vec<Field> {
     let mut fields = direction();
-    let mtu = Shape::Swept(Form::Kind(Kind::Size));
     let help = "the largest packet that the link takes, IP header included; 1280 B to 65535 B";
-    fields.push(field("mtu", mtu, Some("1500 B"), help));
-    fields.push(section("up", "the same keys, from the phone to the server", direction()));
-    fields.push(section("down", "the same keys, from the server to the phone", direction()));
+    fields.push(Field::swept(&Parameter::with_default("mtu", Kind::Size, "1500 B", help)));
+    for (name, help) in [
+        ("up", "the same keys, from the phone to the server"),
+        ("down", "the same keys, from the server to the phone"),
+    ] {
+        fields.push(Field::new(name, Shape::Section(direction()), Otherwise::Absent, help));
+    }
     fields
 }
 
@@ -270,17 +263,18 @@ pub(super) const STAGES: [(Stage, &str, &str); 8] = [
 fn direction() -> Vec<Field> {
     let mut fields = Vec::new();
     for (stage, name, help) in STAGES {
-        let entries = net::MODELS.iter().filter(|entry| entry.stage() == stage);
+        let entries = MODELS.iter().filter(|entry| entry.stage() == stage);
         let models: Vec<Model> = entries.map(|entry| link_model(entry, name)).collect();
         if !models.is_empty() {
             let slot = Slot { shorthands: link_shorthands(&models), models };
-            fields.push(field(name, Shape::Models(slot), None, help));
+            fields.push(Field::new(name, Shape::Models(slot), Otherwise::Absent, help));
         }
     }
     let models: Vec<Model> = QUEUES.iter().map(|entry| queue_model(entry)).collect();
     let slot = Slot { shorthands: queue_shorthands(&models), models };
     let help = "who may wait while another packet is sent";
-    fields.push(field(SELECTOR.name, Shape::Models(slot), Some("100 packets"), help));
+    let default = Otherwise::Default("100 packets");
+    fields.push(Field::new(SELECTOR.name, Shape::Models(slot), default, help));
     fields
 }
 
@@ -292,7 +286,7 @@ fn link_model(entry: &'static ModelEntry, stage: &str) -> Model {
     Model {
         name: short.unwrap_or(&name).to_owned(),
         help: entry.summary,
-        fields: entry.parameters.iter().map(|p| net_field(p, &[entry.name])).collect(),
+        fields: entry.parameters.iter().map(|p| owned(p, &[entry.name])).collect(),
         entry: Entry::Link(entry),
     }
 }
@@ -302,48 +296,43 @@ fn queue_model(entry: &'static QueueEntry) -> Model {
     Model {
         name: kebab(entry.name),
         help: entry.summary,
-        fields: entry.parameters.iter().map(|p| net_field(p, &owners)).collect(),
+        fields: entry.parameters.iter().map(|p| owned(p, &owners)).collect(),
         entry: Entry::Queue(entry),
     }
 }
 
 /// A parameter as a scenario calls it: without its owner's name, as it stands inside the owner's
 /// table.
-fn net_field(parameter: &'static net::Parameter, owners: &[&str]) -> Field {
-    let (default, required) = match parameter.otherwise {
-        Otherwise::Default(text) => (Some(text), false),
-        Otherwise::Required => (None, true),
-        Otherwise::Absent => (None, false),
-    };
-    let shape = Shape::Swept(parameter.kind.into());
-    let field = field(parameter.name, shape, default, parameter.summary);
+fn owned(parameter: &Parameter, owners: &[&str]) -> Field {
+    let field = Field::swept(parameter);
     let mut owners = owners.iter().map(|owner| format!("{}-", kebab(owner)));
     let short = owners.find_map(|owner| field.name.strip_prefix(owner.as_str()).map(str::to_owned));
-    Field { name: short.unwrap_or_else(|| field.name.clone()), required, ..field }
+    Field { name: short.unwrap_or_else(|| field.name.clone()), ..field }
 }
 
 /// The first model of a stage is the plain one; where one parameter says all, a value suffices.
 fn link_shorthands(models: &[Model]) -> Vec<Shorthand> {
     let only = models.first().and_then(Model::only_field);
-    let Some(Field { shape: Shape::Swept(form), target, .. }) = only else { return Vec::new() };
-    vec![Shorthand { form: *form, word: None, target }]
+    let Some(Field { shape: Shape::Swept(kind), target, .. }) = only else { return Vec::new() };
+    vec![Shorthand { kind: *kind, word: None, target }]
 }
 
 /// The parameters of the plain queue are its limits: `100 packets`, `150 kB`.
 fn queue_shorthands(models: &[Model]) -> Vec<Shorthand> {
     let fields = models.first().into_iter().flat_map(|model| &model.fields);
     let shorthand = |field: &Field| {
-        let Shape::Swept(form @ Form::Kind(kind)) = field.shape else { return None };
+        let Shape::Swept(kind) = field.shape else { return None };
         let word = match kind {
             Kind::Count { .. } => field.target.strip_prefix("queue_"),
             _ => None,
         };
-        Some(Shorthand { form, word, target: field.target })
+        Some(Shorthand { kind, word, target: field.target })
     };
     fields.filter_map(shorthand).collect()
 }
 
 /// The default of a whole number at the top.
 pub(super) fn default_count(name: &str) -> Option<u64> {
-    SCHEMA.top.iter().find(|field| field.name == name)?.default.as_ref()?.parse().ok()
+    let field = SCHEMA.top.iter().find(|field| field.name == name)?;
+    field.otherwise.default_text()?.parse().ok()
 }

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use super::form::Datum;
+use trackbed_core::parameter::Value;
+
 use super::problem::Place;
 use super::schema::{Field, Model, Shorthand};
 
@@ -47,9 +48,9 @@ pub(super) struct Choice {
 
 #[derive(Debug)]
 pub(super) enum Chosen {
-    Datum(Datum),
+    Value(Value),
     /// A plain value that stands for a model.
-    Shorthand(&'static Shorthand, Datum),
+    Shorthand(&'static Shorthand, Value),
     /// One or more models of a stage; a packet meets them in this order.
     Models(Vec<ModelUse>),
 }
@@ -68,9 +69,9 @@ impl Spec {
     }
 
     /// The value of a plain key where axis `i` stands at `selection[i]`.
-    pub fn datum(&self, path: &str, selection: &[usize]) -> Option<&Datum> {
+    pub fn value(&self, path: &str, selection: &[usize]) -> Option<&Value> {
         match &self.get(path)?.pick(selection).chosen {
-            Chosen::Datum(datum) | Chosen::Shorthand(_, datum) => Some(datum),
+            Chosen::Value(value) | Chosen::Shorthand(_, value) => Some(value),
             Chosen::Models(_) => None,
         }
     }

@@ -93,7 +93,7 @@ fn number(value: &Value) -> Option<u64> {
         Value::Share(share) => Some((share.as_f64() * SHARE_STEPS as f64).round() as u64),
         Value::Size(size) => Some(size.as_bytes()),
         Value::Count(count) => Some(*count),
-        Value::Period(_) | Value::Choice(_) | Value::Flag(_) | Value::File(_) => None,
+        _ => None,
     }
 }
 
@@ -105,7 +105,7 @@ fn like(model: &Value, number: u64) -> Option<Value> {
         Value::Share(_) => Some(Value::Share(Ratio::from_parts(number, SHARE_STEPS))),
         Value::Size(_) => Some(Value::Size(ByteSize::from_bytes(number))),
         Value::Count(_) => Some(Value::Count(number)),
-        Value::Period(_) | Value::Choice(_) | Value::Flag(_) | Value::File(_) => None,
+        _ => None,
     }
 }
 

@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use trackbed_core::parameter::{Kind, Value};
+use trackbed_core::parameter::{FromValue, Kind, Value};
 
-use super::form::{Datum, Form};
 use super::problem::Place;
 use super::reader::{Reader, Section};
 use super::schema::{Field, Model, Shape, Slot, kebab};
@@ -40,17 +39,14 @@ impl Reader<'_> {
         let from = self.scalar(field, &from.node)?;
         let to = self.scalar(field, &to.node)?;
         let division = match (step, points) {
-            (Some(step), _) => Division::Step(quantity(&self.scalar(field, &step.node)?)?),
+            (Some(step), _) => Division::Step(single(&self.scalar(field, &step.node)?)?),
             (None, Some(points)) => {
-                let kind = Form::Kind(Kind::Count { min: 2 });
-                match self.parse(kind, &points.node)? {
-                    Datum::Value(Value::Count(points)) => Division::Points(points),
-                    _ => return None,
-                }
+                let points = self.parse(Kind::Count { min: 2 }, &points.node)?;
+                Division::Points(u64::from_value(&points)?)
             }
             (None, None) => return None,
         };
-        let values = match (quantity(&from), quantity(&to)) {
+        let values = match (single(&from), single(&to)) {
             (Some(from), Some(to)) => sweep::range(&from, &to, &division),
             _ => Err("only quantities make a range; list the values".to_owned()),
         };
@@ -144,11 +140,11 @@ impl Reader<'_> {
         Some(ModelUse { model, settings, place: entry.key_place.clone() })
     }
 
-    /// A value of the field's form, or one that stands for a model.
+    /// A value of the field's kind, or one that stands for a model.
     fn scalar(&mut self, field: &'static Field, node: &Node) -> Option<Chosen> {
         let slot = match &field.shape {
-            Shape::Fixed(form) | Shape::Swept(form) => {
-                return self.parse(*form, node).map(Chosen::Datum);
+            Shape::Fixed(kind) | Shape::Swept(kind) => {
+                return self.parse(*kind, node).map(Chosen::Value);
             }
             Shape::Models(slot) => slot,
             Shape::Section(_) | Shape::Workload => return None,
@@ -165,12 +161,12 @@ impl Reader<'_> {
         let mut refusal = None;
         for shorthand in &slot.shorthands {
             let number = shorthand.word.and_then(|word| text.trim().strip_suffix(word));
-            match shorthand.form.parse(number.unwrap_or(text).trim()) {
-                Ok(Datum::Value(Value::File(path))) => {
+            match shorthand.kind.parse(number.unwrap_or(text).trim()) {
+                Ok(Value::File(path)) => {
                     let file = self.file(&path, &node.place)?;
                     return Some(Chosen::Shorthand(shorthand, file));
                 }
-                Ok(datum) => return Some(Chosen::Shorthand(shorthand, datum)),
+                Ok(value) => return Some(Chosen::Shorthand(shorthand, value)),
                 Err(why) => refusal = Some(why),
             }
         }
@@ -189,18 +185,18 @@ impl Reader<'_> {
         None
     }
 
-    fn parse(&mut self, form: Form, node: &Node) -> Option<Datum> {
+    fn parse(&mut self, kind: Kind, node: &Node) -> Option<Value> {
         let Content::Scalar(text) = &node.content else {
-            let help = format!("write {}", form.example());
+            let help = format!("write {}", kind.example());
             self.problems.add_with_help(&node.place, "this is not a single value", help);
             return None;
         };
-        match form.parse(text) {
-            Ok(Datum::Value(Value::File(path))) => self.file(&path, &node.place),
-            Ok(datum) => Some(datum),
+        match kind.parse(text) {
+            Ok(Value::File(path)) => self.file(&path, &node.place),
+            Ok(value) => Some(value),
             Err(why) => {
-                let words: &[&str] = match form {
-                    Form::Kind(Kind::Choice(words)) => words,
+                let words: &[&str] = match kind {
+                    Kind::Choice(words) => words,
                     _ => &[],
                 };
                 match suggest::nearest(text, words) {
@@ -216,7 +212,7 @@ impl Reader<'_> {
     }
 
     /// The path as it is seen from here; the file must be there.
-    fn file(&mut self, path: &Path, place: &Place) -> Option<Datum> {
+    fn file(&mut self, path: &Path, place: &Place) -> Option<Value> {
         // What the command line names is where the user stands, not where the scenario is.
         let base = if place.origin == 0 { self.folders.scenario } else { self.folders.current };
         let path: PathBuf = base.join(path);
@@ -225,7 +221,7 @@ impl Reader<'_> {
             _ => "write the path of a file, relative to the current folder",
         };
         match std::fs::metadata(&path) {
-            Ok(found) if found.is_file() => return Some(Datum::Value(Value::File(path))),
+            Ok(found) if found.is_file() => return Some(Value::File(path)),
             Ok(_) => {
                 let message = format!("{} is not a file", path.display());
                 self.problems.add_with_help(place, message, help);
@@ -243,18 +239,17 @@ impl Chosen {
     /// The same kind of choice with another value.
     fn like(&self, value: Value) -> Chosen {
         match self {
-            Chosen::Shorthand(shorthand, _) => Chosen::Shorthand(shorthand, Datum::Value(value)),
-            Chosen::Datum(_) | Chosen::Models(_) => Chosen::Datum(Datum::Value(value)),
+            Chosen::Shorthand(shorthand, _) => Chosen::Shorthand(shorthand, value),
+            Chosen::Value(_) | Chosen::Models(_) => Chosen::Value(value),
         }
     }
 }
 
-fn quantity(chosen: &Chosen) -> Option<Value> {
+/// The value, where it is not a model.
+fn single(chosen: &Chosen) -> Option<Value> {
     match chosen {
-        Chosen::Datum(Datum::Value(value)) | Chosen::Shorthand(_, Datum::Value(value)) => {
-            Some(value.clone())
-        }
-        Chosen::Datum(_) | Chosen::Shorthand(..) | Chosen::Models(_) => None,
+        Chosen::Value(value) | Chosen::Shorthand(_, value) => Some(value.clone()),
+        Chosen::Models(_) => None,
     }
 }
 

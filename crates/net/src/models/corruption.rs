@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use trackbed_core::parameter::{Kind, Parameter};
 use trackbed_core::{Packet, Ratio, Rng, Time};
 
 use super::gate::{Gate, Gated};
 use crate::link::{Alteration, Link, Outlet};
-use crate::spec::{Kind, Model, ModelEntry, Parameter, Stage};
+use crate::spec::{Model, ModelEntry, Stage};
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "corruption",

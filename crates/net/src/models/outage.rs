@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use trackbed_core::parameter::{Kind, Parameter};
 use trackbed_core::{Packet, Rng, Time};
 
 use super::gate::{Gate, Gated};
 use super::spells::Spells;
 use crate::link::{DropReason, Link, Outlet};
-use crate::spec::{Kind, Model, ModelEntry, Parameter, Stage};
+use crate::spec::{Model, ModelEntry, Stage};
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "outage",

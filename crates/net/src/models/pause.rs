@@ -3,11 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use trackbed_core::parameter::{Kind, Parameter};
 use trackbed_core::{Packet, Rng, Time};
 
 use super::spells::Spells;
 use crate::link::{Change, Link, Outlet};
-use crate::spec::{Kind, Model, ModelEntry, Parameter, Stage};
+use crate::spec::{Model, ModelEntry, Stage};
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "pause",

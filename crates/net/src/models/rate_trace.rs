@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use trackbed_core::parameter::{Arguments, Kind, Parameter};
 use trackbed_core::{Packet, Rng, Time};
 
 use crate::link::{Change, Link, Outlet};
 use crate::queue::{Queue, QueueEntry, QueueModel};
-use crate::spec::{Arguments, Kind, Model, ModelEntry, Parameter, SpecError, Stage};
+use crate::spec::{Model, ModelEntry, SpecError, Stage};
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "rate-trace",

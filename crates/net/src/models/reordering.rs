@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use trackbed_core::parameter::{Kind, Parameter};
 use trackbed_core::{Packet, Ratio, Rng, Time};
 
 use crate::in_flight::InFlight;
 use crate::link::{Alteration, Change, Link, Outlet};
-use crate::spec::{Kind, Model, ModelEntry, Parameter, Stage};
+use crate::spec::{Model, ModelEntry, Stage};
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "reordering",

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::packet::Ecn;
+use trackbed_core::parameter::{Arguments, Kind, Parameter};
 use trackbed_core::{ByteSize, Packet, Time};
 
 use super::{Queue, QueueEntry, QueueModel};
 use crate::link::{Alteration, DropReason, Outlet};
-use crate::spec::{Arguments, Kind, Parameter, SpecError};
+use crate::spec::SpecError;
 
 pub(super) static ENTRY: QueueEntry = QueueEntry {
     name: "codel",
@@ -18,7 +19,7 @@ pub(super) static ENTRY: QueueEntry = QueueEntry {
     parameters: &[
         Parameter::with_default(
             "queue_packets",
-            Kind::Count,
+            Kind::Count { min: 0 },
             "1000",
             "the most packets that wait, the one being sent not counted",
         ),

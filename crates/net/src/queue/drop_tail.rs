@@ -3,11 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use trackbed_core::parameter::{Arguments, Kind, Parameter};
 use trackbed_core::{ByteSize, Packet, Time};
 
 use super::{Queue, QueueEntry, QueueModel};
 use crate::link::{DropReason, Outlet};
-use crate::spec::{Arguments, Kind, Parameter, SpecError};
+use crate::spec::SpecError;
 
 pub(super) static ENTRY: QueueEntry = QueueEntry {
     name: "drop-tail",
@@ -15,7 +16,7 @@ pub(super) static ENTRY: QueueEntry = QueueEntry {
     parameters: &[
         Parameter::optional(
             "queue_packets",
-            Kind::Count,
+            Kind::Count { min: 0 },
             "the most packets that wait, the one being sent not counted; 100 if neither limit is \
              given, no limit if only one in bytes is",
         ),

@@ -6,10 +6,11 @@ mod drop_tail;
 use std::fmt;
 use std::sync::Arc;
 
+use trackbed_core::parameter::{ArgumentError, Arguments, Kind, Parameter, Value};
 use trackbed_core::{Packet, Time};
 
 use crate::link::Outlet;
-use crate::spec::{Arguments, Kind, Parameter, SpecError, Value};
+use crate::spec::SpecError;
 
 pub use codel::Codel;
 pub use drop_tail::DropTail;
@@ -79,11 +80,10 @@ pub struct QueueEntry {
 
 impl QueueEntry {
     /// The queue that the parameters `given` to a model choose.
-    pub(crate) fn chosen(given: &[(String, Value)]) -> Result<&'static QueueEntry, SpecError> {
+    pub(crate) fn chosen(given: &[(&str, Value)]) -> Result<&'static QueueEntry, ArgumentError> {
         let selector: Vec<_> =
-            given.iter().filter(|(name, _)| name == SELECTOR.name).cloned().collect();
-        let arguments = Arguments::read("queue", &[&SELECTOR], &selector)?;
-        Ok(QueueEntry::selected(&arguments))
+            given.iter().filter(|(name, _)| *name == SELECTOR.name).cloned().collect();
+        Ok(QueueEntry::selected(&Arguments::read([&SELECTOR], &selector)?))
     }
 
     /// The queue that the arguments of a model describe.

@@ -1,6 +1,6 @@
 //! The description of a link: plain data, from which each run builds links of its own.
 
-mod parameter;
+mod error;
 mod registry;
 
 use std::fmt;
@@ -13,9 +13,7 @@ use crate::link::{Link, Wire};
 use crate::models::{Delay, Rate};
 use crate::queue::DropTail;
 
-pub use parameter::{
-    Argument, Arguments, FromArgument, Kind, Otherwise, Parameter, SpecError, Value,
-};
+pub use error::SpecError;
 pub use registry::{MODELS, ModelEntry};
 
 /// The description of one model of a link: plain data.

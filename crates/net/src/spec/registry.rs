@@ -3,10 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::parameter::{Arguments, Parameter, SpecError, Value};
-use super::{Model, Stage};
+use trackbed_core::parameter::{Arguments, Kind, Parameter, Value};
+
+use super::{Model, SpecError, Stage};
 use crate::models;
-use crate::queue::{self, QueueEntry};
+use crate::queue::{self, QUEUES, QueueEntry};
 
 /// Every link model, in the order in which they are listed. A new model is a file and a line here.
 pub static MODELS: &[&ModelEntry] = &[
@@ -40,7 +41,7 @@ pub struct ModelEntry {
     /// True if it has a queue: then `queue` ([`queue::SELECTOR`]) and the parameters of the
     /// chosen queue are parameters too.
     pub has_queue: bool,
-    /// Parameters as they could be written, which make a sensible model.
+    /// Parameters as they could be written, which make a sensible model; for a file its contents.
     pub example: &'static [(&'static str, &'static str)],
     pub(crate) read: fn(&Arguments) -> Result<Arc<dyn Model>, SpecError>,
 }
@@ -58,19 +59,32 @@ impl ModelEntry {
         })
     }
 
-    /// The model with the parameters `given` and the defaults for the rest.
+    /// The parameter of this name: one of the model's own, or of a queue that can be chosen.
+    pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
+        let queues = QUEUES.iter().flat_map(|queue| queue.parameters).chain([&queue::SELECTOR]);
+        let mut parameters = self.parameters.iter().chain(queues.filter(|_| self.has_queue));
+        parameters.find(|parameter| parameter.name == name)
+    }
+
+    /// The model with the parameters `given` and the defaults for the rest. Models read no files:
+    /// in the place of a path they want the contents ([`Value::Contents`]).
     ///
     /// # Errors
     /// If a parameter is unknown, missing, or does not make sense; the message begins with the
     /// model's name and says what to write.
-    pub fn model(&self, given: &[(String, Value)]) -> Result<Arc<dyn Model>, SpecError> {
+    pub fn model(&self, given: &[(&str, Value)]) -> Result<Arc<dyn Model>, SpecError> {
         let mut parameters: Vec<&Parameter> = self.parameters.iter().collect();
         if self.has_queue {
             let queue = QueueEntry::chosen(given).map_err(|e| SpecError::of(self.name, e))?;
             parameters.push(&queue::SELECTOR);
             parameters.extend(queue.parameters);
         }
-        let arguments = Arguments::read(self.name, &parameters, given)?;
+        let arguments = Arguments::read(parameters, given);
+        let arguments = arguments.map_err(|e| SpecError::of(self.name, e))?;
+        if let Some((name, path)) = given.iter().find(|(_, v)| matches!(v, Value::File(_))) {
+            let why = format!("{name}: {path} has not been read; give its contents");
+            return Err(SpecError::of(self.name, why));
+        }
         (self.read)(&arguments).map_err(|e| SpecError::of(self.name, e))
     }
 
@@ -81,8 +95,16 @@ impl ModelEntry {
 
     /// The model that the example describes.
     pub fn example_model(&self) -> Arc<dyn Model> {
-        let text = |&(name, value): &(&str, &str)| (name.into(), Value::Text(value.into()));
-        let given: Vec<(String, Value)> = self.example.iter().map(text).collect();
+        let value = |&(name, text): &(&'static str, &str)| {
+            let kind =
+                self.parameter(name).expect("an example sets parameters that there are").kind;
+            let value = match kind {
+                Kind::File => Value::Contents(text.into()),
+                kind => kind.parse(text).expect("an example fits its parameters"),
+            };
+            (name, value)
+        };
+        let given: Vec<(&str, Value)> = self.example.iter().map(value).collect();
         self.model(&given).expect("an example is right")
     }
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
 use trackbed_core::parameter::Kind;
-use trackbed_core::{Arguments, EventLog, Parameter};
+use trackbed_core::{Arguments, ByteSize, EventLog, Parameter};
 use trackbed_protocols::Service;
 
 use crate::contract::{Expectation, Prepared, Stage, Workload, WorkloadError};
@@ -57,28 +57,29 @@ enum Direction {
 
 impl Plan {
     fn new(arguments: &Arguments) -> Result<Plan, WorkloadError> {
-        let bytes = arguments.size("size").map_or(0, |size| size.as_bytes());
-        if bytes == 0 {
+        let size: ByteSize = arguments.need("size");
+        if size.as_bytes() == 0 {
             return Err(WorkloadError::new(
                 "size",
                 "there is nothing to transfer; write \"10 MB\"",
             ));
         }
-        let phones = arguments.count("phones");
-        let phones = u32::try_from(phones).ok().filter(|phones| *phones <= PHONES_MAX);
-        let timeout = arguments.time("timeout").filter(|timeout| !timeout.is_zero());
+        let phones = u32::try_from(arguments.need::<u64>("phones")).ok();
+        let timeout: Duration = arguments.need("timeout");
+        if timeout.is_zero() {
+            let advice = "nothing moves in no time; write \"60 s\"";
+            return Err(WorkloadError::new("timeout", advice));
+        }
         Ok(Plan {
-            direction: match arguments.choice("direction") {
+            direction: match arguments.need("direction") {
                 "upload" => Direction::Upload,
                 _ => Direction::Download,
             },
-            phones: phones.ok_or_else(|| {
+            phones: phones.filter(|phones| *phones <= PHONES_MAX).ok_or_else(|| {
                 WorkloadError::new("phones", format!("write at most {PHONES_MAX}"))
             })?,
-            timeout: timeout.ok_or_else(|| {
-                WorkloadError::new("timeout", "nothing moves in no time; write \"60 s\"")
-            })?,
-            expected: Arc::new(Expected::of(bytes)),
+            timeout,
+            expected: Arc::new(Expected::of(size.as_bytes())),
         })
     }
 }
@@ -106,31 +107,26 @@ impl Prepared for Transfers {
 }
 
 const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "size",
-        kind: Kind::Size,
-        default: Some("10 MB"),
-        help: "bytes that each phone transfers",
-    },
-    Parameter {
-        name: "direction",
-        kind: Kind::Choice(&["download", "upload"]),
-        default: Some("download"),
-        help: "from the server to the phones, or from the phones to the server",
-    },
-    Parameter {
-        name: "phones",
-        kind: Kind::Count { min: 1 },
-        default: Some("1"),
-        help: "phones that transfer at once, each on a host of its own, up to 10000",
-    },
-    Parameter {
-        name: "timeout",
-        kind: Kind::Time,
-        default: Some("60 s"),
-        help: "a transfer of which no byte has moved for this long is given up, and the run has \
-               failed",
-    },
+    Parameter::with_default("size", Kind::Size, "10 MB", "bytes that each phone transfers"),
+    Parameter::with_default(
+        "direction",
+        Kind::Choice(&["download", "upload"]),
+        "download",
+        "from the server to the phones, or from the phones to the server",
+    ),
+    Parameter::with_default(
+        "phones",
+        Kind::Count { min: 1 },
+        "1",
+        "phones that transfer at once, each on a host of its own, up to 10000",
+    ),
+    Parameter::with_default(
+        "timeout",
+        Kind::Time,
+        "60 s",
+        "a transfer of which no byte has moved for this long is given up, and the run has \
+         failed",
+    ),
 ];
 
 const PHONES_MAX: u32 = 10_000;

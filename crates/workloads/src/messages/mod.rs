@@ -39,65 +39,61 @@ impl Workload for Messages {
 }
 
 const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "count",
-        kind: Kind::Count { min: 1 },
-        default: Some("10"),
-        help: "messages that each phone sends",
-    },
-    Parameter {
-        name: "size",
-        kind: Kind::Size,
-        default: None,
-        help: "bytes of each built-in message, from 64 B to 10 MB; 355 B, a complete DENM, where \
-               neither this nor a payload is given",
-    },
-    Parameter {
-        name: "payload",
-        kind: Kind::File,
-        default: None,
-        help: "a file to send in place of the built-in message: .json is one JSON message, .jsonl \
-               or .ndjson one message in each line, taken in turn, anything else one message of \
-               any bytes",
-    },
-    Parameter {
-        name: "rate",
-        kind: Kind::Frequency,
-        default: None,
-        help: "how often each phone sends (open loop: it does not wait for answers, and latency \
-               counts from the scheduled time); without it each message waits for the answer to \
-               the one before (closed loop)",
-    },
-    Parameter {
-        name: "connection",
-        kind: Kind::Choice(&["one", "each"]),
-        default: Some("one"),
-        help: "one connection for all messages of a phone, or a new one for each, resumed where \
-               the handshake says so",
-    },
-    Parameter {
-        name: "phones",
-        kind: Kind::Count { min: 1 },
-        default: Some("1"),
-        help: "phones that send at once, each on a host of its own, up to 10000",
-    },
-    Parameter {
-        name: "stagger",
-        kind: Kind::Time,
-        default: None,
-        help: "the span over which the phones' starts are spread at random; without it 0 for one \
-               phone, and for several the time between two messages, or 1 s in a closed loop",
-    },
-    Parameter {
-        name: "deadline",
-        kind: Kind::Time,
-        default: Some("100 ms"),
-        help: "an answer later than this after the intended time misses the deadline",
-    },
-    Parameter {
-        name: "timeout",
-        kind: Kind::Time,
-        default: Some("60 s"),
-        help: "a message without an answer after this long is given up, and the run has failed",
-    },
+    Parameter::with_default(
+        "count",
+        Kind::Count { min: 1 },
+        "10",
+        "messages that each phone sends",
+    ),
+    Parameter::optional(
+        "size",
+        Kind::Size,
+        "bytes of each built-in message, from 64 B to 10 MB; 355 B, a complete DENM, where \
+         neither this nor a payload is given",
+    ),
+    Parameter::optional(
+        "payload",
+        Kind::File,
+        "a file to send in place of the built-in message: .json is one JSON message, .jsonl \
+         or .ndjson one message in each line, taken in turn, anything else one message of \
+         any bytes",
+    ),
+    Parameter::optional(
+        "rate",
+        Kind::Frequency,
+        "how often each phone sends (open loop: it does not wait for answers, and latency \
+         counts from the scheduled time); without it each message waits for the answer to \
+         the one before (closed loop)",
+    ),
+    Parameter::with_default(
+        "connection",
+        Kind::Choice(&["one", "each"]),
+        "one",
+        "one connection for all messages of a phone, or a new one for each, resumed where \
+         the handshake says so",
+    ),
+    Parameter::with_default(
+        "phones",
+        Kind::Count { min: 1 },
+        "1",
+        "phones that send at once, each on a host of its own, up to 10000",
+    ),
+    Parameter::optional(
+        "stagger",
+        Kind::Time,
+        "the span over which the phones' starts are spread at random; without it 0 for one \
+         phone, and for several the time between two messages, or 1 s in a closed loop",
+    ),
+    Parameter::with_default(
+        "deadline",
+        Kind::Time,
+        "100 ms",
+        "an answer later than this after the intended time misses the deadline",
+    ),
+    Parameter::with_default(
+        "timeout",
+        Kind::Time,
+        "60 s",
+        "a message without an answer after this long is given up, and the run has failed",
+    ),
 ];

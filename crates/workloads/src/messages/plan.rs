@@ -1,6 +1,6 @@
 //! The workload of one cell: every value resolved and checked.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,13 +35,13 @@ pub(super) struct Plan {
 impl Messenger {
     pub(super) fn new(arguments: &Arguments, base: &Path) -> Result<Messenger, WorkloadError> {
         let phones = count_up_to(arguments, "phones", PHONES_MAX)?;
-        let period = arguments.period("rate");
-        let stagger = arguments.time("stagger").unwrap_or(match (phones, period) {
+        let period: Option<Duration> = arguments.get("rate");
+        let stagger = arguments.get("stagger").unwrap_or(match (phones, period) {
             (1, _) => Duration::ZERO,
             (_, Some(period)) => period,
             (_, None) => STAGGER_CLOSED_LOOP,
         });
-        let policy = match arguments.choice("connection") {
+        let policy = match arguments.need("connection") {
             "each" => Policy::Each,
             _ => Policy::One,
         };
@@ -86,7 +86,7 @@ impl Prepared for Messenger {
 }
 
 fn payload(arguments: &Arguments, base: &Path) -> Result<Payload, WorkloadError> {
-    match (arguments.file("payload"), arguments.size("size")) {
+    match (arguments.get::<PathBuf>("payload"), arguments.get("size")) {
         (Some(_), Some(_)) => Err(WorkloadError::new(
             "size",
             "the size of a message from a file is the file's; leave out `size` or `payload`",
@@ -101,16 +101,21 @@ fn count_up_to(
     parameter: &'static str,
     max: u32,
 ) -> Result<u32, WorkloadError> {
-    let count = arguments.count(parameter);
+    let count: u64 = arguments.need(parameter);
     u32::try_from(count).ok().filter(|count| *count <= max).ok_or_else(|| {
         WorkloadError::new(parameter, format!("{count} is too many; write at most {max}"))
     })
 }
 
 fn span(arguments: &Arguments, parameter: &'static str) -> Result<Duration, WorkloadError> {
-    arguments.time(parameter).filter(|span| !span.is_zero()).ok_or_else(|| {
-        WorkloadError::new(parameter, "no answer comes within no time; write for example \"1 s\"")
-    })
+    let span: Duration = arguments.need(parameter);
+    match span.is_zero() {
+        true => {
+            let advice = "no answer comes within no time; write for example \"1 s\"";
+            Err(WorkloadError::new(parameter, advice))
+        }
+        false => Ok(span),
+    }
 }
 
 /// What a built-in message can number in its fields of fixed width, and a sensible run can hold.

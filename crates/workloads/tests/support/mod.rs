@@ -19,11 +19,12 @@ pub fn workload(name: &str) -> &'static dyn Workload {
 /// The workload called `name` with `settings` as a scenario writes them.
 pub fn prepare(name: &str, settings: &Settings) -> Result<Box<dyn Prepared>, WorkloadError> {
     let workload = workload(name);
-    let mut arguments = Arguments::defaults(workload.parameters());
-    for (name, text) in settings {
+    let value = |(name, text): &(&'static str, &str)| {
         let parameter = workload.parameters().iter().find(|p| p.name == *name).unwrap();
-        arguments.set(name, parameter.kind.parse(text).unwrap());
-    }
+        (*name, parameter.kind.parse(text).unwrap())
+    };
+    let given: Vec<_> = settings.iter().map(value).collect();
+    let arguments = Arguments::read(workload.parameters(), &given).unwrap();
     workload.prepare(&arguments, Path::new(env!("CARGO_MANIFEST_DIR")))
 }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use trackbed_core::Bitrate;
+use trackbed_core::parameter::Kind;
 use trackbed_net::Stage;
 
 use super::super::{Source, built_in, load, reference};
@@ -114,7 +115,7 @@ fn every_link_model_can_be_named_and_every_key_is_in_the_reference() {
         let example = entry.example.iter().map(|(name, value)| {
             let files = entry.parameters.iter().find(|parameter| parameter.name == *name);
             let value = match files.map(|parameter| parameter.kind) {
-                Some(trackbed_net::spec::Kind::File) => {
+                Some(Kind::File) => {
                     let path = folder.join(entry.name);
                     std::fs::write(&path, value).unwrap();
                     path.display().to_string()

@@ -180,6 +180,28 @@ fn models() {
 }
 
 #[test]
+fn lists_that_are_one_value() {
+    let pairs = "write pairs of times such as [[\"0 s\", \"10 ms\"], [\"5 s\", \"50 ms\"]]";
+    for (value, why) in [
+        ("\"5 s\"", "\"5 s\" is not a pair of times"),
+        ("[[\"1 s\", \"2\"]]", "\"2\" has no unit; write a time as \"10 ms\""),
+        ("\"\"", "an empty list"),
+    ] {
+        let text = link(&format!("outage = {value}"));
+        expect(&text, value, &format!("{why}; {pairs}"), "");
+    }
+    let text = link("loss = { list = [3, \"x\"] }");
+    let message = "\"x\" is not a whole number; write whole numbers such as [3, 17]";
+    expect(&text, "[3, \"x\"]", message, "");
+    let message = "this is no list of values that belong together";
+    expect(&link("loss = { list = [] }"), "[]", message, "write packets = [3, 17]");
+    let text =
+        link("delay = { pareto = { least = \"1 ms\", shape = { from = 1, to = 2, step = 1 } } }");
+    let message = "only quantities make a range; list the values";
+    expect(&text, "{ from = 1, to = 2, step = 1 }", message, "");
+}
+
+#[test]
 fn combinations_that_no_protocol_can_do() {
     let text = scenario("tls = \"1.2\"");
     let message = "tls 1.2 occurs in no cell: quic runs over TLS 1.3 only";

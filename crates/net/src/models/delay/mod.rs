@@ -12,11 +12,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use trackbed_core::parameter::{Arguments, Kind, Parameter};
 use trackbed_core::{Packet, Rng, Time};
 
 use crate::in_flight::InFlight;
 use crate::link::{Change, Link, Outlet};
-use crate::spec::{Arguments, Kind, Model, Parameter, Stage};
+use crate::spec::{Model, Stage};
 
 pub use fixed::Fixed;
 pub use normal::Normal;

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use trackbed_core::parameter::{Kind, Parameter};
 use trackbed_core::{Rng, Time};
 
 use super::{DelayLaw, OVERTAKING, delay_with_order, scaled};
-use crate::spec::{Kind, ModelEntry, Parameter, SpecError};
+use crate::spec::{ModelEntry, SpecError};
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "delay-pareto",

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use trackbed_core::parameter::{Kind, Parameter};
 use trackbed_core::{Ratio, Rng};
 
 use super::{Loss, LossLaw, LossProcess};
-use crate::spec::{Kind, ModelEntry, Parameter};
+use crate::spec::ModelEntry;
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "gilbert-elliott",

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use trackbed_core::Rng;
+use trackbed_core::parameter::{Kind, Parameter};
 
 use super::{Loss, LossLaw, LossProcess, no_packet_zero};
-use crate::spec::{Kind, ModelEntry, Parameter};
+use crate::spec::ModelEntry;
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "loss-list",

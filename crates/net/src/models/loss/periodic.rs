@@ -4,14 +4,19 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use trackbed_core::Rng;
+use trackbed_core::parameter::{Kind, Parameter};
 
 use super::{Loss, LossLaw, LossProcess, no_packet_zero};
-use crate::spec::{Kind, ModelEntry, Parameter};
+use crate::spec::ModelEntry;
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "loss-periodic",
     summary: "loses every n-th packet",
-    parameters: &[Parameter::required("every", Kind::Count, "n: packets n, 2n, 3n, ... are lost")],
+    parameters: &[Parameter::required(
+        "every",
+        Kind::Count { min: 0 },
+        "n: packets n, 2n, 3n, ... are lost",
+    )],
     has_queue: false,
     example: &[("every", "100")],
     read: |arguments| match NonZeroU64::new(arguments.need("every")) {

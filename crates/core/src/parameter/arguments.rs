@@ -1,0 +1,211 @@
+//! The values that an entry is given.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::{FromValue, Kind, Otherwise, Parameter, Value};
+
+/// The values of an entry's parameters in one cell, checked, defaults filled in.
+///
+/// The getters panic when asked for a parameter that the entry did not declare, or by another type
+/// than that of its kind: that is a mistake in the entry, not in a scenario.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arguments(BTreeMap<&'static str, Value>);
+
+/// Why values are not those that an entry's parameters take, and what to write instead.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ArgumentError {
+    /// The entry has no parameter of this name.
+    Unknown {
+        /// The name that was given.
+        name: String,
+        /// The names that there are.
+        known: Vec<&'static str>,
+    },
+    /// A parameter is given more than once.
+    Repeated {
+        /// The parameter.
+        name: &'static str,
+    },
+    /// A value is of another kind than its parameter, or out of its range.
+    Unfit {
+        /// The parameter.
+        name: &'static str,
+        /// What it takes.
+        kind: Kind,
+        /// What it was given.
+        value: Value,
+    },
+    /// A parameter that must be set is not.
+    Missing {
+        /// The parameter.
+        name: &'static str,
+        /// What it takes.
+        kind: Kind,
+    },
+}
+
+impl Arguments {
+    /// The values `given` for `parameters`, by their names, and the defaults of the others.
+    ///
+    /// # Errors
+    /// If a name is unknown or given twice, a value does not fit its parameter, or a required one
+    /// is missing.
+    ///
+    /// # Panics
+    /// If a declared default does not fit its own kind.
+    pub fn read<'p>(
+        parameters: impl IntoIterator<Item = &'p Parameter>,
+        given: &[(&str, Value)],
+    ) -> Result<Arguments, ArgumentError> {
+        let parameters: Vec<&Parameter> = parameters.into_iter().collect();
+        let mut values = BTreeMap::new();
+        for (name, value) in given {
+            let Some(&&Parameter { name, kind, .. }) = parameters.iter().find(|p| p.name == *name)
+            else {
+                let known = parameters.iter().map(|parameter| parameter.name).collect();
+                return Err(ArgumentError::Unknown { name: (*name).to_owned(), known });
+            };
+            if !kind.accepts(value) {
+                return Err(ArgumentError::Unfit { name, kind, value: value.clone() });
+            }
+            if values.insert(name, value.clone()).is_some() {
+                return Err(ArgumentError::Repeated { name });
+            }
+        }
+        for &&Parameter { name, kind, otherwise, .. } in &parameters {
+            if values.contains_key(name) {
+                continue;
+            }
+            match otherwise {
+                Otherwise::Absent => {}
+                Otherwise::Default(text) => {
+                    let value = kind.parse(text);
+                    let value = value.unwrap_or_else(|why| panic!("the default of {name}: {why}"));
+                    values.insert(name, value);
+                }
+                Otherwise::Required => return Err(ArgumentError::Missing { name, kind }),
+            }
+        }
+        Ok(Arguments(values))
+    }
+
+    /// The value of a parameter that is declared as required or with a default.
+    ///
+    /// # Panics
+    /// If it is declared as optional or not at all, or of a kind that is not read as a `T`.
+    pub fn need<T: FromValue>(&self, name: &str) -> T {
+        self.get(name).unwrap_or_else(|| panic!("the parameter {name} need not have a value"))
+    }
+
+    /// The value of a parameter that may be absent.
+    ///
+    /// # Panics
+    /// If it is declared of a kind that is not read as a `T`.
+    pub fn get<T: FromValue>(&self, name: &str) -> Option<T> {
+        let value = self.value(name)?;
+        let read = T::from_value(value);
+        Some(read.unwrap_or_else(|| {
+            panic!("the parameter {name} is not read as what it is declared to be: {value:?}")
+        }))
+    }
+
+    /// The value of a parameter, whatever its kind.
+    pub fn value(&self, name: &str) -> Option<&Value> {
+        self.0.get(name)
+    }
+}
+
+impl fmt::Display for ArgumentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ArgumentError::Unknown { name, known } if known.is_empty() => {
+                write!(f, "\"{name}\" is not a parameter; there are none here")
+            }
+            ArgumentError::Unknown { name, known } => {
+                write!(f, "\"{name}\" is not a parameter; there are {}", known.join(", "))
+            }
+            ArgumentError::Repeated { name } => write!(f, "{name} is given twice; keep one"),
+            ArgumentError::Unfit { name, kind, value } => {
+                write!(f, "{name}: \"{value}\" does not fit; write {kind}")?;
+                match kind {
+                    Kind::Count { min } => write!(f, ", at least {min}"),
+                    _ => Ok(()),
+                }
+            }
+            ArgumentError::Missing { name, kind } => write!(f, "{name} is missing; write {kind}"),
+        }
+    }
+}
+
+impl std::error::Error for ArgumentError {}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const PARAMETERS: &[Parameter] = &[
+        Parameter::required("size", Kind::Size, ""),
+        Parameter::with_default("count", Kind::Count { min: 1 }, "10", ""),
+        Parameter::optional("deadline", Kind::Time, ""),
+    ];
+
+    fn read(given: &[(&str, Value)]) -> Result<Arguments, String> {
+        Arguments::read(PARAMETERS, given).map_err(|error| error.to_string())
+    }
+
+    fn size() -> (&'static str, Value) {
+        ("size", Kind::Size.parse("1 kB").unwrap())
+    }
+
+    #[test]
+    fn defaults_stand_until_set() {
+        let arguments = read(&[size()]).unwrap();
+        assert_eq!(arguments.need::<u64>("count"), 10);
+        assert_eq!(arguments.get::<Duration>("deadline"), None);
+        let deadline = Value::Time(Duration::from_millis(100));
+        let arguments = read(&[("count", Value::Count(3)), ("deadline", deadline), size()]);
+        let arguments = arguments.unwrap();
+        assert_eq!(arguments.need::<u64>("count"), 3);
+        assert_eq!(arguments.get("deadline"), Some(Duration::from_millis(100)));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_advice() {
+        for (given, message) in [
+            (vec![], "size is missing; write a size such as \"355 B\""),
+            (vec![size(), size()], "size is given twice; keep one"),
+            (
+                vec![("lanes", Value::Count(2))],
+                "\"lanes\" is not a parameter; there are size, count, deadline",
+            ),
+            (
+                vec![("size", Value::Flag(true))],
+                "size: \"true\" does not fit; write a size such as \"355 B\"",
+            ),
+            (
+                vec![size(), ("count", Value::Count(0))],
+                "count: \"0\" does not fit; write a whole number such as 10, at least 1",
+            ),
+        ] {
+            assert_eq!(read(&given).unwrap_err(), message);
+        }
+        let nothing = Arguments::read(&[], &[size()]).unwrap_err().to_string();
+        assert_eq!(nothing, "\"size\" is not a parameter; there are none here");
+    }
+
+    #[test]
+    #[should_panic(expected = "the parameter deadline need not have a value")]
+    fn an_entry_that_needs_what_it_declared_optional_is_mistaken() {
+        read(&[size()]).unwrap().need::<Duration>("deadline");
+    }
+
+    #[test]
+    #[should_panic(expected = "the parameter count is not read as what it is declared to be")]
+    fn an_entry_that_reads_another_type_than_it_declared_is_mistaken() {
+        read(&[size()]).unwrap().get::<Duration>("count");
+    }
+}

@@ -1,0 +1,85 @@
+//! Parameters that registry entries declare: one description drives the scenario parser, the
+//! models and workloads that read the values, the command line's lists and the reference page.
+//!
+//! An entry declares [`Parameter`]s. The [`Kind`] of each reads a [`Value`] from text, once, where
+//! the scenario is read; the entry takes its values from [`Arguments`] as plain Rust types.
+//!
+//! ```
+//! use std::time::Duration;
+//! use trackbed_core::parameter::{Arguments, Kind, Parameter};
+//!
+//! const PARAMETERS: &[Parameter] = &[
+//!     Parameter::with_default("count", Kind::Count { min: 1 }, "10", "messages to send"),
+//!     Parameter::optional("pause", Kind::Time, "the time between two; none if not given"),
+//! ];
+//!
+//! let arguments = Arguments::read(PARAMETERS, &[("pause", Kind::Time.parse("5 ms")?)])?;
+//! assert_eq!(arguments.need::<u64>("count"), 10);
+//! assert_eq!(arguments.get("pause"), Some(Duration::from_millis(5)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod arguments;
+mod kind;
+mod value;
+
+pub use arguments::{ArgumentError, Arguments};
+pub use kind::Kind;
+pub use value::{FromValue, Value};
+
+/// A parameter that a scenario may set.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// The name by which its entry reads it. Between words stands `-` or `_`; to a scenario, both
+    /// are the same.
+    pub name: &'static str,
+    /// What kind of value it takes.
+    pub kind: Kind,
+    /// What holds where the scenario says nothing.
+    pub otherwise: Otherwise,
+    /// One line for help texts: what it means, and its range.
+    pub help: &'static str,
+}
+
+/// What holds where a scenario does not set a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Otherwise {
+    /// It must be set.
+    Required,
+    /// This value, written as in a scenario.
+    Default(&'static str),
+    /// It has no value; the help says what that means.
+    Absent,
+}
+
+impl Parameter {
+    /// A parameter that must be set.
+    pub const fn required(name: &'static str, kind: Kind, help: &'static str) -> Parameter {
+        Parameter { name, kind, otherwise: Otherwise::Required, help }
+    }
+
+    /// A parameter without a value where none is set; `help` says what that means.
+    pub const fn optional(name: &'static str, kind: Kind, help: &'static str) -> Parameter {
+        Parameter { name, kind, otherwise: Otherwise::Absent, help }
+    }
+
+    /// A parameter with a value where none is set: `default`, written as in a scenario.
+    pub const fn with_default(
+        name: &'static str,
+        kind: Kind,
+        default: &'static str,
+        help: &'static str,
+    ) -> Parameter {
+        Parameter { name, kind, otherwise: Otherwise::Default(default), help }
+    }
+}
+
+impl Otherwise {
+    /// The default, if there is one, written as in a scenario.
+    pub const fn default_text(self) -> Option<&'static str> {
+        match self {
+            Otherwise::Default(text) => Some(text),
+            Otherwise::Required | Otherwise::Absent => None,
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The values that parameters take.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::units::{Bitrate, ByteSize, Ratio, format_duration};
+
+/// A value of one of the kinds of parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Of [`Kind::Rate`](super::Kind::Rate).
+    Rate(Bitrate),
+    /// Of [`Kind::Time`](super::Kind::Time).
+    Time(Duration),
+    /// Of [`Kind::Share`](super::Kind::Share).
+    Share(Ratio),
+    /// Of [`Kind::Size`](super::Kind::Size).
+    Size(ByteSize),
+    /// Of [`Kind::Count`](super::Kind::Count).
+    Count(u64),
+    /// Of [`Kind::Number`](super::Kind::Number): positive and finite.
+    Number(f64),
+    /// Of [`Kind::Frequency`](super::Kind::Frequency): the time from one event to the next.
+    Period(Duration),
+    /// Of [`Kind::Choice`](super::Kind::Choice).
+    Choice(&'static str),
+    /// Of [`Kind::Flag`](super::Kind::Flag).
+    Flag(bool),
+    /// Of [`Kind::Counts`](super::Kind::Counts).
+    Counts(Vec<u64>),
+    /// Of [`Kind::Timetable`](super::Kind::Timetable).
+    Timetable(Vec<(Duration, Duration)>),
+    /// Of [`Kind::File`](super::Kind::File): the path, as it comes from the text of a scenario.
+    File(PathBuf),
+    /// Of [`Kind::File`](super::Kind::File) too: the contents. Whoever reads files puts them in
+    /// the place of the path before an entry that does no input or output sees the value.
+    Contents(Arc<str>),
+    /// Of [`Kind::Text`](super::Kind::Text).
+    Text(String),
+}
+
+/// As a scenario writes it, without quotes; equal values give equal texts. The contents of a file
+/// are told by their length.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Rate(rate) => rate.fmt(f),
+            Value::Time(span) => f.write_str(&format_duration(*span)),
+            Value::Share(ratio) => ratio.fmt(f),
+            Value::Size(size) => size.fmt(f),
+            Value::Count(count) => count.fmt(f),
+            Value::Number(number) => number.fmt(f),
+            Value::Period(period) => write!(f, "{} /s", 1.0 / period.as_secs_f64()),
+            Value::Choice(word) => f.write_str(word),
+            Value::Flag(flag) => flag.fmt(f),
+            Value::Counts(counts) => {
+                let counts: Vec<String> = counts.iter().map(u64::to_string).collect();
+                f.write_str(&counts.join(", "))
+            }
+            Value::Timetable(rows) => {
+                let row = |(first, second): &(Duration, Duration)| {
+                    format!("{}: {}", format_duration(*first), format_duration(*second))
+                };
+                f.write_str(&rows.iter().map(row).collect::<Vec<_>>().join(", "))
+            }
+            Value::File(path) => path.display().fmt(f),
+            Value::Contents(text) => write!(f, "a file of {} B", text.len()),
+            Value::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+/// A type in which an entry reads its parameters.
+pub trait FromValue: Sized {
+    /// The value, if it is of this type.
+    fn from_value(value: &Value) -> Option<Self>;
+}
+
+macro_rules! from_value {
+    ($($variant:ident => $type:ty),* $(,)?) => {$(
+        impl FromValue for $type {
+            fn from_value(value: &Value) -> Option<$type> {
+                match value {
+                    Value::$variant(value) => Some(value.clone()),
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+
+from_value!(
+    Rate => Bitrate, Share => Ratio, Size => ByteSize, Count => u64, Number => f64,
+    Choice => &'static str, Flag => bool, Counts => Vec<u64>,
+    Timetable => Vec<(Duration, Duration)>, File => PathBuf, Contents => Arc<str>, Text => String,
+);
+
+/// A time, or the time between the events of a frequency.
+impl FromValue for Duration {
+    fn from_value(value: &Value) -> Option<Duration> {
+        match value {
+            Value::Time(span) | Value::Period(span) => Some(*span),
+            _ => None,
+        }
+    }
+}

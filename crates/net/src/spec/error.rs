@@ -1,0 +1,27 @@
+//! Descriptions that make no sense.
+
+use std::fmt;
+
+/// Why a description of a link cannot be used, and what to write instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpecError(String);
+
+impl SpecError {
+    /// An error with this message, which says what is wrong and what to write instead.
+    pub fn new(message: impl Into<String>) -> SpecError {
+        SpecError(message.into())
+    }
+
+    /// The error of the model or queue called `owner`.
+    pub(crate) fn of(owner: &str, message: impl fmt::Display) -> SpecError {
+        SpecError(format!("{owner}: {message}"))
+    }
+}
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for SpecError {}
