@@ -1,0 +1,91 @@
+//! What is left of a link that is over: nothing.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::{User, link, trackbed, users};
+
+/// The network namespace that a started command is in, told by itself.
+fn namespace_of(child: &mut Child) -> String {
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    line.trim().to_owned()
+}
+
+/// The network namespaces in which there is a process.
+fn namespaces() -> BTreeSet<String> {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let namespace = |process: fs::DirEntry| fs::read_link(process.path().join("ns/net")).ok();
+    processes.filter_map(namespace).map(|name| name.display().to_string()).collect()
+}
+
+fn eventually(what: &str, holds: impl Fn() -> bool) {
+    for _ in 0..1_000 {
+        if holds() {
+            return;
+        }
+        #[expect(clippy::disallowed_methods, reason = "the kernel takes its time to clean up")]
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("still not after ten seconds: {what}");
+}
+
+/// A shell that says where it is, and children of it that would live on.
+fn start(user: User) -> Child {
+    let script = "readlink /proc/self/ns/net; sleep 1000 & setsid sleep 1000 & sleep 1000";
+    let mut command = trackbed(user, &["link", "--delay", "5ms", "--", "sh", "-c", script]);
+    command.stdout(Stdio::piped()).spawn().unwrap()
+}
+
+#[test]
+fn twenty_links_leave_nothing_behind() {
+    for user in users() {
+        for round in 0..20 {
+            // It also leaves a process that would live on.
+            let script = "readlink /proc/self/ns/net; setsid sleep 1000 >/dev/null 2>&1 &";
+            let (status, text) = link(user, &["--delay", "1ms", "--", "sh", "-c", script]);
+            assert_eq!(status, 0);
+            let namespace = text.trim();
+            assert!(namespace.starts_with("net:["), "{text}");
+            eventually(&format!("{namespace} is gone, round {round}"), || {
+                !namespaces().contains(namespace)
+            });
+        }
+    }
+}
+
+#[test]
+fn nothing_outlives_a_link_that_is_killed() {
+    for user in users() {
+        for _ in 0..20 {
+            let mut child = start(user);
+            let namespace = namespace_of(&mut child);
+            assert!(namespaces().contains(&namespace), "{namespace}");
+            kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
+            child.wait().unwrap();
+            eventually(&format!("{namespace} is gone"), || !namespaces().contains(&namespace));
+        }
+    }
+}
+
+#[test]
+fn the_present_namespace_is_as_it_was() {
+    let interfaces = || {
+        let all = fs::read_dir("/sys/class/net").unwrap().flatten();
+        all.map(|entry| entry.file_name()).collect::<BTreeSet<_>>()
+    };
+    let before = interfaces();
+    for user in users() {
+        let mut child = start(user);
+        namespace_of(&mut child);
+        assert_eq!(interfaces(), before);
+        kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(128 + 15));
+    }
+    assert_eq!(interfaces(), before);
+}

@@ -1,0 +1,81 @@
+//! `trackbed link` as its users meet it: what a command behind a link sees, and what is left when
+//! it is over. Where the machine does not allow namespaces these tests say so and pass.
+
+mod leftovers;
+mod packets;
+mod roles;
+mod status;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::sync::LazyLock;
+
+/// Who runs the command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum User {
+    Current,
+    /// Somebody without any privileges.
+    Nobody,
+}
+
+/// The users as whom this machine can run a test: root can be anybody.
+fn users() -> Vec<User> {
+    let mut users = Vec::new();
+    if is_allowed(User::Current) {
+        users.push(User::Current);
+    }
+    if rustix::process::getuid().is_root() && is_allowed(User::Nobody) {
+        users.push(User::Nobody);
+    }
+    if users.is_empty() {
+        eprintln!("SKIPPED: this machine allows no network namespaces");
+    }
+    users
+}
+
+fn is_allowed(user: User) -> bool {
+    let output = trackbed(user, &["link", "--", "true"]).output().unwrap();
+    let refusal = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() || refusal.contains("does not let you"), "{refusal}");
+    output.status.success()
+}
+
+/// `trackbed` with these arguments, run by `user`.
+fn trackbed(user: User, arguments: &[&str]) -> Command {
+    let mut command = Command::new(&*PROGRAM);
+    command.args(arguments).current_dir(std::env::temp_dir()).stdin(Stdio::null());
+    if user == User::Nobody {
+        // Of root's own folders nobody sees anything.
+        command.uid(NOBODY).gid(NOBODY).env("PATH", "/usr/bin:/bin");
+    }
+    command
+}
+
+/// The exit status and the standard output of `trackbed link` with these arguments.
+fn link(user: User, arguments: &[&str]) -> (i32, String) {
+    let output = trackbed(user, &[&["link"], arguments].concat()).output().unwrap();
+    let Output { status, stdout, stderr } = output;
+    eprint!("{}", String::from_utf8_lossy(&stderr));
+    (status.code().expect("it was not killed"), String::from_utf8(stdout).unwrap())
+}
+
+/// A copy of the program that everybody may run: the build folder may be nobody else's to see.
+static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| copy(env!("CARGO_BIN_EXE_trackbed").into()));
+
+/// A copy of this test, which can play a part inside a namespace (see `roles`).
+static PLAYER: LazyLock<PathBuf> = LazyLock::new(|| copy(std::env::current_exe().unwrap()));
+
+fn copy(program: PathBuf) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("trackbed-link-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+    let copy = folder.join(program.file_name().unwrap());
+    fs::copy(&program, &copy).unwrap();
+    fs::set_permissions(&copy, fs::Permissions::from_mode(0o755)).unwrap();
+    copy
+}
+
+const NOBODY: u32 = 65_534;

@@ -1,0 +1,128 @@
+//! What happens to packets on the link. Programs on both sides need both sides, so links stand
+//! inside another one: what is outside the inner link is inside the outer.
+
+use std::fs;
+use std::time::Duration;
+
+use crate::roles::play;
+use crate::{PROGRAM, User, link, users};
+
+/// Runs `outside` before the inner link (which has no address there until the link is up) and `inside` behind it, and returns what they print.
+fn between(user: User, outside: &str, options: &str, inside: &str) -> String {
+    let program = PROGRAM.display();
+    // An `echo` has no end; it dies with its namespace.
+    let end = if outside.starts_with("echo") { "" } else { "wait $first" };
+    let (outside, inside) = (play(outside), play(inside));
+    let script =
+        format!("{outside} & first=$!; sleep 0.3; {program} link {options} -- {inside}; {end}");
+    let (status, text) = link(user, &["--", "sh", "-c", &script]);
+    assert_eq!(status, 0, "{text}");
+    text
+}
+
+/// The numbers behind a word, line by line.
+fn numbers(text: &str, word: &str) -> Vec<u64> {
+    let line = |line: &str| line.strip_prefix(word)?.trim().split(' ').next()?.parse().ok();
+    text.lines().filter_map(line).collect()
+}
+
+#[test]
+fn a_round_trip_takes_both_delays() {
+    for user in users() {
+        for (any, address, options) in [
+            ("0.0.0.0", "100.72.0.1", "--delay 20ms"),
+            ("::", "fd74:7261:2000::1", "--up delay=5ms --down delay=35ms"),
+        ] {
+            let text =
+                between(user, &format!("echo {any}"), options, &format!("ping {address} 10"));
+            let times = numbers(&text, "rtt");
+            assert_eq!(times.len(), 10);
+            assert!(times.iter().all(|micros| *micros >= 40_000), "{times:?}");
+        }
+    }
+}
+
+#[test]
+fn every_fifth_packet_is_lost_where_the_link_says_so() {
+    for user in users() {
+        let options = "--up loss={periodic=5} --rate 20mbit";
+        let text = between(user, "count 0.0.0.0 500", options, "flood 100.72.0.1 50 500");
+        assert_eq!(numbers(&text, "counted"), [40]);
+    }
+}
+
+#[test]
+fn packets_leave_no_faster_than_the_rate() {
+    for user in users() {
+        let options = "--rate 10mbit --queue '1000 packets'";
+        let text = between(user, "count 0.0.0.0 500", options, "flood 100.72.0.1 200 1222");
+        assert_eq!(numbers(&text, "counted"), [200]);
+        // 1,250 B with headers take 1 ms; the first one is not counted.
+        let line = text.lines().find(|line| line.starts_with("counted")).unwrap();
+        let micros: u64 = line.rsplit(' ').next().unwrap().parse().unwrap();
+        // The first may have been read late; nothing else can make the time shorter.
+        assert!(micros > 150_000, "{micros}");
+    }
+}
+
+#[test]
+fn settings_change_at_their_time() {
+    for user in users() {
+        let options = "--delay 1ms --at '500ms up.delay=60ms'";
+        let text = between(user, "echo 0.0.0.0", options, "ping 100.72.0.1 300");
+        let times = numbers(&text, "rtt");
+        let slow = times.iter().position(|micros| *micros >= 60_000).expect("the delay has grown");
+        assert!(times[slow..].iter().all(|micros| *micros >= 61_000), "and stays so");
+        assert!(slow > 0, "it began small");
+    }
+}
+
+#[test]
+fn settings_change_when_a_file_says_so() {
+    for user in users() {
+        let folder = std::env::temp_dir().join(format!("trackbed-control-{user:?}"));
+        fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("settings");
+        fs::write(&file, "# slow at first\ndelay = 50ms\n").unwrap();
+        let options = format!("--delay 1ms --control {}", file.display());
+        let writer = {
+            let file = file.clone();
+            std::thread::spawn(move || {
+                #[expect(clippy::disallowed_methods, reason = "the link works in real time")]
+                std::thread::sleep(Duration::from_millis(2_000));
+                fs::write(&file, "delay = 2ms\n").unwrap();
+            })
+        };
+        let text = between(user, "echo 0.0.0.0", &options, "ping 100.72.0.1 200");
+        writer.join().unwrap();
+        let times = numbers(&text, "rtt");
+        assert!(times[0] >= 100_000, "{}", times[0]);
+        assert!(times.last().unwrap() < &100_000, "{times:?}");
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}
+
+#[test]
+fn the_log_and_the_captures_hold_every_packet() {
+    for user in users() {
+        let folder = std::env::temp_dir().join(format!("trackbed-records-{user:?}"));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        std::os::unix::fs::chown(&folder, Some(crate::NOBODY), None).ok();
+        let (log, pcap) = (folder.join("log"), folder.join("pcap"));
+        let options =
+            format!("--up loss={{periodic=5}} --log {} --pcap {}", log.display(), pcap.display());
+        between(user, "count 0.0.0.0 500", &options, "flood 100.72.0.1 50 500");
+        let text = fs::read_to_string(&log).unwrap();
+        let lines = |verb: &str| {
+            let is = |line: &&str| line.split(' ').nth(1) == Some(verb) && line.contains(" 528 ");
+            text.lines().filter(is).count()
+        };
+        assert_eq!((lines("+"), lines("-")), (50, 40));
+        assert_eq!(text.lines().filter(|line| line.contains(" d 1 528 up loss")).count(), 10);
+        let size = |name: &str| fs::metadata(pcap.join(format!("{name}.pcapng"))).unwrap().len();
+        assert!(size("inside") > 50 * 528 && size("inside") > size("outside"));
+        assert!(size("outside") > 40 * 528 && size("dropped") > 10 * 528);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

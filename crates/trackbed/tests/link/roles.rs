@@ -1,0 +1,94 @@
+//! Programs that run inside of namespaces: this test binary, called anew with a part to play.
+
+use std::env;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::time::{Duration, Instant};
+
+use crate::PLAYER;
+
+/// A command that plays `role`, as words of a shell.
+pub fn play(role: &str) -> String {
+    let player = PLAYER.display();
+    format!("env TRACKBED_ROLE='{role}' {player} --exact roles::a_role_is_played --nocapture")
+}
+
+/// Not a test of its own: what a namespace needs in it for the others.
+#[test]
+fn a_role_is_played() {
+    let Ok(role) = env::var("TRACKBED_ROLE") else { return };
+    let words: Vec<&str> = role.split(' ').collect();
+    match words[..] {
+        ["echo", address] => echo(address.parse().unwrap()),
+        ["count", address, idle_ms] => count(address.parse().unwrap(), idle_ms.parse().unwrap()),
+        ["ping", address, count] => ping(address.parse().unwrap(), count.parse().unwrap()),
+        ["flood", address, count, bytes] => {
+            flood(address.parse().unwrap(), count.parse().unwrap(), bytes.parse().unwrap());
+        }
+        _ => panic!("there is no role \"{role}\""),
+    }
+}
+
+/// Answers every datagram.
+fn echo(address: IpAddr) {
+    let socket = UdpSocket::bind(SocketAddr::new(address, PORT)).unwrap();
+    let mut buffer = [0; 2_000];
+    loop {
+        let (length, from) = socket.recv_from(&mut buffer).unwrap();
+        socket.send_to(&buffer[..length], from).unwrap();
+    }
+}
+
+/// Counts datagrams until none has come for a while, and prints `count MICROSECONDS` from the
+/// first to the last.
+fn count(address: IpAddr, idle_ms: u64) {
+    let socket = UdpSocket::bind(SocketAddr::new(address, PORT)).unwrap();
+    let (mut count, mut buffer) = (0, [0; 2_000]);
+    let (mut first, mut last) = (None, None);
+    while socket.recv(&mut buffer).is_ok() {
+        count += 1;
+        last = Some(now());
+        first = first.or(last);
+        socket.set_read_timeout(Some(Duration::from_millis(idle_ms))).unwrap();
+    }
+    let span = last.zip(first).map_or(0, |(last, first)| (last - first).as_micros());
+    println!("counted {count} {span}");
+}
+
+/// Prints `rtt MICROSECONDS` for each of `count` datagrams that came back.
+fn ping(address: IpAddr, count: u32) {
+    let socket = UdpSocket::bind((unspecified(address), 0)).unwrap();
+    socket.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+    let mut answered = 0;
+    // The other one may not be there yet.
+    while answered < count {
+        let begun = now();
+        socket.send_to(b"hello", SocketAddr::new(address, PORT)).unwrap();
+        if socket.recv(&mut [0; 100]).is_ok() {
+            println!("rtt {}", begun.elapsed().as_micros());
+            answered += 1;
+        }
+    }
+}
+
+/// Sends datagrams, as fast as the kernel takes them, and stays until they are there: a link ends
+/// with its command.
+fn flood(address: IpAddr, count: u32, bytes: usize) {
+    let socket = UdpSocket::bind((unspecified(address), 0)).unwrap();
+    for _ in 0..count {
+        socket.send_to(&vec![0; bytes], SocketAddr::new(address, PORT)).unwrap();
+    }
+    #[expect(clippy::disallowed_methods, reason = "the link works in real time")]
+    std::thread::sleep(Duration::from_secs(2));
+}
+
+fn unspecified(like: IpAddr) -> IpAddr {
+    let (v4, v6) = ("0.0.0.0", "::");
+    if like.is_ipv4() { v4 } else { v6 }.parse().unwrap()
+}
+
+#[expect(clippy::disallowed_methods, reason = "these programs measure real time")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+const PORT: u16 = 7_000;

@@ -1,0 +1,75 @@
+//! Exit status, output and signals.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::{User, link, trackbed, users};
+
+#[test]
+fn the_exit_status_is_the_commands() {
+    for user in users() {
+        for (script, status) in [("exit 0", 0), ("exit 7", 7), ("kill -KILL $$", 128 + 9)] {
+            assert_eq!(link(user, &["--", "sh", "-c", script]).0, status, "{script}");
+        }
+        assert_eq!(link(user, &["--", "no-such-program"]).0, 127);
+        assert_eq!(link(user, &["--", "/etc/passwd"]).0, 126);
+    }
+}
+
+#[test]
+fn standard_output_is_the_commands_alone() {
+    for user in users() {
+        let (_, text) = link(user, &["--delay", "1ms", "--summary", "--", "echo", "hello"]);
+        assert_eq!(text, "hello\n");
+    }
+}
+
+#[test]
+fn the_command_is_the_same_user_as_before() {
+    for user in users() {
+        let whoami = ["sh", "-c", "id -u"];
+        let outside = match user {
+            User::Current => format!("{}\n", rustix::process::getuid().as_raw()),
+            User::Nobody => format!("{}\n", crate::NOBODY),
+        };
+        assert_eq!(link(user, &[&["--"], &whoami[..]].concat()).1, outside);
+    }
+}
+
+#[test]
+fn signals_reach_the_command() {
+    for user in users() {
+        let script = "trap 'echo caught; exit 9' TERM; echo ready; while :; do sleep 0.05; done";
+        let mut child = trackbed(user, &["link", "--", "sh", "-c", script])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert_eq!(lines.next().unwrap().unwrap(), "ready");
+        kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+        assert_eq!(lines.next().unwrap().unwrap(), "caught");
+        assert_eq!(child.wait().unwrap().code(), Some(9));
+    }
+}
+
+#[test]
+fn what_is_no_link_is_refused_with_advice() {
+    for (arguments, advice) in [
+        (&["--rate", "fast"][..], "50 Mbit/s"),
+        (&["--loss", "1.5"], "loss"),
+        (&["--delay", "10"], "ms"),
+        (&["--set", "speed=5"], "speed"),
+        (&["--delay", "1ms,2ms"], "one value"),
+        (&["--up", "mtu=100B"], "mtu"),
+        (&["--control", "/nowhere/at/all"], "/nowhere/at/all"),
+    ] {
+        let output = trackbed(User::Current, &[&["link"], arguments, &["--", "true"]].concat())
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(125), "{arguments:?}: {text}");
+        assert!(text.contains(advice), "{arguments:?}: {text}");
+    }
+}
