@@ -1,0 +1,183 @@
+//! How exact and how fast an emulated link is, and what it costs.
+//!
+//! `cargo bench -p trackbed-emulator` prints a line for each measurement; arguments choose some of
+//! them by name: `delay`, `idle`, `one`, `four`, `mahimahi`. Figures of delay mean something on a
+//! quiet machine only; the certificate beside them says whether it was.
+#![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+
+use std::io::{Read as _, Write as _};
+use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream, UdpSocket};
+use std::process::Command;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use trackbed_core::Seed;
+use trackbed_emulator::namespace::{self, Interface, NetNamespace};
+use trackbed_emulator::{Backstage, Certificate, Clock, Emulator, Remote};
+use trackbed_net::models::Delay;
+use trackbed_net::{Duplex, End, LinkSpec, Network, NetworkBuilder};
+
+fn main() {
+    let chosen: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    let wanted = |name: &str| chosen.is_empty() || chosen.iter().any(|chosen| chosen == name);
+    if let Err(why) = namespace::acquire() {
+        return println!("not measured: {why}");
+    }
+    if wanted("delay") {
+        added_delay(1_000);
+    }
+    if wanted("idle") {
+        idle();
+    }
+    if wanted("one") {
+        throughput(1);
+    }
+    if wanted("four") {
+        throughput(4);
+    }
+    if wanted("mahimahi") {
+        mahimahi();
+    }
+}
+
+/// What a link adds to the 20 ms of a round trip.
+fn added_delay(count: u32) {
+    let lab = Lab::new(DELAY);
+    let server = lab.far.run(|| UdpSocket::bind((FAR, PORT)).unwrap()).unwrap();
+    let client = lab.near.run(|| UdpSocket::bind((NEAR, 0)).unwrap()).unwrap();
+    let echo = thread::spawn(move || {
+        let mut buffer = [0; 2_000];
+        while let Ok((length @ 1.., from)) = server.recv_from(&mut buffer) {
+            server.send_to(&buffer[..length], from).unwrap();
+        }
+    });
+    let round_trip = |_| {
+        let begun = Instant::now();
+        client.send_to(b"hello", (FAR, PORT)).unwrap();
+        client.recv(&mut [0; 100]).unwrap();
+        (begun.elapsed() - DELAY * 2).as_secs_f64() * 1e3
+    };
+    let mut added: Vec<f64> = (0..count).map(round_trip).collect();
+    client.send_to(b"", (FAR, PORT)).unwrap();
+    echo.join().unwrap();
+    let (_, certificate) = lab.stop();
+    added.sort_by(f64::total_cmp);
+    let at = |q: f64| added[((added.len() - 1) as f64 * q) as usize];
+    println!("added to a round trip of 20 ms: median {:.3} ms, p99 {:.3} ms", at(0.5), at(0.99));
+    println!("  {certificate}");
+}
+
+/// Processor time while nothing happens.
+fn idle() {
+    let lab = Lab::new(DELAY);
+    thread::sleep(Duration::from_secs(2));
+    let (_, certificate) = lab.stop();
+    let share = certificate.processor.as_secs_f64() / certificate.elapsed.as_secs_f64();
+    println!("idle: {:.3} % of a core", share * 100.0);
+}
+
+/// TCP flows through 10 ms each way, without a rate or losses.
+fn throughput(flows: usize) {
+    let lab = Lab::new(DELAY);
+    let listener = lab.far.run(|| TcpListener::bind((FAR, PORT)).unwrap()).unwrap();
+    let senders: Vec<JoinHandle<()>> = (0..flows)
+        .map(|_| {
+            let stream = lab.near.run(|| TcpStream::connect((FAR, PORT)).unwrap()).unwrap();
+            thread::spawn(move || send(stream))
+        })
+        .collect();
+    let receivers: Vec<JoinHandle<u64>> = (0..flows)
+        .map(|_| {
+            let (stream, _) = listener.accept().unwrap();
+            thread::spawn(move || receive(stream))
+        })
+        .collect();
+    let bytes: u64 = receivers.into_iter().map(|receiver| receiver.join().unwrap()).sum();
+    senders.into_iter().for_each(|sender| sender.join().unwrap());
+    let (_, certificate) = lab.stop();
+    println!(
+        "{flows} TCP flow(s): {:.2} Gbit/s, {:.2} us of processor time a packet",
+        bytes as f64 * 8.0 / MEASURED.as_secs_f64() / 1e9,
+        certificate.processor.as_secs_f64() * 1e6 / certificate.packets() as f64,
+    );
+    println!("  {certificate}");
+}
+
+fn send(mut stream: TcpStream) {
+    let begun = Instant::now();
+    let data = vec![0; 1 << 18];
+    while begun.elapsed() < WARM_UP + MEASURED + Duration::from_millis(500) {
+        if stream.write_all(&data).is_err() {
+            return;
+        }
+    }
+}
+
+/// The bytes that come in the measured time.
+fn receive(mut stream: TcpStream) -> u64 {
+    let begun = Instant::now();
+    let (mut buffer, mut bytes) = (vec![0; 1 << 18], 0);
+    while begun.elapsed() < WARM_UP + MEASURED {
+        let got = stream.read(&mut buffer).unwrap() as u64;
+        if begun.elapsed() >= WARM_UP {
+            bytes += got;
+        }
+    }
+    bytes
+}
+
+/// The same delay by mahimahi, if it is installed and lets us (it refuses to run as root).
+fn mahimahi() {
+    let ping = "ping -q -c 200 -i 0.02 $MAHIMAHI_BASE | tail -1";
+    let output = Command::new("mm-delay").args(["10", "sh", "-c", ping]).output();
+    match output {
+        Ok(output) if output.status.success() => {
+            println!("mahimahi, ping: {}", String::from_utf8_lossy(&output.stdout).trim());
+        }
+        Ok(output) => {
+            println!("mahimahi: {}", String::from_utf8_lossy(&output.stderr).trim());
+        }
+        Err(why) => println!("mahimahi: mm-delay does not run here: {why}"),
+    }
+}
+
+/// Two machines and the link between them.
+struct Lab {
+    near: NetNamespace,
+    far: NetNamespace,
+    remote: Remote,
+    emulation: JoinHandle<(Network, Certificate)>,
+}
+
+impl Lab {
+    fn new(delay: Duration) -> Lab {
+        let (near, far) = (NetNamespace::new().unwrap(), NetNamespace::new().unwrap());
+        let mut backstage = Backstage::new().unwrap();
+        let mut builder = NetworkBuilder::new();
+        let mut ports = Vec::new();
+        for (name, host, address) in [("near", &near, NEAR), ("far", &far, FAR)] {
+            let port = backstage.attach(host, "link", 1_500).unwrap();
+            host.run(|| Interface::named("link")?.add_address((address, 24))).unwrap().unwrap();
+            ports.push((builder.edge(name), port));
+        }
+        let spec = LinkSpec::new().then(Delay::fixed(delay));
+        let link = Duplex::new(&spec, &spec, &Seed::of_run(1, 0));
+        builder.connect(End::new(ports[0].0, []), End::new(ports[1].0, []), link);
+        let network = builder.build().unwrap();
+        let (emulator, remote) = Emulator::new(network, ports, Clock::start()).unwrap();
+        let emulation = thread::spawn(|| emulator.run().unwrap());
+        Lab { near, far, remote, emulation }
+    }
+
+    fn stop(self) -> (Network, Certificate) {
+        self.remote.stop();
+        self.emulation.join().unwrap()
+    }
+}
+
+const NEAR: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
+const FAR: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2));
+const PORT: u16 = 7;
+const DELAY: Duration = Duration::from_millis(10);
+const WARM_UP: Duration = Duration::from_secs(2);
+const MEASURED: Duration = Duration::from_secs(4);
