@@ -13,9 +13,11 @@ use std::time::{Duration, Instant};
 
 use trackbed_core::Seed;
 use trackbed_emulator::namespace::{self, Interface, NetNamespace};
-use trackbed_emulator::{Backstage, Certificate, Clock, Emulator, Remote};
+use trackbed_emulator::{
+    Attachment, Backstage, Certificate, Clock, Edges, Emulator, Finished, Remote,
+};
 use trackbed_net::models::Delay;
-use trackbed_net::{Duplex, End, LinkSpec, Network, NetworkBuilder};
+use trackbed_net::{Duplex, End, LinkSpec, NetworkBuilder};
 
 fn main() {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
@@ -60,7 +62,7 @@ fn added_delay(count: u32) {
     let mut added: Vec<f64> = (0..count).map(round_trip).collect();
     client.send_to(b"", (FAR, PORT)).unwrap();
     echo.join().unwrap();
-    let (_, certificate) = lab.stop();
+    let certificate = lab.stop();
     added.sort_by(f64::total_cmp);
     let at = |q: f64| added[((added.len() - 1) as f64 * q) as usize];
     println!("added to a round trip of 20 ms: median {:.3} ms, p99 {:.3} ms", at(0.5), at(0.99));
@@ -71,7 +73,7 @@ fn added_delay(count: u32) {
 fn idle() {
     let lab = Lab::new(DELAY);
     thread::sleep(Duration::from_secs(2));
-    let (_, certificate) = lab.stop();
+    let certificate = lab.stop();
     let share = certificate.processor.as_secs_f64() / certificate.elapsed.as_secs_f64();
     println!("idle: {:.3} % of a core", share * 100.0);
 }
@@ -94,7 +96,7 @@ fn throughput(flows: usize) {
         .collect();
     let bytes: u64 = receivers.into_iter().map(|receiver| receiver.join().unwrap()).sum();
     senders.into_iter().for_each(|sender| sender.join().unwrap());
-    let (_, certificate) = lab.stop();
+    let certificate = lab.stop();
     println!(
         "{flows} TCP flow(s): {:.2} Gbit/s, {:.2} us of processor time a packet",
         bytes as f64 * 8.0 / MEASURED.as_secs_f64() / 1e9,
@@ -146,7 +148,7 @@ struct Lab {
     near: NetNamespace,
     far: NetNamespace,
     remote: Remote,
-    emulation: JoinHandle<(Network, Certificate)>,
+    emulation: JoinHandle<Finished>,
 }
 
 impl Lab {
@@ -164,14 +166,16 @@ impl Lab {
         let link = Duplex::new(&spec, &spec, &Seed::of_run(1, 0));
         builder.connect(End::new(ports[0].0, []), End::new(ports[1].0, []), link);
         let network = builder.build().unwrap();
+        let attach = |(node, port)| Attachment { port, edges: Edges::One(node) };
+        let ports = ports.into_iter().map(attach).collect();
         let (emulator, remote) = Emulator::new(network, ports, Clock::start()).unwrap();
         let emulation = thread::spawn(|| emulator.run().unwrap());
         Lab { near, far, remote, emulation }
     }
 
-    fn stop(self) -> (Network, Certificate) {
+    fn stop(self) -> Certificate {
         self.remote.stop();
-        self.emulation.join().unwrap()
+        self.emulation.join().unwrap().certificate
     }
 }
 

@@ -1,7 +1,9 @@
 //! The network of link models on the real clock: packets of the ports go in, and come out when
 //! their time has come.
 
+use std::collections::BTreeMap;
 use std::io;
+use std::net::IpAddr;
 use std::num::NonZeroU64;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -22,7 +24,7 @@ use crate::port::Port;
 #[derive(Debug)]
 pub struct Emulator {
     network: Network,
-    ports: Vec<(NodeId, Port)>,
+    ports: Vec<Attachment>,
     /// The port of each node.
     port_of: Vec<Option<usize>>,
     clock: Clock,
@@ -30,6 +32,52 @@ pub struct Emulator {
     commands: Receiver<Command>,
     wake: Arc<OwnedFd>,
     lead: Lead,
+}
+
+/// A port, and the edges of the network for which it stands.
+#[derive(Debug)]
+pub struct Attachment {
+    /// Where packets come in and leave.
+    pub port: Port,
+    /// Whose packets these are.
+    pub edges: Edges,
+}
+
+/// The edges behind one port.
+#[derive(Clone, Debug)]
+pub enum Edges {
+    /// One edge, whatever the addresses of its packets.
+    One(NodeId),
+    /// Several edges, told apart by the source address of what they send. A packet from any other
+    /// address is discarded.
+    ByAddress(BTreeMap<IpAddr, NodeId>),
+}
+
+impl Edges {
+    fn all(&self) -> Vec<NodeId> {
+        match self {
+            Edges::One(node) => vec![*node],
+            Edges::ByAddress(nodes) => nodes.values().copied().collect(),
+        }
+    }
+
+    fn sender(&self, packet: &Packet) -> Option<NodeId> {
+        match self {
+            Edges::One(node) => Some(*node),
+            Edges::ByAddress(nodes) => nodes.get(&packet.source()).copied(),
+        }
+    }
+}
+
+/// What an emulation leaves behind.
+#[derive(Debug)]
+pub struct Finished {
+    /// The network; its counters tell what happened.
+    pub network: Network,
+    /// The ports, for another emulation.
+    pub ports: Vec<Port>,
+    /// Whether this machine kept up.
+    pub certificate: Certificate,
 }
 
 /// Reaches a running [`Emulator`] from outside. Clones reach the same one.
@@ -46,18 +94,20 @@ enum Command {
 }
 
 impl Emulator {
-    /// Joins the edges of `network` to ports; `clock` gives its time.
+    /// Joins the edges of `network` to ports; `clock` gives its time. What waits in the ports is
+    /// from before, and is discarded.
     ///
     /// # Errors
     /// If the kernel has no more descriptors.
     pub fn new(
         network: Network,
-        ports: Vec<(NodeId, Port)>,
+        mut ports: Vec<Attachment>,
         clock: Clock,
     ) -> io::Result<(Emulator, Remote)> {
         let mut port_of = vec![None; network.nodes().len()];
-        for (index, (node, _)) in ports.iter().enumerate() {
-            port_of[node.index()] = Some(index);
+        for (index, attachment) in ports.iter_mut().enumerate() {
+            attachment.port.empty()?;
+            attachment.edges.all().iter().for_each(|node| port_of[node.index()] = Some(index));
         }
         let (sender, commands) = mpsc::channel();
         let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
@@ -66,12 +116,11 @@ impl Emulator {
         Ok((Emulator { network, ports, port_of, clock, certificate, commands, wake, lead }, remote))
     }
 
-    /// Works until the remote says stop, or nobody has one any more. Returns the network, whose
-    /// counters tell what happened, and the certificate.
+    /// Works until the remote says stop, or nobody has one any more.
     ///
     /// # Errors
     /// If the kernel does not let us wait for packets.
-    pub fn run(mut self) -> io::Result<(Network, Certificate)> {
+    pub fn run(mut self) -> io::Result<Finished> {
         // Otherwise the kernel may add 50 us to every wait; where it refuses, it does.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
@@ -79,7 +128,7 @@ impl Emulator {
             epoll::add(&epoll, source.as_fd(), epoll::EventData::new_u64(0), epoll::EventFlags::IN)
         };
         watch(&self.wake)?;
-        self.ports.iter().try_for_each(|(_, port)| watch(port))?;
+        self.ports.iter().try_for_each(|attachment| watch(&attachment.port))?;
         let (begun, used) = (self.clock.now(), processor());
         let mut arrivals = Vec::new();
         while self.obey() {
@@ -89,12 +138,13 @@ impl Emulator {
             self.deliver();
             self.wait(&epoll)?;
         }
-        for (_, port) in &mut self.ports {
-            self.certificate.overflow += port.take_overflow()?;
+        for attachment in &mut self.ports {
+            self.certificate.overflow += attachment.port.take_overflow()?;
         }
         self.certificate.elapsed = self.clock.now() - begun;
         self.certificate.processor = processor().saturating_sub(used);
-        Ok((self.network, self.certificate))
+        let ports = self.ports.into_iter().map(|attachment| attachment.port).collect();
+        Ok(Finished { network: self.network, ports, certificate: self.certificate })
     }
 
     /// Does what the remote has said; false if that is to stop.
@@ -114,13 +164,15 @@ impl Emulator {
     /// Takes in what has come since the last time, in the order in which it came, at the times at
     /// which it came: how long it lay in the ring makes no difference.
     fn receive(&mut self, arrivals: &mut Vec<(Time, NodeId, Packet)>) {
-        if !self.ports.iter().any(|(_, port)| port.is_ready()) {
+        if !self.is_ready() {
             return;
         }
         let calendar = self.clock.calendar();
-        for (node, port) in &mut self.ports {
-            let received = std::iter::from_fn(|| port.receive(calendar));
-            arrivals.extend(received.take(BURST).map(|(at, packet)| (at, *node, packet)));
+        for Attachment { port, edges } in &mut self.ports {
+            let received = std::iter::from_fn(|| port.receive(calendar)).take(BURST);
+            let known = received
+                .filter_map(|(at, packet)| edges.sender(&packet).map(|node| (at, node, packet)));
+            arrivals.extend(known);
         }
         arrivals.sort_by_key(|(at, _, _)| *at);
         let now = self.clock.now();
@@ -137,10 +189,10 @@ impl Emulator {
             let Some(port) = self.port_of[delivery.node.index()] else { continue };
             let now = *now.get_or_insert_with(|| self.clock.now());
             self.certificate.note(now.since(delivery.at));
-            self.ports[port].1.queue(delivery.packet);
+            self.ports[port].port.queue(delivery.packet);
         }
         if now.is_some() {
-            self.ports.iter_mut().for_each(|(_, port)| port.flush());
+            self.ports.iter_mut().for_each(|attachment| attachment.port.flush());
         }
     }
 
@@ -148,7 +200,7 @@ impl Emulator {
     /// awake: the kernel wakes a thread tens of microseconds late.
     fn wait(&mut self, epoll: &OwnedFd) -> io::Result<()> {
         let due = self.network.next_wake();
-        if self.ports.iter().any(|(_, port)| port.is_ready()) {
+        if self.is_ready() {
             return Ok(());
         }
         let now = self.clock.now();
@@ -161,12 +213,16 @@ impl Emulator {
             }
         }
         while due.is_some_and(|due| self.clock.now() < due)
-            && !self.ports.iter().any(|(_, port)| port.is_ready())
+            && !self.is_ready()
             && self.is_close(due)
         {
             std::hint::spin_loop();
         }
         Ok(())
+    }
+
+    fn is_ready(&self) -> bool {
+        self.ports.iter().any(|attachment| attachment.port.is_ready())
     }
 
     fn is_close(&self, due: Option<Time>) -> bool {

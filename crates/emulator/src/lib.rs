@@ -16,5 +16,5 @@ mod port;
 
 pub use certificate::{Certificate, LATE, Verdict};
 pub use clock::{Calendar, Clock};
-pub use emulator::{Emulator, Remote};
+pub use emulator::{Attachment, Edges, Emulator, Finished, Remote};
 pub use port::{Backstage, Port};

@@ -12,7 +12,7 @@ use trackbed_net::{Counters, Direction, Duplex, End, LinkId, NetworkBuilder, Tap
 
 use crate::certificate::Certificate;
 use crate::clock::Clock;
-use crate::emulator::{Emulator, Remote};
+use crate::emulator::{Attachment, Edges, Emulator, Finished, Remote};
 use crate::namespace::{Interface, NamespaceError, NetNamespace, set_sysctl};
 use crate::port::Backstage;
 use place::Place;
@@ -25,7 +25,7 @@ pub struct Passage {
     place: Place,
     link: LinkId,
     remote: Remote,
-    emulation: JoinHandle<io::Result<(trackbed_net::Network, Certificate)>>,
+    emulation: JoinHandle<io::Result<Finished>>,
 }
 
 /// What happened on a link.
@@ -81,8 +81,10 @@ impl Passage {
         let mut network = builder.build().expect("two edges and the link between them");
         network.set_tap(tap);
         let failed = |why| NamespaceError::new(crate::namespace::Step::Thread, why);
+        let attach = |node, port| Attachment { port, edges: Edges::One(node) };
         let (emulator, remote) =
-            Emulator::new(network, vec![(inside, near), (outside, far)], clock).map_err(failed)?;
+            Emulator::new(network, vec![attach(inside, near), attach(outside, far)], clock)
+                .map_err(failed)?;
         let thread = std::thread::Builder::new().name("emulator".to_owned());
         let emulation = thread.spawn(|| emulator.run()).map_err(failed)?;
         Ok(Passage { inner, outer, place, link, remote, emulation })
@@ -131,7 +133,7 @@ impl Passage {
     pub fn close(self) -> io::Result<Report> {
         self.remote.stop();
         let ended = self.emulation.join();
-        let (network, certificate) =
+        let Finished { network, certificate, .. } =
             ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         let counters = |direction| *network.counters(self.link, direction);
         Ok(Report {
