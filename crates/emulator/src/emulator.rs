@@ -74,8 +74,6 @@ impl Edges {
 pub struct Finished {
     /// The network; its counters tell what happened.
     pub network: Network,
-    /// The ports, for another emulation.
-    pub ports: Vec<Port>,
     /// Whether this machine kept up.
     pub certificate: Certificate,
 }
@@ -94,19 +92,17 @@ enum Command {
 }
 
 impl Emulator {
-    /// Joins the edges of `network` to ports; `clock` gives its time. What waits in the ports is
-    /// from before, and is discarded.
+    /// Joins the edges of `network` to ports; `clock` gives its time.
     ///
     /// # Errors
     /// If the kernel has no more descriptors.
     pub fn new(
         network: Network,
-        mut ports: Vec<Attachment>,
+        ports: Vec<Attachment>,
         clock: Clock,
     ) -> io::Result<(Emulator, Remote)> {
         let mut port_of = vec![None; network.nodes().len()];
-        for (index, attachment) in ports.iter_mut().enumerate() {
-            attachment.port.empty()?;
+        for (index, attachment) in ports.iter().enumerate() {
             attachment.edges.all().iter().for_each(|node| port_of[node.index()] = Some(index));
         }
         let (sender, commands) = mpsc::channel();
@@ -143,8 +139,7 @@ impl Emulator {
         }
         self.certificate.elapsed = self.clock.now() - begun;
         self.certificate.processor = processor().saturating_sub(used);
-        let ports = self.ports.into_iter().map(|attachment| attachment.port).collect();
-        Ok(Finished { network: self.network, ports, certificate: self.certificate })
+        Ok(Finished { network: self.network, certificate: self.certificate })
     }
 
     /// Does what the remote has said; false if that is to stop.

@@ -130,15 +130,6 @@ impl Port {
         }
     }
 
-    /// Discards everything that waits, and forgets what was lost.
-    ///
-    /// # Errors
-    /// If the kernel does not answer.
-    pub fn empty(&mut self) -> io::Result<()> {
-        while self.socket.receive().is_some() {}
-        self.take_overflow().map(drop)
-    }
-
     /// Lays a packet ready for [`Port::flush`].
     pub fn queue(&mut self, packet: Packet) {
         self.outgoing.push(packet);

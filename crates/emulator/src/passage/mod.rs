@@ -133,7 +133,7 @@ impl Passage {
     pub fn close(self) -> io::Result<Report> {
         self.remote.stop();
         let ended = self.emulation.join();
-        let Finished { network, certificate, .. } =
+        let Finished { network, certificate } =
             ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         let counters = |direction| *network.counters(self.link, direction);
         Ok(Report {
