@@ -8,6 +8,7 @@ pub mod clock;
 mod entropy;
 mod executor;
 mod host;
+mod run;
 pub mod simulated;
 mod socket;
 
@@ -15,5 +16,6 @@ pub use clock::{from_std_instant, now, to_std_instant, wall_clock};
 pub use entropy::{Entropy, EntropyError, SeededEntropy};
 pub use executor::{StallReason, Task, Timer, sleep, sleep_until, spawn, spawn_named};
 pub use host::Host;
+pub use run::{Cancel, RunError};
 pub use simulated::is_simulating;
 pub use socket::{Datagram, ReceivedMeta, TcpInfo, TcpListener, TcpOptions, TcpStream, UdpSocket};

@@ -11,6 +11,7 @@ mod main_task;
 mod task;
 mod timer;
 mod timer_queue;
+mod waiter;
 
 use std::fmt;
 use std::future::Future;
@@ -26,9 +27,10 @@ use main_task::MainWaker;
 pub use task::{Task, spawn, spawn_named};
 pub use timer::{Timer, sleep, sleep_until};
 
-pub(crate) use context::{SocketKind, SocketRef, Wait, describe_tasks, enter, note};
+pub(crate) use context::{SocketKind, SocketRef, Wait, describe_tasks, enter, is_running, note};
 pub(crate) use timer::next_deadline as next_timer;
 pub(crate) use timer_queue::TimerQueue;
+pub(crate) use waiter::Waiter;
 
 /// What lies below the executor: a clock and a source of events.
 pub(crate) trait Reactor {
@@ -67,7 +69,7 @@ impl fmt::Display for StallReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             StallReason::NothingLeft => "nothing is left that could wake the main future",
-            StallReason::TimeLimit => "the limit of simulated time is reached",
+            StallReason::TimeLimit => "the limit of time is reached",
             StallReason::Livelock => "too much happens at one instant; do tasks wake one another?",
             StallReason::Cancelled => "it was cancelled",
         })

@@ -4,12 +4,12 @@ use std::fmt::{self, Display, Write as _};
 
 use trackbed_core::Time;
 
-use super::parallel::Cancel;
 use super::world::{self, World};
 use crate::clock;
 use crate::executor::{
     Parked, Reactor, SocketKind, SocketRef, StallReason, describe_tasks, next_timer,
 };
+use crate::run::Cancel;
 
 /// The reactor of one run.
 pub(super) struct SimulatedReactor<'a> {
