@@ -1,4 +1,5 @@
-//! The seam between protocols and the network below the socket; the virtual substrate.
+//! The seam between protocols and the network below the socket, and what lies below it: the virtual
+//! substrate ([`simulated`]), or the sockets of the Linux kernel (`kernel`).
 //!
 //! Above the seam stand [`Host`], its sockets, and an executor with timers ([`spawn`], [`now`],
 //! [`sleep`]). A protocol written against them runs on every substrate.
@@ -8,6 +9,8 @@ pub mod clock;
 mod entropy;
 mod executor;
 mod host;
+#[cfg(target_os = "linux")]
+pub mod kernel;
 mod run;
 pub mod simulated;
 mod socket;

@@ -1,7 +1,7 @@
 //! The single-threaded executor that all substrates share.
 //!
 //! Tasks run in the order in which they were woken (first in, first out), on the thread that
-//! executes the run, and the clock stands still while they do. When none is left the executor
+//! executes the run, and the clock stands still while each does. When none is left the executor
 //! parks on its [`Reactor`], the part that differs between substrates: it moves the clock to the
 //! next event. Everything due at one instant happens in a fixed order: first what the reactor
 //! delivers, then timers, then the tasks that these woke.
@@ -40,6 +40,16 @@ pub(crate) trait Reactor {
     /// # Errors
     /// If nothing can ever happen again, or the run must stop.
     fn park(&mut self, deadline: Option<Time>) -> Result<Parked, StallReason>;
+
+    /// Called before each task. Where time passes while tasks run, it moves the clock; and now and
+    /// then it wakes the tasks that an event meanwhile concerns, so that tasks which always find
+    /// work do not keep the others waiting. Returns whether it has done the latter.
+    ///
+    /// # Errors
+    /// If the run must stop.
+    fn tick(&mut self) -> Result<bool, StallReason> {
+        Ok(false)
+    }
 
     /// Who waits for what, for a person.
     fn diagnose(&self) -> String;
@@ -100,7 +110,13 @@ pub(crate) fn run<T>(
     context::schedule_main();
     let mut events = 0;
     loop {
-        while let Some(ready) = context::pop_ready() {
+        loop {
+            match reactor.tick() {
+                Ok(false) => {}
+                Ok(true) => events += timer::fire_due(clock::now()),
+                Err(reason) => return Err(stall(reactor, reason)),
+            }
+            let Some(ready) = context::pop_ready() else { break };
             events += 1;
             if events > events_per_instant {
                 return Err(stall(reactor, StallReason::Livelock));

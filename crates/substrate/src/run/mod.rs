@@ -1,6 +1,7 @@
 //! What the runs of every substrate have in common: how they end, and how they are stopped.
 
 mod cancel;
+pub(crate) mod diagnosis;
 mod error;
 pub(crate) mod panic;
 
