@@ -12,7 +12,7 @@
 //! let execution = Execution::new(Origin::now()).with_time_limit(Time::from_millis(10_000));
 //! let peer = execution.run(|machine| async move {
 //!     let host = machine.host("here", ["127.0.0.1".parse().unwrap()]);
-//!     let options = TcpOptions::default();
+//!     let options = TcpOptions { congestion: "reno".to_owned(), ..TcpOptions::default() };
 //!     let listener = host.listen_tcp("127.0.0.1:0".parse().unwrap(), &options).unwrap();
 //!     let stream = host.connect_tcp(None, listener.local_addr(), &options).await.unwrap();
 //!     assert_eq!(stream.peer_addr(), listener.local_addr());
