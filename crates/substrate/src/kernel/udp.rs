@@ -79,6 +79,7 @@ impl UdpSocket for KernelUdpSocket {
                 if received.was_last {
                     source.block(Way::Read);
                 }
+                world::spend(received.count);
                 Ok(received.count)
             })
         })

@@ -82,11 +82,12 @@ impl World {
     ) -> Poll<io::Result<T>> {
         let source = &mut self.sources[key as usize];
         if source.is_ready(way) {
-            if !spend() {
+            if !has_share() {
                 // Others wait too, and so do the clock and the timers.
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
             }
+            spend(1);
             match act(source) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => source.block(way),
                 result => return Poll::Ready(result),
@@ -171,11 +172,13 @@ pub(super) fn refill() {
     BUDGET.set(OPERATIONS_PER_POLL);
 }
 
-/// Takes an operation out of the running task's share.
-fn spend() -> bool {
-    let left = BUDGET.get();
-    BUDGET.set(left.saturating_sub(1));
-    left > 0
+/// Takes operations out of the running task's share.
+pub(super) fn spend(operations: usize) {
+    BUDGET.set(BUDGET.get().saturating_sub(operations));
+}
+
+fn has_share() -> bool {
+    BUDGET.get() > 0
 }
 
 /// Calls `action` with the world of run `run`, or answers `None` if this thread does not execute
@@ -199,7 +202,7 @@ pub(super) fn ended() -> io::Error {
 
 thread_local! {
     static WORLD: RefCell<Option<World>> = const { RefCell::new(None) };
-    static BUDGET: Cell<u32> = const { Cell::new(0) };
+    static BUDGET: Cell<usize> = const { Cell::new(0) };
 }
 
 /// The key of the alarm among the events; no socket has it.
@@ -208,5 +211,7 @@ const ALARM: u64 = u64::MAX;
 /// Events taken from the kernel at once; the others stay there until the next time.
 const EVENTS_MAX: usize = 256;
 
-/// As many as tokio gives a task.
-const OPERATIONS_PER_POLL: u32 = 128;
+/// Few, as each may stand for 64 datagrams, and cheap to begin anew. The QUIC engine has a limit of
+/// its own, but one of time, which stands still for it; what it takes in beyond some 2,000 packets
+/// before the application has read any ends the connection.
+const OPERATIONS_PER_POLL: usize = 32;
