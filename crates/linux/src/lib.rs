@@ -5,7 +5,10 @@ mod descriptors;
 pub mod ethtool;
 pub mod namespaces;
 mod packet_socket;
+pub mod socket;
 mod sys;
+pub mod sysctl;
+pub mod tcp_info;
 
 pub use descriptors::inherited;
 pub use packet_socket::{Frame, PacketSocket, RingSize, Statistics};

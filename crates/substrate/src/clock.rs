@@ -26,9 +26,33 @@ pub fn from_std_instant(instant: Instant) -> Time {
 }
 
 /// The time of day in the run, since 1970-01-01T00:00:00Z: what a certificate's validity is
-/// checked against. A run begins at 2026-01-01T00:00:00Z.
+/// checked against. A simulated run begins at 2026-01-01T00:00:00Z; in a run on the kernel's sockets
+/// it is the system's.
 pub fn wall_clock() -> Duration {
+    TIME_OF_DAY.get()()
+}
+
+/// The time of day in a simulated run.
+fn simulated_time_of_day() -> Duration {
     RUN_BEGINS + Duration::from_nanos(now().as_nanos())
+}
+
+/// Has [`wall_clock`] ask `source` on this thread, as long as the guard lives.
+#[cfg(target_os = "linux")]
+pub(crate) fn ask_time_of_day(source: fn() -> Duration) -> TimeOfDay {
+    TIME_OF_DAY.set(source);
+    TimeOfDay(())
+}
+
+/// The guard of [`ask_time_of_day`].
+#[cfg(target_os = "linux")]
+pub(crate) struct TimeOfDay(());
+
+#[cfg(target_os = "linux")]
+impl Drop for TimeOfDay {
+    fn drop(&mut self) {
+        TIME_OF_DAY.set(simulated_time_of_day);
+    }
 }
 
 /// Moves this thread's clock.
@@ -38,9 +62,10 @@ pub(crate) fn set(time: Time) {
 
 thread_local! {
     static NOW: Cell<Time> = const { Cell::new(Time::ZERO) };
+    static TIME_OF_DAY: Cell<fn() -> Duration> = const { Cell::new(simulated_time_of_day) };
 }
 
-/// 2026-01-01T00:00:00Z.
+/// 2026-01-01T00:00:00Z, when simulated runs begin.
 const RUN_BEGINS: Duration = Duration::from_secs(1_767_225_600);
 
 /// The instant that stands for the start of every run. An `Instant` cannot be made from nothing,

@@ -1,4 +1,5 @@
-//! The seam between protocols and the network below the socket; the virtual substrate.
+//! The seam between protocols and the network below the socket, and what lies below it: the virtual
+//! substrate ([`simulated`]), or the sockets of the Linux kernel (`kernel`).
 //!
 //! Above the seam stand [`Host`], its sockets, and an executor with timers ([`spawn`], [`now`],
 //! [`sleep`]). A protocol written against them runs on every substrate.
@@ -8,6 +9,9 @@ pub mod clock;
 mod entropy;
 mod executor;
 mod host;
+#[cfg(target_os = "linux")]
+pub mod kernel;
+mod run;
 pub mod simulated;
 mod socket;
 
@@ -15,5 +19,6 @@ pub use clock::{from_std_instant, now, to_std_instant, wall_clock};
 pub use entropy::{Entropy, EntropyError, SeededEntropy};
 pub use executor::{StallReason, Task, Timer, sleep, sleep_until, spawn, spawn_named};
 pub use host::Host;
+pub use run::{Cancel, RunError};
 pub use simulated::is_simulating;
 pub use socket::{Datagram, ReceivedMeta, TcpInfo, TcpListener, TcpOptions, TcpStream, UdpSocket};

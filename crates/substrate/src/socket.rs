@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::num::NonZeroUsize;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -38,6 +39,12 @@ pub trait UdpSocket: fmt::Debug + Send + Sync {
     /// [`io::ErrorKind::InvalidInput`] if a datagram exceeds what UDP can carry or the addresses
     /// differ in family, [`io::ErrorKind::AddrNotAvailable`] if the source is not this host's.
     fn poll_send(&self, cx: &mut Context<'_>, datagram: &Datagram<'_>) -> Poll<io::Result<()>>;
+
+    /// The most datagrams of one sender that [`poll_recv`](UdpSocket::poll_recv) joins in a buffer
+    /// of at least 65,535 bytes (UDP_GRO on Linux). A smaller buffer gets one.
+    fn max_receive_segments(&self) -> NonZeroUsize {
+        NonZeroUsize::MIN
+    }
 }
 
 /// What [`UdpSocket::poll_send`] sends.

@@ -90,6 +90,10 @@ impl AsyncUdpSocket for Socket {
         Ok(self.0.local_addr())
     }
 
+    fn max_receive_segments(&self) -> NonZeroUsize {
+        self.0.max_receive_segments()
+    }
+
     /// The sockets of every substrate set "don't fragment"; path MTU discovery relies on it.
     fn may_fragment(&self) -> bool {
         false
@@ -128,6 +132,6 @@ impl UdpSender for Sender {
     }
 }
 
-/// How many datagrams are received at once. On a simulated link they come one by one, and the
-/// engine asks again until there are none.
+/// How many buffers are filled at once. On a simulated link datagrams come one by one, and the
+/// engine asks again until there are none; the kernel may join some in a buffer.
 const RECEIVE_MAX: usize = 8;

@@ -116,6 +116,12 @@ pub(crate) fn is_current(id: u64) -> bool {
     CURRENT.with(|context| context.id.get()) == id
 }
 
+/// Whether this thread executes a run. Cheap, and may be called from anywhere, also while a thread
+/// ends.
+pub(crate) fn is_running() -> bool {
+    CURRENT.try_with(|context| context.id.get() != NO_EXECUTOR).unwrap_or(false)
+}
+
 /// Takes the task that is to run next.
 pub(crate) fn pop_ready() -> Option<Ready> {
     CURRENT.with(|context| context.ready.borrow_mut().pop_front())
@@ -129,7 +135,7 @@ pub(crate) fn schedule_main() {
 /// Puts a task of executor `id` at the end of the queue.
 ///
 /// # Panics
-/// On a thread other than the executor's: what another thread does happens at no simulated time.
+/// On a thread other than the executor's: what another thread does has no place in the run's order.
 pub(crate) fn schedule(id: u64, runnable: Runnable) {
     if is_current(id) {
         CURRENT.with(|context| context.ready.borrow_mut().push_back(Ready::Task(runnable)));

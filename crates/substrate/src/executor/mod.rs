@@ -1,7 +1,7 @@
 //! The single-threaded executor that all substrates share.
 //!
 //! Tasks run in the order in which they were woken (first in, first out), on the thread that
-//! executes the run, and the clock stands still while they do. When none is left the executor
+//! executes the run, and the clock stands still while each does. When none is left the executor
 //! parks on its [`Reactor`], the part that differs between substrates: it moves the clock to the
 //! next event. Everything due at one instant happens in a fixed order: first what the reactor
 //! delivers, then timers, then the tasks that these woke.
@@ -11,6 +11,7 @@ mod main_task;
 mod task;
 mod timer;
 mod timer_queue;
+mod waiter;
 
 use std::fmt;
 use std::future::Future;
@@ -26,9 +27,10 @@ use main_task::MainWaker;
 pub use task::{Task, spawn, spawn_named};
 pub use timer::{Timer, sleep, sleep_until};
 
-pub(crate) use context::{SocketKind, SocketRef, Wait, describe_tasks, enter, note};
+pub(crate) use context::{SocketKind, SocketRef, Wait, describe_tasks, enter, is_running, note};
 pub(crate) use timer::next_deadline as next_timer;
 pub(crate) use timer_queue::TimerQueue;
+pub(crate) use waiter::Waiter;
 
 /// What lies below the executor: a clock and a source of events.
 pub(crate) trait Reactor {
@@ -38,6 +40,16 @@ pub(crate) trait Reactor {
     /// # Errors
     /// If nothing can ever happen again, or the run must stop.
     fn park(&mut self, deadline: Option<Time>) -> Result<Parked, StallReason>;
+
+    /// Called before each task. Where time passes while tasks run, it moves the clock; and now and
+    /// then it wakes the tasks that an event meanwhile concerns, so that tasks which always find
+    /// work do not keep the others waiting. Returns whether it has done the latter.
+    ///
+    /// # Errors
+    /// If the run must stop.
+    fn tick(&mut self) -> Result<bool, StallReason> {
+        Ok(false)
+    }
 
     /// Who waits for what, for a person.
     fn diagnose(&self) -> String;
@@ -67,7 +79,7 @@ impl fmt::Display for StallReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             StallReason::NothingLeft => "nothing is left that could wake the main future",
-            StallReason::TimeLimit => "the limit of simulated time is reached",
+            StallReason::TimeLimit => "the limit of time is reached",
             StallReason::Livelock => "too much happens at one instant; do tasks wake one another?",
             StallReason::Cancelled => "it was cancelled",
         })
@@ -98,7 +110,13 @@ pub(crate) fn run<T>(
     context::schedule_main();
     let mut events = 0;
     loop {
-        while let Some(ready) = context::pop_ready() {
+        loop {
+            match reactor.tick() {
+                Ok(false) => {}
+                Ok(true) => events += timer::fire_due(clock::now()),
+                Err(reason) => return Err(stall(reactor, reason)),
+            }
+            let Some(ready) = context::pop_ready() else { break };
             events += 1;
             if events > events_per_instant {
                 return Err(stall(reactor, StallReason::Livelock));

@@ -12,9 +12,8 @@ use trackbed_tcp::Config;
 use super::options;
 use super::stream::SimulatedTcpStream;
 use super::udp::not_an_address;
-use super::waiter::Waiter;
 use super::world::{self, World};
-use crate::executor::{SocketKind, SocketRef, Wait, note};
+use crate::executor::{SocketKind, SocketRef, Wait, Waiter, note};
 use crate::socket::{TcpListener, TcpOptions, TcpStream};
 
 /// The handle of a listener.

@@ -32,12 +32,10 @@
 //! ```
 
 mod egress;
-mod error;
 mod flow;
 mod host;
 mod listener;
 mod options;
-mod panic;
 mod parallel;
 mod ports;
 mod reactor;
@@ -45,10 +43,10 @@ mod run;
 mod stream;
 mod tcp;
 mod udp;
-mod waiter;
 mod world;
 
-pub use error::RunError;
 pub use host::Hosts;
-pub use parallel::{Cancel, parallel};
+pub use parallel::parallel;
 pub use run::{Simulation, is_simulating};
+
+pub use crate::run::{Cancel, RunError};

@@ -2,37 +2,13 @@
 
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
 use trackbed_core::Time;
 
-use super::error::RunError;
-use super::panic;
-
-/// A switch that stops runs: those that are under way end with [`RunError::Cancelled`], and no new
-/// one starts. Clones are the same switch.
-#[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<AtomicBool>);
-
-impl Cancel {
-    /// A switch that nobody has used yet.
-    pub fn new() -> Cancel {
-        Cancel::default()
-    }
-
-    /// Stops the runs. May be called from a signal handler's thread.
-    pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether the runs are to stop.
-    pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
+use crate::run::{Cancel, RunError, panic};
 
 /// Executes `job` for each of `jobs`, at most `at_most` at once, and returns the results in the
 /// order of `jobs`: they do not depend on `at_most`. A job that was not started because of

@@ -1,15 +1,14 @@
 //! What drives the executor in the virtual substrate: a clock that jumps from event to event.
 
-use std::fmt::{self, Display, Write as _};
-
 use trackbed_core::Time;
 
-use super::parallel::Cancel;
 use super::world::{self, World};
 use crate::clock;
 use crate::executor::{
     Parked, Reactor, SocketKind, SocketRef, StallReason, describe_tasks, next_timer,
 };
+use crate::run::Cancel;
+use crate::run::diagnosis::{Lines, name_of, when};
 
 /// The reactor of one run.
 pub(super) struct SimulatedReactor<'a> {
@@ -60,10 +59,6 @@ impl SimulatedReactor<'_> {
     }
 }
 
-fn when(at: Option<Time>) -> String {
-    at.map_or_else(|| "never".to_owned(), |at| format!("at {at}"))
-}
-
 fn socket_name(world: &World, socket: SocketRef) -> String {
     let key = socket.key as usize;
     match socket.kind {
@@ -73,12 +68,6 @@ fn socket_name(world: &World, socket: SocketRef) -> String {
     }
 }
 
-/// A socket's kind and addresses: what stands before the first comma of its description.
-fn name_of(socket: Option<&impl Display>) -> String {
-    let text = socket.map_or_else(|| "a socket that has gone".to_owned(), ToString::to_string);
-    text.split(',').next().unwrap_or_default().to_owned()
-}
-
 fn describe_sockets(world: &World) -> String {
     let mut lines = Lines::default();
     world.listeners.iter().for_each(|(_, socket)| lines.add(socket));
@@ -86,32 +75,3 @@ fn describe_sockets(world: &World) -> String {
     world.tcp.iter().for_each(|(_, socket)| lines.add(socket));
     lines.to_string()
 }
-
-/// The first lines of a text, and the number of the others.
-#[derive(Default)]
-struct Lines {
-    text: String,
-    count: usize,
-}
-
-impl Lines {
-    fn add(&mut self, line: &dyn Display) {
-        self.count += 1;
-        if self.count <= LINES_MAX {
-            let _ = writeln!(self.text, "  {line}");
-        }
-    }
-}
-
-impl Display for Lines {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)?;
-        match self.count.saturating_sub(LINES_MAX) {
-            0 => Ok(()),
-            more => writeln!(f, "  and {more} more"),
-        }
-    }
-}
-
-/// Enough for a person to see the pattern.
-const LINES_MAX: usize = 40;

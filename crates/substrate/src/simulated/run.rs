@@ -10,14 +10,12 @@ use std::thread;
 use trackbed_core::{Bitrate, Seed, Time};
 use trackbed_net::{InterfaceId, Network};
 
-use super::error::RunError;
 use super::host::Hosts;
-use super::panic;
-use super::parallel::Cancel;
 use super::reactor::SimulatedReactor;
 use super::world::{self, World};
 use crate::clock;
-use crate::executor::{self, Stall, StallReason};
+use crate::executor;
+use crate::run::{self, Cancel, RunError, panic};
 
 /// How runs are executed. One simulation may execute any number of runs, also at once.
 #[derive(Clone, Debug)]
@@ -96,7 +94,7 @@ impl Simulation {
                 .stack_size(STACK_BYTES)
                 .spawn_scoped(scope, || self.execute(seed, network, main))
                 .map_err(RunError::Thread)?;
-            run.join().unwrap_or_else(|payload| Err(panicked(&*payload)))
+            run.join().unwrap_or_else(|payload| Err(panic::error(&*payload)))
         })
     }
 
@@ -121,16 +119,7 @@ impl Simulation {
             };
             executor::run(&mut reactor, events, main(hosts))
         }));
-        let result = match outcome {
-            Ok(Ok(value)) => Ok(value),
-            Ok(Err(Stall { reason: StallReason::Cancelled, .. })) => {
-                Err(RunError::Cancelled { at: clock::now() })
-            }
-            Ok(Err(Stall { reason, diagnosis })) => {
-                Err(RunError::Stalled { at: clock::now(), reason, diagnosis })
-            }
-            Err(payload) => Err(panicked(&*payload)),
-        };
+        let result = run::result(outcome);
         // The world goes first, so that what destructors do to sockets reaches no network.
         let world = world::replace(None);
         executor.drop_tasks();
@@ -167,14 +156,6 @@ fn prepare_thread(seed: &Seed) {
     // The standard library draws the keys of a thread's hash maps from the operating system.
     let _ = RandomState::new();
     fastrand::seed(seed.stream("fastrand").next_u64());
-}
-
-fn panicked(payload: &(dyn std::any::Any + Send)) -> RunError {
-    RunError::Panicked {
-        at: clock::now(),
-        message: panic::message(payload),
-        location: panic::take_location(),
-    }
 }
 
 thread_local! {

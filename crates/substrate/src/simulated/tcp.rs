@@ -15,9 +15,9 @@ use trackbed_tcp::{
 use super::flow::Flow;
 use super::options;
 use super::udp::not_an_address;
-use super::waiter::Waiter;
 use super::world::{World, send};
 use crate::clock;
+use crate::executor::Waiter;
 use crate::socket::{TcpInfo, TcpOptions};
 
 /// A connection and who waits for it.

@@ -12,9 +12,8 @@ use trackbed_core::packet::{Ecn, UdpDatagram, ip_header_len};
 use trackbed_net::NodeId;
 
 use super::ports::Ports;
-use super::waiter::Waiter;
 use super::world::{self, World, send};
-use crate::executor::{SocketKind, SocketRef, Wait, note};
+use crate::executor::{SocketKind, SocketRef, Wait, Waiter, note};
 use crate::socket::{Datagram, ReceivedMeta, UdpSocket};
 
 /// The handle of a UDP socket.

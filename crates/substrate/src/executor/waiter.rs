@@ -5,26 +5,26 @@ use std::task::{Context, Waker};
 /// Remembers who polled last. It keeps the waker between waits, as it is nearly always the same
 /// task that comes back, so waking costs neither a clone nor a drop.
 #[derive(Debug, Default)]
-pub(super) struct Waiter {
+pub(crate) struct Waiter {
     waker: Option<Waker>,
     waiting: bool,
 }
 
 impl Waiter {
     /// The task of `cx` waits from now on.
-    pub(super) fn wait(&mut self, cx: &Context<'_>) {
+    pub(crate) fn wait(&mut self, cx: &Context<'_>) {
         self.waiting = true;
         if !self.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
             self.waker = Some(cx.waker().clone());
         }
     }
 
-    pub(super) fn is_waiting(&self) -> bool {
+    pub(crate) fn is_waiting(&self) -> bool {
         self.waiting
     }
 
     /// Wakes the task if one waits.
-    pub(super) fn wake(&mut self) {
+    pub(crate) fn wake(&mut self) {
         if std::mem::take(&mut self.waiting)
             && let Some(waker) = &self.waker
         {

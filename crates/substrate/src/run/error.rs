@@ -1,4 +1,4 @@
-//! How a simulated run fails.
+//! How a run fails.
 
 use std::fmt;
 use std::io;
@@ -7,13 +7,13 @@ use trackbed_core::Time;
 
 use crate::executor::StallReason;
 
-/// Why a simulated run has no result.
+/// Why a run has no result.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RunError {
     /// The run could not go on.
     Stalled {
-        /// When, in simulated time.
+        /// When, on the run's clock.
         at: Time,
         /// Why.
         reason: StallReason,
@@ -22,7 +22,7 @@ pub enum RunError {
     },
     /// A task of the run panicked.
     Panicked {
-        /// When, in simulated time.
+        /// When, on the run's clock.
         at: Time,
         /// The message of the panic, cut to 4,096 bytes.
         message: String,
@@ -31,11 +31,13 @@ pub enum RunError {
     },
     /// The run was cancelled.
     Cancelled {
-        /// When, in simulated time.
+        /// When, on the run's clock.
         at: Time,
     },
     /// The thread of the run could not be started.
     Thread(io::Error),
+    /// The operating system refused what a run on its sockets needs.
+    System(io::Error),
 }
 
 impl fmt::Display for RunError {
@@ -51,6 +53,9 @@ impl fmt::Display for RunError {
                 write!(f, "the run panicked at {at} in {location}: {message}")
             }
             RunError::Cancelled { at } => write!(f, "the run was cancelled at {at}"),
+            RunError::System(error) => {
+                write!(f, "the operating system refused what a run needs: {error}")
+            }
             RunError::Thread(error) => {
                 write!(f, "the thread of the run could not be started ({error}); run fewer at once")
             }
@@ -61,7 +66,7 @@ impl fmt::Display for RunError {
 impl std::error::Error for RunError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            RunError::Thread(error) => Some(error),
+            RunError::Thread(error) | RunError::System(error) => Some(error),
             RunError::Stalled { .. } | RunError::Panicked { .. } | RunError::Cancelled { .. } => {
                 None
             }

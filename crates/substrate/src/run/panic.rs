@@ -1,39 +1,41 @@
-//! Panics of simulated runs: caught, cut to size, and kept away from the terminal.
+//! Panics of runs: caught, cut to size, and kept away from the terminal.
 
 use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{self, PanicHookInfo};
 use std::sync::Once;
 
-use super::run::is_simulating;
+use super::RunError;
+use crate::clock;
+use crate::executor::is_running;
 
-/// Makes panics on simulating threads leave their place for [`take_location`] instead of printing
+/// Makes panics on threads that execute a run leave their place for [`take_location`] instead of printing
 /// it: a sweep reports them as results. All other threads panic as before. With `RUST_BACKTRACE`
 /// set, the usual report is printed as well.
-pub(super) fn install_hook() {
+pub(crate) fn install_hook() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
         let verbose = std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0");
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info: &PanicHookInfo<'_>| {
-            if is_simulating() {
+            if is_running() {
                 let location = info.location().map(ToString::to_string);
                 LOCATION.with_borrow_mut(|last| *last = location);
             }
-            if verbose || !is_simulating() {
+            if verbose || !is_running() {
                 before(info);
             }
         }));
     });
 }
 
-/// Where this thread panicked last, as `file:line:column`.
-pub(super) fn take_location() -> Option<String> {
-    LOCATION.take()
+/// The result of a run that ended with the caught panic `payload`.
+pub(crate) fn error(payload: &(dyn Any + Send)) -> RunError {
+    RunError::Panicked { at: clock::now(), message: message(payload), location: LOCATION.take() }
 }
 
 /// The message of a caught panic, cut to a length that a report can bear.
-pub(super) fn message(payload: &(dyn Any + Send)) -> String {
+pub(crate) fn message(payload: &(dyn Any + Send)) -> String {
     let text = if let Some(text) = payload.downcast_ref::<&str>() {
         text
     } else if let Some(text) = payload.downcast_ref::<String>() {

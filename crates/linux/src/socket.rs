@@ -1,0 +1,104 @@
+//! Socket options: socket(7), ip(7).
+
+use std::ffi::c_int;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd as _};
+
+use crate::sys;
+
+/// Lets `connect` choose the port of a socket that is bound to an address and port 0
+/// (`IP_BIND_ADDRESS_NO_PORT`, Linux 4.2). A port is then taken only towards one destination; a
+/// choice at `bind` takes it from all of them, and a host runs out after some 28,000 connections.
+///
+/// # Errors
+/// As setsockopt(2).
+pub fn set_bind_address_no_port(socket: impl AsFd) -> io::Result<()> {
+    // The option works on IPv6 sockets too: inet6_bind() looks at the same bit.
+    set(socket, libc::SOL_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)
+}
+
+/// How many datagrams the kernel has dropped at `socket`, nearly always because its receive buffer
+/// was full (`SK_MEMINFO_DROPS` of `SO_MEMINFO`, Linux 4.12). The counter wraps at 2^32.
+///
+/// # Errors
+/// As getsockopt(2).
+pub fn receive_drops(socket: impl AsFd) -> io::Result<u32> {
+    let mut fields = [0_u32; MEMINFO_FIELDS];
+    let filled = get(socket, libc::SOL_SOCKET, libc::SO_MEMINFO, &mut fields)?;
+    if filled < size_of_val(&fields) {
+        return Err(io::Error::from(io::ErrorKind::Unsupported));
+    }
+    Ok(fields[MEMINFO_DROPS])
+}
+
+/// What the kernel may write anything into.
+///
+/// # Safety
+/// Any bytes must be a value of the type.
+pub(crate) unsafe trait Plain {}
+
+// SAFETY: they are plain numbers.
+unsafe impl Plain for [u32; MEMINFO_FIELDS] {}
+
+/// getsockopt(2) into `value`; returns how many bytes of it the kernel has filled. The others are
+/// as they were.
+pub(crate) fn get<T: Plain>(
+    socket: impl AsFd,
+    level: c_int,
+    name: c_int,
+    value: &mut T,
+) -> io::Result<usize> {
+    let mut len = size_of::<T>() as libc::socklen_t;
+    let descriptor = socket.as_fd().as_raw_fd();
+    // SAFETY: the descriptor is open while it is borrowed. The kernel writes at most `len` bytes to
+    // `value`, which has as many and may hold any (`Plain`).
+    let result = unsafe {
+        libc::getsockopt(descriptor, level, name, std::ptr::from_mut(value).cast(), &mut len)
+    };
+    sys::check(result)?;
+    Ok((len as usize).min(size_of::<T>()))
+}
+
+fn set(socket: impl AsFd, level: c_int, name: c_int, value: c_int) -> io::Result<()> {
+    let len = size_of_val(&value) as libc::socklen_t;
+    let descriptor = socket.as_fd().as_raw_fd();
+    // SAFETY: the descriptor is open while it is borrowed, and the kernel reads the `len` bytes that
+    // `value` has.
+    let result = unsafe {
+        libc::setsockopt(descriptor, level, name, std::ptr::from_ref(&value).cast(), len)
+    };
+    sys::check(result)?;
+    Ok(())
+}
+
+/// `SK_MEMINFO_VARS` and `SK_MEMINFO_DROPS` of linux/sock_diag.h.
+const MEMINFO_FIELDS: usize = 9;
+const MEMINFO_DROPS: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+
+    use super::*;
+
+    #[test]
+    fn a_socket_that_nobody_reads_counts_what_it_drops() {
+        let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
+        assert_eq!(receive_drops(&receiver).unwrap(), 0);
+        for _ in 0..10_000 {
+            sender.send_to(&[0; 1_000], receiver.local_addr().unwrap()).unwrap();
+        }
+        assert!(receive_drops(&receiver).unwrap() > 0);
+    }
+
+    #[test]
+    fn errors_are_the_kernels() {
+        let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
+        set_bind_address_no_port(&udp).unwrap();
+        let (file, _) = io::pipe().unwrap();
+        let error = set_bind_address_no_port(&file).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::ENOTSOCK));
+        assert_eq!(receive_drops(&file).unwrap_err().raw_os_error(), Some(libc::ENOTSOCK));
+    }
+}

@@ -1,0 +1,29 @@
+//! Sockets as the kernel gives them: socket(2) and what all of them need.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::net::{self, AddressFamily, SocketFlags, SocketType, sockopt};
+
+/// A socket of the family of `address` that neither blocks nor outlives an `exec`. One of IPv6
+/// takes only that: both families meet at no socket of the track.
+pub(super) fn open(address: SocketAddr, kind: SocketType) -> io::Result<OwnedFd> {
+    let family = match address.is_ipv4() {
+        true => AddressFamily::INET,
+        false => AddressFamily::INET6,
+    };
+    let socket = net::socket_with(family, kind, FLAGS, None)?;
+    if !address.is_ipv4() {
+        sockopt::set_ipv6_v6only(&socket, true)?;
+    }
+    Ok(socket)
+}
+
+/// getsockname(2).
+pub(super) fn local_addr(socket: impl AsFd) -> io::Result<SocketAddr> {
+    Ok(net::getsockname(socket)?.try_into()?)
+}
+
+/// What every descriptor is opened with.
+pub(super) const FLAGS: SocketFlags = SocketFlags::NONBLOCK.union(SocketFlags::CLOEXEC);

@@ -1,0 +1,104 @@
+//! Listening TCP sockets of the kernel: listen(2), accept(2).
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::task::{Context, Poll};
+
+use rustix::io::Errno;
+use rustix::net::{self, SocketType, sockopt};
+
+use super::descriptor;
+use super::options::{self, Role};
+use super::source::{Detail, Source, Way};
+use super::tcp::KernelTcpStream;
+use super::world;
+use crate::executor::{SocketKind, SocketRef, Wait, note};
+use crate::socket::{TcpListener, TcpOptions, TcpStream};
+
+/// The handle of a listener.
+#[derive(Debug)]
+pub(super) struct KernelTcpListener {
+    run: u64,
+    key: u32,
+    local: SocketAddr,
+}
+
+impl KernelTcpListener {
+    pub(super) fn bind(run: u64, local: SocketAddr, options: &TcpOptions) -> io::Result<Self> {
+        let socket = descriptor::open(local, SocketType::STREAM)?;
+        options::apply(&socket, options, Role::Listen)?;
+        // Connections in TIME-WAIT do not keep the port from a new listener; another listener does.
+        sockopt::set_socket_reuseaddr(&socket, true)?;
+        net::bind(&socket, &local)?;
+        net::listen(&socket, i32::try_from(options.backlog).unwrap_or(i32::MAX))?;
+        let local = descriptor::local_addr(&socket)?;
+        let source = Source::new(socket, Detail::Listener(Listener { local }));
+        let key = world::with(run, |world| world.insert(source)).ok_or_else(world::ended)??;
+        Ok(KernelTcpListener { run, key, local })
+    }
+}
+
+impl TcpListener for KernelTcpListener {
+    fn local_addr(&self) -> SocketAddr {
+        self.local
+    }
+
+    fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<Box<dyn TcpStream>>> {
+        let polled = world::with(self.run, |world| world.poll(self.key, Way::Read, cx, accept))
+            .ok_or_else(world::ended)?;
+        if polled.is_pending() {
+            let socket = SocketRef { kind: SocketKind::Listener, key: self.key };
+            note(Wait::Socket("to accept from", socket));
+        }
+        polled.map(|accepted| {
+            let (socket, remote) = accepted?;
+            let stream = KernelTcpStream::accepted(self.run, socket, remote)?;
+            Ok(Box::new(stream) as Box<dyn TcpStream>)
+        })
+    }
+}
+
+impl Drop for KernelTcpListener {
+    fn drop(&mut self) {
+        world::with(self.run, |world| world.remove(self.key));
+    }
+}
+
+/// The next connection, and who opened it.
+fn accept(source: &mut Source) -> io::Result<(OwnedFd, SocketAddr)> {
+    loop {
+        match net::acceptfrom_with(source.descriptor()?, descriptor::FLAGS) {
+            // The connection has failed before it was accepted; the listener has not (accept(2)).
+            Err(
+                Errno::CONNABORTED
+                | Errno::PROTO
+                | Errno::NOPROTOOPT
+                | Errno::NETDOWN
+                | Errno::NETUNREACH
+                | Errno::HOSTDOWN
+                | Errno::HOSTUNREACH
+                | Errno::NONET
+                | Errno::INTR,
+            ) => {}
+            result => {
+                let (socket, remote) = result?;
+                let remote = remote.ok_or(io::ErrorKind::InvalidData)?;
+                return Ok((socket, remote.try_into()?));
+            }
+        }
+    }
+}
+
+/// What a listener has on top of a socket.
+pub(super) struct Listener {
+    local: SocketAddr,
+}
+
+/// For the diagnosis of a stall.
+impl fmt::Display for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "TCP listener {}", self.local)
+    }
+}

@@ -1,0 +1,53 @@
+//! The Linux kernel's sockets on the machine's own clock.
+//!
+//! The same executor, and so the same protocols, as in the virtual substrate; below the sockets is
+//! whatever network the calling thread is in, for example that of a network namespace. An
+//! [`Execution`] runs one future on the calling thread, with no thread besides it. Processes that
+//! share an [`Origin`] share their time.
+//!
+//! ```
+//! use trackbed_core::Time;
+//! use trackbed_substrate::{TcpOptions, kernel::{Execution, Origin}};
+//!
+//! let execution = Execution::new(Origin::now()).with_time_limit(Time::from_millis(10_000));
+//! let peer = execution.run(|machine| async move {
+//!     let host = machine.host("here", ["127.0.0.1".parse().unwrap()]);
+//!     let options = TcpOptions { congestion: "reno".to_owned(), ..TcpOptions::default() };
+//!     let listener = host.listen_tcp("127.0.0.1:0".parse().unwrap(), &options).unwrap();
+//!     let stream = host.connect_tcp(None, listener.local_addr(), &options).await.unwrap();
+//!     assert_eq!(stream.peer_addr(), listener.local_addr());
+//!     (listener.accept().await.unwrap().peer_addr(), stream.local_addr())
+//! })?;
+//! assert_eq!(peer.0, peer.1);
+//! # Ok::<(), trackbed_substrate::RunError>(())
+//! ```
+//!
+//! # What differs from the virtual substrate
+//!
+//! - [`now`](crate::now) is read from the clock before each task is polled, and stands still while
+//!   it is.
+//! - Keys and identifiers are the operating system's ([`Entropy::System`](crate::Entropy::System)).
+//! - What Linux sets for a whole namespace or machine cannot be chosen for a socket:
+//!   [`TcpOptions::ecn`](crate::TcpOptions::ecn) and
+//!   [`TcpOptions::hystart`](crate::TcpOptions::hystart) are refused where the kernel is set
+//!   otherwise, with the setting to change. [`TcpOptions::backlog`](crate::TcpOptions::backlog)
+//!   counts up to the sysctl `net.core.somaxconn`.
+//! - [`TcpInfo::timeouts`](crate::TcpInfo::timeouts) stays zero before Linux 6.7.
+
+mod alarm;
+mod descriptor;
+mod execution;
+mod host;
+mod listener;
+mod options;
+mod origin;
+mod reactor;
+mod source;
+mod super_datagram;
+mod tcp;
+mod udp;
+mod world;
+
+pub use execution::Execution;
+pub use host::Machine;
+pub use origin::Origin;

@@ -1,0 +1,179 @@
+//! The socket options of the seam in the kernel's terms (tcp(7), socket(7)), and its statistics in
+//! those of the seam.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use rustix::io::Errno;
+use rustix::net::sockopt;
+use trackbed_linux::sysctl::{self, CUBIC_HYSTART};
+use trackbed_linux::tcp_info;
+
+use crate::socket::{TcpInfo, TcpOptions};
+
+/// What a socket is going to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Connect,
+    Listen,
+}
+
+/// Sets `options` on a socket that has not begun yet. What a listener accepts inherits them.
+///
+/// # Errors
+/// [`io::ErrorKind::InvalidInput`] if the kernel cannot honour one, with what would make it.
+pub(super) fn apply(socket: &OwnedFd, options: &TcpOptions, role: Role) -> io::Result<()> {
+    check_ecn(options, role)?;
+    check_hystart(options)?;
+    set_congestion(socket, &options.congestion)?;
+    if let Some(size) = options.send_buffer {
+        set_buffer(socket, &SEND_BUFFER, size)?;
+    }
+    if let Some(size) = options.receive_buffer {
+        set_buffer(socket, &RECEIVE_BUFFER, size)?;
+    }
+    if let Some(idle) = options.keepalive {
+        if idle.subsec_nanos() > 0 || !(1..=KEEPALIVE_MAX).contains(&idle.as_secs()) {
+            return Err(invalid(format!(
+                "the kernel cannot probe after {idle:?}; choose whole seconds, 1 to {KEEPALIVE_MAX}"
+            )));
+        }
+        sockopt::set_socket_keepalive(socket, true)?;
+        sockopt::set_tcp_keepidle(socket, idle)?;
+    }
+    Ok(sockopt::set_tcp_nodelay(socket, options.nodelay)?)
+}
+
+/// Linux negotiates ECN for a whole network namespace.
+fn check_ecn(options: &TcpOptions, role: Role) -> io::Result<()> {
+    let Some(wanted) = options.ecn else { return Ok(()) };
+    let mode = sysctl::tcp_ecn()?;
+    let (given, what) = match role {
+        Role::Connect => (mode.asks, "ask for"),
+        Role::Listen => (mode.answers, "accept"),
+    };
+    if given == wanted {
+        return Ok(());
+    }
+    let (verb, value) = if wanted { ("does not", 1) } else { ("would", 0) };
+    Err(invalid(format!(
+        "the kernel {verb} {what} ECN, and no socket option changes that; set the sysctl \
+         net.ipv4.tcp_ecn to {value}"
+    )))
+}
+
+/// HyStart is a parameter of the kernel's CUBIC, one for the whole machine.
+fn check_hystart(options: &TcpOptions) -> io::Result<()> {
+    let given = sysctl::cubic_hystart();
+    if options.congestion != "cubic" || given.unwrap_or(true) == options.hystart {
+        return Ok(());
+    }
+    let (verb, value) = if options.hystart { ("does not use", 1) } else { ("uses", 0) };
+    Err(invalid(format!(
+        "the kernel's CUBIC {verb} HyStart, and no socket option changes that; write {value} to \
+         {CUBIC_HYSTART}"
+    )))
+}
+
+fn set_congestion(socket: &OwnedFd, name: &str) -> io::Result<()> {
+    match sockopt::set_tcp_congestion(socket, name) {
+        Ok(()) => Ok(()),
+        Err(Errno::PERM) => Err(invalid(format!(
+            "the congestion control algorithm \"{name}\" is reserved for the privileged; add it to \
+             the sysctl net.ipv4.tcp_allowed_congestion_control"
+        ))),
+        Err(_) => {
+            let names = sysctl::congestion_controls()?.join(", ");
+            Err(invalid(format!(
+                "the kernel has no congestion control algorithm \"{name}\"; choose one of {names}, \
+                 or load its module (modprobe tcp_{name})"
+            )))
+        }
+    }
+}
+
+/// One of a socket's two buffers.
+struct Buffer {
+    sysctl: &'static str,
+    set: fn(&OwnedFd, usize) -> rustix::io::Result<()>,
+    force: fn(&OwnedFd, usize) -> rustix::io::Result<()>,
+    get: fn(&OwnedFd) -> rustix::io::Result<usize>,
+}
+
+const SEND_BUFFER: Buffer = Buffer {
+    sysctl: "net.core.wmem_max",
+    set: |socket, size| sockopt::set_socket_send_buffer_size(socket, size),
+    force: |socket, size| sockopt::set_socket_send_buffer_size_force(socket, size),
+    get: |socket| sockopt::socket_send_buffer_size(socket),
+};
+
+const RECEIVE_BUFFER: Buffer = Buffer {
+    sysctl: "net.core.rmem_max",
+    set: |socket, size| sockopt::set_socket_recv_buffer_size(socket, size),
+    force: |socket, size| sockopt::set_socket_recv_buffer_size_force(socket, size),
+    get: |socket| sockopt::socket_recv_buffer_size(socket),
+};
+
+fn set_buffer(socket: &OwnedFd, buffer: &Buffer, size: usize) -> io::Result<()> {
+    if !(BUFFER_MIN..=BUFFER_MAX).contains(&size) {
+        return Err(invalid(format!(
+            "a TCP buffer of {size} bytes is not possible; choose {BUFFER_MIN} to {BUFFER_MAX}"
+        )));
+    }
+    (buffer.set)(socket, size)?;
+    // The kernel allots twice as much, for what it needs to manage the data (socket(7)), and says
+    // nothing where it allots less.
+    if (buffer.get)(socket)? < 2 * size && (buffer.force)(socket, size).is_err() {
+        let granted = (buffer.get)(socket)? / 2;
+        return Err(invalid(format!(
+            "the kernel grants a TCP buffer of {granted} bytes at most, not {size}; raise the \
+             sysctl {}",
+            buffer.sysctl
+        )));
+    }
+    Ok(())
+}
+
+/// What the kernel does not know about a connection.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ends {
+    /// Whether this end opened it.
+    pub(super) opened_here: bool,
+    /// Whether the end of what the peer sent was read.
+    pub(super) end_read: bool,
+}
+
+/// What the seam tells of a connection: the kernel's figures, without the sequence numbers of SYN
+/// and FIN in the counts of payload bytes.
+pub(super) fn info(raw: &tcp_info::TcpInfo, ends: Ends) -> TcpInfo {
+    use tcp_info::TcpState::{CloseWait, Closing, LastAck, TimeWait};
+    let fin_received =
+        ends.end_read || matches!(raw.state, CloseWait | Closing | LastAck | TimeWait);
+    let sent_once = raw.bytes_sent.saturating_sub(raw.bytes_retransmitted);
+    TcpInfo {
+        segments_sent: raw.segments_out.into(),
+        segments_received: raw.segments_in.into(),
+        segments_retransmitted: raw.retransmissions.into(),
+        spurious_retransmissions: raw.duplicates.into(),
+        timeouts: raw.timeouts.map_or(0, u64::from),
+        bytes_sent: raw.bytes_sent,
+        // What remains above the payload is the FIN.
+        bytes_acked: raw.bytes_acked.saturating_sub(ends.opened_here.into()).min(sent_once),
+        bytes_received: raw.bytes_received.saturating_sub(fin_received.into()),
+        smoothed_rtt: Some(raw.smoothed_rtt).filter(|rtt| !rtt.is_zero()),
+        congestion_window: u64::from(raw.congestion_window) * u64::from(raw.maximum_segment),
+    }
+}
+
+fn invalid(message: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, message)
+}
+
+/// In seconds (`MAX_TCP_KEEPIDLE`).
+const KEEPALIVE_MAX: u64 = 32_767;
+
+/// Less than this Linux does not grant (`SOCK_MIN_RCVBUF`).
+const BUFFER_MIN: usize = 2_304;
+
+/// The largest window that scaling can express (RFC 7323 section 2.3).
+const BUFFER_MAX: usize = 1 << 30;

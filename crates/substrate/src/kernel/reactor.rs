@@ -1,0 +1,103 @@
+//! What drives the executor on the kernel's sockets: the machine's clock, and epoll.
+
+use std::time::Duration;
+
+use trackbed_core::Time;
+
+use super::origin::Origin;
+use super::world::{self, World};
+use crate::clock;
+use crate::executor::{Parked, Reactor, SocketRef, StallReason, describe_tasks, next_timer};
+use crate::run::Cancel;
+use crate::run::diagnosis::{Lines, name_of, when};
+
+/// The reactor of one run.
+pub(super) struct KernelReactor<'a> {
+    pub(super) run: u64,
+    pub(super) origin: Origin,
+    pub(super) time_limit: Time,
+    pub(super) cancel: &'a Cancel,
+    /// Tasks that were run since the kernel was last asked for events.
+    pub(super) since_look: u32,
+}
+
+impl Reactor for KernelReactor<'_> {
+    fn park(&mut self, deadline: Option<Time>) -> Result<Parked, StallReason> {
+        self.since_look = 0;
+        loop {
+            let now = self.read_clock();
+            self.check(now)?;
+            let due = |now| deadline.is_some_and(|deadline| deadline <= now);
+            let timeout = match due(now) {
+                true => Duration::ZERO,
+                false => LOOK_AT_LEAST_EVERY,
+            };
+            let waited = self.with_world(|world| {
+                if deadline.is_none() && !world.is_awaiting() {
+                    return Err(StallReason::NothingLeft);
+                }
+                if !due(now) {
+                    world.wake_by(now, deadline.unwrap_or(Time::MAX).min(self.time_limit));
+                }
+                Ok(world.collect(timeout))
+            });
+            let events = waited?;
+            let now = self.read_clock();
+            if events > 0 || due(now) {
+                return Ok(Parked { events });
+            }
+        }
+    }
+
+    fn tick(&mut self) -> Result<bool, StallReason> {
+        let now = self.read_clock();
+        world::refill();
+        self.since_look += 1;
+        if self.since_look < TASKS_PER_LOOK {
+            return Ok(false);
+        }
+        self.since_look = 0;
+        self.check(now)?;
+        self.with_world(|world| world.collect(Duration::ZERO));
+        Ok(true)
+    }
+
+    fn diagnose(&self) -> String {
+        let name =
+            |world: &World, socket: SocketRef| name_of(world.sources.get(socket.key as usize));
+        let tasks = describe_tasks(&|socket| self.with_world(|world| name(world, socket)));
+        let mut sockets = Lines::default();
+        self.with_world(|world| world.sources.iter().for_each(|(_, source)| sockets.add(source)));
+        let next = when(next_timer());
+        format!("tasks:\n{tasks}sockets:\n{sockets}what comes next:\n  a timer: {next}\n")
+    }
+}
+
+impl KernelReactor<'_> {
+    fn read_clock(&self) -> Time {
+        let now = self.origin.elapsed();
+        clock::set(now);
+        now
+    }
+
+    fn check(&self, now: Time) -> Result<(), StallReason> {
+        if self.cancel.is_cancelled() {
+            return Err(StallReason::Cancelled);
+        }
+        match now >= self.time_limit {
+            true => Err(StallReason::TimeLimit),
+            false => Ok(()),
+        }
+    }
+
+    fn with_world<R>(&self, action: impl FnOnce(&mut World) -> R) -> R {
+        world::with(self.run, action).expect("the world lasts as long as its run")
+    }
+}
+
+/// How long a run may fail to notice that it is cancelled.
+const LOOK_AT_LEAST_EVERY: Duration = Duration::from_millis(50);
+
+/// How many tasks are run before the kernel is asked for events although others are ready, as
+/// tokio's `event_interval`.
+const TASKS_PER_LOOK: u32 = 61;

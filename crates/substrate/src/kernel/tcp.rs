@@ -1,0 +1,247 @@
+//! TCP connections of the kernel: tcp(7).
+
+use std::fmt;
+use std::future::poll_fn;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::OwnedFd;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_io::{AsyncRead, AsyncWrite};
+use rustix::io::Errno;
+use rustix::net::{self, RecvFlags, SendFlags, Shutdown, SocketType, sockopt};
+use trackbed_linux::socket::set_bind_address_no_port;
+use trackbed_linux::tcp_info::tcp_info;
+
+use super::descriptor;
+use super::options::{self, Ends, Role};
+use super::source::{Detail, Source, Way};
+use super::world;
+use crate::executor::{SocketKind, SocketRef, Wait, note};
+use crate::socket::{TcpInfo, TcpOptions, TcpStream};
+
+/// The handle of a connection.
+#[derive(Debug)]
+pub(super) struct KernelTcpStream {
+    run: u64,
+    key: u32,
+    local: SocketAddr,
+    remote: SocketAddr,
+}
+
+impl KernelTcpStream {
+    /// Connects from `local`, an address of the family of `remote`.
+    pub(super) async fn connect(
+        run: u64,
+        local: IpAddr,
+        remote: SocketAddr,
+        options: TcpOptions,
+    ) -> io::Result<Self> {
+        let named = |error| at(remote, error);
+        let socket = begin(local, remote, &options).map_err(named)?;
+        let local = descriptor::local_addr(&socket)?;
+        let source = Source::new(socket, Detail::Tcp(Tcp::new(local, remote, true))).connecting();
+        // From here on, dropping the stream gives the attempt up.
+        let stream = KernelTcpStream::insert(run, source)?;
+        poll_fn(|cx| stream.poll("to connect by", Way::Write, cx, established)).await?;
+        Ok(stream)
+    }
+
+    /// A connection that was accepted.
+    pub(super) fn accepted(run: u64, socket: OwnedFd, remote: SocketAddr) -> io::Result<Self> {
+        let local = descriptor::local_addr(&socket)?;
+        let source = Source::new(socket, Detail::Tcp(Tcp::new(local, remote, false)));
+        KernelTcpStream::insert(run, source)
+    }
+
+    fn insert(run: u64, mut source: Source) -> io::Result<Self> {
+        let Tcp { local, remote, .. } = *source.tcp();
+        let key = world::with(run, |world| world.insert(source)).ok_or_else(world::ended)??;
+        Ok(KernelTcpStream { run, key, local, remote })
+    }
+
+    /// Polls the connection, and notes what the task waits for.
+    fn poll<T>(
+        &self,
+        what: &'static str,
+        way: Way,
+        cx: &mut Context<'_>,
+        act: impl FnMut(&mut Source) -> io::Result<T>,
+    ) -> Poll<io::Result<T>> {
+        let polled = world::with(self.run, |world| world.poll(self.key, way, cx, act))
+            .ok_or_else(world::ended)?;
+        if polled.is_pending() {
+            note(Wait::Socket(what, SocketRef { kind: SocketKind::Tcp, key: self.key }));
+        }
+        polled.map_err(|error| at(self.remote, error))
+    }
+
+    fn with_source<R>(&self, act: impl FnOnce(&mut Source) -> R) -> Option<R> {
+        world::with(self.run, |world| act(&mut world.sources[self.key as usize]))
+    }
+}
+
+/// Opens a socket and starts to connect it.
+fn begin(local: IpAddr, remote: SocketAddr, options: &TcpOptions) -> io::Result<OwnedFd> {
+    let socket = descriptor::open(remote, SocketType::STREAM)?;
+    options::apply(&socket, options, Role::Connect)?;
+    set_bind_address_no_port(&socket)?;
+    net::bind(&socket, &SocketAddr::new(local, 0))?;
+    match net::connect(&socket, &remote) {
+        Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Whether a connection attempt has succeeded (connect(2), on EINPROGRESS).
+fn established(source: &mut Source) -> io::Result<()> {
+    let socket = source.descriptor()?;
+    sockopt::socket_error(socket)??;
+    match net::getpeername(socket) {
+        Ok(_) => Ok(()),
+        Err(Errno::NOTCONN) => Err(io::ErrorKind::WouldBlock.into()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl AsyncRead for KernelTcpStream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
+        if buffer.is_empty() {
+            return Poll::Ready(Ok(0));
+        }
+        self.poll("to read from", Way::Read, cx, |source| {
+            let (count, _) = net::recv(source.descriptor()?, &mut *buffer, RecvFlags::empty())?;
+            source.tcp().end_read |= count == 0;
+            if count < buffer.len() {
+                source.block(Way::Read);
+            }
+            Ok(count)
+        })
+    }
+}
+
+impl AsyncWrite for KernelTcpStream {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        data: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.poll("to write to", Way::Write, cx, |source| {
+            let count = net::send(source.descriptor()?, data, SendFlags::NOSIGNAL)?;
+            if count < data.len() {
+                source.block(Way::Write);
+            }
+            Ok(count)
+        })
+    }
+
+    /// What is written is on its way as soon as the protocol allows; nothing is held back here.
+    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    /// Does not wait for the FIN to be acknowledged.
+    fn poll_close(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let closed = self.with_source(|source| match source.descriptor() {
+            // There is nothing to close if the connection has come to its end already.
+            Ok(socket) => match net::shutdown(socket, Shutdown::Write) {
+                Ok(()) | Err(Errno::NOTCONN) => Ok(()),
+                Err(error) => Err(at(self.remote, error.into())),
+            },
+            Err(_) => Ok(()),
+        });
+        Poll::Ready(closed.unwrap_or_else(|| Err(world::ended())))
+    }
+}
+
+impl TcpStream for KernelTcpStream {
+    fn local_addr(&self) -> SocketAddr {
+        self.local
+    }
+
+    fn peer_addr(&self) -> SocketAddr {
+        self.remote
+    }
+
+    fn info(&self) -> TcpInfo {
+        self.with_source(info).unwrap_or_default()
+    }
+
+    fn set_nodelay(&self, nodelay: bool) {
+        self.with_source(|source| {
+            if let Ok(socket) = source.descriptor() {
+                // It fails for a connection that is over, where it means nothing.
+                let _ = sockopt::set_tcp_nodelay(socket, nodelay);
+            }
+        });
+    }
+
+    fn abort(&self) {
+        self.with_source(|source| {
+            let last = info(source);
+            source.tcp().last = last;
+            if let Some(socket) = source.take_descriptor() {
+                // Closing resets the connection then (socket(7), tcp_close()).
+                let _ = sockopt::set_socket_linger(&socket, Some(Duration::ZERO));
+            }
+        });
+    }
+}
+
+impl Drop for KernelTcpStream {
+    fn drop(&mut self) {
+        world::with(self.run, |world| world.remove(self.key));
+    }
+}
+
+/// What a connection has on top of a socket.
+pub(super) struct Tcp {
+    local: SocketAddr,
+    remote: SocketAddr,
+    opened_here: bool,
+    end_read: bool,
+    /// What was known when the connection was aborted.
+    last: TcpInfo,
+}
+
+impl Tcp {
+    fn new(local: SocketAddr, remote: SocketAddr, opened_here: bool) -> Tcp {
+        Tcp { local, remote, opened_here, end_read: false, last: TcpInfo::default() }
+    }
+
+    /// For the diagnosis of a stall.
+    pub(super) fn describe(
+        &self,
+        socket: Option<&OwnedFd>,
+        f: &mut fmt::Formatter<'_>,
+    ) -> fmt::Result {
+        write!(f, "TCP {} > {}, ", self.local, self.remote)?;
+        match socket.map(tcp_info) {
+            Some(Ok(info)) => write!(
+                f,
+                "{:?}, {} B to be sent first, {} segments not acknowledged",
+                info.state, info.bytes_not_sent, info.unacked
+            ),
+            Some(Err(_)) => f.write_str("of which the kernel tells nothing"),
+            None => f.write_str("aborted"),
+        }
+    }
+}
+
+fn info(source: &mut Source) -> TcpInfo {
+    let raw = source.descriptor().and_then(tcp_info);
+    let tcp = source.tcp();
+    let ends = Ends { opened_here: tcp.opened_here, end_read: tcp.end_read };
+    raw.map_or(tcp.last, |raw| options::info(&raw, ends))
+}
+
+/// Says at whom an operation failed.
+fn at(remote: SocketAddr, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{remote}: {error}"))
+}

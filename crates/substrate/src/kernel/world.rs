@@ -1,0 +1,217 @@
+//! The sockets of one run, and the epoll instance that watches them (epoll(7)).
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::OwnedFd;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::io::Errno;
+use rustix::time::Timespec;
+use slab::Slab;
+use trackbed_core::Time;
+
+use super::alarm::Alarm;
+use super::origin::Origin;
+use super::source::{Source, Way};
+
+/// Everything below the sockets of one run.
+pub(super) struct World {
+    /// The executor's number, which handles carry, so that a handle that outlives its run or
+    /// leaves its thread finds nothing.
+    run: u64,
+    epoll: OwnedFd,
+    alarm: Alarm,
+    events: Vec<Event>,
+    pub(super) sources: Slab<Source>,
+    /// Datagrams dropped at sockets that are closed by now.
+    dropped: u64,
+    /// Addresses that are known to be this machine's.
+    local: BTreeSet<IpAddr>,
+}
+
+impl World {
+    pub(super) fn new(run: u64, origin: Origin) -> io::Result<World> {
+        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
+        let alarm = Alarm::new(origin)?;
+        let flags = EventFlags::IN | EventFlags::ET;
+        epoll::add(&epoll, &alarm, EventData::new_u64(ALARM), flags)?;
+        Ok(World {
+            run,
+            epoll,
+            alarm,
+            events: Vec::with_capacity(EVENTS_MAX),
+            sources: Slab::new(),
+            dropped: 0,
+            local: BTreeSet::new(),
+        })
+    }
+
+    /// Watches a socket from now on.
+    pub(super) fn insert(&mut self, source: Source) -> io::Result<u32> {
+        let entry = self.sources.vacant_entry();
+        let key = entry.key() as u32;
+        let data = EventData::new_u64(key.into());
+        epoll::add(&self.epoll, source.descriptor()?, data, source.interest())?;
+        entry.insert(source);
+        Ok(key)
+    }
+
+    /// Closes a socket.
+    pub(super) fn remove(&mut self, key: u32) {
+        let source = self.sources.remove(key as usize);
+        self.dropped += source.dropped();
+        if let Ok(descriptor) = source.descriptor() {
+            // Closing does it too unless somebody has duplicated the descriptor.
+            let _ = epoll::delete(&self.epoll, descriptor);
+        }
+    }
+
+    /// Has socket `key` do something that may have to wait. `act` is called at once if the socket
+    /// may be ready; if it reports [`io::ErrorKind::WouldBlock`], the task waits.
+    pub(super) fn poll<T>(
+        &mut self,
+        key: u32,
+        way: Way,
+        cx: &mut Context<'_>,
+        mut act: impl FnMut(&mut Source) -> io::Result<T>,
+    ) -> Poll<io::Result<T>> {
+        let source = &mut self.sources[key as usize];
+        if source.is_ready(way) {
+            if !has_share() {
+                // Others wait too, and so do the clock and the timers.
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            spend(1);
+            match act(source) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => source.block(way),
+                result => return Poll::Ready(result),
+            }
+        }
+        let before = source.interest();
+        source.wait(way, cx);
+        if source.interest() != before {
+            self.watch(key)?;
+        }
+        Poll::Pending
+    }
+
+    /// Tells epoll what a socket's tasks wait for. It answers at once if that is there already.
+    fn watch(&self, key: u32) -> io::Result<()> {
+        let source = &self.sources[key as usize];
+        let data = EventData::new_u64(key.into());
+        Ok(epoll::modify(&self.epoll, source.descriptor()?, data, source.interest())?)
+    }
+
+    /// Waits until something happens, until the alarm rings or until `timeout` is over, and wakes
+    /// the tasks that it concerns. Returns how many sockets something has happened at.
+    pub(super) fn collect(&mut self, timeout: Duration) -> u64 {
+        // The whole milliseconds that old kernels know suffice: the alarm has the precise time.
+        let timeout = Timespec::try_from(timeout).expect("it is short");
+        self.events.clear();
+        match epoll::wait(&self.epoll, spare_capacity(&mut self.events), Some(&timeout)) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => unreachable!("epoll is open and its arguments are valid: {error}"),
+        }
+        let mut count = 0;
+        for at in 0..self.events.len() {
+            let Event { flags, data, .. } = self.events[at];
+            if data.u64() == ALARM {
+                self.alarm.rang();
+                continue;
+            }
+            // It may have been closed since.
+            let key = data.u64() as u32;
+            let Some(source) = self.sources.get_mut(key as usize) else { continue };
+            count += 1;
+            let before = source.interest();
+            source.wake(flags);
+            if source.interest() != before {
+                self.watch(key).expect("an open socket is watched");
+            }
+        }
+        count
+    }
+
+    /// Ends the next wait at `time`.
+    pub(super) fn wake_by(&mut self, now: Time, time: Time) {
+        self.alarm.ring_by(now, time).expect("a timer can be set to any time");
+    }
+
+    /// Whether any task waits for the network.
+    pub(super) fn is_awaiting(&self) -> bool {
+        self.sources.iter().any(|(_, source)| source.is_awaited())
+    }
+
+    /// Whether `address` is one of this machine's.
+    pub(super) fn is_local(&mut self, address: IpAddr) -> bool {
+        if self.local.contains(&address) {
+            return true;
+        }
+        let local = std::net::UdpSocket::bind((address, 0)).is_ok();
+        if local {
+            self.local.insert(address);
+        }
+        local
+    }
+
+    /// Datagrams that the kernel has dropped at the sockets of the run.
+    pub(super) fn datagrams_dropped(&self) -> u64 {
+        self.dropped + self.sources.iter().map(|(_, source)| source.dropped()).sum::<u64>()
+    }
+}
+
+/// Gives the task that runs next its share of socket operations. Without one, a task whose sockets
+/// always have something for it would never let the executor see to anybody else.
+pub(super) fn refill() {
+    BUDGET.set(OPERATIONS_PER_POLL);
+}
+
+/// Takes operations out of the running task's share.
+pub(super) fn spend(operations: usize) {
+    BUDGET.set(BUDGET.get().saturating_sub(operations));
+}
+
+fn has_share() -> bool {
+    BUDGET.get() > 0
+}
+
+/// Calls `action` with the world of run `run`, or answers `None` if this thread does not execute
+/// that run any more.
+pub(super) fn with<R>(run: u64, action: impl FnOnce(&mut World) -> R) -> Option<R> {
+    WORLD.with_borrow_mut(|world| world.as_mut().filter(|world| world.run == run).map(action))
+}
+
+/// Makes `world` this thread's, or none; returns the one that was.
+pub(super) fn replace(world: Option<World>) -> Option<World> {
+    WORLD.replace(world)
+}
+
+/// The error of a socket whose run has ended.
+pub(super) fn ended() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::NotConnected,
+        "the run of this socket has ended, or it is used on another thread",
+    )
+}
+
+thread_local! {
+    static WORLD: RefCell<Option<World>> = const { RefCell::new(None) };
+    static BUDGET: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The key of the alarm among the events; no socket has it.
+const ALARM: u64 = u64::MAX;
+
+/// Events taken from the kernel at once; the others stay there until the next time.
+const EVENTS_MAX: usize = 256;
+
+/// Few, as each may stand for 64 datagrams, and cheap to begin anew. The QUIC engine has a limit of
+/// its own, but one of time, which stands still for it; what it takes in beyond some 2,000 packets
+/// before the application has read any ends the connection.
+const OPERATIONS_PER_POLL: usize = 32;
