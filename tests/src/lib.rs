@@ -2,10 +2,11 @@
 
 use std::num::NonZeroUsize;
 
-use trackbed_lab::campaign;
+use trackbed_lab::campaign::{self, Execution};
 use trackbed_lab::scenario::{self, Override, Plan, Source};
+use trackbed_lab::substrate::Virtual;
 use trackbed_measure::results::{CellResult, Document, RunResult};
-use trackbed_substrate::simulated::Cancel;
+use trackbed_substrate::Cancel;
 
 /// The plan of a built-in scenario with settings changed, each as `key=value`.
 ///
@@ -19,7 +20,8 @@ pub fn plan(name: &str, overrides: &[&str]) -> Plan {
 
 /// All runs of a plan, in the plan's order, `jobs` at a time.
 pub fn run(plan: &Plan, jobs: usize) -> Vec<RunResult> {
-    let mut runs = campaign::run(plan, Vec::new(), NonZeroUsize::new(jobs), &Cancel::new(), |_| {});
+    let execution = Execution { jobs: NonZeroUsize::new(jobs), cancel: Cancel::new() };
+    let mut runs = campaign::run(plan, &Virtual::new(), Vec::new(), &execution, |_| {});
     runs.sort_by_key(|run| (run.cell, run.run));
     runs
 }
@@ -27,7 +29,12 @@ pub fn run(plan: &Plan, jobs: usize) -> Vec<RunResult> {
 /// The document of a built-in scenario with settings changed.
 pub fn document(name: &str, overrides: &[&str]) -> Document {
     let plan = plan(name, overrides);
-    campaign::document(&plan, &run(&plan, 2))
+    document_of(&plan, &run(&plan, 2))
+}
+
+/// What runs of a plan say together.
+pub fn document_of(plan: &Plan, runs: &[RunResult]) -> Document {
+    campaign::document(plan, &Virtual::new(), runs, false)
 }
 
 /// The cell with these factors.

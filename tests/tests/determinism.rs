@@ -5,16 +5,15 @@ use std::fs;
 use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
-use trackbed_lab::campaign;
 use trackbed_lab::replay::{self, Replay};
-use trackbed_tests::{plan, run};
+use trackbed_tests::{document_of, plan, run};
 
 const VRU: &[&str] = &["runs=3", "link.loss=3%"];
 const BULK: &[&str] = &["runs=1", "workload.size=400kB", "link.loss=1%"];
 
 fn json(name: &str, overrides: &[&str], jobs: usize) -> String {
     let plan = plan(name, overrides);
-    let document = campaign::document(&plan, &run(&plan, jobs));
+    let document = document_of(&plan, &run(&plan, jobs));
     serde_json::to_string(&document).unwrap()
 }
 

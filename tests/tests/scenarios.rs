@@ -1,7 +1,7 @@
 //! Every built-in scenario runs, and says what its users count on.
 
 use trackbed_lab::{paper, scenario};
-use trackbed_tests::{document, plan, run};
+use trackbed_tests::{document, document_of, plan, run};
 
 #[test]
 fn every_built_in_scenario_runs_shortened() {
@@ -48,7 +48,7 @@ fn bulk_has_the_cells_and_metrics_that_it_promises() {
 fn a_paper_s_claims_are_held_against_measured_runs() {
     let plan = plan("vru", &["runs=8"]);
     let runs = run(&plan, 2);
-    let document = trackbed_lab::campaign::document(&plan, &runs);
+    let document = document_of(&plan, &runs);
     let found = paper::compare("vru", &plan, &document.cells, &runs).unwrap();
     assert!(found.figures.iter().all(|figure| figure.ours.is_some()));
     assert_eq!(paper::checks(&found).len(), found.claims.len());

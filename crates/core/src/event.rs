@@ -4,12 +4,14 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::Time;
 
 /// Something that happened in a run.
 ///
 /// `phone` numbers the clients from 0, `connection` and `message` count from 0 on each phone.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Event {
     /// The measured part begins: sessions are warmed up, the first connection is about to open.
@@ -103,6 +105,17 @@ pub enum Event {
         /// Of these, TCP segments sent again, or QUIC packets declared lost.
         packets_lost: u64,
     },
+    /// What an end's process has used by its end, where ends are processes of their own.
+    Used {
+        /// Whose process.
+        role: Role,
+        /// Processor time, in user and system mode.
+        processor: Duration,
+        /// The most memory that was resident at once, in bytes.
+        memory_bytes: u64,
+        /// Datagrams that arrived and were lost because its sockets had no room.
+        dropped_datagrams: u64,
+    },
     /// A link's account of one of its directions over the whole run.
     Link {
         /// The link and its direction, for example `link/down`.
@@ -119,7 +132,7 @@ pub enum Event {
 }
 
 /// Which end of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
     /// The end that opens connections: a phone.
     Client,
@@ -128,7 +141,7 @@ pub enum Role {
 }
 
 /// An event and when it happened.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// When.
     pub at: Time,

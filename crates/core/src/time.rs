@@ -4,12 +4,17 @@ use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// A point in time: whole nanoseconds since the run began.
 ///
 /// Spans between two points are [`std::time::Duration`]. In the virtual substrate the point is
 /// simulated; on a real network it is the monotonic clock, counted from the start of the run.
-/// The range is 584 years, and arithmetic saturates at its ends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// The range is 584 years, and arithmetic saturates at its ends. Written as a number of
+/// nanoseconds.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Time(u64);
 
 impl Time {

@@ -157,6 +157,7 @@ fn summarize(cell: &Cell, runs: &[&RunResult]) -> CellResult {
         factors: cell.factors.iter().map(|(name, value)| (name.clone(), value.to_json())).collect(),
         metrics: metrics.collect(),
         failed: runs.iter().filter(|run| run.outcome.samples().is_none()).count() as u32,
+        invalid: 0,
         failures: failures(runs),
         expected_round_trips: expected.map(|expected| expected.round_trips),
         expected_completion_ms: expected.map(|expected| expected.completion.as_secs_f64() * 1e3),

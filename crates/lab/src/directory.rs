@@ -46,6 +46,14 @@ pub struct About {
     pub folder: PathBuf,
     /// The plan's fingerprint.
     pub plan: String,
+    /// What the runs are executed on.
+    #[serde(default = "virtual_substrate")]
+    pub substrate: String,
+}
+
+/// Directories from before there was a choice do not say.
+fn virtual_substrate() -> String {
+    "virtual".to_owned()
 }
 
 /// An open run directory.
@@ -79,7 +87,7 @@ impl RunDirectory {
         if existing.trackbed != about.trackbed {
             return Err(refuse(Problem::OtherVersion(existing.trackbed)));
         }
-        if existing.plan != about.plan {
+        if existing.plan != about.plan || existing.substrate != about.substrate {
             return Err(refuse(Problem::OtherPlan(existing.command.join(" "))));
         }
         let lock = lock(path)?;

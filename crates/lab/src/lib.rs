@@ -6,6 +6,7 @@ pub mod campaign;
 pub mod capture;
 mod checks;
 pub mod directory;
+pub mod emulated;
 pub mod expectation;
 pub mod link;
 pub mod paper;
@@ -13,6 +14,7 @@ pub mod refresh;
 pub mod replay;
 pub mod run;
 pub mod scenario;
+pub mod substrate;
 pub mod track;
 
 /// The version of the tool, as results and captures name it.

@@ -20,7 +20,7 @@ use trackbed_workloads::Stage;
 
 use crate::capture::Capture;
 use crate::scenario::Cell;
-use crate::track::{SERVER, SERVER_NAME, Track};
+use crate::track::{Ends, SERVER, SERVER_NAME, Track};
 
 /// How runs are executed, whatever their cell.
 #[derive(Clone, Debug)]
@@ -91,7 +91,7 @@ impl Runner {
         seed: Seed,
         capture: Option<&Capture>,
     ) -> Result<Vec<Record>, Unfinished> {
-        let mut track = Track::build(&cell.network, cell.workload.phones(), &seed);
+        let mut track = Track::build(&cell.network, cell.workload.phones(), &seed, Ends::Hosts);
         track.network.set_tap(capture.map(|capture| capture.tap(track.shared)));
         let layout = Layout { phones: track.phones, shared: track.shared };
         let observer = capture.map(Capture::observer);
@@ -203,7 +203,7 @@ fn link_events(hosts: &Hosts, shared: trackbed_net::LinkId) -> Vec<Event> {
     directions.into_iter().filter_map(event).collect()
 }
 
-fn link_event(name: &str, counters: &Counters) -> Event {
+pub(crate) fn link_event(name: &str, counters: &Counters) -> Event {
     let queue: u64 = [DropReason::QueueFull, DropReason::QueueManagement]
         .into_iter()
         .map(|why| counters.dropped(why).packets)
@@ -218,7 +218,7 @@ fn link_event(name: &str, counters: &Counters) -> Event {
 }
 
 /// What the events of a run say: the samples of every metric, or why the run does not count.
-fn outcome(records: &[Record]) -> Outcome {
+pub(crate) fn outcome(records: &[Record]) -> Outcome {
     if let Err(reason) = metrics::outcome(records) {
         return Outcome::Failed(reason);
     }

@@ -19,6 +19,15 @@ pub struct Track {
     pub shared: LinkId,
 }
 
+/// What stands at the ends of a track.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ends {
+    /// Hosts of the virtual substrate.
+    Hosts,
+    /// Edges, behind which there are real machines.
+    Edges,
+}
+
 /// Where the server listens.
 pub const SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(SERVER_V4), 443);
 
@@ -26,28 +35,32 @@ pub const SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(SERVER_V4), 443);
 pub const SERVER_NAME: &str = "server";
 
 impl Track {
-    /// Builds the network of `plan` for so many phones. One phone without an access link is
+    /// Builds the network of `plan` for so many phones, with hosts or edges at its ends. One phone without an access link is
     /// joined to the server directly; otherwise phones meet at a router in front of the shared
     /// link.
     ///
     /// # Panics
     /// If there are more phones than addresses (about 16 million).
-    pub fn build(plan: &NetworkPlan, phones: u32, seed: &Seed) -> Track {
+    pub fn build(plan: &NetworkPlan, phones: u32, seed: &Seed, ends: Ends) -> Track {
         let mut builder = NetworkBuilder::new();
-        let server = builder.host(SERVER_NAME);
-        let server_end = End::new(server, [SERVER_V4.into(), SERVER_V6.into()]);
+        let place = |builder: &mut NetworkBuilder, name: String| match ends {
+            Ends::Hosts => builder.host(name),
+            Ends::Edges => builder.edge(name),
+        };
+        let server = place(&mut builder, SERVER_NAME.to_owned());
+        let server_end = End::new(server, SERVER_ADDRESSES);
         let LinkPlan { up, down, mtu, .. } = &plan.link;
         let shared = Duplex::new(up, down, &seed.child("link")).with_mtu(*mtu);
 
         if let (1, None) = (phones, &plan.access) {
-            let phone = builder.host(phone_name(0));
+            let phone = place(&mut builder, phone_name(0));
             let shared = builder.connect(End::new(phone, phone_addresses(0)), server_end, shared);
             return Track::assemble(builder, vec![phone], server, shared);
         }
         let router = builder.router("access point");
         let shared = builder.connect(End::new(router, []), server_end, shared);
         let join = |index: u32| {
-            let phone = builder.host(phone_name(index));
+            let phone = place(&mut builder, phone_name(index));
             let link = match &plan.access {
                 None => Duplex::new(&Default::default(), &Default::default(), seed),
                 Some(access) => {
@@ -76,12 +89,15 @@ impl Track {
 }
 
 /// Phones are numbered from 0.
-fn phone_name(index: u32) -> String {
+pub fn phone_name(index: u32) -> String {
     format!("phone-{index}")
 }
 
-/// 10.1.0.0 onwards, and the same number behind fd00:1::.
-fn phone_addresses(index: u32) -> [IpAddr; 2] {
+/// 10.1.0.1 onwards, and the same number behind fd00:1::.
+///
+/// # Panics
+/// From number 16,000,000 on.
+pub fn phone_addresses(index: u32) -> [IpAddr; 2] {
     assert!(index < MAX_PHONES, "a track has at most {MAX_PHONES} phones");
     let v4 = Ipv4Addr::from_bits(Ipv4Addr::new(10, 1, 0, 1).to_bits() + index);
     let v6 = Ipv6Addr::from_bits(
@@ -91,5 +107,8 @@ fn phone_addresses(index: u32) -> [IpAddr; 2] {
 }
 
 const MAX_PHONES: u32 = 16_000_000;
+/// The server's addresses, IPv4 first.
+pub const SERVER_ADDRESSES: [IpAddr; 2] = [IpAddr::V4(SERVER_V4), IpAddr::V6(SERVER_V6)];
+
 const SERVER_V4: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const SERVER_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1);

@@ -14,6 +14,51 @@ pub struct RunResult {
     pub run: u32,
     /// The samples of each metric, or why the run failed.
     pub outcome: Outcome,
+    /// Whether the machine kept up, where it had to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<Certificate>,
+}
+
+impl RunResult {
+    /// The machine did not keep up, so that the run says more about it than about protocols.
+    pub fn is_invalid(&self) -> bool {
+        self.certificate.as_ref().is_some_and(|c| c.verdict == Reliability::Invalid)
+    }
+}
+
+/// How exactly a run in real time went by: when packets were let go, against when their time was.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Certificate {
+    /// What to think of the run.
+    pub verdict: Reliability,
+    /// Packets that the links let go.
+    pub packets: u64,
+    /// How late they were let go, in the median, in microseconds.
+    pub late_p50_us: f64,
+    /// The same for the latest one in a hundred.
+    pub late_p99_us: f64,
+    /// The latest of all.
+    pub late_max_us: f64,
+    /// The share of packets that were more than a millisecond late, in percent.
+    pub late_percent: f64,
+    /// Packets that were lost because a ring or a socket was full.
+    pub overflowed: u64,
+    /// Processor time that the links took, in milliseconds.
+    pub processor_ms: f64,
+    /// Upper bounds of lateness in microseconds, doubling, and the packets up to each.
+    pub histogram: Vec<(f64, u64)>,
+}
+
+/// What to think of a run in real time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reliability {
+    /// The machine kept up.
+    Valid,
+    /// It was late now and then: medians hold, tails may not.
+    Suspect,
+    /// It did not keep up.
+    Invalid,
 }
 
 /// How a run ended.
@@ -43,8 +88,12 @@ pub struct Document {
     pub trackbed: String,
     /// The scenario's name.
     pub scenario: String,
-    /// What the runs ran on: `virtual`.
+    /// What the runs ran on: `virtual` or `emulated`.
     pub substrate: String,
+    /// What else of the machine bears on the results, by name; nothing where results depend on
+    /// no machine.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub environment: BTreeMap<String, String>,
     /// The root seed.
     pub seed: u64,
     /// Runs that were asked for in each cell.
@@ -68,6 +117,10 @@ pub struct CellResult {
     pub metrics: BTreeMap<String, MetricSummary>,
     /// Runs that failed; they are in no metric.
     pub failed: u32,
+    /// Runs that went through while the machine did not keep up; they are in no metric unless
+    /// that was asked for.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub invalid: u32,
     /// The different reasons for which runs failed, each with the command that replays one.
     pub failures: Vec<Failure>,
     /// Round trips that the protocols' specifications ask for until the end, where that can be
@@ -88,6 +141,10 @@ impl CellResult {
             Some(other) => other.to_string(),
         }
     }
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// The names of all factors, in the order in which the cells list them.

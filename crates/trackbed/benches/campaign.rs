@@ -6,9 +6,10 @@
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
-use trackbed_lab::campaign;
+use trackbed_lab::campaign::{self, Execution};
 use trackbed_lab::scenario::{self, Override, Plan, Source};
-use trackbed_substrate::simulated::Cancel;
+use trackbed_lab::substrate::Virtual;
+use trackbed_substrate::Cancel;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -29,8 +30,9 @@ fn plan(scenario: &str, settings: &[&str]) -> Plan {
 /// Wall time of all runs of a plan.
 fn time(plan: &Plan, workers: usize) -> Duration {
     let begun = Instant::now();
-    let workers = NonZeroUsize::new(workers);
-    let runs = campaign::run(plan, Vec::new(), workers, &Cancel::new(), |_| {});
+    let jobs = NonZeroUsize::new(workers);
+    let execution = Execution { jobs, cancel: Cancel::new() };
+    let runs = campaign::run(plan, &Virtual::new(), Vec::new(), &execution, |_| {});
     let elapsed = begun.elapsed();
     assert!(runs.iter().all(|run| run.outcome.samples().is_some()), "every run goes through");
     elapsed

@@ -51,6 +51,7 @@ Examples:
   trackbed run bulk --set link.loss=0,0.01%,0.1%     a sweep of the loss
   trackbed run vru --set protocol=quic,http3 --set workload.phones=100 --runs 10
   trackbed run my.toml --out results --json > results.json
+  trackbed run vru --substrate emulated --runs 10    on the kernel, in real time
 
 A setting that is given several values becomes an axis: every value is run with every other, and
 each combination is a cell. Run k of every cell meets the same losses and delays, so cells are
@@ -184,6 +185,9 @@ pub enum ListKind {
 pub enum SubstrateArgument {
     /// Real protocol stacks in virtual time; needs no privileges
     Virtual,
+    /// The Linux kernel's TCP and real processes in network namespaces, joined by the same links
+    /// in real time; needs no root where users may have namespaces
+    Emulated,
 }
 
 /// How to run.
@@ -191,9 +195,6 @@ pub enum SubstrateArgument {
 pub struct RunArguments {
     /// A built-in scenario (see `trackbed list scenarios`) or the path of a scenario file
     pub scenario: String,
-    /// Where the runs happen
-    #[arg(long, value_enum, default_value = "virtual")]
-    pub substrate: SubstrateArgument,
     #[command(flatten)]
     /// What to change in the scenario, and where results go.
     pub options: RunOptions,
@@ -202,6 +203,12 @@ pub struct RunArguments {
 /// What `run` and `paper` share.
 #[derive(Debug, Args)]
 pub struct RunOptions {
+    /// Where the runs happen
+    #[arg(long, value_enum, default_value = "virtual")]
+    pub substrate: SubstrateArgument,
+    /// Count the runs too in which this machine did not keep up (emulated substrate)
+    #[arg(long)]
+    pub keep_invalid: bool,
     /// Runs of each cell, in place of the scenario's number
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub runs: Option<u32>,
@@ -211,7 +218,8 @@ pub struct RunOptions {
     /// Set a key of the scenario; may be given several times (see `trackbed list keys`)
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub overrides: Vec<Override>,
-    /// Runs at the same time; results do not depend on it [default: all cores]
+    /// Runs at the same time [default: all cores in virtual time, where results do not depend on it;
+    /// one on the emulated substrate]
     #[arg(long, value_name = "N", value_parser = jobs, allow_negative_numbers = true)]
     pub jobs: Option<u32>,
     /// Run directory; results of these very runs that it holds are kept, and only what is missing

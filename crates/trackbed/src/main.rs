@@ -29,8 +29,10 @@ pub(crate) enum Verdict {
 }
 
 fn main() -> ExitCode {
-    // The first process of a namespace is this program too.
-    if let Some(code) = trackbed_emulator::enclosure::init(std::env::args_os()) {
+    // The first process of a namespace is this program too, and so are the ends of a run.
+    let part = trackbed_emulator::enclosure::init(std::env::args_os())
+        .or_else(|| trackbed_lab::emulated::endpoint(std::env::args_os()));
+    if let Some(code) = part {
         return ExitCode::from(code);
     }
     let arguments = Arguments::parse();

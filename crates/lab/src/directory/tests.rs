@@ -34,17 +34,23 @@ fn about(plan: &str) -> About {
         runs: 2,
         folder: PathBuf::from("/"),
         plan: plan.to_owned(),
+        substrate: "virtual".to_owned(),
     }
 }
 
 fn result(cell: u32, run: u32) -> RunResult {
     // Values that only come back with all their digits.
     let samples = BTreeMap::from([("rtt_ms".to_owned(), vec![0.1 + 0.2, 1.0 / 3.0])]);
-    RunResult { cell, run, outcome: Outcome::Samples(samples) }
+    RunResult { cell, run, outcome: Outcome::Samples(samples), certificate: None }
 }
 
 fn failed(cell: u32, run: u32) -> RunResult {
-    RunResult { cell, run, outcome: Outcome::Failed("a \"quoted\"\nreason".to_owned()) }
+    RunResult {
+        cell,
+        run,
+        outcome: Outcome::Failed("a \"quoted\"\nreason".to_owned()),
+        certificate: None,
+    }
 }
 
 /// A directory that holds `runs` and is closed.

@@ -15,6 +15,7 @@ mod messages;
 mod outcome;
 mod throughput;
 mod transport;
+mod usage;
 
 #[cfg(test)]
 mod tests;
@@ -61,4 +62,8 @@ const REGISTRY: &[Metric] = &[
     counts::ANSWERED_COUNT,
     counts::REFUSED_COUNT,
     counts::FAILED_COUNT,
+    usage::CLIENT_CPU_MS,
+    usage::SERVER_CPU_MS,
+    usage::CLIENT_MEMORY_BYTES,
+    usage::SERVER_MEMORY_BYTES,
 ];

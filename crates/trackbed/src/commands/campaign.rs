@@ -4,16 +4,18 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use trackbed_lab::VERSION;
+use trackbed_lab::campaign::{self, Execution};
 use trackbed_lab::directory::{About, RunDirectory};
+use trackbed_lab::emulated::{EMULATED, Emulated};
 use trackbed_lab::refresh::Refresh;
 use trackbed_lab::scenario::{self, Override, Plan, Source};
-use trackbed_lab::{VERSION, campaign};
+use trackbed_lab::substrate::{Substrate, VIRTUAL, Virtual};
 use trackbed_measure::results::{Document, RunResult};
 use trackbed_report::summary;
-use trackbed_substrate::simulated::Cancel;
 
 use crate::Verdict;
-use crate::arguments::RunOptions;
+use crate::arguments::{RunOptions, SubstrateArgument};
 use crate::output::{shell_word, tell};
 use crate::progress::Stopwatch;
 use crate::{interrupt, progress};
@@ -81,7 +83,10 @@ pub fn execute(scenario: &str, options: &RunOptions) -> anyhow::Result<Finished>
     for note in &plan.notes {
         tell(format_args!("note: {note}"));
     }
-    let about = about(&source, &plan, &overrides)?;
+    let about = about(&source, &plan, &overrides, options.substrate)?;
+    // Before anything else: the kernel lets only a process with one thread have namespaces.
+    let substrate = substrate(options.substrate, &about)?;
+    let substrate = &*substrate;
     let (mut directory, mut runs) = open(options.out.as_deref(), &plan, about)?;
     runs.retain(|run| run.run < plan.runs && (run.cell as usize) < plan.cells.len());
 
@@ -91,9 +96,15 @@ pub fn execute(scenario: &str, options: &RunOptions) -> anyhow::Result<Finished>
     }
     let cancel = interrupt::install()?;
     let jobs = options.jobs.and_then(|jobs| NonZeroUsize::new(jobs as usize));
-    let runs = run_and_keep(&plan, runs, jobs, &cancel, &mut directory)?;
+    let whole = Whole {
+        plan: &plan,
+        substrate,
+        keep_invalid: options.keep_invalid,
+        execution: Execution { jobs, cancel },
+    };
+    let runs = whole.run_and_keep(runs, &mut directory)?;
 
-    let document = campaign::document(&plan, &runs);
+    let document = whole.document(&runs);
     directory.sum_up(&document, &runs)?;
     let interrupted = (runs.len() as u64) < total;
     let path = directory.path().to_owned();
@@ -104,35 +115,54 @@ pub fn execute(scenario: &str, options: &RunOptions) -> anyhow::Result<Finished>
     Ok(Finished { plan, runs, document, directory: path, interrupted })
 }
 
-/// Runs what is missing. Each result is kept as soon as it is there, and now and then all of them
-/// are summed up, so that whatever ends this process leaves results that can be used.
-fn run_and_keep(
-    plan: &Plan,
-    done: Vec<RunResult>,
-    jobs: Option<NonZeroUsize>,
-    cancel: &Cancel,
-    directory: &mut RunDirectory,
-) -> anyhow::Result<Vec<RunResult>> {
-    let total = u64::from(plan.runs) * plan.cells.len() as u64;
-    let bar = progress::bar(total, done.len() as u64);
-    let clock = Stopwatch::start();
-    let (mut refresh, mut kept) = (Refresh::new(), Ok(()));
-    let runs = campaign::run(plan, done, jobs, cancel, |so_far| {
-        bar.inc(1);
-        let Some(latest) = so_far.last().filter(|_| kept.is_ok()) else { return };
-        kept = directory.append(latest);
-        let began = clock.elapsed();
-        if kept.is_ok() && refresh.is_due(began) {
-            kept = directory.sum_up(&campaign::document(plan, so_far), so_far);
-            refresh.done(began, clock.elapsed());
-        }
-        if kept.is_err() {
-            cancel.cancel();
-        }
-    });
-    bar.finish_and_clear();
-    kept?;
-    Ok(runs)
+/// Everything that is to be run, and how.
+struct Whole<'a> {
+    plan: &'a Plan,
+    substrate: &'a dyn Substrate,
+    keep_invalid: bool,
+    execution: Execution,
+}
+
+impl Whole<'_> {
+    /// Runs what is missing. Each result is kept as soon as it is there, and now and then all of
+    /// them are summed up, so that whatever ends this process leaves results that can be used.
+    fn run_and_keep(
+        &self,
+        done: Vec<RunResult>,
+        directory: &mut RunDirectory,
+    ) -> anyhow::Result<Vec<RunResult>> {
+        let total = u64::from(self.plan.runs) * self.plan.cells.len() as u64;
+        let bar = progress::bar(total, done.len() as u64);
+        let clock = Stopwatch::start();
+        let (mut refresh, mut kept) = (Refresh::new(), Ok(()));
+        let runs = campaign::run(self.plan, self.substrate, done, &self.execution, |so_far| {
+            bar.inc(1);
+            let Some(latest) = so_far.last().filter(|_| kept.is_ok()) else { return };
+            kept = directory.append(latest);
+            let began = clock.elapsed();
+            if kept.is_ok() && refresh.is_due(began) {
+                kept = directory.sum_up(&self.document(so_far), so_far);
+                refresh.done(began, clock.elapsed());
+            }
+            if kept.is_err() {
+                self.execution.cancel.cancel();
+            }
+        });
+        bar.finish_and_clear();
+        kept?;
+        Ok(runs)
+    }
+
+    fn document(&self, runs: &[RunResult]) -> Document {
+        campaign::document(self.plan, self.substrate, runs, self.keep_invalid)
+    }
+}
+
+fn substrate(which: SubstrateArgument, about: &About) -> anyhow::Result<Box<dyn Substrate>> {
+    Ok(match which {
+        SubstrateArgument::Virtual => Box::new(Virtual::new()),
+        SubstrateArgument::Emulated => Box::new(Emulated::new(about.clone())?),
+    })
 }
 
 /// `--runs` and `--seed` are settings like any other, and win over `--set`.
@@ -147,7 +177,12 @@ fn overrides(options: &RunOptions) -> Vec<Override> {
     overrides
 }
 
-fn about(source: &Source, plan: &Plan, overrides: &[Override]) -> anyhow::Result<About> {
+fn about(
+    source: &Source,
+    plan: &Plan,
+    overrides: &[Override],
+    substrate: SubstrateArgument,
+) -> anyhow::Result<About> {
     let folder = std::env::current_dir().context("there is no current folder; change to one")?;
     let command = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     Ok(About {
@@ -160,6 +195,10 @@ fn about(source: &Source, plan: &Plan, overrides: &[Override]) -> anyhow::Result
         runs: plan.runs,
         folder,
         plan: plan.hash.clone(),
+        substrate: match substrate {
+            SubstrateArgument::Virtual => VIRTUAL.to_owned(),
+            SubstrateArgument::Emulated => EMULATED.to_owned(),
+        },
     })
 }
 

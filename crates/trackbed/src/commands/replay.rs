@@ -4,6 +4,7 @@ use anyhow::{Context as _, bail};
 use trackbed_lab::directory::{read_about, read_runs};
 use trackbed_lab::replay::{self, Replay};
 use trackbed_lab::scenario::{self, Override, Source};
+use trackbed_lab::substrate::VIRTUAL;
 use trackbed_measure::results::Outcome;
 
 use crate::Verdict;
@@ -16,6 +17,14 @@ use crate::output::{self, shell_word, tell};
 /// If the directory, the cell or the run is not there, or captures cannot be written.
 pub fn execute(arguments: &ReplayArguments) -> anyhow::Result<Verdict> {
     let about = read_about(&arguments.directory)?;
+    if about.substrate != VIRTUAL {
+        bail!(
+            "{}: these runs were {}, and real time does not come back; only virtual runs can be \
+             repeated",
+            arguments.directory.display(),
+            about.substrate
+        );
+    }
     let overrides: Result<Vec<Override>, _> =
         about.overrides.iter().map(|text| text.parse()).collect();
     let overrides = overrides.context("about.json holds a setting that cannot be read")?;

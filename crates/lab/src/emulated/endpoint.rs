@@ -1,0 +1,172 @@
+//! The process of an end, seen from the inside.
+
+use std::ffi::OsString;
+use std::io::{self, BufRead as _, Read as _, Write as _};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use trackbed_core::event::{Record, Role as End};
+use trackbed_core::{Event, EventLog, Seed};
+use trackbed_protocols::{
+    ClientConfig, Dialer, Error, Ledger, LedgerTotals, ServerConfig, TransportParameters, Trust,
+};
+use trackbed_substrate::kernel::{Execution, Machine, Origin};
+use trackbed_substrate::{now, sleep};
+use trackbed_workloads::Stage;
+
+use super::conversation::{Job, Report, Role};
+use super::machine;
+use crate::scenario::{self, Cell as PlanCell, Override, Source};
+use crate::track::{SERVER, SERVER_ADDRESSES, SERVER_NAME, phone_addresses, phone_name};
+
+/// If this process was started as an end of a run, does that work and returns its exit code;
+/// `None` otherwise. Call it first of all, with all arguments of the process.
+pub fn endpoint(arguments: impl IntoIterator<Item = OsString>) -> Option<u8> {
+    arguments.into_iter().nth(1).filter(|first| first == ENDPOINT)?;
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line).ok()?;
+    let done = match serde_json::from_str(&line) {
+        Ok(job) => work(job),
+        Err(why) => Err(format!("an end was told something that it does not understand: {why}")),
+    };
+    let report = done.map_or_else(Report::Failed, Report::Done);
+    tell(&report);
+    Some(u8::from(matches!(report, Report::Failed(_))))
+}
+
+fn work(job: Job) -> Result<Vec<Record>, String> {
+    let overrides: Result<Vec<Override>, _> =
+        job.about.overrides.iter().map(|text| text.parse()).collect();
+    let overrides = overrides.map_err(|why| why.to_string())?;
+    let source = Source::recorded(&job.about.scenario, &job.about.text);
+    let plan = scenario::load_from(&source, &overrides, &job.about.folder);
+    let plan = plan.map_err(|why| why.to_string())?;
+    if plan.hash != job.about.plan {
+        return Err("a file that the scenario names has changed since the start".to_owned());
+    }
+    let cell = &plan.cells[job.cell as usize];
+    let seed = Seed::of_run(plan.seed, u64::from(job.run));
+    let execution = Execution::new(Origin::from_nanos(job.origin));
+    let log = EventLog::default();
+    let finished = match job.role {
+        Role::Server => {
+            let stop = input_ends();
+            execution.run(|machine| serve(cell, machine, log.clone(), stop))
+        }
+        Role::Clients { trust } => {
+            let stop = input_ends();
+            // Whoever started us is gone, and nobody will hear what comes out.
+            thread::spawn(move || {
+                while !stop.load(Ordering::Relaxed) {
+                    #[expect(clippy::disallowed_methods, reason = "nothing here is simulated")]
+                    thread::sleep(STOP_PERIOD);
+                }
+                std::process::exit(1);
+            });
+            execution.run(|machine| drive(cell, seed, machine, log.clone(), trust))
+        }
+    };
+    finished.map_err(|why| why.to_string())?.map_err(|why: Error| why.to_string())?;
+    Ok(log.take())
+}
+
+/// A flag that rises when our input ends.
+fn input_ends() -> Arc<AtomicBool> {
+    let ended = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&ended);
+    thread::spawn(move || {
+        let _ = io::stdin().lock().read_to_end(&mut Vec::new());
+        flag.store(true, Ordering::Relaxed);
+    });
+    ended
+}
+
+/// Serves until `stop`.
+async fn serve(
+    cell: &PlanCell,
+    machine: Machine,
+    log: EventLog,
+    stop: Arc<AtomicBool>,
+) -> Result<(), Error> {
+    let endpoint = &cell.endpoint;
+    let ledger = Ledger::default();
+    let transport =
+        TransportParameters { ledger: Some(ledger.clone()), ..endpoint.transport.clone() };
+    let config =
+        ServerConfig { tls: endpoint.tls_parameters(), transport, ..ServerConfig::default() };
+    let host = machine.host(SERVER_NAME, SERVER_ADDRESSES);
+    let service = cell.workload.service(log.clone());
+    let server = endpoint.protocol.serve(host, SERVER, &config, service)?;
+    tell(&Report::Ready { trust: server.trust().map(|trust| trust.as_der().to_vec()) });
+    while !stop.load(Ordering::Relaxed) {
+        sleep(STOP_PERIOD).await;
+    }
+    drop(server);
+    settle(End::Server, &ledger, &machine, &log).await;
+    Ok(())
+}
+
+/// Does the workload.
+async fn drive(
+    cell: &PlanCell,
+    seed: Seed,
+    machine: Machine,
+    log: EventLog,
+    trust: Option<Vec<u8>>,
+) -> Result<(), Error> {
+    let endpoint = &cell.endpoint;
+    let ledger = Ledger::default();
+    let dialer = |number: u32| -> Result<Rc<dyn Dialer>, Error> {
+        let addresses = phone_addresses(number);
+        let config = ClientConfig {
+            trust: trust.clone().map(Trust::from_der),
+            tls: endpoint.tls_parameters(),
+            handshake: endpoint.handshake,
+            local: addresses.into_iter().find(|own| own.is_ipv4() == SERVER.is_ipv4()),
+            transport: TransportParameters {
+                ledger: Some(ledger.clone()),
+                ..endpoint.transport.clone()
+            },
+        };
+        endpoint.protocol.dialer(machine.host(&phone_name(number), addresses), &config)
+    };
+    let phones = (0..cell.workload.phones()).map(dialer).collect::<Result<Vec<_>, _>>()?;
+    let stage = Stage {
+        phones,
+        server: SERVER,
+        handshake: endpoint.handshake,
+        seed: seed.child("workload"),
+        log: log.clone(),
+    };
+    cell.workload.drive(stage).await;
+    settle(End::Client, &ledger, &machine, &log).await;
+    Ok(())
+}
+
+/// Lets connections end and enters the accounts.
+async fn settle(role: End, ledger: &Ledger, machine: &Machine, log: &EventLog) {
+    sleep(SETTLING).await;
+    let LedgerTotals { packets_sent, packets_lost, .. } = ledger.totals();
+    log.record(now(), Event::Transport { role, packets_sent, packets_lost });
+    let (processor, memory_bytes) = machine::usage();
+    let dropped_datagrams = machine.datagrams_dropped();
+    log.record(now(), Event::Used { role, processor, memory_bytes, dropped_datagrams });
+}
+
+/// If nobody listens any more, our input ends as well.
+fn tell(report: &Report) {
+    let mut line = serde_json::to_vec(report).expect("a report is plain data");
+    line.push(b'\n');
+    let mut output = io::stdout().lock();
+    let _ = output.write_all(&line).and_then(|()| output.flush());
+}
+
+/// The first argument of an end: no command of ours, and nothing that a shell would write.
+pub(super) const ENDPOINT: &str = "@endpoint";
+
+const STOP_PERIOD: Duration = Duration::from_millis(5);
+/// What closing connections take to say so.
+const SETTLING: Duration = Duration::from_millis(5);

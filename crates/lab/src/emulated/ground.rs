@@ -1,0 +1,115 @@
+//! The machines of a run and the links between them.
+
+use std::io;
+use std::net::IpAddr;
+use std::thread::JoinHandle;
+
+use trackbed_core::Seed;
+use trackbed_emulator::namespace::{Interface, NamespaceError, NetNamespace, set_sysctl};
+use trackbed_emulator::{
+    Attachment, Backstage, Certificate, Clock, Edges, Emulator, Finished, Remote,
+};
+use trackbed_net::{LinkId, Network};
+
+use crate::scenario::NetworkPlan;
+use crate::track::{Ends, SERVER_ADDRESSES, Track, phone_addresses};
+
+/// A server's namespace and one for all phones, joined while this lasts.
+pub(super) struct Ground {
+    pub server: NetNamespace,
+    /// Every phone is an address of it; the links tell them apart by that.
+    pub phones: NetNamespace,
+    shared: LinkId,
+    remote: Remote,
+    emulation: JoinHandle<io::Result<Finished>>,
+}
+
+/// What the links leave behind.
+pub(super) struct Closed {
+    pub network: Network,
+    pub shared: LinkId,
+    pub certificate: Certificate,
+}
+
+impl Ground {
+    /// Builds everything and sets the links to work.
+    pub fn build(
+        plan: &NetworkPlan,
+        phones: u32,
+        seed: &Seed,
+        clock: Clock,
+    ) -> Result<Ground, String> {
+        if phones > PHONES_MAX {
+            return Err(format!(
+                "the emulated substrate takes at most {PHONES_MAX} phones; run more in virtual time"
+            ));
+        }
+        let build = || {
+            let (server, clients) = (machine()?, machine()?);
+            let mut backstage = Backstage::new()?;
+            let near = plan.access.as_ref().map_or(plan.link.mtu, |access| access.mtu);
+            let phones_port = backstage.attach(&clients, INTERFACE, near)?;
+            let server_port = backstage.attach(&server, INTERFACE, plan.link.mtu)?;
+            let all = (0..phones).flat_map(phone_addresses);
+            join(&clients, all)?;
+            join(&server, SERVER_ADDRESSES.into_iter())?;
+            Ok::<_, NamespaceError>((server, clients, server_port, phones_port))
+        };
+        let (server, clients, server_port, phones_port) = build().map_err(|why| why.to_string())?;
+        let track = Track::build(plan, phones, seed, Ends::Edges);
+        let owners = (0..phones)
+            .zip(&track.phones)
+            .flat_map(|(number, node)| phone_addresses(number).map(|address| (address, *node)));
+        let attachments = vec![
+            Attachment { port: phones_port, edges: Edges::ByAddress(owners.collect()) },
+            Attachment { port: server_port, edges: Edges::One(track.server) },
+        ];
+        let failed = |why: io::Error| format!("the links could not be set to work: {why}");
+        let (emulator, remote) =
+            Emulator::new(track.network, attachments, clock).map_err(failed)?;
+        let thread = std::thread::Builder::new().name("emulator".to_owned());
+        let emulation = thread.spawn(|| emulator.run()).map_err(failed)?;
+        Ok(Ground { server, phones: clients, shared: track.shared, remote, emulation })
+    }
+
+    /// Ends the links' work.
+    pub fn close(self) -> Result<Closed, String> {
+        self.remote.stop();
+        let ended = self.emulation.join();
+        let ended = ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let Finished { network, certificate } =
+            ended.map_err(|why| format!("the links failed: {why}"))?;
+        Ok(Closed { network, shared: self.shared, certificate })
+    }
+}
+
+/// A namespace whose kernel remembers nothing of earlier connections: every run is the first.
+fn machine() -> Result<NetNamespace, NamespaceError> {
+    let namespace = NetNamespace::new()?;
+    // A kernel without the setting has no such memory.
+    namespace.run(|| drop(set_sysctl("ipv4/tcp_no_metrics_save", "1")))?;
+    Ok(namespace)
+}
+
+fn join(
+    namespace: &NetNamespace,
+    mut addresses: impl Iterator<Item = IpAddr> + Send,
+) -> Result<(), NamespaceError> {
+    namespace.run(|| {
+        let interface = Interface::named(INTERFACE)?;
+        addresses.try_for_each(|address| {
+            let bits = if address.is_ipv4() { 32 } else { 128 };
+            interface.add_address((address, bits))
+        })?;
+        for everywhere in ["0.0.0.0", "::"] {
+            let everywhere = everywhere.parse().expect("these are addresses");
+            interface.add_route((everywhere, 0))?;
+        }
+        Ok(())
+    })?
+}
+
+const INTERFACE: &str = "link";
+
+/// All phones are one process; more of them would measure it.
+const PHONES_MAX: u32 = 1_000;

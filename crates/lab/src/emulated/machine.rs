@@ -1,0 +1,72 @@
+//! What of this machine bears on results, and what a process has used of it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::thread;
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// The kernel and its settings, by name.
+pub(super) fn environment() -> BTreeMap<String, String> {
+    let system = rustix::system::uname();
+    let mut found = BTreeMap::from([
+        ("kernel".to_owned(), text(system.release())),
+        ("architecture".to_owned(), text(system.machine())),
+        ("cores".to_owned(), thread::available_parallelism().map_or(0, usize::from).to_string()),
+        // What the emulation has set on every interface of the ends.
+        (OFFLOADS.0.to_owned(), OFFLOADS.1.to_owned()),
+    ]);
+    for name in SYSCTLS {
+        let path = format!("/proc/sys/{}", name.replace('.', "/"));
+        if let Ok(value) = fs::read_to_string(path) {
+            let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
+            found.insert((*name).to_owned(), value);
+        }
+    }
+    if let Ok(cpu) = fs::read_to_string("/proc/cpuinfo") {
+        let model = cpu.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+        if let Some((_, model)) = model {
+            found.insert("processor".to_owned(), model.trim().to_owned());
+        }
+    }
+    found
+}
+
+/// The processor time of this process so far, and the most bytes of memory that it had resident
+/// (`VmHWM` of proc_pid_status(5)).
+pub(super) fn usage() -> (Duration, u64) {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    let processor = Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0));
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok());
+    (processor, kib.unwrap_or(0) * 1_024)
+}
+
+fn text(text: &std::ffi::CStr) -> String {
+    text.to_string_lossy().into_owned()
+}
+
+const OFFLOADS: (&str, &str) =
+    ("offloads", "checksums and segmentation by the hosts; no TSO, GSO, GRO on the links");
+
+/// What decides how the kernel's TCP behaves, as far as it can be set.
+const SYSCTLS: &[&str] = &[
+    "net.core.rmem_max",
+    "net.core.wmem_max",
+    "net.ipv4.tcp_allowed_congestion_control",
+    "net.ipv4.tcp_congestion_control",
+    "net.ipv4.tcp_early_retrans",
+    "net.ipv4.tcp_ecn",
+    "net.ipv4.tcp_min_rtt_wlen",
+    "net.ipv4.tcp_notsent_lowat",
+    "net.ipv4.tcp_recovery",
+    "net.ipv4.tcp_rmem",
+    "net.ipv4.tcp_sack",
+    "net.ipv4.tcp_slow_start_after_idle",
+    "net.ipv4.tcp_timestamps",
+    "net.ipv4.tcp_window_scaling",
+    "net.ipv4.tcp_wmem",
+];

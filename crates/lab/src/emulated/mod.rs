@@ -1,0 +1,148 @@
+//! Runs on the real kernel: the server and the clients are processes of their own, each in a
+//! network namespace, and the scenario's links join them in real time.
+
+mod conversation;
+mod endpoint;
+mod ground;
+mod machine;
+mod process;
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+
+use trackbed_core::event::{Event, Record};
+use trackbed_core::{Seed, Time};
+use trackbed_emulator::namespace::{self, NamespaceError};
+use trackbed_emulator::{Clock, Verdict};
+use trackbed_measure::results::{Certificate, Outcome, Reliability, RunResult};
+use trackbed_net::Direction;
+use trackbed_substrate::RunError;
+
+use crate::directory::About;
+use crate::run::{link_event, outcome};
+use crate::scenario::Plan;
+use crate::substrate::Substrate;
+use conversation::{Job, Role};
+use ground::Ground;
+use process::Process;
+
+pub use endpoint::endpoint;
+
+/// The kernel's sockets, in namespaces joined by emulated links.
+#[derive(Debug)]
+pub struct Emulated {
+    /// How the processes of a run plan the same cells as this one.
+    about: About,
+    environment: BTreeMap<String, String>,
+}
+
+impl Emulated {
+    /// The substrate for the plan that `about` describes.
+    ///
+    /// Call it before the process has a second thread.
+    ///
+    /// # Errors
+    /// If this machine does not allow namespaces; the message says how to allow them.
+    pub fn new(about: About) -> Result<Emulated, NamespaceError> {
+        namespace::acquire()?;
+        Ok(Emulated { about, environment: machine::environment() })
+    }
+
+    /// The events of a run, oldest first, and what its links say of themselves.
+    fn record(&self, plan: &Plan, cell: u32, run: u32) -> Result<Recorded, String> {
+        let index = cell;
+        let cell = &plan.cells[index as usize];
+        let seed = Seed::of_run(plan.seed, u64::from(run));
+        let clock = Clock::start();
+        let phones = cell.workload.phones();
+        let ground = Ground::build(&cell.network, phones, &seed, clock)?;
+        let job = |role| Job {
+            about: self.about.clone(),
+            cell: index,
+            run,
+            origin: clock.origin(),
+            role,
+        };
+        let mut server = Process::start(&ground.server, "the server", &job(Role::Server))?;
+        let trust = server.readiness()?;
+        let mut clients =
+            Process::start(&ground.phones, "the clients' process", &job(Role::Clients { trust }))?;
+        let mut records = clients.finish()?;
+        server.stop();
+        records.extend(server.finish()?);
+        let finished = ground.close()?;
+        let now = records.iter().map(|record| record.at).max().unwrap_or(Time::ZERO);
+        for (name, direction) in
+            [("link/up", Direction::Forward), ("link/down", Direction::Backward)]
+        {
+            let event = link_event(name, finished.network.counters(finished.shared, direction));
+            records.push(Record { at: now, event });
+        }
+        records.sort_by_key(|record| record.at);
+        Ok(Recorded { records, certificate: finished.certificate })
+    }
+}
+
+struct Recorded {
+    records: Vec<Record>,
+    certificate: trackbed_emulator::Certificate,
+}
+
+impl Substrate for Emulated {
+    fn name(&self) -> &'static str {
+        EMULATED
+    }
+
+    fn environment(&self) -> BTreeMap<String, String> {
+        self.environment.clone()
+    }
+
+    /// Runs that go on at once would wait for one another's processor.
+    fn jobs(&self) -> NonZeroUsize {
+        NonZeroUsize::MIN
+    }
+
+    fn execute(&self, plan: &Plan, cell: u32, run: u32) -> Result<RunResult, RunError> {
+        Ok(match self.record(plan, cell, run) {
+            Ok(Recorded { records, certificate }) => {
+                let certificate = Some(certified(&certificate, &records));
+                RunResult { cell, run, outcome: outcome(&records), certificate }
+            }
+            Err(why) => RunResult { cell, run, outcome: Outcome::Failed(why), certificate: None },
+        })
+    }
+}
+
+/// The name of this substrate in results.
+pub const EMULATED: &str = "emulated";
+
+/// What results keep of a certificate. Datagrams that an end's socket had no room for count as
+/// overflow too.
+fn certified(found: &trackbed_emulator::Certificate, records: &[Record]) -> Certificate {
+    let dropped = |record: &Record| match record.event {
+        Event::Used { dropped_datagrams, .. } => dropped_datagrams,
+        _ => 0,
+    };
+    let mut found = found.clone();
+    found.overflow += records.iter().map(dropped).sum::<u64>();
+    let micros = |q: f64| found.lateness(q).as_secs_f64() * 1e6;
+    Certificate {
+        verdict: match found.verdict() {
+            Verdict::Valid => Reliability::Valid,
+            Verdict::Suspect => Reliability::Suspect,
+            Verdict::Invalid => Reliability::Invalid,
+        },
+        packets: found.packets(),
+        late_p50_us: micros(0.5),
+        late_p99_us: micros(0.99),
+        late_max_us: micros(1.0),
+        late_percent: found.late_share() * 100.0,
+        overflowed: found.overflow,
+        processor_ms: found.processor.as_secs_f64() * 1e3,
+        histogram: found
+            .histogram()
+            .into_iter()
+            .map(|(bound, packets)| (bound.as_secs_f64() * 1e6, packets))
+            .collect(),
+    }
+}
