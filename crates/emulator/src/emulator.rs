@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::IpAddr;
 use std::num::NonZeroU64;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
-use rustix::buffer::spare_capacity;
-use rustix::event::{EventfdFlags, Timespec, epoll, eventfd};
+use rustix::event::{EventfdFlags, eventfd};
 use rustix::time::{ClockId, clock_gettime};
 use trackbed_core::{Packet, Time};
 use trackbed_net::{Change, Direction, LinkId, Network, NodeId};
 
+use crate::alarm::{Alarm, Woken};
 use crate::certificate::Certificate;
 use crate::clock::Clock;
 use crate::port::Port;
@@ -119,12 +119,9 @@ impl Emulator {
     pub fn run(mut self) -> io::Result<Finished> {
         // Otherwise the kernel may add 50 us to every wait; where it refuses, it does.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
-        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-        let watch = |source: &dyn AsFd| {
-            epoll::add(&epoll, source.as_fd(), epoll::EventData::new_u64(0), epoll::EventFlags::IN)
-        };
-        watch(&self.wake)?;
-        self.ports.iter().try_for_each(|attachment| watch(&attachment.port))?;
+        let alarm = Alarm::new(self.clock)?;
+        alarm.watch(&self.wake)?;
+        self.ports.iter().try_for_each(|attachment| alarm.watch(&attachment.port))?;
         let (begun, used) = (self.clock.now(), processor());
         let mut arrivals = Vec::new();
         while self.obey() {
@@ -132,7 +129,7 @@ impl Emulator {
             let now = self.clock.now();
             self.network.advance(now);
             self.deliver();
-            self.wait(&epoll)?;
+            self.wait(&alarm)?;
         }
         for attachment in &mut self.ports {
             self.certificate.overflow += attachment.port.take_overflow()?;
@@ -193,53 +190,35 @@ impl Emulator {
 
     /// Lets time pass until a packet comes or is due. The last moments before one is due are spent
     /// awake: the kernel wakes a thread tens of microseconds late.
-    fn wait(&mut self, epoll: &OwnedFd) -> io::Result<()> {
+    fn wait(&mut self, alarm: &Alarm) -> io::Result<()> {
         let due = self.network.next_wake();
         if self.is_ready() {
             return Ok(());
         }
-        let now = self.clock.now();
-        let sleep_until = due.map(|due| due.as_nanos().saturating_sub(self.lead.nanos()));
-        if sleep_until.is_none_or(|until| until > now.as_nanos()) {
-            let timeout = sleep_until.map(|until| Duration::from_nanos(until - now.as_nanos()));
-            let timed_out = self.sleep(epoll, timeout)? == 0;
-            if let (true, Some(until)) = (timed_out, sleep_until) {
-                self.lead.learn(self.clock.now().as_nanos().saturating_sub(until));
+        let rise =
+            due.map(|due| Time::from_nanos(due.as_nanos().saturating_sub(self.lead.nanos())));
+        if rise.is_none_or(|rise| rise > self.clock.now()) {
+            let woken = alarm.wait(rise)?;
+            match (woken, rise) {
+                (Woken::InTime, Some(rise)) => self.lead.learn(self.clock.now().since(rise)),
+                // Somebody may have said something; `obey` reads what.
+                _ => drop(rustix::io::read(&*self.wake, &mut [0; 8])),
             }
         }
-        while due.is_some_and(|due| self.clock.now() < due)
-            && !self.is_ready()
-            && self.is_close(due)
-        {
+        while self.is_close(due) && !self.is_ready() {
             std::hint::spin_loop();
         }
         Ok(())
     }
 
+    /// Whether it is worth staying awake for what is due.
+    fn is_close(&self, due: Option<Time>) -> bool {
+        let now = self.clock.now();
+        due.is_some_and(|due| due > now && due.since(now).as_nanos() <= self.lead.nanos().into())
+    }
+
     fn is_ready(&self) -> bool {
         self.ports.iter().any(|attachment| attachment.port.is_ready())
-    }
-
-    fn is_close(&self, due: Option<Time>) -> bool {
-        let now = self.clock.now().as_nanos();
-        due.is_some_and(|due| due.as_nanos().saturating_sub(now) <= self.lead.nanos())
-    }
-
-    fn sleep(&self, epoll: &OwnedFd, timeout: Option<Duration>) -> io::Result<usize> {
-        let timeout = timeout.map(|span| Timespec {
-            tv_sec: span.as_secs().try_into().unwrap_or(i64::MAX),
-            tv_nsec: span.subsec_nanos().into(),
-        });
-        let mut events = Vec::with_capacity(EVENTS);
-        match epoll::wait(epoll, spare_capacity(&mut events), timeout.as_ref()) {
-            Ok(count) => {
-                // Somebody has said something; `obey` reads what.
-                let _ = rustix::io::read(&*self.wake, &mut [0; 8]);
-                Ok(count)
-            }
-            Err(rustix::io::Errno::INTR) => Ok(1),
-            Err(why) => Err(why.into()),
-        }
     }
 }
 
@@ -262,10 +241,11 @@ impl Remote {
     }
 }
 
-/// How long before a packet is due to be awake: a little more than the kernel is usually late.
+/// How long before a packet is due to be awake: what the kernel takes to wake us, except for the
+/// slowest times in a hundred. On a virtual machine that may well be a quarter of a millisecond.
 #[derive(Debug, Default)]
 struct Lead {
-    /// A moving upper estimate of how late the kernel wakes us, in nanoseconds.
+    /// A moving estimate of a high quantile of how late the kernel wakes us, in nanoseconds.
     late: u64,
 }
 
@@ -274,9 +254,14 @@ impl Lead {
         self.late.clamp(LEAD_MIN, LEAD_MAX)
     }
 
-    /// Rises at once and falls slowly.
-    fn learn(&mut self, late: u64) {
-        self.late = late.max(self.late - self.late / 64);
+    /// Steps up are so much larger than steps down that there is balance at the quantile.
+    fn learn(&mut self, late: Duration) {
+        let late = u64::try_from(late.as_nanos()).unwrap_or(u64::MAX);
+        let step = self.late / 16 + 1_000;
+        self.late = match late > self.late {
+            true => self.late + step,
+            false => self.late - step.min(self.late) / 32,
+        };
     }
 }
 
@@ -288,6 +273,5 @@ fn processor() -> Duration {
 
 /// Packets of one port that are taken in before the others get their turn.
 const BURST: usize = 128;
-const EVENTS: usize = 16;
 const LEAD_MIN: u64 = 20_000;
-const LEAD_MAX: u64 = 200_000;
+const LEAD_MAX: u64 = 500_000;

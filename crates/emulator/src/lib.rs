@@ -6,6 +6,7 @@
 //! gives a [`Certificate`] that says whether this machine kept up.
 #![forbid(unsafe_code)]
 
+mod alarm;
 mod certificate;
 mod clock;
 mod emulator;

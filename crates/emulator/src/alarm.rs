@@ -1,0 +1,77 @@
+//! Waiting for packets and for a point in time, to the nanosecond.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll;
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+    timerfd_settime,
+};
+use trackbed_core::Time;
+
+use crate::clock::Clock;
+
+/// Wakes a thread when one of its sources has something, or when it is time. The timeout of
+/// epoll_wait(2) would be rounded up to a millisecond.
+#[derive(Debug)]
+pub(crate) struct Alarm {
+    epoll: OwnedFd,
+    timer: OwnedFd,
+    clock: Clock,
+}
+
+/// What has ended a wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Woken {
+    /// A source has something, or a signal came.
+    Called,
+    /// It is time.
+    InTime,
+}
+
+impl Alarm {
+    /// An alarm for times of `clock`.
+    pub(crate) fn new(clock: Clock) -> io::Result<Alarm> {
+        let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
+        let timer = timerfd_create(TimerfdClockId::Monotonic, flags)?;
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let alarm = Alarm { epoll, timer, clock };
+        alarm.watch_as(&alarm.timer, TIMER)?;
+        Ok(alarm)
+    }
+
+    /// Wakes when `source` can be read.
+    pub(crate) fn watch(&self, source: impl AsFd) -> io::Result<()> {
+        self.watch_as(source, SOURCE)
+    }
+
+    fn watch_as(&self, source: impl AsFd, mark: u64) -> io::Result<()> {
+        let data = epoll::EventData::new_u64(mark);
+        Ok(epoll::add(&self.epoll, source, data, epoll::EventFlags::IN)?)
+    }
+
+    /// Waits for a source, and until `until` at the longest.
+    pub(crate) fn wait(&self, until: Option<Time>) -> io::Result<Woken> {
+        // A value of zero switches the timer off.
+        let nanos = until.map_or(0, |until| self.clock.origin() + until.as_nanos().max(1));
+        let value = Timespec {
+            tv_sec: i64::try_from(nanos / 1_000_000_000).unwrap_or(i64::MAX),
+            tv_nsec: (nanos % 1_000_000_000) as _,
+        };
+        let never = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let setting = Itimerspec { it_interval: never, it_value: value };
+        timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &setting)?;
+        let mut events = Vec::with_capacity(EVENTS);
+        match epoll::wait(&self.epoll, spare_capacity(&mut events), None) {
+            Ok(_) if events.iter().all(|event| event.data.u64() == TIMER) => Ok(Woken::InTime),
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(Woken::Called),
+            Err(why) => Err(why.into()),
+        }
+    }
+}
+
+const EVENTS: usize = 16;
+const SOURCE: u64 = 0;
+const TIMER: u64 = 1;
