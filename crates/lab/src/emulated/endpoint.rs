@@ -14,11 +14,12 @@ use trackbed_protocols::{
     ClientConfig, Dialer, Error, Ledger, LedgerTotals, ServerConfig, TransportParameters, Trust,
 };
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
-use trackbed_substrate::{now, sleep};
+use trackbed_substrate::{Cancel, now, sleep};
 use trackbed_workloads::Stage;
 
 use super::conversation::{Job, Report, Role};
-use super::machine;
+use super::machine::{self, Usage};
+use crate::run::Runner;
 use crate::scenario::{self, Cell as PlanCell, Override, Source};
 use crate::track::{SERVER, SERVER_ADDRESSES, SERVER_NAME, phone_addresses, phone_name};
 
@@ -49,6 +50,7 @@ fn work(job: Job) -> Result<Vec<Record>, String> {
     }
     let cell = &plan.cells[job.cell as usize];
     let seed = Seed::of_run(plan.seed, u64::from(job.run));
+    warm_up(cell);
     let execution = Execution::new(Origin::from_nanos(job.origin));
     let log = EventLog::default();
     let finished = match job.role {
@@ -73,6 +75,17 @@ fn work(job: Job) -> Result<Vec<Record>, String> {
     Ok(log.take())
 }
 
+/// Goes through the same protocol once in virtual time: code is then in memory and tables are
+/// made, as in a program that has been running for a while. Nothing of it touches the network.
+fn warm_up(cell: &PlanCell) {
+    let source = Source::Text { name: "warm-up".to_owned(), text: WARM_UP.to_owned() };
+    let Ok(plan) = scenario::load(&source, &[]) else { return };
+    let short = plan.cells.into_iter().next();
+    let short = short.map(|short| PlanCell { endpoint: cell.endpoint.clone(), ..short });
+    // What comes of it is of no interest.
+    let _ = short.map(|short| Runner::new(Cancel::new()).execute(&short, plan.seed, 0));
+}
+
 /// A flag that rises when our input ends.
 fn input_ends() -> Arc<AtomicBool> {
     let ended = Arc::new(AtomicBool::new(false));
@@ -92,7 +105,7 @@ async fn serve(
     stop: Arc<AtomicBool>,
 ) -> Result<(), Error> {
     let endpoint = &cell.endpoint;
-    let ledger = Ledger::default();
+    let (begun, ledger) = (machine::usage(), Ledger::default());
     let transport =
         TransportParameters { ledger: Some(ledger.clone()), ..endpoint.transport.clone() };
     let config =
@@ -105,7 +118,7 @@ async fn serve(
         sleep(STOP_PERIOD).await;
     }
     drop(server);
-    settle(End::Server, &ledger, &machine, &log).await;
+    settle(End::Server, begun, &ledger, &machine, &log).await;
     Ok(())
 }
 
@@ -118,7 +131,7 @@ async fn drive(
     trust: Option<Vec<u8>>,
 ) -> Result<(), Error> {
     let endpoint = &cell.endpoint;
-    let ledger = Ledger::default();
+    let (begun, ledger) = (machine::usage(), Ledger::default());
     let dialer = |number: u32| -> Result<Rc<dyn Dialer>, Error> {
         let addresses = phone_addresses(number);
         let config = ClientConfig {
@@ -142,16 +155,17 @@ async fn drive(
         log: log.clone(),
     };
     cell.workload.drive(stage).await;
-    settle(End::Client, &ledger, &machine, &log).await;
+    settle(End::Client, begun, &ledger, &machine, &log).await;
     Ok(())
 }
 
-/// Lets connections end and enters the accounts.
-async fn settle(role: End, ledger: &Ledger, machine: &Machine, log: &EventLog) {
+/// Lets connections end and enters the accounts. Processor time counts from `begun` on.
+async fn settle(role: End, begun: Usage, ledger: &Ledger, machine: &Machine, log: &EventLog) {
     sleep(SETTLING).await;
     let LedgerTotals { packets_sent, packets_lost, .. } = ledger.totals();
     log.record(now(), Event::Transport { role, packets_sent, packets_lost });
-    let (processor, memory_bytes) = machine::usage();
+    let Usage { processor, memory_bytes } = machine::usage();
+    let processor = processor.saturating_sub(begun.processor);
     let dropped_datagrams = machine.datagrams_dropped();
     log.record(now(), Event::Used { role, processor, memory_bytes, dropped_datagrams });
 }
@@ -163,6 +177,15 @@ fn tell(report: &Report) {
     let mut output = io::stdout().lock();
     let _ = output.write_all(&line).and_then(|()| output.flush());
 }
+
+const WARM_UP: &str = "\
+protocol = \"tcp\"
+[link]
+delay = \"5 ms\"
+[workload]
+kind = \"messages\"
+count = 3
+";
 
 /// The first argument of an end: no command of ours, and nothing that a shell would write.
 pub(super) const ENDPOINT: &str = "@endpoint";

@@ -33,16 +33,24 @@ pub(super) fn environment() -> BTreeMap<String, String> {
     found
 }
 
-/// The processor time of this process so far, and the most bytes of memory that it had resident
-/// (`VmHWM` of proc_pid_status(5)).
-pub(super) fn usage() -> (Duration, u64) {
+/// What this process has used so far.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Usage {
+    /// Processor time, in user and system mode.
+    pub processor: Duration,
+    /// The most bytes of memory that were resident at once (`VmHWM` of proc_pid_status(5)).
+    pub memory_bytes: u64,
+}
+
+/// See [`Usage`].
+pub(super) fn usage() -> Usage {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
     let processor = Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0));
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kib = line.and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok());
-    (processor, kib.unwrap_or(0) * 1_024)
+    Usage { processor, memory_bytes: kib.unwrap_or(0) * 1_024 }
 }
 
 fn text(text: &std::ffi::CStr) -> String {

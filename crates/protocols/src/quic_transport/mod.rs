@@ -47,7 +47,7 @@ impl QuicDialer {
         host: Arc<dyn Host>,
         config: &ClientConfig,
     ) -> Result<Self> {
-        Ok(QuicDialer {
+        let dialer = QuicDialer {
             protocol: profile.protocol,
             tls: TlsClient::new(profile, host.entropy(), config)?,
             transport: settings::transport(profile.protocol, &config.transport)?,
@@ -56,7 +56,12 @@ impl QuicDialer {
             host,
             endpoints: RefCell::default(),
             ledger: config.transport.ledger.clone(),
-        })
+        };
+        // Where the address is known already, no connection has to wait for its socket.
+        if let Some(local) = config.local {
+            dialer.endpoint(local)?;
+        }
+        Ok(dialer)
     }
 
     /// Connects; with a session ticket that allows early data, without waiting for the server.
