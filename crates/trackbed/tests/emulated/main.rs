@@ -1,0 +1,228 @@
+//! `trackbed run --substrate emulated`: the same scenarios on the kernel, in real time. Where the
+//! machine does not allow namespaces these tests say so and pass.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+/// A folder of the test's own, gone when it ends.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    /// `None` where the machine does not let us make namespaces.
+    fn new(name: &str) -> Option<Scratch> {
+        let probe = trackbed(Path::new("/tmp")).args(["link", "--", "true"]).output().unwrap();
+        let refusal = String::from_utf8_lossy(&probe.stderr);
+        assert!(probe.status.success() || refusal.contains("does not let you"), "{refusal}");
+        if !probe.status.success() {
+            eprintln!("SKIPPED: this machine allows no network namespaces");
+            return None;
+        }
+        let name = format!("trackbed-emulated-{name}-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Some(Scratch(path))
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        self.command(words).output().unwrap()
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = trackbed(&self.0);
+        // A busy machine is late; what is tested here is not.
+        command.args(["run", "--substrate", "emulated", "--keep-invalid", "--out", "out"]);
+        command.args(words).stdin(Stdio::null());
+        command
+    }
+
+    fn document(&self, words: &[&str]) -> Value {
+        let output = self.run(&[words, &["--json"]].concat());
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{words:?}: {errors}");
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn trackbed(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trackbed"));
+    command.current_dir(folder);
+    command
+}
+
+fn factor<'a>(cell: &'a Value, name: &str) -> &'a str {
+    cell["factors"][name].as_str().unwrap_or_default()
+}
+
+fn least(cell: &Value, metric: &str) -> f64 {
+    cell["metrics"][metric]["min"].as_f64().unwrap_or_else(|| panic!("{metric} in {cell}"))
+}
+
+/// What a packet takes on the link it takes in real time too; only the machine comes on top.
+#[test]
+fn every_protocol_takes_its_round_trips_at_least() {
+    let Some(scratch) = Scratch::new("round-trips") else { return };
+    let words = [
+        "vru",
+        "--runs",
+        "1",
+        "--set",
+        "link.loss=0",
+        "--set",
+        "link.delay=10ms",
+        "--set",
+        "workload.count=3",
+    ];
+    let document = scratch.document(&words);
+    assert_eq!(document["substrate"], "emulated");
+    assert!(document["environment"]["kernel"].as_str().unwrap().contains('.'));
+    let cells = document["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 11);
+    for cell in cells {
+        let (protocol, tls) = (factor(cell, "protocol"), factor(cell, "tls"));
+        let handshake = match (protocol, tls, factor(cell, "handshake")) {
+            ("http2", "1.2", "new") => 3,
+            ("http2", "1.2", "resumed") | ("http2", "1.3", "new" | "resumed") => 2,
+            (_, _, "early") if protocol != "http2" => 0,
+            _ => 1,
+        };
+        let floor = f64::from(handshake + 3) * 20.0;
+        let found = least(cell, "completion_ms");
+        assert!(found >= floor, "{protocol} {tls}: {found} ms, but {floor} ms of round trips");
+        assert!(least(cell, "client_cpu_ms") > 0.0 && least(cell, "server_cpu_ms") > 0.0);
+    }
+    let runs = fs::read_to_string(scratch.0.join("out/runs.jsonl")).unwrap();
+    for run in runs.lines() {
+        let run: Value = serde_json::from_str(run).unwrap();
+        assert!(run["certificate"]["packets"].as_u64().unwrap() > 5, "{run}");
+    }
+}
+
+#[test]
+fn bulk_arrives_intact_through_losses_and_no_faster_than_the_rate() {
+    let Some(scratch) = Scratch::new("bulk") else { return };
+    let words = ["bulk", "--runs", "1", "--set", "workload.size=500kB", "--set", "link.loss=1%"];
+    let document = scratch.document(&words);
+    let cells = document["cells"].as_array().unwrap();
+    assert!(cells.iter().any(|cell| factor(cell, "congestion") == "reno"));
+    for cell in cells {
+        assert!(cell["metrics"]["throughput_mbps"]["max"].as_f64().unwrap() < 50.0, "{cell}");
+    }
+}
+
+#[test]
+fn several_phones_behind_links_of_their_own_reach_the_server() {
+    let Some(scratch) = Scratch::new("phones") else { return };
+    let scenario = "\
+protocol = [\"quic\", \"tcp\"]
+runs = 1
+[link]
+rate = \"50 Mbit/s\"
+delay = \"5 ms\"
+[access]
+delay = \"3 ms\"
+[workload]
+kind = \"messages\"
+count = 2
+phones = 5
+";
+    fs::write(scratch.0.join("phones.toml"), scenario).unwrap();
+    let document = scratch.document(&["phones.toml"]);
+    for cell in document["cells"].as_array().unwrap() {
+        assert_eq!(cell["metrics"]["answered_count"]["mean"], 10.0);
+        assert!(least(cell, "rtt_ms") >= 16.0, "{cell}");
+    }
+}
+
+#[test]
+fn a_server_that_dies_fails_its_run_and_no_other() {
+    let Some(scratch) = Scratch::new("death") else { return };
+    let words = ["vru", "--runs", "2", "--set", "protocol=quic", "--set", "handshake=new"];
+    let slow = ["--set", "link.delay=100ms", "--json"];
+    let child = scratch.command(&[&words[..], &slow].concat());
+    let child = start(child);
+    let server = eventually("the server is there", || ends_of(&child).first().copied());
+    kill_process(server, Signal::KILL).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let cell = &document["cells"][0];
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!((&cell["failed"], &cell["metrics"]["completion_ms"]["n"]), (&1.into(), &1.into()));
+}
+
+#[test]
+fn the_ends_do_not_outlive_a_run_that_is_killed() {
+    let Some(scratch) = Scratch::new("killed") else { return };
+    let words = ["vru", "--runs", "3", "--set", "link.delay=200ms"];
+    let mut child = start(scratch.command(&words));
+    let ends =
+        eventually("both ends are there", || Some(ends_of(&child)).filter(|ends| ends.len() == 2));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    for end in ends {
+        eventually("an end is gone", || (!is_end(end)).then_some(()));
+    }
+}
+
+#[test]
+fn real_time_is_not_mixed_with_virtual_and_does_not_come_back() {
+    let Some(scratch) = Scratch::new("mixed") else { return };
+    let words = ["vru", "--runs", "1", "--set", "protocol=quic", "--set", "handshake=new"];
+    scratch.document(&words);
+    let arguments = [&["run"], &words[..], &["--out", "out"]].concat();
+    let virtually = trackbed(&scratch.0).args(arguments).output().unwrap();
+    let text = String::from_utf8_lossy(&virtually.stderr).into_owned();
+    assert_eq!(virtually.status.code(), Some(2), "{text}");
+    let replay = trackbed(&scratch.0).args(["replay", "out", "0", "0"]).output().unwrap();
+    let text = String::from_utf8_lossy(&replay.stderr).into_owned();
+    assert_eq!(replay.status.code(), Some(2));
+    assert!(text.contains("real time"), "{text}");
+}
+
+fn start(mut command: Command) -> Child {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// The processes of ends that `child` has started, the oldest first.
+fn ends_of(child: &Child) -> Vec<Pid> {
+    let parent = child.id();
+    let children = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
+    let threads = fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
+    // Ends are started by threads that move into their namespace and are gone; the process has
+    // them as children all the same, whichever thread lists them.
+    let mut text = children.unwrap_or_default();
+    for thread in threads {
+        text.push_str(&fs::read_to_string(thread.path().join("children")).unwrap_or_default());
+    }
+    let mut ends: Vec<i32> = text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect();
+    ends.sort_unstable();
+    ends.dedup();
+    ends.into_iter().filter_map(Pid::from_raw).filter(|pid| is_end(*pid)).collect()
+}
+
+fn is_end(pid: Pid) -> bool {
+    let line = fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
+    String::from_utf8_lossy(&line).contains("@endpoint")
+}
+
+fn eventually<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
+    for _ in 0..10_000 {
+        if let Some(found) = look() {
+            return found;
+        }
+        #[expect(clippy::disallowed_methods, reason = "these runs are in real time")]
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    panic!("not within ten seconds: {what}");
+}
