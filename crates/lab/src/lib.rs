@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod aggregate;
+pub mod agreement;
 pub mod campaign;
 pub mod capture;
 mod checks;

@@ -237,3 +237,38 @@ pub struct Check {
     /// What was found, with figures.
     pub detail: String,
 }
+
+/// How far two substrates agree about one cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Agreement {
+    /// The cell's place in the plan.
+    pub cell: u32,
+    /// What the cell is, in words.
+    pub name: String,
+    /// The metric that is compared.
+    pub metric: String,
+    /// The mean in virtual time, and how many runs it is of.
+    pub virtually: (f64, u32),
+    /// The mean on the emulated substrate, and how many runs it is of.
+    pub emulated: (f64, u32),
+    /// The second mean over the first.
+    pub ratio: f64,
+    /// The 90 % interval of the ratio, for two one-sided tests at 5 %.
+    pub ci90: [f64; 2],
+    /// How far the ratio may be from 1.
+    pub margin: f64,
+    /// What the interval says.
+    pub verdict: AgreementVerdict,
+}
+
+/// What an interval says about agreement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgreementVerdict {
+    /// Within the margin.
+    Equivalent,
+    /// Beyond the margin.
+    Different,
+    /// Neither, with these runs.
+    Undecided,
+}

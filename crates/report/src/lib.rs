@@ -4,6 +4,7 @@
 //! or computed anew.
 #![forbid(unsafe_code)]
 
+pub mod agreement;
 mod cells;
 pub mod comparison;
 mod conclusion;

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod bootstrap;
+mod equivalence;
 mod error;
 mod normal;
 mod paired;
@@ -14,6 +15,7 @@ mod sample;
 mod summary;
 
 pub use bootstrap::{Bootstrap, DEFAULT_RESAMPLES, DEFAULT_SEED};
+pub use equivalence::{Equivalence, EquivalenceVerdict, equivalence};
 pub use error::StatsError;
 pub use paired::{MIN_PAIRS, PairedDifference, RelativeDifference, Verdict, paired};
 pub use sample::{MAX_MAGNITUDE, Sample};

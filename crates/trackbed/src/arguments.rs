@@ -36,6 +36,9 @@ pub enum Command {
     /// Repeat one run of a run directory, with packet capture, TLS keys and qlog
     #[command(after_long_help = REPLAY_EXAMPLES)]
     Replay(ReplayArguments),
+    /// Run a scenario in virtual time and on the kernel, and say how far the two agree
+    #[command(after_long_help = AGREE_EXAMPLES)]
+    Agree(AgreeArguments),
     /// Run any program behind an emulated link
     #[command(after_long_help = LINK_EXAMPLES)]
     Link(LinkArguments),
@@ -79,6 +82,26 @@ What is written:
 
 The run is the same to the nanosecond as the first time, and is held against what the directory
 has of it; exit status 2 if it is not the same.";
+
+const AGREE_EXAMPLES: &str = "\
+Examples:
+  trackbed agree vru --set link.delay=50ms
+  trackbed agree bulk --set protocol=tcp,quic --set workload.size=1MB --runs 20
+
+Each cell's mean completion on the emulated substrate is divided by that in virtual time. Where the
+90 % interval of the ratio lies within the margin (3 % for QUIC, whose code is the same on both; 10 %
+for TCP, where one side is the kernel's), both one-sided tests at 5 % say that it is. Exit status 1
+if a cell is beyond its margin.";
+
+/// What to compare.
+#[derive(Debug, Args)]
+pub struct AgreeArguments {
+    /// A built-in scenario or the path of a scenario file
+    pub scenario: String,
+    #[command(flatten)]
+    /// What to change in the scenario, and where results go.
+    pub options: RunOptions,
+}
 
 const LINK_EXAMPLES: &str = "\
 Examples:
@@ -200,8 +223,8 @@ pub struct RunArguments {
     pub options: RunOptions,
 }
 
-/// What `run` and `paper` share.
-#[derive(Debug, Args)]
+/// What `run`, `paper` and `agree` share.
+#[derive(Clone, Debug, Args)]
 pub struct RunOptions {
     /// Where the runs happen
     #[arg(long, value_enum, default_value = "virtual")]

@@ -44,6 +44,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => commands::run::execute(&arguments),
         Command::Replay(arguments) => commands::replay::execute(&arguments),
         Command::Paper(arguments) => commands::paper::execute(&arguments),
+        Command::Agree(arguments) => commands::agree::execute(&arguments),
         Command::Link(_) => unreachable!("its exit status is the command's"),
     };
     match ended {

@@ -1,0 +1,60 @@
+//! How far the virtual and the emulated substrate agree about the same plan.
+
+use trackbed_measure::results::{Agreement, AgreementVerdict, RunResult};
+use trackbed_protocols::Transport;
+use trackbed_stats::{EquivalenceVerdict, Sample, equivalence};
+
+use crate::aggregate::{run_means, sorted_by_cell};
+use crate::scenario::{Cell, Plan};
+
+/// How far the ratio of means may be from 1. Over QUIC both substrates run the same code; over TCP
+/// one is our engine and the other the kernel's.
+const MARGIN_QUIC: f64 = 0.03;
+const MARGIN_TCP: f64 = 0.10;
+
+/// Compares the runs of a plan in virtual time with those on the emulated substrate, cell by cell.
+/// Cells without runs on both sides are left out, and so are runs that this machine could not keep
+/// up with.
+pub fn compare(plan: &Plan, virtually: &[RunResult], emulated: &[RunResult]) -> Vec<Agreement> {
+    let emulated: Vec<RunResult> =
+        emulated.iter().filter(|run| !run.is_invalid()).cloned().collect();
+    let (first, second) = (sorted_by_cell(plan, virtually), sorted_by_cell(plan, &emulated));
+    let cells = plan.cells.iter().enumerate().zip(first.iter().zip(&second));
+    let compared = cells.filter_map(|((index, cell), (first, second))| {
+        let sample = |runs: &[&RunResult]| {
+            let means: Vec<f64> =
+                run_means(runs, METRIC, plan.runs).into_iter().flatten().collect();
+            Sample::new(&means).ok()
+        };
+        let (first, second) = (sample(first)?, sample(second)?);
+        let margin = margin(cell);
+        let found = equivalence(&first, &second, margin).ok()?;
+        let names: Vec<String> = cell.factors.iter().map(|(_, value)| value.to_string()).collect();
+        Some(Agreement {
+            cell: index as u32,
+            name: names.join(" "),
+            metric: METRIC.to_owned(),
+            virtually: (first.mean(), first.len() as u32),
+            emulated: (second.mean(), second.len() as u32),
+            ratio: found.ratio,
+            ci90: found.ci90,
+            margin,
+            verdict: match found.verdict {
+                EquivalenceVerdict::Equivalent => AgreementVerdict::Equivalent,
+                EquivalenceVerdict::Different => AgreementVerdict::Different,
+                EquivalenceVerdict::Undecided => AgreementVerdict::Undecided,
+            },
+        })
+    });
+    compared.collect()
+}
+
+fn margin(cell: &Cell) -> f64 {
+    match cell.endpoint.protocol.capabilities().transport {
+        Transport::Tcp => MARGIN_TCP,
+        Transport::Udp => MARGIN_QUIC,
+    }
+}
+
+/// What is compared: the time from the first connection to the last answer.
+const METRIC: &str = "completion_ms";

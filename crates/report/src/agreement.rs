@@ -1,0 +1,51 @@
+//! How far two substrates agree, as a table.
+
+use std::fmt::Write as _;
+
+use trackbed_measure::results::{Agreement, AgreementVerdict};
+
+use crate::number::Decimals;
+use crate::table::{Align, Table};
+
+/// Renders the comparison for the terminal.
+pub fn render(cells: &[Agreement]) -> String {
+    let titles =
+        ["cell", "virtual", "emulated", "n", "ratio", "90 % interval", "margin", "verdict"];
+    let mut table = Table::new(titles.map(|title| match title {
+        "cell" | "verdict" => (title, Align::Left),
+        _ => (title, Align::Right),
+    }));
+    for cell in cells {
+        let decimals = Decimals::of([cell.virtually.0, cell.emulated.0]);
+        table.row([
+            format!("{} {}", cell.cell, cell.name),
+            decimals.text(cell.virtually.0),
+            decimals.text(cell.emulated.0),
+            format!("{}, {}", cell.virtually.1, cell.emulated.1),
+            format!("{:.3}", cell.ratio),
+            format!("[{:.3}, {:.3}]", cell.ci90[0], cell.ci90[1]),
+            format!("{:.0} %", cell.margin * 100.0),
+            verdict(cell.verdict).to_owned(),
+        ]);
+    }
+    let count = |verdict| cells.iter().filter(|cell| cell.verdict == verdict).count();
+    let mut text = format!("{table}");
+    writeln!(
+        text,
+        "\n{} of {} cells equivalent, {} different, {} undecided",
+        count(AgreementVerdict::Equivalent),
+        cells.len(),
+        count(AgreementVerdict::Different),
+        count(AgreementVerdict::Undecided),
+    )
+    .expect("a String takes everything");
+    text
+}
+
+fn verdict(verdict: AgreementVerdict) -> &'static str {
+    match verdict {
+        AgreementVerdict::Equivalent => "equivalent",
+        AgreementVerdict::Different => "different",
+        AgreementVerdict::Undecided => "undecided",
+    }
+}
