@@ -23,7 +23,7 @@ use crate::nursery::Nursery;
 use crate::protocol::{
     Capabilities, Connection, Dialer, Protocol, Request, Response, ServerHandle, Service, Transport,
 };
-use crate::quic_transport::{self, QuicConnection, QuicDialer, connection_failed};
+use crate::quic_transport::{self, InOrder, QuicConnection, QuicDialer, connection_failed};
 use crate::security::{Handshake, Security, TlsVersion};
 use crate::stats::TransportStats;
 use crate::tls::Profile;
@@ -94,7 +94,7 @@ impl Connection for StreamConnection {
             let opened = self.0.connection.open_bi().await;
             let (sending, receiving) =
                 opened.map_err(|error| connection_failed(QUIC.protocol, Step::Send, &error))?;
-            let mut reader = Reader::new(QUIC.protocol, Receiving(receiving));
+            let mut reader = Reader::new(QUIC.protocol, Receiving(InOrder::new(receiving)));
             let head = request_head(&request.path);
             let send = Box::pin(Sending::new(sending).message(head, request.body));
             let status = Box::pin(async move {
@@ -143,7 +143,7 @@ async fn serve(connection: noq::Connection, service: Rc<dyn Service>) {
 
 async fn answer(sending: SendStream, receiving: RecvStream, service: &dyn Service) -> Result<()> {
     let sending = Sending::new(sending);
-    let mut reader = Reader::new(QUIC.protocol, Receiving(receiving));
+    let mut reader = Reader::new(QUIC.protocol, Receiving(InOrder::new(receiving)));
     let Some(path) = reader.request().await? else { return Ok(()) };
     let response = service.call(Request { path, body: body(reader, None) }).await;
     sending.message(response_head(response.status), response.body).await
@@ -159,12 +159,11 @@ fn body(reader: Reader<Receiving>, beside: Option<Task<Result<()>>>) -> Body {
 }
 
 /// The receiving half of a stream. Dropping it early asks the peer to stop (RFC 9000 section 3.5).
-struct Receiving(RecvStream);
+struct Receiving(InOrder);
 
 impl Input for Receiving {
     fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>>> {
-        let mut read = std::pin::pin!(self.0.read_chunk(PIECE_MAX));
-        read.as_mut().poll(cx).map_err(|error| read_failed(&error))
+        self.0.poll_piece(cx, PIECE_MAX).map_err(|error| read_failed(&error))
     }
 }
 

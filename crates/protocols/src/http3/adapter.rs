@@ -1,6 +1,5 @@
 //! The QUIC engine as h3 wants it.
 
-use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -10,6 +9,8 @@ use futures_core::future::LocalBoxFuture;
 use h3::error::Code;
 use h3::quic::{self, ConnectionErrorIncoming, StreamErrorIncoming, StreamId, WriteBuf};
 use noq::{ConnectionError, ReadError, VarInt, WriteError};
+
+use crate::quic_transport::InOrder;
 
 /// A connection, and the streams that it is about to accept.
 pub(super) struct Connection {
@@ -41,7 +42,7 @@ impl<B: Buf> quic::Connection<B> for Connection {
             let connection = connection.clone();
             Box::pin(async move { connection.accept_uni().await })
         });
-        Poll::Ready(ready!(accepted).map(RecvStream).map_err(|error| lost(&error)))
+        Poll::Ready(ready!(accepted).map(RecvStream::new).map_err(|error| lost(&error)))
     }
 
     fn poll_accept_bidi(
@@ -160,7 +161,7 @@ pub(super) struct BidiStream<B: Buf> {
 
 impl<B: Buf> BidiStream<B> {
     fn new((send, recv): (noq::SendStream, noq::RecvStream)) -> BidiStream<B> {
-        BidiStream { send: SendStream::new(send), recv: RecvStream(recv) }
+        BidiStream { send: SendStream::new(send), recv: RecvStream::new(recv) }
     }
 }
 
@@ -215,7 +216,13 @@ impl<B: Buf> quic::SendStream<B> for BidiStream<B> {
 }
 
 /// The receiving half of a stream.
-pub(super) struct RecvStream(noq::RecvStream);
+pub(super) struct RecvStream(InOrder);
+
+impl RecvStream {
+    fn new(stream: noq::RecvStream) -> RecvStream {
+        RecvStream(InOrder::new(stream))
+    }
+}
 
 impl quic::RecvStream for RecvStream {
     type Buf = Bytes;
@@ -224,8 +231,7 @@ impl quic::RecvStream for RecvStream {
         &mut self,
         cx: &mut Context<'_>,
     ) -> Poll<Result<Option<Bytes>, StreamErrorIncoming>> {
-        let mut read = std::pin::pin!(self.0.read_chunk(usize::MAX));
-        read.as_mut().poll(cx).map_err(|error| match error {
+        self.0.poll_piece(cx, usize::MAX).map_err(|error| match error {
             ReadError::Reset(code) => {
                 StreamErrorIncoming::StreamTerminated { error_code: code.into_inner() }
             }

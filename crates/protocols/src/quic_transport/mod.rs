@@ -2,6 +2,7 @@
 
 mod pacing;
 mod probing;
+mod receiving;
 mod runtime;
 mod session;
 mod settings;
@@ -25,6 +26,7 @@ use crate::security::Security;
 use crate::stats::TransportStats;
 use crate::tls::{Profile, Randomness, SERVER_NAME, TlsClient, TlsServer};
 use probing::{Leave, Occasion};
+pub(crate) use receiving::InOrder;
 use runtime::{Runtime, Socket};
 use session::{ClientCrypto, ServerCrypto};
 pub use settings::{QuicCongestion, quic_congestion};

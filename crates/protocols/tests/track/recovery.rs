@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures_util::future::select;
-use trackbed_core::{Packet, Seed, Time};
+use trackbed_core::{Bitrate, ByteSize, Packet, Seed, Time};
 use trackbed_net::models::loss::Listed;
 use trackbed_net::models::{Loss, Outage, Spells};
+use trackbed_net::queue::DropTail;
 use trackbed_net::{Direction, LinkId, LinkSpec, Point, Tap};
 use trackbed_protocols::{
     ClientConfig, Connection, Handshake, ServerConfig, body, quic_congestion,
@@ -131,6 +132,28 @@ fn every_congestion_control_gets_along_with_a_network_that_takes_no_time() {
             }
             let response = connection.exchange(get("/zeros?1000000")).await.unwrap();
             assert_eq!(body::drain(response.body).await, Ok(1_000_000));
+        });
+    }
+}
+
+/// 12.5 MB are on the way at once. Everything behind the lost packet has to wait for it.
+#[test]
+fn a_loss_behind_a_large_window_costs_time_and_nothing_else() {
+    for name in ["quic", "http3"] {
+        let seed = Seed::of_run(7, 0);
+        let spec = || {
+            LinkSpec::simple(
+                Bitrate::from_mbps(1_000),
+                DropTail::of_bytes(ByteSize::from_bytes(64 << 20)),
+                Duration::from_millis(50),
+            )
+        };
+        let down = spec().with(Loss::new(Listed::new([40_000])));
+        let network = network(&spec(), &down, &seed);
+        simulate_on(network, seed, |track| async move {
+            let (_server, connection) = track.connected(protocol(name)).await;
+            let response = connection.exchange(get("/zeros?100000000")).await.unwrap();
+            assert_eq!(body::drain(response.body).await, Ok(100_000_000), "{name}");
         });
     }
 }
