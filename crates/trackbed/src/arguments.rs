@@ -134,7 +134,7 @@ pub struct LinkArguments {
     /// Share of packets lost at random, in each direction, for example 0.3%
     #[arg(long, value_name = "SHARE")]
     pub loss: Option<String>,
-    /// Queue in front of the rate, for example \"100 packets\", 64kB or codel
+    /// Queue in front of the rate, for example "100 packets", 64kB or codel
     #[arg(long, value_name = "QUEUE")]
     pub queue: Option<String>,
     /// Set any key of a link for both directions; may be given several times
