@@ -84,7 +84,7 @@ fn arguments_are_refused_with_advice() {
         ("run a.toml --jobs many", "write a whole number from 1 to"),
         ("run a.toml --seed -1", "write a whole number from 0 on"),
         ("run a.toml --seed x", "write a whole number from 0 on"),
-        ("run a.toml --substrate live", "[possible values: virtual]"),
+        ("run a.toml --substrate live", "[possible values: virtual, emulated]"),
         ("run a.toml --set name=../../etc", "cannot be kept under this name"),
         ("paper nothing", "write trackbed paper vru"),
         ("list nothing", "[possible values: scenarios, protocols"),
