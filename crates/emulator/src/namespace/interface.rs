@@ -117,11 +117,15 @@ impl Interface {
         set.map_err(|why| configure(format!("cannot set up \"{}\"", self.name), why))
     }
 
-    /// Gives it an address, ready for use at once.
+    /// Gives it an address, ready for use at once. On a machine without IPv6 an IPv6 address is
+    /// passed over.
     ///
     /// # Errors
     /// If it has the address already, or the kernel refuses.
     pub fn add_address(&self, (address, prefix): Address) -> Result<(), NamespaceError> {
+        if address.is_ipv6() && !has_ipv6() {
+            return Ok(());
+        }
         let mut message = AddressMessage::default();
         message.header.family = family(address);
         message.header.prefix_len = prefix;
@@ -138,32 +142,22 @@ impl Interface {
     }
 
     /// Sends what goes to this network through the interface; a prefix of 0 is everything that
-    /// has no other route.
+    /// has no other route. On a machine without IPv6 an IPv6 network is passed over.
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub fn add_route(&self, to: Address) -> Result<(), NamespaceError> {
-        self.route(to, RouteType::Unicast)
-    }
-
-    /// Takes every address of this network for one of this machine.
-    ///
-    /// # Errors
-    /// If the kernel refuses.
-    pub fn add_local(&self, network: Address) -> Result<(), NamespaceError> {
-        self.route(network, RouteType::Local)
-    }
-
-    fn route(&self, (network, prefix): Address, kind: RouteType) -> Result<(), NamespaceError> {
+    pub fn add_route(&self, (network, prefix): Address) -> Result<(), NamespaceError> {
+        if network.is_ipv6() && !has_ipv6() {
+            return Ok(());
+        }
         let mut message = RouteMessage::default();
-        let local = kind == RouteType::Local;
         message.header = RouteHeader {
             address_family: family(network),
             destination_prefix_length: prefix,
-            table: if local { LOCAL_TABLE } else { RouteHeader::RT_TABLE_MAIN },
+            table: RouteHeader::RT_TABLE_MAIN,
             protocol: RouteProtocol::Static,
-            scope: if local { RouteScope::Host } else { RouteScope::Link },
-            kind,
+            scope: RouteScope::Link,
+            kind: RouteType::Unicast,
             ..RouteHeader::default()
         };
         message.attributes.push(RouteAttribute::Oif(self.index));
@@ -198,5 +192,7 @@ fn configure(what: String, why: io::Error) -> NamespaceError {
     NamespaceError::new(Step::Configure(what), why)
 }
 
-/// The kernel's table of its own addresses (`RT_TABLE_LOCAL`).
-const LOCAL_TABLE: u8 = 255;
+/// Whether this machine speaks IPv6 at all; it may be switched off when it starts.
+fn has_ipv6() -> bool {
+    fs::exists("/proc/net/if_inet6").unwrap_or(false)
+}
