@@ -112,7 +112,7 @@ impl Emulator {
         Ok((Emulator { network, ports, port_of, clock, certificate, commands, wake, lead }, remote))
     }
 
-    /// Works until the remote says stop, or nobody has one any more.
+    /// Works until the remote says stop.
     ///
     /// # Errors
     /// If the kernel does not let us wait for packets.

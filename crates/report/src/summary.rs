@@ -53,6 +53,7 @@ fn write_all(document: &Document, options: Options<'_>, out: &mut String) -> fmt
         write!(out, "\n{}", details::table(document))?;
     }
     let failures = failures(document, options.replay);
+    write_invalid(document, out)?;
     if !failures.is_empty() {
         write!(out, "\n{failures}")?;
     }
@@ -66,7 +67,9 @@ fn write_failures(document: &Document, replay: &str, out: &mut String) -> fmt::R
         for failure in cell.failures.iter().take(REASONS_MAX) {
             let times = if failure.count == 1 { "" } else { &format!("{} x ", failure.count) };
             writeln!(out, "  {times}{}", failure.reason)?;
-            writeln!(out, "    {replay} {index} {}", failure.run)?;
+            if document.substrate == REPEATABLE {
+                writeln!(out, "    {replay} {index} {}", failure.run)?;
+            }
         }
         if cell.failures.len() > REASONS_MAX {
             writeln!(out, "  ... and {} more reasons", cell.failures.len() - REASONS_MAX)?;
@@ -74,6 +77,27 @@ fn write_failures(document: &Document, replay: &str, out: &mut String) -> fmt::R
     }
     Ok(())
 }
+
+/// Runs that are in no figure because the machine was too slow for them.
+fn write_invalid(document: &Document, out: &mut String) -> fmt::Result {
+    let invalid: Vec<_> =
+        document.cells.iter().enumerate().filter(|(_, cell)| cell.invalid > 0).collect();
+    if invalid.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "\nleft out, because this machine did not keep up (--keep-invalid counts them):"
+    )?;
+    for (index, cell) in invalid {
+        let runs = plural(cell.invalid as usize, "run");
+        writeln!(out, "  {runs} of {}", numbered(document, index as u32))?;
+    }
+    Ok(())
+}
+
+/// The substrate whose runs can be replayed.
+const REPEATABLE: &str = "virtual";
 
 /// Checks that hold are counted; one that fails is always told in full.
 fn write_checks(document: &Document, verbose: bool, out: &mut String) -> fmt::Result {

@@ -8,7 +8,6 @@
 mod init;
 
 use std::ffi::OsString;
-use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::process::{Child, Command, ExitStatus};
 
@@ -19,7 +18,7 @@ use trackbed_linux::namespaces::{Kind, unshare};
 
 use crate::namespace::{NamespaceError, NetNamespace, Step};
 
-pub use init::{InitOptions, init};
+pub use init::init;
 
 /// A command that runs in a namespace.
 #[derive(Debug)]
@@ -36,8 +35,6 @@ pub struct Enclosed {
     pub command: Vec<OsString>,
     /// What is added to its environment.
     pub environment: Vec<(OsString, OsString)>,
-    /// The name server that it is told to ask, in place of the machine's.
-    pub name_server: Option<IpAddr>,
 }
 
 impl Enclosure {
@@ -53,13 +50,11 @@ impl Enclosure {
         let failed = |why| NamespaceError::new(Step::Process, why);
         let (watched, lifeline) =
             pipe_with(PipeFlags::CLOEXEC).map_err(|why| failed(why.into()))?;
-        let options =
-            InitOptions { lifeline: watched.as_raw_fd(), name_server: enclosed.name_server };
         let start = || {
             unshare(&[Kind::Pid, Kind::Mount]).map_err(failed)?;
             fcntl_setfd(&watched, FdFlags::empty()).map_err(|why| failed(why.into()))?;
             Command::new("/proc/self/exe")
-                .args(options.to_arguments())
+                .args(init::arguments(watched.as_raw_fd()))
                 .args(&enclosed.command)
                 .envs(enclosed.environment.iter().map(|(name, value)| (name, value)))
                 .spawn()

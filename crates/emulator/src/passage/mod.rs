@@ -5,7 +5,6 @@ mod place;
 
 use std::ffi::OsString;
 use std::io;
-use std::net::IpAddr;
 use std::thread::JoinHandle;
 
 use trackbed_net::{Counters, Direction, Duplex, End, LinkId, NetworkBuilder, Tap};
@@ -21,7 +20,8 @@ use place::Place;
 #[derive(Debug)]
 pub struct Passage {
     inner: NetNamespace,
-    outer: NetNamespace,
+    /// In front of the link; it must last as long.
+    _outer: NetNamespace,
     place: Place,
     link: LinkId,
     remote: Remote,
@@ -87,27 +87,12 @@ impl Passage {
                 .map_err(failed)?;
         let thread = std::thread::Builder::new().name("emulator".to_owned());
         let emulation = thread.spawn(|| emulator.run()).map_err(failed)?;
-        Ok(Passage { inner, outer, place, link, remote, emulation })
+        Ok(Passage { inner, _outer: outer, place, link, remote, emulation })
     }
 
     /// The namespace behind the link.
     pub fn inner(&self) -> &NetNamespace {
         &self.inner
-    }
-
-    /// The namespace in front of the link.
-    pub fn outer(&self) -> &NetNamespace {
-        &self.outer
-    }
-
-    /// The addresses of the outer end, IPv4 first.
-    pub fn outer_addresses(&self) -> [IpAddr; 2] {
-        self.place.outer().map(|(address, _)| address)
-    }
-
-    /// True if the outside is a passage too.
-    pub fn is_nested(&self) -> bool {
-        self.place.is_nested()
     }
 
     /// What a process inside must have in its environment for passages inside this one.

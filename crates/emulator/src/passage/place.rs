@@ -60,10 +60,6 @@ impl Place {
         })
     }
 
-    pub(super) fn is_nested(self) -> bool {
-        self.depth > 0
-    }
-
     /// The name of the link's end outside. Inside, it is always the same.
     pub(super) fn outer_interface(self) -> String {
         match self.depth {

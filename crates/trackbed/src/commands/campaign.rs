@@ -55,9 +55,10 @@ impl Finished {
                 failures if failures.is_empty() => {}
                 failures => tell(failures.trim_end()),
             },
-            false => {
+            false if self.document.substrate == VIRTUAL => {
                 tell(format_args!("\nresults: {directory}; one run again: {command} CELL RUN"))
             }
+            false => tell(format_args!("\nresults: {directory}")),
         }
     }
 

@@ -38,7 +38,6 @@ pub fn execute(arguments: &LinkArguments) -> anyhow::Result<u8> {
     let enclosed = Enclosed {
         command: command(arguments),
         environment: vec![passage.environment().context("cannot mark the passage")?],
-        name_server: None,
     };
     let mut enclosure = Enclosure::start(passage.inner(), &enclosed)?;
     signals::pass_on(enclosure.forwarder())?;
