@@ -129,6 +129,20 @@ fn a_failing_run_comes_with_the_command_that_replays_it() {
 }
 
 #[test]
+fn runs_in_real_time_are_counted_when_left_out_and_never_offered_for_replay() {
+    let mut document = two_protocols();
+    document.substrate = "emulated".to_owned();
+    document.cells[0].invalid = 2;
+    document.cells[1].failed = 1;
+    let failures = json!([{ "run": 3, "count": 1, "reason": "no connection" }]);
+    document.cells[1].failures = serde_json::from_value(failures).unwrap();
+    let text = render(&document, OPTIONS);
+    assert!(text.contains("did not keep up"), "{text}");
+    assert!(text.contains("\n  2 runs of cell 0"), "{text}");
+    assert!(text.contains("no connection") && !text.contains("trackbed replay"), "{text}");
+}
+
+#[test]
 fn checks_that_fail_are_told_in_full_and_others_on_request() {
     let mut document = two_protocols();
     let checks = json!([
