@@ -8,16 +8,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use trackbed_core::event::{Record, Role as End};
-use trackbed_core::{Event, EventLog, Seed};
+use trackbed_core::{Event, EventLog, Seed, Time};
 use trackbed_protocols::{
     ClientConfig, Dialer, Error, Ledger, LedgerTotals, ServerConfig, TransportParameters, Trust,
 };
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
-use trackbed_substrate::{Cancel, now, sleep};
+use trackbed_substrate::{Cancel, now, sleep, spawn_named};
 use trackbed_workloads::Stage;
 
-use super::conversation::{Job, Report, Role};
+use super::conversation::{Job, Report, Role, Start};
 use super::machine::{self, Usage};
 use crate::run::Runner;
 use crate::scenario::{self, Cell as PlanCell, Override, Source};
@@ -27,12 +28,7 @@ use crate::track::{SERVER, SERVER_ADDRESSES, SERVER_NAME, phone_addresses, phone
 /// `None` otherwise. Call it first of all, with all arguments of the process.
 pub fn endpoint(arguments: impl IntoIterator<Item = OsString>) -> Option<u8> {
     arguments.into_iter().nth(1).filter(|first| first == ENDPOINT)?;
-    let mut line = String::new();
-    io::stdin().lock().read_line(&mut line).ok()?;
-    let done = match serde_json::from_str(&line) {
-        Ok(job) => work(job),
-        Err(why) => Err(format!("an end was told something that it does not understand: {why}")),
-    };
+    let done = order().and_then(work);
     let report = done.map_or_else(Report::Failed, Report::Done);
     tell(&report);
     Some(u8::from(matches!(report, Report::Failed(_))))
@@ -51,15 +47,15 @@ fn work(job: Job) -> Result<Vec<Record>, String> {
     let cell = &plan.cells[job.cell as usize];
     let seed = Seed::of_run(plan.seed, u64::from(job.run));
     warm_up(cell);
-    let execution = Execution::new(Origin::from_nanos(job.origin));
+    tell(&Report::Prepared);
+    let Start { origin, trust } = order()?;
+    let execution =
+        Execution::new(Origin::from_nanos(origin)).with_time_limit(Time::from_millis(RUN_MAX_MS));
     let log = EventLog::default();
+    let stop = input_ends();
     let finished = match job.role {
-        Role::Server => {
-            let stop = input_ends();
-            execution.run(|machine| serve(cell, machine, log.clone(), stop))
-        }
-        Role::Clients { trust } => {
-            let stop = input_ends();
+        Role::Server => execution.run(|machine| serve(cell, machine, log.clone(), stop)),
+        Role::Clients => {
             // Whoever started us is gone, and nobody will hear what comes out.
             thread::spawn(move || {
                 while !stop.load(Ordering::Relaxed) {
@@ -73,6 +69,23 @@ fn work(job: Job) -> Result<Vec<Record>, String> {
     };
     finished.map_err(|why| why.to_string())?.map_err(|why: Error| why.to_string())?;
     Ok(log.take())
+}
+
+/// The next line that we are told.
+fn order<T: DeserializeOwned>() -> Result<T, String> {
+    let mut line = String::new();
+    let read = io::stdin().lock().read_line(&mut line).map_err(|why| why.to_string());
+    let meant = read.and_then(|_| serde_json::from_str(&line).map_err(|why| why.to_string()));
+    meant.map_err(|why| format!("an end was told something that it does not understand: {why}"))
+}
+
+/// Says every second that we are at work. It is a task among those that do the work: if they
+/// hang, it is silent.
+async fn stay_in_touch() {
+    loop {
+        sleep(SIGN_OF_LIFE).await;
+        tell(&Report::Alive);
+    }
 }
 
 /// Goes through the same protocol once in virtual time: code is then in memory and tables are
@@ -110,6 +123,7 @@ async fn serve(
         TransportParameters { ledger: Some(ledger.clone()), ..endpoint.transport.clone() };
     let config =
         ServerConfig { tls: endpoint.tls_parameters(), transport, ..ServerConfig::default() };
+    let _in_touch = spawn_named("signs of life", stay_in_touch());
     let host = machine.host(SERVER_NAME, SERVER_ADDRESSES);
     let service = cell.workload.service(log.clone());
     let server = endpoint.protocol.serve(host, SERVER, &config, service)?;
@@ -154,6 +168,7 @@ async fn drive(
         seed: seed.child("workload"),
         log: log.clone(),
     };
+    let _in_touch = spawn_named("signs of life", stay_in_touch());
     cell.workload.drive(stage).await;
     settle(End::Client, begun, &ledger, &machine, &log).await;
     Ok(())
@@ -190,6 +205,10 @@ count = 3
 /// The first argument of an end: no command of ours, and nothing that a shell would write.
 pub(super) const ENDPOINT: &str = "@endpoint";
 
+/// How often an end says that it is at work.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
+/// A day, as in virtual time: longer than any transfer that makes sense.
+const RUN_MAX_MS: u64 = 86_400_000;
 const STOP_PERIOD: Duration = Duration::from_millis(5);
 /// What closing connections take to say so.
 const SETTLING: Duration = Duration::from_millis(5);

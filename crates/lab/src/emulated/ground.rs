@@ -7,21 +7,31 @@ use std::thread::JoinHandle;
 use trackbed_core::Seed;
 use trackbed_emulator::namespace::{Interface, NamespaceError, NetNamespace, set_sysctl};
 use trackbed_emulator::{
-    Attachment, Backstage, Certificate, Clock, Edges, Emulator, Finished, Remote,
+    Attachment, Backstage, Certificate, Clock, Edges, Emulator, Finished, Port, Remote,
 };
 use trackbed_net::{LinkId, Network};
 
 use crate::scenario::NetworkPlan;
 use crate::track::{Ends, SERVER_ADDRESSES, Track, phone_addresses};
 
-/// A server's namespace and one for all phones, joined while this lasts.
+/// A server's namespace and one for all phones.
 pub(super) struct Ground {
     pub server: NetNamespace,
     /// Every phone is an address of it; the links tell them apart by that.
     pub phones: NetNamespace,
+    /// How many phones there are.
+    number: u32,
+    server_port: Port,
+    phones_port: Port,
+}
+
+/// The links between the namespaces, at work.
+pub(super) struct Traffic {
     shared: LinkId,
     remote: Remote,
     emulation: JoinHandle<io::Result<Finished>>,
+    /// They must last as long.
+    _machines: [NetNamespace; 2],
 }
 
 /// What the links leave behind.
@@ -32,13 +42,8 @@ pub(super) struct Closed {
 }
 
 impl Ground {
-    /// Builds everything and sets the links to work.
-    pub fn build(
-        plan: &NetworkPlan,
-        phones: u32,
-        seed: &Seed,
-        clock: Clock,
-    ) -> Result<Ground, String> {
+    /// Builds the machines of a run. Nothing goes from one to another yet.
+    pub fn build(plan: &NetworkPlan, phones: u32) -> Result<Ground, String> {
         if phones > PHONES_MAX {
             return Err(format!(
                 "the emulated substrate takes at most {PHONES_MAX} phones; run more in virtual time"
@@ -53,25 +58,32 @@ impl Ground {
             let all = (0..phones).flat_map(phone_addresses);
             join(&clients, all)?;
             join(&server, SERVER_ADDRESSES.into_iter())?;
-            Ok::<_, NamespaceError>((server, clients, server_port, phones_port))
+            Ok(Ground { server, phones: clients, number: phones, server_port, phones_port })
         };
-        let (server, clients, server_port, phones_port) = build().map_err(|why| why.to_string())?;
-        let track = Track::build(plan, phones, seed, Ends::Edges);
-        let owners = (0..phones)
+        build().map_err(|why: NamespaceError| why.to_string())
+    }
+
+    /// Sets the links to work; `clock` gives their time.
+    pub fn open(self, plan: &NetworkPlan, seed: &Seed, clock: Clock) -> Result<Traffic, String> {
+        let track = Track::build(plan, self.number, seed, Ends::Edges);
+        let owners = (0..self.number)
             .zip(&track.phones)
             .flat_map(|(number, node)| phone_addresses(number).map(|address| (address, *node)));
         let attachments = vec![
-            Attachment { port: phones_port, edges: Edges::ByAddress(owners.collect()) },
-            Attachment { port: server_port, edges: Edges::One(track.server) },
+            Attachment { port: self.phones_port, edges: Edges::ByAddress(owners.collect()) },
+            Attachment { port: self.server_port, edges: Edges::One(track.server) },
         ];
         let failed = |why: io::Error| format!("the links could not be set to work: {why}");
         let (emulator, remote) =
             Emulator::new(track.network, attachments, clock).map_err(failed)?;
         let thread = std::thread::Builder::new().name("emulator".to_owned());
         let emulation = thread.spawn(|| emulator.run()).map_err(failed)?;
-        Ok(Ground { server, phones: clients, shared: track.shared, remote, emulation })
+        let machines = [self.server, self.phones];
+        Ok(Traffic { shared: track.shared, remote, emulation, _machines: machines })
     }
+}
 
+impl Traffic {
     /// Ends the links' work.
     pub fn close(self) -> Result<Closed, String> {
         self.remote.stop();

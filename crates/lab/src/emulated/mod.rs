@@ -22,9 +22,9 @@ use crate::directory::About;
 use crate::run::{link_event, outcome};
 use crate::scenario::Plan;
 use crate::substrate::Substrate;
-use conversation::{Job, Role};
+use conversation::{Job, Role, Start};
 use ground::Ground;
-use process::Process;
+use process::Ends;
 
 pub use endpoint::endpoint;
 
@@ -53,24 +53,18 @@ impl Emulated {
         let index = cell;
         let cell = &plan.cells[index as usize];
         let seed = Seed::of_run(plan.seed, u64::from(run));
+        let ground = Ground::build(&cell.network, cell.workload.phones())?;
+        let job = |role| Job { about: self.about.clone(), cell: index, run, role };
+        let mut ends = Ends::prepare(
+            (&ground.server, &job(Role::Server)),
+            (&ground.phones, &job(Role::Clients)),
+        )?;
+        // Processes have made themselves ready: from here on only the run takes time.
         let clock = Clock::start();
-        let phones = cell.workload.phones();
-        let ground = Ground::build(&cell.network, phones, &seed, clock)?;
-        let job = |role| Job {
-            about: self.about.clone(),
-            cell: index,
-            run,
-            origin: clock.origin(),
-            role,
-        };
-        let mut server = Process::start(&ground.server, "the server", &job(Role::Server))?;
-        let trust = server.readiness()?;
-        let mut clients =
-            Process::start(&ground.phones, "the clients' process", &job(Role::Clients { trust }))?;
-        let mut records = clients.finish()?;
-        server.stop();
-        records.extend(server.finish()?);
-        let finished = ground.close()?;
+        let traffic = ground.open(&cell.network, &seed, clock)?;
+        let trust = ends.serve(clock.origin())?;
+        let mut records = ends.drive(&Start { origin: clock.origin(), trust })?;
+        let finished = traffic.close()?;
         let now = records.iter().map(|record| record.at).max().unwrap_or(Time::ZERO);
         for (name, direction) in
             [("link/up", Direction::Forward), ("link/down", Direction::Backward)]

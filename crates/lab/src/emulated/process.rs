@@ -1,31 +1,145 @@
-//! A process of a run, seen from the one that started it.
+//! The processes of a run, seen from the one that started them.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
 
 use trackbed_core::event::Record;
+use trackbed_emulator::Clock;
 use trackbed_emulator::namespace::NetNamespace;
 
-use super::conversation::{Job, Report};
+use super::conversation::{Job, Report, Role, Start};
 use super::endpoint::ENDPOINT;
 
+/// Both ends of a run. They end when this is dropped.
+pub(super) struct Ends {
+    server: Process,
+    clients: Process,
+    reports: Receiver<(Role, Heard)>,
+    /// Tells how long an end has been silent.
+    clock: Clock,
+}
+
+/// Something that an end has said.
+enum Heard {
+    Report(Report),
+    /// It says nothing more; why, if that is known.
+    Gone(String),
+}
+
+impl Ends {
+    /// Starts both, and returns when both can begin.
+    pub fn prepare(
+        server: (&NetNamespace, &Job),
+        clients: (&NetNamespace, &Job),
+    ) -> Result<Ends, String> {
+        let (sender, reports) = mpsc::channel();
+        let clock = Clock::start();
+        let mut ends = Ends {
+            server: Process::start(server.0, server.1, sender.clone())?,
+            clients: Process::start(clients.0, clients.1, sender)?,
+            reports,
+            clock,
+        };
+        for _ in 0..2 {
+            match ends.next()? {
+                (_, Report::Prepared) => {}
+                (role, _) => return Err(out_of_turn(role)),
+            }
+        }
+        Ok(ends)
+    }
+
+    /// Lets the server begin and waits until it serves; returns its certificate.
+    pub fn serve(&mut self, origin: u64) -> Result<Option<Vec<u8>>, String> {
+        self.server.tell(&Start { origin, trust: None });
+        match self.next()? {
+            (Role::Server, Report::Ready { trust }) => Ok(trust),
+            (role, _) => Err(out_of_turn(role)),
+        }
+    }
+
+    /// Lets the clients begin, waits until all is done, and returns the events of both ends.
+    pub fn drive(&mut self, start: &Start) -> Result<Vec<Record>, String> {
+        self.clients.tell(start);
+        let mut records = match self.next()? {
+            (Role::Clients, Report::Done(records)) => records,
+            (role, _) => return Err(out_of_turn(role)),
+        };
+        self.clients.is_done = true;
+        // The end of its input tells it to stop.
+        self.server.input = None;
+        match self.next()? {
+            (Role::Server, Report::Done(more)) => records.extend(more),
+            (role, _) => return Err(out_of_turn(role)),
+        }
+        Ok(records)
+    }
+
+    /// What is said next, other than that an end is alive. Silence for too long is an error: an
+    /// end that was stopped, or does not get a processor, will not do its work.
+    fn next(&mut self) -> Result<(Role, Report), String> {
+        self.server.silent = Duration::ZERO;
+        self.clients.silent = Duration::ZERO;
+        loop {
+            let begun = self.clock.now();
+            let heard = self.reports.recv_timeout(LISTENING);
+            // If we ourselves were stopped meanwhile, that says nothing of the ends.
+            let passed = self.clock.now().since(begun).min(LISTENING * 2);
+            self.server.silent += passed;
+            self.clients.silent += passed;
+            match heard {
+                Ok((role, Heard::Report(Report::Alive))) => self.end(role).silent = Duration::ZERO,
+                Ok((_, Heard::Report(Report::Failed(why)))) => return Err(why),
+                Ok((role, Heard::Report(report))) => return Ok((role, report)),
+                // Clients that are done may go.
+                Ok((role, Heard::Gone(_))) if self.end(role).is_done => {}
+                Ok((role, Heard::Gone(why))) => return Err(self.end(role).obituary(&why)),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+            }
+            self.check_silence()?;
+        }
+    }
+
+    fn check_silence(&self) -> Result<(), String> {
+        let silent = [&self.server, &self.clients]
+            .into_iter()
+            .find(|end| !end.is_done && end.silent > SILENCE_MAX);
+        silent.map_or(Ok(()), |end| {
+            let (name, limit) = (name(end.role), SILENCE_MAX.as_secs());
+            Err(format!("{name} said nothing for {limit} s: it hangs or was stopped"))
+        })
+    }
+
+    fn end(&mut self, role: Role) -> &mut Process {
+        match role {
+            Role::Server => &mut self.server,
+            Role::Clients => &mut self.clients,
+        }
+    }
+}
+
 /// An end's process. It ends when this is dropped.
-pub(super) struct Process {
-    name: &'static str,
+struct Process {
+    role: Role,
     child: Child,
-    /// The end of its input tells it to stop.
     input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
+    /// For how long it has given no sign of life.
+    silent: Duration,
+    is_done: bool,
 }
 
 impl Process {
     /// Starts an end in `namespace`: this very program, called anew.
-    pub fn start(
+    fn start(
         namespace: &NetNamespace,
-        name: &'static str,
         job: &Job,
+        reports: Sender<(Role, Heard)>,
     ) -> Result<Process, String> {
+        let role = job.role;
         let spawn = || {
             Command::new("/proc/self/exe")
                 .arg(ENDPOINT)
@@ -37,60 +151,34 @@ impl Process {
                 .spawn()
         };
         let spawned = namespace.run(spawn).map_err(|why| why.to_string())?;
-        let mut child = spawned.map_err(|why| format!("{name} could not be started: {why}"))?;
+        let failed = |why| format!("{} could not be started: {why}", name(role));
+        let mut child = spawned.map_err(failed)?;
         let input = child.stdin.take();
-        let output = BufReader::new(child.stdout.take().expect("it was asked for"));
-        let mut process = Process { name, child, input, output };
-        let mut line = serde_json::to_vec(job).expect("a job is plain data");
+        let output = child.stdout.take().expect("it was asked for");
+        let mut process = Process { role, child, input, silent: Duration::ZERO, is_done: false };
+        let listening = thread::Builder::new().name("end".to_owned());
+        listening.spawn(move || listen(role, output, &reports)).map_err(failed)?;
+        process.tell(job);
+        Ok(process)
+    }
+
+    /// An end that cannot be told has ended, and whoever listens to it will hear of that.
+    fn tell(&mut self, words: &impl serde::Serialize) {
+        let mut line = serde_json::to_vec(words).expect("what ends are told is plain data");
         line.push(b'\n');
-        match process.input.as_mut().expect("it was asked for").write_all(&line) {
-            Ok(()) => Ok(process),
-            Err(_) => Err(process.obituary()),
-        }
-    }
-
-    /// Waits until it serves; returns its certificate.
-    pub fn readiness(&mut self) -> Result<Option<Vec<u8>>, String> {
-        match self.report()? {
-            Report::Ready { trust } => Ok(trust),
-            Report::Done(_) => Err(format!("{} ended before it began", self.name)),
-            Report::Failed(why) => Err(why),
-        }
-    }
-
-    /// Waits until it is done; returns its events.
-    pub fn finish(&mut self) -> Result<Vec<Record>, String> {
-        match self.report()? {
-            Report::Done(records) => Ok(records),
-            Report::Ready { .. } => Err(format!("{} said something unexpected", self.name)),
-            Report::Failed(why) => Err(why),
-        }
-    }
-
-    /// Tells it to stop.
-    pub fn stop(&mut self) {
-        self.input = None;
-    }
-
-    fn report(&mut self) -> Result<Report, String> {
-        let mut line = String::new();
-        match self.output.read_line(&mut line) {
-            Ok(1..) => serde_json::from_str(&line)
-                .map_err(|why| format!("{} said something unexpected: {why}", self.name)),
-            Ok(0) | Err(_) => Err(self.obituary()),
-        }
+        let _ = self.input.as_mut().map(|input| input.write_all(&line));
     }
 
     /// What is known of a process that has ended without a word.
-    fn obituary(&mut self) -> String {
+    fn obituary(&mut self, why: &str) -> String {
         let _ = self.child.kill();
         let mut last_words = String::new();
-        if let Some(mut errors) = self.child.stderr.take() {
-            let _ = errors.read_to_string(&mut last_words);
+        if let Some(errors) = self.child.stderr.take() {
+            let _ = errors.take(LAST_WORDS_MAX).read_to_string(&mut last_words);
         }
         let status = self.child.wait();
         let status = status.map_or_else(|why| why.to_string(), |status| status.to_string());
-        format!("{} died ({status}): {}", self.name, last_words.trim())
+        format!("{} died ({status}{why}): {}", name(self.role), last_words.trim())
     }
 }
 
@@ -102,3 +190,43 @@ impl Drop for Process {
         let _ = self.child.wait();
     }
 }
+
+/// Passes on what an end says until it says nothing more, or nobody wants to know.
+fn listen(role: Role, output: ChildStdout, reports: &Sender<(Role, Heard)>) {
+    let mut output = BufReader::new(output);
+    let mut line = String::new();
+    loop {
+        line.clear();
+        let heard = match output.read_line(&mut line) {
+            Ok(1..) => match serde_json::from_str(&line) {
+                Ok(report) => Heard::Report(report),
+                Err(why) => Heard::Gone(format!(", after something unexpected: {why}")),
+            },
+            Ok(0) | Err(_) => Heard::Gone(String::new()),
+        };
+        let is_last = matches!(heard, Heard::Gone(_));
+        if reports.send((role, heard)).is_err() || is_last {
+            return;
+        }
+    }
+}
+
+fn out_of_turn(role: Role) -> String {
+    format!("{} said something out of its turn", name(role))
+}
+
+fn name(role: Role) -> &'static str {
+    match role {
+        Role::Server => "the server",
+        Role::Clients => "the clients' process",
+    }
+}
+
+/// An end that is at work speaks every second; one on a crowded machine may be late.
+const SILENCE_MAX: Duration = Duration::from_secs(30);
+
+/// How often it is looked whether somebody is silent.
+const LISTENING: Duration = Duration::from_secs(3);
+
+/// Of what a dead process wrote to its standard error, in bytes.
+const LAST_WORDS_MAX: u64 = 1 << 16;

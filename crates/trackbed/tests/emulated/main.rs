@@ -161,6 +161,24 @@ fn a_server_that_dies_fails_its_run_and_no_other() {
     assert_eq!((&cell["failed"], &cell["metrics"]["completion_ms"]["n"]), (&1.into(), &1.into()));
 }
 
+/// A process that is stopped keeps its connections open and answers nothing.
+#[test]
+fn a_server_that_hangs_fails_its_run_and_no_other() {
+    let Some(scratch) = Scratch::new("hang") else { return };
+    let words = ["bulk", "--runs", "2", "--set", "protocol=tcp", "--set", "congestion=cubic"];
+    let slow = ["--set", "workload.size=2MB", "--set", "link.delay=100ms", "--json"];
+    let child = start(scratch.command(&[&words[..], &slow].concat()));
+    let server = eventually("the server is there", || ends_of(&child).first().copied());
+    kill_process(server, Signal::STOP).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let cell = &document["cells"][0];
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!((&cell["failed"], &cell["metrics"]["completion_ms"]["n"]), (&1.into(), &1.into()));
+    let runs = fs::read_to_string(scratch.0.join("out/runs.jsonl")).unwrap();
+    assert!(runs.contains("it hangs or was stopped"), "{runs}");
+}
+
 #[test]
 fn the_ends_do_not_outlive_a_run_that_is_killed() {
     let Some(scratch) = Scratch::new("killed") else { return };
