@@ -16,7 +16,7 @@ use trackbed_protocols::{
     TransportParameters,
 };
 use trackbed_substrate::simulated::{Cancel, Hosts, RunError, Simulation};
-use trackbed_workloads::Stage;
+use trackbed_workloads::{Patience, Stage};
 
 use crate::capture::Capture;
 use crate::scenario::Cell;
@@ -160,6 +160,7 @@ async fn drive(
         phones,
         server: SERVER,
         handshake: endpoint.handshake,
+        patience: Patience::VIRTUAL,
         seed: seed.child("workload"),
         log: log.clone(),
     };

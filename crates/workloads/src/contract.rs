@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::rc::Rc;
+use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
 use trackbed_core::{Arguments, EventLog, Parameter, Seed};
@@ -62,10 +63,32 @@ pub struct Stage {
     pub server: SocketAddr,
     /// How the dialers begin connections.
     pub handshake: Handshake,
+    /// How long the warm-up lets things come to rest.
+    pub patience: Patience,
     /// The seed of the run.
     pub seed: Seed,
     /// Where events are recorded.
     pub log: EventLog,
+}
+
+/// How long a warm-up waits for what cannot be seen to happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// At the least for session tickets, before the connection that brings them is closed.
+    pub tickets: Duration,
+    /// After the last close, so that nothing of the warm-up is under way in the measured part.
+    pub quiet: Duration,
+}
+
+impl Patience {
+    /// Where waiting costs nothing: enough for a ticket that is lost several times.
+    pub const VIRTUAL: Patience =
+        Patience { tickets: Duration::from_secs(2), quiet: Duration::from_secs(1) };
+
+    /// Where somebody waits: enough for a ticket or a last segment that is lost once and sent again
+    /// after 200 ms, the least time-out of the kernel's TCP.
+    pub const REAL: Patience =
+        Patience { tickets: Duration::from_millis(300), quiet: Duration::from_millis(300) };
 }
 
 /// A strict sequence of round trips by one phone: connections one after the other, and on each

@@ -9,7 +9,7 @@ use trackbed_core::{EventLog, Time};
 use trackbed_protocols::{Error, Handshake, Request, Response, Service, body};
 use trackbed_substrate::{now, sleep, sleep_until, spawn_named};
 
-use crate::contract::Stage;
+use crate::contract::{Patience, Stage};
 use crate::limit::before;
 use crate::phone::Phone;
 
@@ -27,7 +27,7 @@ pub(crate) async fn warm_up(stage: &Stage) -> bool {
         .map(|phone| {
             let at = start + SPACING * phone.number;
             let name = format!("phone {} warming up", phone.number);
-            (phone.number, spawn_named(name, warm_up_phone(phone, at)))
+            (phone.number, spawn_named(name, warm_up_phone(phone, at, stage.patience)))
         })
         .collect();
     let (reporters, mut all_warm) = (Phone::all(stage, &stage.log), true);
@@ -38,15 +38,15 @@ pub(crate) async fn warm_up(stage: &Stage) -> bool {
             all_warm = false;
         }
     }
-    sleep(QUIET).await;
+    sleep(stage.patience.quiet).await;
     all_warm
 }
 
-async fn warm_up_phone(phone: Rc<Phone>, at: Time) -> Result<(), String> {
+async fn warm_up_phone(phone: Rc<Phone>, at: Time, patience: Patience) -> Result<(), String> {
     sleep_until(at).await;
     let mut reason = String::new();
     for _ in 0..ATTEMPTS_MAX {
-        match before(now() + ATTEMPT_MAX, session(&phone)).await {
+        match before(now() + ATTEMPT_MAX, session(&phone, patience)).await {
             Some(Ok(())) => return Ok(()),
             Some(Err(why)) => reason = why.to_string(),
             None => reason = format!("no answer within {} s", ATTEMPT_MAX.as_secs()),
@@ -57,13 +57,13 @@ async fn warm_up_phone(phone: Rc<Phone>, at: Time) -> Result<(), String> {
 }
 
 /// One connection with one exchange, closed when the session tickets have had time to arrive.
-async fn session(phone: &Rc<Phone>) -> Result<(), Error> {
+async fn session(phone: &Rc<Phone>, patience: Patience) -> Result<(), Error> {
     let line = Rc::clone(phone).open().await?;
     let response =
         line.exchange(Request { path: WARM_UP_PATH.to_owned(), body: body::empty() }).await?;
     body::drain(response.body).await?;
     let round_trips = line.smoothed_rtt().unwrap_or_default() * TICKETS_ROUND_TRIPS;
-    sleep(round_trips.max(TICKETS_MIN)).await;
+    sleep(round_trips.max(patience.tickets)).await;
     line.close().await;
     Ok(())
 }
@@ -95,7 +95,3 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// Tickets follow the handshake at once. The rest is for those that are lost and sent again.
 const TICKETS_ROUND_TRIPS: u32 = 5;
-const TICKETS_MIN: Duration = Duration::from_secs(2);
-
-/// After the last close, so that nothing of the warm-up is under way in the measured part.
-const QUIET: Duration = Duration::from_secs(1);

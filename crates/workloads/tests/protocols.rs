@@ -18,7 +18,7 @@ use trackbed_protocols::{
     Transport, registry,
 };
 use trackbed_substrate::simulated::Simulation;
-use trackbed_workloads::{Prepared, Stage};
+use trackbed_workloads::{Patience, Prepared, Stage};
 
 /// A way to reach the server: a protocol, a version of TLS and a handshake.
 #[derive(Clone, Copy)]
@@ -150,6 +150,7 @@ fn run_over(prepared: &dyn Prepared, endpoint: Endpoint, loss: Ratio, seed: Seed
             phones: (0..prepared.phones()).map(dialer).collect(),
             server: server.local_addr(),
             handshake: endpoint.handshake,
+            patience: Patience::VIRTUAL,
             seed,
             log: log.clone(),
         };

@@ -16,7 +16,7 @@ use trackbed_protocols::{
 };
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 use trackbed_substrate::{Cancel, now, sleep, spawn_named};
-use trackbed_workloads::Stage;
+use trackbed_workloads::{Patience, Stage};
 
 use super::conversation::{Job, Report, Role, Start};
 use super::machine::{self, Usage};
@@ -165,6 +165,7 @@ async fn drive(
         phones,
         server: SERVER,
         handshake: endpoint.handshake,
+        patience: Patience::REAL,
         seed: seed.child("workload"),
         log: log.clone(),
     };

@@ -16,7 +16,7 @@ use trackbed_protocols::{
 };
 use trackbed_substrate::simulated::Simulation;
 use trackbed_substrate::{now, sleep};
-use trackbed_workloads::{Prepared, Stage};
+use trackbed_workloads::{Patience, Prepared, Stage};
 
 /// How the protocol behaves. The default is a set-up of 20 ms, 5 ms one way, and no trouble.
 #[derive(Clone)]
@@ -90,6 +90,7 @@ pub fn run_with(
             phones: (0..prepared.phones()).map(|_| dialer()).collect(),
             server: SocketAddr::from(([10, 0, 0, 2], 443)),
             handshake: behaviour.handshake,
+            patience: Patience::VIRTUAL,
             seed,
             log: log.clone(),
         };
