@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, AsRawFd};
 
 use netlink_packet_route::AddressFamily;
@@ -16,6 +16,7 @@ use netlink_packet_route::link::{
 use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
 };
+use netlink_packet_route::rule::{RuleAction, RuleAttribute, RuleMessage};
 use rustix::net::netdevice::name_to_index;
 
 use super::NetNamespace;
@@ -147,6 +148,38 @@ impl Interface {
     /// # Errors
     /// If the kernel refuses.
     pub fn add_route(&self, (network, prefix): Address) -> Result<(), NamespaceError> {
+        self.route((network, prefix), RouteHeader::RT_TABLE_MAIN.into())
+    }
+
+    /// Sends what comes from `source` through the interface, whatever it goes to: a machine with
+    /// several paths has an address on each, and packets take the path of the address that they
+    /// come from. On a machine without IPv6 an IPv6 address is passed over.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn add_route_from(&self, source: IpAddr) -> Result<(), NamespaceError> {
+        if source.is_ipv6() && !has_ipv6() {
+            return Ok(());
+        }
+        // Every interface has a table of its own, beyond those that the kernel knows.
+        let table = SOURCE_TABLES + self.index;
+        let everything = match source {
+            IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+            IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
+        };
+        self.route((everything, 0), table)?;
+        let mut message = RuleMessage::default();
+        message.header.family = family(source);
+        message.header.src_len = if source.is_ipv4() { 32 } else { 128 };
+        message.header.action = RuleAction::ToTable;
+        message.attributes = vec![RuleAttribute::Source(source), RuleAttribute::Table(table)];
+        let added = request(Request::Rule(message));
+        added.map_err(|why| {
+            configure(format!("cannot route what comes from {source} by \"{}\"", self.name), why)
+        })
+    }
+
+    fn route(&self, (network, prefix): Address, table: u32) -> Result<(), NamespaceError> {
         if network.is_ipv6() && !has_ipv6() {
             return Ok(());
         }
@@ -154,13 +187,12 @@ impl Interface {
         message.header = RouteHeader {
             address_family: family(network),
             destination_prefix_length: prefix,
-            table: RouteHeader::RT_TABLE_MAIN,
             protocol: RouteProtocol::Static,
             scope: RouteScope::Link,
             kind: RouteType::Unicast,
             ..RouteHeader::default()
         };
-        message.attributes.push(RouteAttribute::Oif(self.index));
+        message.attributes = vec![RouteAttribute::Table(table), RouteAttribute::Oif(self.index)];
         if prefix > 0 {
             let network = match network {
                 IpAddr::V4(network) => RouteAddress::Inet(network),
@@ -196,3 +228,6 @@ fn configure(what: String, why: io::Error) -> NamespaceError {
 fn has_ipv6() -> bool {
     fs::exists("/proc/net/if_inet6").unwrap_or(false)
 }
+
+/// Tables of routes below this number have other uses.
+const SOURCE_TABLES: u32 = 1_000;

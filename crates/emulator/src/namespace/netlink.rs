@@ -10,6 +10,7 @@ use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::address::AddressMessage;
 use netlink_packet_route::link::LinkMessage;
 use netlink_packet_route::route::RouteMessage;
+use netlink_packet_route::rule::RuleMessage;
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 
@@ -24,6 +25,8 @@ pub(super) enum Request {
     NewAddress(AddressMessage),
     /// Adds a route, in place of one to the same destination.
     Route(RouteMessage),
+    /// Adds a rule that says which packets a table of routes is for.
+    Rule(RuleMessage),
 }
 
 /// Sends a request in the calling thread's network namespace and waits for the answer.
@@ -43,6 +46,7 @@ pub(super) fn request(request: Request) -> io::Result<()> {
         Request::Route(route) => {
             (RouteNetlinkMessage::NewRoute(route), NLM_F_CREATE | NLM_F_REPLACE)
         }
+        Request::Rule(rule) => (RouteNetlinkMessage::NewRule(rule), NLM_F_CREATE | NLM_F_EXCL),
     };
     let mut message = NetlinkMessage::from(message);
     message.header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
