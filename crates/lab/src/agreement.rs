@@ -2,7 +2,7 @@
 
 use trackbed_measure::results::{Agreement, AgreementVerdict, RunResult};
 use trackbed_protocols::Transport;
-use trackbed_stats::{EquivalenceVerdict, Sample, equivalence};
+use trackbed_stats::{EquivalenceVerdict, equivalence};
 
 use crate::aggregate::{run_means, sorted_by_cell};
 use crate::scenario::{Cell, Plan};
@@ -12,30 +12,26 @@ use crate::scenario::{Cell, Plan};
 const MARGIN_QUIC: f64 = 0.03;
 const MARGIN_TCP: f64 = 0.10;
 
-/// Compares the runs of a plan in virtual time with those on the emulated substrate, cell by cell.
-/// Cells without runs on both sides are left out, and so are runs that this machine could not keep
-/// up with.
+/// Compares the runs of a plan in virtual time with those on the emulated substrate, cell by cell
+/// and run by run: run k of both had the same seed. Cells without runs on both sides are left out,
+/// and so are runs that this machine could not keep up with.
 pub fn compare(plan: &Plan, virtually: &[RunResult], emulated: &[RunResult]) -> Vec<Agreement> {
     let emulated: Vec<RunResult> =
         emulated.iter().filter(|run| !run.is_invalid()).cloned().collect();
     let (first, second) = (sorted_by_cell(plan, virtually), sorted_by_cell(plan, &emulated));
     let cells = plan.cells.iter().enumerate().zip(first.iter().zip(&second));
     let compared = cells.filter_map(|((index, cell), (first, second))| {
-        let sample = |runs: &[&RunResult]| {
-            let means: Vec<f64> =
-                run_means(runs, METRIC, plan.runs).into_iter().flatten().collect();
-            Sample::new(&means).ok()
-        };
-        let (first, second) = (sample(first)?, sample(second)?);
+        let means = |runs: &[&RunResult]| run_means(runs, METRIC, plan.runs);
         let margin = margin(cell);
-        let found = equivalence(&first, &second, margin).ok()?;
+        let found = equivalence(&means(first), &means(second), margin).ok()?;
         let names: Vec<String> = cell.factors.iter().map(|(_, value)| value.to_string()).collect();
         Some(Agreement {
             cell: index as u32,
             name: names.join(" "),
             metric: METRIC.to_owned(),
-            virtually: (first.mean(), first.len() as u32),
-            emulated: (second.mean(), second.len() as u32),
+            virtually: found.means[0],
+            emulated: found.means[1],
+            pairs: found.n as u32,
             ratio: found.ratio,
             ci90: found.ci90,
             margin,

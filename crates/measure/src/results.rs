@@ -247,10 +247,12 @@ pub struct Agreement {
     pub name: String,
     /// The metric that is compared.
     pub metric: String,
-    /// The mean in virtual time, and how many runs it is of.
-    pub virtually: (f64, u32),
-    /// The mean on the emulated substrate, and how many runs it is of.
-    pub emulated: (f64, u32),
+    /// The mean in virtual time, over the runs that both have.
+    pub virtually: f64,
+    /// The mean on the emulated substrate, over the same runs.
+    pub emulated: f64,
+    /// How many these are.
+    pub pairs: u32,
     /// The second mean over the first.
     pub ratio: f64,
     /// The 90 % interval of the ratio, for two one-sided tests at 5 %.

@@ -16,12 +16,12 @@ pub fn render(cells: &[Agreement]) -> String {
         _ => (title, Align::Right),
     }));
     for cell in cells {
-        let decimals = Decimals::of([cell.virtually.0, cell.emulated.0]);
+        let decimals = Decimals::of([cell.virtually, cell.emulated]);
         table.row([
             format!("{} {}", cell.cell, cell.name),
-            decimals.text(cell.virtually.0),
-            decimals.text(cell.emulated.0),
-            format!("{}, {}", cell.virtually.1, cell.emulated.1),
+            decimals.text(cell.virtually),
+            decimals.text(cell.emulated),
+            cell.pairs.to_string(),
             format!("{:.3}", cell.ratio),
             format!("[{:.3}, {:.3}]", cell.ci90[0], cell.ci90[1]),
             format!("{:.0} %", cell.margin * 100.0),

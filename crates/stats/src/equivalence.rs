@@ -1,11 +1,13 @@
 //! Whether two ways of measuring the same thing agree.
 
-use crate::sample::quantile_of_sorted;
-use crate::{Bootstrap, DEFAULT_SEED, MIN_PAIRS, Sample, StatsError};
+use crate::sample::{check_range, quantile_of_sorted};
+use crate::{Bootstrap, DEFAULT_SEED, MIN_PAIRS, StatsError};
 
 /// How a second mean compares with a first one, as a ratio.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Equivalence {
+    /// The means, over the pairs in which both succeeded.
+    pub means: [f64; 2],
     /// The second mean over the first.
     pub ratio: f64,
     /// The 90 % interval of the ratio: where it lies within a margin, both one-sided tests at 5 %
@@ -13,6 +15,8 @@ pub struct Equivalence {
     /// tests procedure and the power approach for assessing the equivalence of average
     /// bioavailability", J. Pharmacokin. Biopharm. 15, 1987).
     pub ci90: [f64; 2],
+    /// The number of pairs in which both succeeded.
+    pub n: usize,
     /// What this says about the margin that was asked for.
     pub verdict: EquivalenceVerdict,
 }
@@ -28,79 +32,122 @@ pub enum EquivalenceVerdict {
     Undecided,
 }
 
-/// Compares the means of two samples, drawn independently of each other, with values above zero.
-/// `margin` is how far the ratio may be from 1, for example 0.03.
+/// Compares the means of two ways to do the same thing, with values above zero: `first[k]` and
+/// `second[k]` come from the same seed, and `None` is a run that is missing. `margin` is how far the
+/// ratio may be from 1, for example 0.03.
 ///
-/// The interval is the percentile interval of the bootstrap, each sample resampled on its own. With
-/// fewer than [`MIN_PAIRS`] values on a side there is no verdict.
+/// The interval is the percentile interval of the bootstrap over pairs: as far as the same seed
+/// brings the same misfortunes, they cancel; as far as it does not, the interval is as wide as that
+/// of two samples drawn independently. With fewer than [`MIN_PAIRS`] pairs there is no verdict.
 ///
 /// # Errors
-/// [`StatsError::StatisticOutOfRange`] if the first sample has a value that is not above zero.
+/// [`StatsError::LengthMismatch`], [`StatsError::OutOfRange`] for a value that is not finite,
+/// [`StatsError::Empty`] if no pair is complete, and [`StatsError::StatisticOutOfRange`] if a value
+/// of the first is not above zero.
 pub fn equivalence(
-    first: &Sample,
-    second: &Sample,
+    first: &[Option<f64>],
+    second: &[Option<f64>],
     margin: f64,
 ) -> Result<Equivalence, StatsError> {
-    if first.min() <= 0.0 {
-        return Err(StatsError::StatisticOutOfRange(first.min()));
+    if first.len() != second.len() {
+        return Err(StatsError::LengthMismatch { first: first.len(), second: second.len() });
     }
-    let means = |sample: &Sample, seed: u64| {
-        Bootstrap::new(seed).replicate(sample.sorted(), crate::sample::mean)
+    let both = first.iter().zip(second).filter_map(|(first, second)| first.zip(*second));
+    let mut pairs: Vec<(f64, f64)> = both.collect();
+    for (index, (first, second)) in pairs.iter().enumerate() {
+        check_range(index, *first)?;
+        check_range(index, *second)?;
+        if *first <= 0.0 {
+            return Err(StatsError::StatisticOutOfRange(*first));
+        }
+    }
+    if pairs.is_empty() {
+        return Err(StatsError::Empty);
+    }
+    // So that the order in the input cannot show.
+    pairs.sort_unstable_by(|x, y| x.0.total_cmp(&y.0).then(x.1.total_cmp(&y.1)));
+    let ratio = |pairs: &[(f64, f64)]| {
+        let [first, second] = sums(pairs);
+        second / first
     };
-    let (below, above) = (means(first, DEFAULT_SEED), means(second, DEFAULT_SEED + 1));
-    let mut ratios: Vec<f64> =
-        below.iter().zip(&above).map(|(first, second)| second / first).collect();
+    let mut ratios = Bootstrap::new(DEFAULT_SEED).replicate(&pairs, ratio);
     ratios.sort_unstable_by(f64::total_cmp);
     let ci90 = [0.05, 0.95].map(|p| quantile_of_sorted(&ratios, p));
-    let few = first.len().min(second.len()) < MIN_PAIRS;
     let verdict = match ci90 {
-        _ if few => EquivalenceVerdict::Undecided,
+        _ if pairs.len() < MIN_PAIRS => EquivalenceVerdict::Undecided,
         [low, high] if low >= 1.0 - margin && high <= 1.0 + margin => {
             EquivalenceVerdict::Equivalent
         }
         [low, high] if low > 1.0 + margin || high < 1.0 - margin => EquivalenceVerdict::Different,
         _ => EquivalenceVerdict::Undecided,
     };
-    Ok(Equivalence { ratio: second.mean() / first.mean(), ci90, verdict })
+    let means = sums(&pairs).map(|sum| sum / pairs.len() as f64);
+    Ok(Equivalence { means, ratio: ratio(&pairs), ci90, n: pairs.len(), verdict })
+}
+
+fn sums(pairs: &[(f64, f64)]) -> [f64; 2] {
+    pairs.iter().fold([0.0, 0.0], |[first, second], pair| [first + pair.0, second + pair.1])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// 30 values around `centre`, the same spread every time.
-    fn sample(centre: f64) -> Sample {
-        let values: Vec<f64> =
-            (0..30).map(|i| centre * (1.0 + (f64::from(i) - 14.5) / 1_000.0)).collect();
-        Sample::new(&values).unwrap()
+    /// 30 values around `centre`, the same spread every time, beginning with the `turn`-th.
+    fn values(centre: f64, turn: usize) -> Vec<Option<f64>> {
+        let mut values: Vec<Option<f64>> =
+            (0..30).map(|i| Some(centre * (1.0 + (f64::from(i) - 14.5) / 1_000.0))).collect();
+        values.rotate_left(turn);
+        values
     }
 
     #[test]
     fn the_interval_decides() {
-        let base = sample(100.0);
+        let base = values(100.0, 0);
         let verdict =
-            |second: f64, margin| equivalence(&base, &sample(second), margin).unwrap().verdict;
+            |second: f64, margin| equivalence(&base, &values(second, 7), margin).unwrap().verdict;
         assert_eq!(verdict(101.0, 0.03), EquivalenceVerdict::Equivalent);
         assert_eq!(verdict(103.0, 0.03), EquivalenceVerdict::Undecided);
         assert_eq!(verdict(106.0, 0.03), EquivalenceVerdict::Different);
         assert_eq!(verdict(94.0, 0.03), EquivalenceVerdict::Different);
     }
 
-    /// The ratio of two means of n values with standard deviation s each, both about m, has the
-    /// standard deviation s/m sqrt(2/n); a 90 % interval is 1.645 of them on each side.
+    /// What both share cancels: the interval is as narrow as their differences vary.
+    #[test]
+    fn what_the_pairs_share_does_not_widen_the_interval() {
+        let (base, twice) = (values(100.0, 0), values(200.0, 0));
+        let found = equivalence(&base, &twice, 0.03).unwrap();
+        assert!(found.ci90.iter().all(|end| (end - 2.0).abs() < 1e-9), "{found:?}");
+        assert_eq!((found.n, found.means), (30, [100.0, 200.0]));
+    }
+
+    /// Of unrelated values with standard deviation s about m the ratio of means over n pairs has
+    /// the standard deviation s/m sqrt(2 (1 - r) / n), r being their correlation; a 90 % interval
+    /// is 1.645 of them on each side.
     #[test]
     fn the_interval_is_as_wide_as_arithmetic_says() {
-        let found = equivalence(&sample(100.0), &sample(100.0), 0.03).unwrap();
-        let spread = sample(100.0).standard_deviation() / 100.0 * (2.0_f64 / 30.0).sqrt();
+        let first = values(100.0, 0);
+        let second: Vec<Option<f64>> = (0..30).map(|i| first[i * 7 % 30]).collect();
+        let found = equivalence(&first, &second, 0.03).unwrap();
+        let deviations = |values: &[Option<f64>]| -> Vec<f64> {
+            values.iter().map(|value| value.unwrap() - 100.0).collect()
+        };
+        let (x, y) = (deviations(&first), deviations(&second));
+        let variance = x.iter().map(|x| x * x).sum::<f64>() / 29.0;
+        let correlation = x.iter().zip(&y).map(|(x, y)| x * y).sum::<f64>() / 29.0 / variance;
+        let spread = variance.sqrt() / 100.0 * (2.0 * (1.0 - correlation) / 30.0).sqrt();
         let width = found.ci90[1] - found.ci90[0];
-        assert!((width / (2.0 * 1.645 * spread) - 1.0).abs() < 0.05, "{width}");
-        assert_eq!(found.ratio, 1.0);
+        assert!((width / (2.0 * 1.645 * spread) - 1.0).abs() < 0.05, "{width} {spread}");
     }
 
     #[test]
-    fn few_values_decide_nothing() {
-        let few = Sample::new(&[1.0, 1.0, 1.0]).unwrap();
+    fn few_pairs_decide_nothing_and_wrong_values_are_refused() {
+        let few = vec![Some(1.0); 5];
         assert_eq!(equivalence(&few, &few, 0.5).unwrap().verdict, EquivalenceVerdict::Undecided);
-        assert!(equivalence(&Sample::new(&[0.0]).unwrap(), &few, 0.5).is_err());
+        let gaps = [Some(1.0), None, Some(1.0)];
+        assert_eq!(equivalence(&gaps, &few[..3], 0.5).unwrap().n, 2);
+        assert!(equivalence(&[Some(0.0)], &few[..1], 0.5).is_err());
+        assert!(equivalence(&[None], &few[..1], 0.5).is_err());
+        assert!(equivalence(&few, &gaps, 0.5).is_err());
     }
 }
