@@ -1,12 +1,14 @@
 //! The project's chores: `cargo xtask test` is the one command that tests everything.
 #![forbid(unsafe_code)]
 
+mod agreement;
 mod steps;
 mod tools;
 
 use std::process::ExitCode;
 use std::time::Instant;
 
+use agreement::Extent;
 use steps::Step;
 
 const USAGE: &str = "\
@@ -17,6 +19,8 @@ Chores:
   swarm [RUNS]      random topologies, faults and protocols, 20000 runs unless said otherwise
   bench             all benchmarks, figures on stdout
   kernel-agreement  regenerates crates/tcp/kernel-agreement.md: our TCP against the kernel's
+  agreement [short] regenerates docs/agreement.md: virtual against emulated, half an hour on an
+                    idle machine; \"short\" prints a few rows of it
   reference         regenerates docs/reference.md from the registries
   fuzz [SECONDS]    runs every fuzz target for that long, 60 s unless said otherwise
                     (needs nightly Rust and `cargo install cargo-fuzz`)
@@ -31,6 +35,8 @@ fn main() -> ExitCode {
         ["swarm", runs] if runs.parse::<u64>().is_ok_and(|runs| runs > 0) => steps::swarm(runs),
         ["bench"] => steps::bench(),
         ["kernel-agreement"] => steps::kernel_agreement(),
+        ["agreement"] => steps::agreement(Extent::Full),
+        ["agreement", "short"] => steps::agreement(Extent::Short),
         ["reference"] => steps::reference(),
         ["fuzz"] => steps::fuzz("60"),
         ["fuzz", seconds] if seconds.parse::<u64>().is_ok_and(|s| s > 0) => steps::fuzz(seconds),

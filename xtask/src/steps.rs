@@ -3,6 +3,7 @@
 use std::fmt;
 use std::process::Command;
 
+use crate::agreement::{self, Extent};
 use crate::tools;
 
 /// One command, or one piece of preparation.
@@ -11,6 +12,8 @@ pub enum Step {
     Cargo(Vec<String>, Vec<(String, String)>),
     /// Makes programs from outside available.
     Tools,
+    /// Compares the substrates.
+    Agreement(Extent),
 }
 
 impl Step {
@@ -24,7 +27,7 @@ impl Step {
                 variables.push((name.to_owned(), value.to_owned()));
                 Step::Cargo(words, variables)
             }
-            Step::Tools => Step::Tools,
+            other => other,
         }
     }
 
@@ -32,6 +35,7 @@ impl Step {
     pub fn run(&self) -> Result<(), String> {
         match self {
             Step::Tools => tools::provide(),
+            Step::Agreement(extent) => agreement::run(*extent),
             Step::Cargo(words, variables) => {
                 let status = Command::new(env!("CARGO"))
                     .args(words)
@@ -48,6 +52,7 @@ impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Step::Tools => f.write_str("programs that some tests use"),
+            Step::Agreement(_) => f.write_str("virtual against emulated"),
             Step::Cargo(words, variables) => {
                 for (name, value) in variables {
                     write!(f, "{name}={value} ")?;
@@ -68,6 +73,8 @@ pub fn test() -> Vec<Step> {
         Step::cargo("test --workspace"),
         Step::cargo("test --release -p trackbed-tests"),
         Step::cargo("test --release -p trackbed-tcp"),
+        Step::cargo("build --release --bin trackbed"),
+        Step::Agreement(Extent::Short),
         Step::cargo("doc --workspace --no-deps").with("RUSTDOCFLAGS", "-D warnings"),
     ]
 }
@@ -86,6 +93,11 @@ pub fn bench() -> Vec<Step> {
 /// Our TCP against the kernel's measured times.
 pub fn kernel_agreement() -> Vec<Step> {
     vec![Step::cargo("run --release -p trackbed-tcp --example kernel_grid")]
+}
+
+/// The virtual substrate against the emulated one.
+pub fn agreement(extent: Extent) -> Vec<Step> {
+    vec![Step::cargo("build --release --bin trackbed"), Step::Agreement(extent)]
 }
 
 /// The reference page, from the registries.
