@@ -2,9 +2,8 @@
 
 use std::ffi::OsString;
 use std::io::{self, BufRead as _, Read as _, Write as _};
+use std::os::fd::AsFd as _;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -15,12 +14,12 @@ use trackbed_protocols::{
     ClientConfig, Dialer, Error, Ledger, LedgerTotals, ServerConfig, TransportParameters, Trust,
 };
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
-use trackbed_substrate::{Cancel, now, sleep, spawn_named};
+use trackbed_substrate::{now, sleep, spawn_named};
 use trackbed_workloads::{Patience, Stage};
 
 use super::conversation::{Job, Report, Role, Start};
 use super::machine::{self, Usage};
-use crate::run::Runner;
+use super::warm_up::warm_up;
 use crate::scenario::{self, Cell as PlanCell, Override, Source};
 use crate::track::{SERVER, SERVER_ADDRESSES, SERVER_NAME, phone_addresses, phone_name};
 
@@ -46,22 +45,18 @@ fn work(job: Job) -> Result<Vec<Record>, String> {
     }
     let cell = &plan.cells[job.cell as usize];
     let seed = Seed::of_run(plan.seed, u64::from(job.run));
-    warm_up(cell);
+    warm_up(&cell.endpoint);
     tell(&Report::Prepared);
     let Start { origin, trust } = order()?;
     let execution =
         Execution::new(Origin::from_nanos(origin)).with_time_limit(Time::from_millis(RUN_MAX_MS));
     let log = EventLog::default();
-    let stop = input_ends();
     let finished = match job.role {
-        Role::Server => execution.run(|machine| serve(cell, machine, log.clone(), stop)),
+        Role::Server => execution.run(|machine| serve(cell, machine, log.clone())),
         Role::Clients => {
             // Whoever started us is gone, and nobody will hear what comes out.
-            thread::spawn(move || {
-                while !stop.load(Ordering::Relaxed) {
-                    #[expect(clippy::disallowed_methods, reason = "nothing here is simulated")]
-                    thread::sleep(STOP_PERIOD);
-                }
+            thread::spawn(|| {
+                let _ = io::stdin().lock().read_to_end(&mut Vec::new());
                 std::process::exit(1);
             });
             execution.run(|machine| drive(cell, seed, machine, log.clone(), trust))
@@ -88,35 +83,8 @@ async fn stay_in_touch() {
     }
 }
 
-/// Goes through the same protocol once in virtual time: code is then in memory and tables are
-/// made, as in a program that has been running for a while. Nothing of it touches the network.
-fn warm_up(cell: &PlanCell) {
-    let source = Source::Text { name: "warm-up".to_owned(), text: WARM_UP.to_owned() };
-    let Ok(plan) = scenario::load(&source, &[]) else { return };
-    let short = plan.cells.into_iter().next();
-    let short = short.map(|short| PlanCell { endpoint: cell.endpoint.clone(), ..short });
-    // What comes of it is of no interest.
-    let _ = short.map(|short| Runner::new(Cancel::new()).execute(&short, plan.seed, 0));
-}
-
-/// A flag that rises when our input ends.
-fn input_ends() -> Arc<AtomicBool> {
-    let ended = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&ended);
-    thread::spawn(move || {
-        let _ = io::stdin().lock().read_to_end(&mut Vec::new());
-        flag.store(true, Ordering::Relaxed);
-    });
-    ended
-}
-
-/// Serves until `stop`.
-async fn serve(
-    cell: &PlanCell,
-    machine: Machine,
-    log: EventLog,
-    stop: Arc<AtomicBool>,
-) -> Result<(), Error> {
+/// Serves until our input ends.
+async fn serve(cell: &PlanCell, machine: Machine, log: EventLog) -> Result<(), Error> {
     let endpoint = &cell.endpoint;
     let (begun, ledger) = (machine::usage(), Ledger::default());
     let transport =
@@ -128,8 +96,9 @@ async fn serve(
     let service = cell.workload.service(log.clone());
     let server = endpoint.protocol.serve(host, SERVER, &config, service)?;
     tell(&Report::Ready { trust: server.trust().map(|trust| trust.as_der().to_vec()) });
-    while !stop.load(Ordering::Relaxed) {
-        sleep(STOP_PERIOD).await;
+    if let Ok(input) = io::stdin().as_fd().try_clone_to_owned() {
+        // Whatever may be wrong with it: nobody tells us anything any more.
+        let _ = machine.closed(input).await;
     }
     drop(server);
     settle(End::Server, begun, &ledger, &machine, &log).await;
@@ -194,15 +163,6 @@ fn tell(report: &Report) {
     let _ = output.write_all(&line).and_then(|()| output.flush());
 }
 
-const WARM_UP: &str = "\
-protocol = \"tcp\"
-[link]
-delay = \"5 ms\"
-[workload]
-kind = \"messages\"
-count = 3
-";
-
 /// The first argument of an end: no command of ours, and nothing that a shell would write.
 pub(super) const ENDPOINT: &str = "@endpoint";
 
@@ -210,6 +170,5 @@ pub(super) const ENDPOINT: &str = "@endpoint";
 const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 /// A day, as in virtual time: longer than any transfer that makes sense.
 const RUN_MAX_MS: u64 = 86_400_000;
-const STOP_PERIOD: Duration = Duration::from_millis(5);
 /// What closing connections take to say so.
 const SETTLING: Duration = Duration::from_millis(5);

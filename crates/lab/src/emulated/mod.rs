@@ -6,6 +6,7 @@ mod endpoint;
 mod ground;
 mod machine;
 mod process;
+mod warm_up;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;

@@ -43,6 +43,7 @@ pub(crate) enum SocketKind {
     Udp,
     Tcp,
     Listener,
+    Pipe,
 }
 
 /// Opens an executor on this thread, for as long as the guard lives.

@@ -2,11 +2,13 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use futures_core::future::LocalBoxFuture;
 
 use super::listener::KernelTcpListener;
+use super::pipe;
 use super::tcp::KernelTcpStream;
 use super::udp::KernelUdpSocket;
 use super::world;
@@ -32,6 +34,15 @@ impl Machine {
     pub fn host(&self, name: &str, addresses: impl IntoIterator<Item = IpAddr>) -> Arc<dyn Host> {
         let addresses = addresses.into_iter().collect();
         Arc::new(KernelHost { run: self.run, name: name.to_owned(), addresses })
+    }
+
+    /// Resolves when nobody can write to `pipe` any more; what is written until then is thrown
+    /// away.
+    ///
+    /// # Errors
+    /// If it is no pipe or socket, or the run has ended.
+    pub fn closed(&self, pipe: OwnedFd) -> LocalBoxFuture<'static, io::Result<()>> {
+        Box::pin(pipe::closed(self.run, pipe))
     }
 
     /// How many datagrams the kernel has dropped so far because a UDP socket of the run had no room

@@ -41,6 +41,7 @@ mod host;
 mod listener;
 mod options;
 mod origin;
+mod pipe;
 mod reactor;
 mod source;
 mod super_datagram;

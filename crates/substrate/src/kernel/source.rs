@@ -33,6 +33,8 @@ pub(super) enum Detail {
     Udp(Udp),
     Tcp(Tcp),
     Listener(Listener),
+    /// The reading end of a pipe.
+    Pipe,
 }
 
 /// Which way an operation goes.
@@ -86,7 +88,7 @@ impl Source {
     pub(super) fn tcp(&mut self) -> &mut Tcp {
         match &mut self.detail {
             Detail::Tcp(tcp) => tcp,
-            Detail::Udp(_) | Detail::Listener(_) => {
+            Detail::Udp(_) | Detail::Listener(_) | Detail::Pipe => {
                 unreachable!("a stream's key is a connection's")
             }
         }
@@ -100,7 +102,7 @@ impl Source {
             // asked only when somebody wants to know.
             Detail::Udp(_) if self.writers.is_empty() => always,
             Detail::Udp(_) | Detail::Tcp(_) => always | EventFlags::OUT,
-            Detail::Listener(_) => always,
+            Detail::Listener(_) | Detail::Pipe => always,
         }
     }
 
@@ -170,6 +172,7 @@ impl fmt::Display for Source {
             }
             Detail::Tcp(tcp) => tcp.describe(self.descriptor.as_ref(), f),
             Detail::Listener(listener) => write!(f, "{listener}"),
+            Detail::Pipe => write!(f, "a pipe"),
         }
     }
 }

@@ -65,6 +65,7 @@ fn socket_name(world: &World, socket: SocketRef) -> String {
         SocketKind::Udp => name_of(world.udp.get(key)),
         SocketKind::Tcp => name_of(world.tcp.get(key)),
         SocketKind::Listener => name_of(world.listeners.get(key)),
+        SocketKind::Pipe => unreachable!("nothing here comes from another process"),
     }
 }
 

@@ -105,3 +105,17 @@ fn the_time_of_day_and_the_randomness_are_the_systems() {
     // Behind the run the clock is that of simulations again.
     assert!(wall_clock() < Duration::from_secs(1_767_225_600) + Duration::from_secs(3_600));
 }
+
+#[test]
+fn the_end_of_a_pipe_is_noticed_and_what_comes_before_is_not_it() {
+    let ended = execute(|machine| async move {
+        let (reader, writer) = rustix::pipe::pipe().unwrap();
+        let closed = spawn(machine.closed(reader));
+        rustix::io::write(&writer, b"not yet").unwrap();
+        sleep(Duration::from_millis(5)).await;
+        assert!(!closed.is_finished());
+        drop(writer);
+        closed.await.unwrap();
+    });
+    ended.unwrap();
+}

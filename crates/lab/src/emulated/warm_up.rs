@@ -1,0 +1,67 @@
+//! An end's warm-up: the same protocol on this machine alone, before anything is measured.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::rc::Rc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use trackbed_core::Time;
+use trackbed_protocols::{ClientConfig, Error, Handshake, Request, Response, ServerConfig, body};
+use trackbed_substrate::kernel::{Execution, Machine, Origin};
+use trackbed_substrate::sleep;
+
+use crate::scenario::Endpoint;
+
+/// Connects a client to a server over the loopback interface a few times: code is then in memory
+/// and tables are made, as in a program that has been running for a while.
+pub(super) fn warm_up(endpoint: &Endpoint) {
+    let execution = Execution::new(Origin::now()).with_time_limit(LIMIT);
+    // What goes wrong here will go wrong again where it counts, and be reported.
+    let _ = execution.run(|machine| exercise(endpoint, machine));
+}
+
+async fn exercise(endpoint: &Endpoint, machine: Machine) -> Result<(), Error> {
+    let host = machine.host("warm-up", [LOOPBACK]);
+    let config = ServerConfig {
+        tls: endpoint.tls_parameters(),
+        transport: endpoint.transport.clone(),
+        ..ServerConfig::default()
+    };
+    let answer = |request: Request| async {
+        let _ = body::drain(request.body).await;
+        Response { status: 200, body: body::full(Bytes::from_static(&[0; EXCHANGED])) }
+    };
+    let listen = SocketAddr::new(LOOPBACK, 0);
+    let server = endpoint.protocol.serve(host.clone(), listen, &config, Rc::new(answer))?;
+    let client = ClientConfig {
+        trust: server.trust().cloned(),
+        tls: endpoint.tls_parameters(),
+        handshake: endpoint.handshake,
+        local: Some(LOOPBACK),
+        transport: endpoint.transport.clone(),
+    };
+    let dialer = endpoint.protocol.dialer(host, &client)?;
+    for _ in 0..CONNECTIONS {
+        let connection = dialer.connect(server.local_addr()).await?;
+        for _ in 0..EXCHANGES {
+            let body = body::full(Bytes::from_static(&[0; EXCHANGED]));
+            let path = "/warm-up".to_owned();
+            let response = connection.exchange(Request { path, body }).await?;
+            body::drain(response.body).await?;
+        }
+        if endpoint.handshake != Handshake::New {
+            sleep(TICKETS).await;
+        }
+        connection.close().await;
+    }
+    Ok(())
+}
+
+const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+const CONNECTIONS: u32 = 5;
+const EXCHANGES: u32 = 5;
+/// About a message, in bytes.
+const EXCHANGED: usize = 1_000;
+/// What session tickets take to arrive.
+const TICKETS: Duration = Duration::from_millis(1);
+const LIMIT: Time = Time::from_millis(10_000);

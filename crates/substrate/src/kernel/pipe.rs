@@ -1,0 +1,64 @@
+//! Pipes from another process: pipe(7).
+
+use std::future::poll_fn;
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::task::{Context, Poll};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+use super::source::{Detail, Source, Way};
+use super::world;
+use crate::executor::{SocketKind, SocketRef, Wait, note};
+
+/// The reading end of a pipe.
+struct Pipe {
+    run: u64,
+    key: u32,
+}
+
+/// Resolves when nobody can write to `pipe` any more; what is written until then is thrown away.
+/// So it does when the run ends.
+pub(super) async fn closed(run: u64, pipe: OwnedFd) -> io::Result<()> {
+    let source = Source::new(pipe, Detail::Pipe);
+    let key = world::with(run, |world| world.insert(source)).ok_or_else(world::ended)??;
+    let pipe = Pipe { run, key };
+    poll_fn(|cx| pipe.poll_closed(cx)).await
+}
+
+impl Pipe {
+    fn poll_closed(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let polled = world::with(self.run, |world| {
+            world.poll(self.key, Way::Read, cx, |source| drain(source.descriptor()?))
+        });
+        let polled = polled.ok_or_else(world::ended)?;
+        if polled.is_pending() {
+            let socket = SocketRef { kind: SocketKind::Pipe, key: self.key };
+            note(Wait::Socket("for the end of", socket));
+        }
+        polled
+    }
+}
+
+impl Drop for Pipe {
+    fn drop(&mut self) {
+        world::with(self.run, |world| world.remove(self.key));
+    }
+}
+
+/// Reads until the end, or until there is nothing. The pipe may be one that blocks, and others may
+/// use it, so it stays as it is: it is asked first.
+fn drain(pipe: BorrowedFd<'_>) -> io::Result<()> {
+    loop {
+        let mut asked = [PollFd::new(&pipe, PollFlags::IN)];
+        if poll(&mut asked, Some(&Timespec::default()))? == 0 {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        match rustix::io::read(pipe, &mut [0_u8; 512]) {
+            Ok(0) => return Ok(()),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(why) => return Err(why.into()),
+        }
+    }
+}
