@@ -1,4 +1,4 @@
-//! http2, http3, quic, tcp and tcp+tls over the sockets of a substrate.
+//! http1, http2, http3, quic, tcp and tcp+tls over the sockets of a substrate.
 //!
 //! A [`Protocol`] offers request and response, with streamed bodies, over a connection that can
 //! be opened in several ways. [`registry`] lists them. Who uses one needs to know no protocol:
@@ -22,8 +22,10 @@ pub mod body;
 pub mod config;
 pub mod error;
 mod framing;
+mod http1;
 mod http2;
 mod http3;
+mod http_messages;
 mod ledger;
 mod nursery;
 mod observer;
@@ -52,7 +54,7 @@ pub use tls::Trust;
 /// Every protocol, in the order of lists. A new one is a file or folder of its own and a line
 /// here.
 pub fn registry() -> &'static [&'static dyn Protocol] {
-    &[&http2::Http2, &http3::Http3, &quic::Quic, &tcp::Tcp, &tcp::TcpTls]
+    &[&http1::Http1, &http2::Http2, &http3::Http3, &quic::Quic, &tcp::Tcp, &tcp::TcpTls]
 }
 
 /// The protocol called `name`.

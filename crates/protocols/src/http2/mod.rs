@@ -4,22 +4,16 @@
 //! [`SERVER_NAME`](crate::tls::SERVER_NAME). No other header fields are sent.
 
 mod client;
-mod runtime;
 mod server;
 
 use std::net::SocketAddr;
-use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
-use bytes::Bytes;
-use http_body::{Frame, SizeHint};
 use trackbed_substrate::Host;
 
-use crate::body::Body;
 use crate::config::{ClientConfig, ServerConfig};
-use crate::error::{Error, Result, Step};
+use crate::error::{Error, Result};
 use crate::protocol::{Capabilities, Dialer, Protocol, ServerHandle, Service, Transport};
 use crate::security::{Handshake, TlsVersion};
 use crate::tcp_transport::{TcpDialer, serve_tls};
@@ -81,52 +75,5 @@ fn window(bytes: u32) -> Result<u32> {
             protocol: HTTP2.protocol,
             advice: "the window is at most 2,147,483,647 bytes: set a smaller one".to_owned(),
         }),
-    }
-}
-
-/// A body on its way out.
-struct Outgoing(Body);
-
-impl http_body::Body for Outgoing {
-    type Data = Bytes;
-    type Error = Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>>>> {
-        self.0.as_mut().poll_next(cx).map(|piece| Some(piece?.map(Frame::data)))
-    }
-
-    /// Known for bodies made in one piece, so that their last frame ends the stream too.
-    fn is_end_stream(&self) -> bool {
-        is_empty(&self.0)
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        if is_empty(&self.0) { SizeHint::with_exact(0) } else { SizeHint::default() }
-    }
-}
-
-/// Whether it is known that nothing more comes.
-pub(crate) fn is_empty(body: &Body) -> bool {
-    body.size_hint().1 == Some(0)
-}
-
-/// Words a failure of hyper's.
-fn failed(step: Step, error: &hyper::Error) -> Error {
-    let mut reason = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        if let Some(error) = cause.downcast_ref::<Error>() {
-            // A body that failed, in the words of who made it.
-            return error.clone();
-        }
-        reason = format!("{reason}: {cause}");
-        source = cause.source();
-    }
-    match error.is_parse() {
-        true => Error::malformed(HTTP2.protocol, step, reason),
-        false => Error::transient(HTTP2.protocol, step, reason),
     }
 }

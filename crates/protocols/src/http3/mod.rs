@@ -23,7 +23,7 @@ use crate::body::Body;
 use crate::config::{ClientConfig, ServerConfig};
 use crate::error::{Error, Result, Step};
 use crate::framing::{check_path, final_status};
-use crate::http2::is_empty;
+use crate::http_messages::is_empty;
 use crate::nursery::Nursery;
 use crate::protocol::{
     Capabilities, Connection, Dialer, Protocol, Request, Response, ServerHandle, Service, Transport,

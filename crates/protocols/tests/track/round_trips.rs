@@ -84,7 +84,7 @@ fn tcp_takes_2() {
 
 #[test]
 fn tls_over_tcp_takes_3_in_version_1_3_and_one_less_with_early_data() {
-    for name in ["tcp+tls", "http2"] {
+    for name in ["tcp+tls", "http1", "http2"] {
         check(name, Some((Tls13, New)), 3);
         check(name, Some((Tls13, Resumed)), 3);
         check(name, Some((Tls13, Early)), 2);
@@ -93,7 +93,7 @@ fn tls_over_tcp_takes_3_in_version_1_3_and_one_less_with_early_data() {
 
 #[test]
 fn tls_over_tcp_takes_4_in_version_1_2_and_one_less_when_resumed() {
-    for name in ["tcp+tls", "http2"] {
+    for name in ["tcp+tls", "http1", "http2"] {
         check(name, Some((Tls12, New)), 4);
         check(name, Some((Tls12, Resumed)), 3);
     }
@@ -110,7 +110,7 @@ fn quic_takes_2_and_one_less_with_early_data() {
 
 #[test]
 fn every_protocol_is_measured_above() {
-    assert_eq!(registry_names(), ["http2", "http3", "quic", "tcp", "tcp+tls"]);
+    assert_eq!(registry_names(), ["http1", "http2", "http3", "quic", "tcp", "tcp+tls"]);
 }
 
 /// RFC 9002 section 6.2: before there is a sample, the probe timeout is

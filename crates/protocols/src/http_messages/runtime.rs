@@ -13,7 +13,7 @@ use crate::nursery::Nursery;
 use crate::tcp_transport::Stream;
 
 /// A stream as hyper wants it.
-pub(super) struct Io(pub(super) Stream);
+pub(crate) struct Io(pub(crate) Stream);
 
 impl hyper::rt::Read for Io {
     fn poll_read(
@@ -49,7 +49,7 @@ impl hyper::rt::Write for Io {
 
 /// A client's tasks: they end with the connection.
 #[derive(Clone)]
-pub(super) struct Detached;
+pub(crate) struct Detached;
 
 impl<F: Future<Output = ()> + 'static> hyper::rt::Executor<F> for Detached {
     fn execute(&self, future: F) {
@@ -59,7 +59,7 @@ impl<F: Future<Output = ()> + 'static> hyper::rt::Executor<F> for Detached {
 
 /// A server's tasks: they end with the connection, or with the server.
 #[derive(Clone)]
-pub(super) struct Attached(pub(super) Nursery);
+pub(crate) struct Attached(pub(crate) Nursery);
 
 impl<F: Future<Output = ()> + 'static> hyper::rt::Executor<F> for Attached {
     fn execute(&self, future: F) {
@@ -69,7 +69,7 @@ impl<F: Future<Output = ()> + 'static> hyper::rt::Executor<F> for Attached {
 
 /// The run's clock.
 #[derive(Clone, Debug)]
-pub(super) struct Clock;
+pub(crate) struct Clock;
 
 impl hyper::rt::Timer for Clock {
     fn sleep(&self, span: Duration) -> Pin<Box<dyn Sleep>> {

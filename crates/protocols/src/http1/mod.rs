@@ -1,0 +1,66 @@
+//! `http1`: HTTP/1.1 (RFC 9112) on TLS over TCP, by hyper.
+//!
+//! A request without a body is a GET, one with a body a POST; the only header fields are `Host`
+//! and those that frame the body. Connections persist (section 9.3); requests are not pipelined,
+//! as browsers do not.
+
+mod client;
+mod server;
+
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use trackbed_substrate::Host;
+
+use crate::config::{ClientConfig, ServerConfig};
+use crate::error::Result;
+use crate::protocol::{Capabilities, Dialer, Protocol, ServerHandle, Service, Transport};
+use crate::security::{Handshake, TlsVersion};
+use crate::tcp_transport::{TcpDialer, serve_tls};
+use crate::tls::Profile;
+
+/// HTTP/1.1.
+pub(crate) struct Http1;
+
+const HTTP1: Profile = Profile {
+    protocol: "http1",
+    alpn: b"http/1.1",
+    versions: TlsVersion::ALL,
+    early_data_max: crate::EARLY_DATA_MAX,
+};
+
+impl Protocol for Http1 {
+    fn name(&self) -> &'static str {
+        HTTP1.protocol
+    }
+
+    fn summary(&self) -> &'static str {
+        "HTTP/1.1 on TLS over TCP, one exchange at a time"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            transport: Transport::Tcp,
+            tls: HTTP1.versions,
+            handshakes: Handshake::ALL,
+            multiplexed: false,
+        }
+    }
+
+    fn serve(
+        &self,
+        host: Arc<dyn Host>,
+        listen: SocketAddr,
+        config: &ServerConfig,
+        service: Rc<dyn Service>,
+    ) -> Result<ServerHandle> {
+        serve_tls(HTTP1, &*host, listen, config, move |stream| {
+            server::serve(stream, Rc::clone(&service))
+        })
+    }
+
+    fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
+        Ok(Rc::new(client::Http1Dialer(TcpDialer::with_tls(HTTP1, host, config)?)))
+    }
+}

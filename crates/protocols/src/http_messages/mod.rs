@@ -1,0 +1,120 @@
+//! What HTTP/1.1 and HTTP/2 have in common, by hyper: messages and their bodies.
+
+pub(crate) mod arriving;
+pub(crate) mod runtime;
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+use hyper::body::Incoming;
+use hyper::service::{Service as HyperService, service_fn};
+
+use crate::body::Body;
+use crate::error::{Error, Result, Step};
+use crate::framing::{check_path, final_status};
+use crate::protocol::{Request, Service};
+use crate::tls::{Profile, SERVER_NAME};
+
+/// A body on its way out.
+pub(crate) struct Outgoing(pub(crate) Body);
+
+impl http_body::Body for Outgoing {
+    type Data = Bytes;
+    type Error = Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>>>> {
+        self.0.as_mut().poll_next(cx).map(|piece| Some(piece?.map(Frame::data)))
+    }
+
+    /// Known for bodies made in one piece, so that their last frame ends the stream too.
+    fn is_end_stream(&self) -> bool {
+        is_empty(&self.0)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        if is_empty(&self.0) { SizeHint::with_exact(0) } else { SizeHint::default() }
+    }
+}
+
+/// Whether it is known that nothing more comes.
+pub(crate) fn is_empty(body: &Body) -> bool {
+    body.size_hint().1 == Some(0)
+}
+
+/// How a version of HTTP names the target of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// The path, and the authority in a header field (RFC 9112 section 3.2.1).
+    Path,
+    /// The whole of it, which becomes pseudo-header fields (RFC 9113 section 8.3.1).
+    Uri,
+}
+
+/// The request as hyper wants it: a GET without a body, a POST with one.
+pub(crate) fn http_request(
+    profile: Profile,
+    target: Target,
+    request: Request,
+) -> Result<http::Request<Outgoing>> {
+    check_path(profile.protocol, &request.path)?;
+    let method = if is_empty(&request.body) { http::Method::GET } else { http::Method::POST };
+    let head = http::Request::builder().method(method);
+    let head = match target {
+        Target::Path => head.uri(request.path).header(http::header::HOST, SERVER_NAME),
+        Target::Uri => head.uri(format!("https://{SERVER_NAME}{}", request.path)),
+    };
+    head.body(Outgoing(request.body)).map_err(|error| Error::Unsupported {
+        protocol: profile.protocol,
+        advice: format!("the path cannot be sent: {error}"),
+    })
+}
+
+/// `service` as hyper calls it; `arriving` makes bodies of what comes in.
+pub(crate) fn answering(
+    profile: Profile,
+    service: Rc<dyn Service>,
+    arriving: fn(Profile, Incoming) -> Body,
+) -> impl HyperService<
+    http::Request<Incoming>,
+    Response = http::Response<Outgoing>,
+    Error = Infallible,
+    Future: 'static,
+> {
+    service_fn(move |request: http::Request<Incoming>| {
+        let service = Rc::clone(&service);
+        async move {
+            let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
+            let body = arriving(profile, request.into_body());
+            let response = service.call(Request { path, body }).await;
+            let mut answer = http::Response::new(Outgoing(response.body));
+            *answer.status_mut() = http::StatusCode::from_u16(final_status(response.status))
+                .expect("a final status is between 200 and 999");
+            Ok::<_, Infallible>(answer)
+        }
+    })
+}
+
+/// Words a failure of hyper's.
+pub(crate) fn failed(profile: Profile, step: Step, error: &hyper::Error) -> Error {
+    let mut reason = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        if let Some(error) = cause.downcast_ref::<Error>() {
+            // A body that failed, in the words of who made it.
+            return error.clone();
+        }
+        reason = format!("{reason}: {cause}");
+        source = cause.source();
+    }
+    match error.is_parse() {
+        true => Error::malformed(profile.protocol, step, reason),
+        false => Error::transient(profile.protocol, step, reason),
+    }
+}
