@@ -18,6 +18,7 @@ use trackbed_net::{Change, Direction, LinkId, Network, NodeId};
 use crate::alarm::{Alarm, Woken};
 use crate::certificate::Certificate;
 use crate::clock::Clock;
+use crate::gateway::{Gate, Order};
 use crate::port::Port;
 
 /// Carries packets between ports through the link models of a network.
@@ -32,6 +33,8 @@ pub struct Emulator {
     commands: Receiver<Command>,
     wake: Arc<OwnedFd>,
     lead: Lead,
+    /// What comes out at this edge passes this gate.
+    gate: Option<(NodeId, Gate)>,
 }
 
 /// A port, and the edges of the network for which it stands.
@@ -89,6 +92,7 @@ pub struct Remote {
 enum Command {
     Stop,
     Change(LinkId, Direction, Change),
+    Gate(Order),
 }
 
 impl Emulator {
@@ -109,7 +113,15 @@ impl Emulator {
         let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
         let remote = Remote { commands: sender, wake: Arc::clone(&wake) };
         let (certificate, lead) = (Certificate::default(), Lead::default());
-        Ok((Emulator { network, ports, port_of, clock, certificate, commands, wake, lead }, remote))
+        let gate = None;
+        let emulator =
+            Emulator { network, ports, port_of, clock, certificate, commands, wake, lead, gate };
+        Ok((emulator, remote))
+    }
+
+    /// Lets what comes out at `node` pass `gate` on its way to the port.
+    pub(crate) fn guard(&mut self, node: NodeId, gate: Gate) {
+        self.gate = Some((node, gate));
     }
 
     /// Works until the remote says stop.
@@ -147,9 +159,24 @@ impl Emulator {
                     let now = self.clock.now();
                     self.network.change(now, link, direction, &change);
                 }
+                Ok(Command::Gate(order)) => self.obey_gateway(order),
                 Ok(Command::Stop) | Err(mpsc::TryRecvError::Disconnected) => return false,
                 Err(mpsc::TryRecvError::Empty) => return true,
             }
+        }
+    }
+
+    fn obey_gateway(&mut self, order: Order) {
+        let Some((node, gate)) = &mut self.gate else { return };
+        match order {
+            Order::Open(door) => {
+                let Some(port) = self.port_of[node.index()] else { return };
+                let port = &mut self.ports[port].port;
+                gate.open(door).into_iter().for_each(|packet| port.queue(packet));
+                port.flush();
+            }
+            Order::Close(door) => gate.close(door),
+            Order::Answer(packet) => self.network.send(self.clock.now(), *node, packet),
         }
     }
 
@@ -181,7 +208,11 @@ impl Emulator {
             let Some(port) = self.port_of[delivery.node.index()] else { continue };
             let now = *now.get_or_insert_with(|| self.clock.now());
             self.certificate.note(now.since(delivery.at));
-            self.ports[port].port.queue(delivery.packet);
+            let packet = match &mut self.gate {
+                Some((node, gate)) if *node == delivery.node => gate.admit(delivery.packet),
+                _ => Some(delivery.packet),
+            };
+            packet.into_iter().for_each(|packet| self.ports[port].port.queue(packet));
         }
         if now.is_some() {
             self.ports.iter_mut().for_each(|attachment| attachment.port.flush());
@@ -232,6 +263,11 @@ impl Remote {
     /// parameter stays as it is.
     pub fn change(&self, link: LinkId, direction: Direction, change: Change) {
         self.tell(Command::Change(link, direction, change));
+    }
+
+    /// Passes on what the gateway says.
+    pub(crate) fn order(&self, order: Order) {
+        self.tell(Command::Gate(order));
     }
 
     fn tell(&self, command: Command) {

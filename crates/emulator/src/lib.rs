@@ -11,6 +11,7 @@ mod certificate;
 mod clock;
 mod emulator;
 pub mod enclosure;
+mod gateway;
 pub mod namespace;
 pub mod passage;
 mod port;

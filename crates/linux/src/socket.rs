@@ -17,6 +17,23 @@ pub fn set_bind_address_no_port(socket: impl AsFd) -> io::Result<()> {
     set(socket, libc::SOL_IP, libc::IP_BIND_ADDRESS_NO_PORT, 1)
 }
 
+/// Lets datagrams that are larger than a link's MTU leave in fragments (`IP_MTU_DISCOVER` and
+/// `IPV6_MTU_DISCOVER` at "don't", `IPV6_DONTFRAG` off), as for a socket of old.
+///
+/// # Errors
+/// As setsockopt(2).
+pub fn allow_fragments(socket: impl AsFd) -> io::Result<()> {
+    let socket = socket.as_fd();
+    set(socket, libc::SOL_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_DONT)?;
+    // These fail on IPv4 sockets, which do not need them.
+    let done = set(socket, libc::SOL_IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_DONT)
+        .and_then(|()| set(socket, libc::SOL_IPV6, libc::IPV6_DONTFRAG, 0));
+    match done {
+        Err(why) if why.raw_os_error() != Some(libc::ENOPROTOOPT) => Err(why),
+        _ => Ok(()),
+    }
+}
+
 /// How many datagrams the kernel has dropped at `socket`, nearly always because its receive buffer
 /// was full (`SK_MEMINFO_DROPS` of `SO_MEMINFO`, Linux 4.12). The counter wraps at 2^32.
 ///

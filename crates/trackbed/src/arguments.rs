@@ -152,6 +152,9 @@ pub struct LinkArguments {
     /// Change them whenever this file is written: one KEY=VALUE a line
     #[arg(long, value_name = "FILE")]
     pub control: Option<PathBuf>,
+    /// Let the command reach the other end of the link only, and not the network outside
+    #[arg(long)]
+    pub isolated: bool,
     /// Where the link's randomness comes from
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,

@@ -1,4 +1,5 @@
-//! The one ICMP message that the track needs: "packet too big" (path MTU discovery).
+//! The ICMP messages that the track needs: "packet too big" (path MTU discovery), and
+//! "destination unreachable".
 
 use std::net::IpAddr;
 
@@ -24,25 +25,8 @@ impl TooBig {
     /// # Panics
     /// If `router` is of another family than the packet.
     pub fn emit(router: IpAddr, packet: &Packet, mtu: u32) -> Packet {
-        // Both protocols leave the reply within the smallest MTU that every link must take.
-        let quoted = &packet.bytes()[..packet.len().min(500)];
-        let v4 = router.is_ipv4();
-        let header = IpHeader {
-            source: router,
-            destination: packet.source(),
-            protocol: if v4 { protocol::ICMP } else { protocol::ICMPV6 },
-            ecn: Ecn::NotCapable,
-        };
-        Packet::build(&header, HEADER_LEN + quoted.len(), |out| {
-            (out[0], out[1]) = if v4 { (3, 4) } else { (2, 0) };
-            out[4..8].copy_from_slice(&mtu.to_be_bytes());
-            out[HEADER_LEN..].copy_from_slice(quoted);
-            let sum = match v4 {
-                true => checksum::header_checksum(out),
-                false => transport_checksum(&header, out),
-            };
-            out[2..4].copy_from_slice(&sum.to_be_bytes());
-        })
+        let kind = if router.is_ipv4() { (3, 4) } else { (2, 0) };
+        emit(router, packet, kind, mtu)
     }
 
     /// Reads the message in `packet`.
@@ -75,4 +59,58 @@ impl TooBig {
         let mtu = if packet.protocol() == protocol::ICMP { mtu & 0xffff } else { mtu };
         Ok(TooBig { mtu, original: data.slice(HEADER_LEN..) })
     }
+}
+
+/// Why a packet does not reach its destination: ICMP type 3 (RFC 792, RFC 1812 section 5.2.7.1),
+/// ICMPv6 type 1 (RFC 4443 section 3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unreachable {
+    /// There is no way to the network.
+    Network,
+    /// There is a way to the network, but not to the host.
+    Host,
+    /// Nobody listens on the port.
+    Port,
+    /// Somebody forbids it.
+    Prohibited,
+}
+
+impl Unreachable {
+    /// Writes the message that `router` sends back to the source of `packet`.
+    ///
+    /// # Panics
+    /// If `router` is of another family than the packet.
+    pub fn emit(self, router: IpAddr, packet: &Packet) -> Packet {
+        let (v4, v6) = match self {
+            Unreachable::Network => (0, 0),
+            Unreachable::Host => (1, 3),
+            Unreachable::Port => (3, 4),
+            Unreachable::Prohibited => (13, 1),
+        };
+        let kind = if router.is_ipv4() { (3, v4) } else { (1, v6) };
+        emit(router, packet, kind, 0)
+    }
+}
+
+/// The message of this type and code about `packet`, with its second word.
+fn emit(router: IpAddr, packet: &Packet, kind: (u8, u8), word: u32) -> Packet {
+    // Both protocols leave the reply within the smallest MTU that every link must take.
+    let quoted = &packet.bytes()[..packet.len().min(500)];
+    let v4 = router.is_ipv4();
+    let header = IpHeader {
+        source: router,
+        destination: packet.source(),
+        protocol: if v4 { protocol::ICMP } else { protocol::ICMPV6 },
+        ecn: Ecn::NotCapable,
+    };
+    Packet::build(&header, HEADER_LEN + quoted.len(), |out| {
+        (out[0], out[1]) = kind;
+        out[4..8].copy_from_slice(&word.to_be_bytes());
+        out[HEADER_LEN..].copy_from_slice(quoted);
+        let sum = match v4 {
+            true => checksum::header_checksum(out),
+            false => transport_checksum(&header, out),
+        };
+        out[2..4].copy_from_slice(&sum.to_be_bytes());
+    })
 }

@@ -14,10 +14,13 @@ use signal_hook::consts::{SIGCONT, SIGHUP, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH};
 use signal_hook::iterator::Signals;
 use trackbed_linux::inherited;
 
+use super::resolver;
+
 /// The arguments of this program that make it an init, before those of the command. `lifeline` is
-/// the number of the descriptor whose end ends everything.
-pub(super) fn arguments(lifeline: i32) -> [String; 2] {
-    [INIT.to_owned(), lifeline.to_string()]
+/// the number of the descriptor whose end ends everything; `resolver` is the new text of
+/// /etc/resolv.conf, if there is to be one.
+pub(super) fn arguments(lifeline: i32, resolver: Option<&str>) -> [String; 3] {
+    [INIT.to_owned(), lifeline.to_string(), resolver.unwrap_or_default().to_owned()]
 }
 
 /// If this process was started as an init, does that work and returns its exit code; `None`
@@ -26,12 +29,13 @@ pub fn init(arguments: impl IntoIterator<Item = OsString>) -> Option<u8> {
     let mut arguments = arguments.into_iter().skip(1);
     arguments.next().filter(|first| first == INIT)?;
     let lifeline = arguments.next()?.into_string().ok()?.parse().ok()?;
-    Some(serve(lifeline, &arguments.collect::<Vec<_>>()))
+    let resolver = arguments.next()?.into_string().ok()?;
+    Some(serve(lifeline, &resolver, &arguments.collect::<Vec<_>>()))
 }
 
-fn serve(lifeline: i32, command: &[OsString]) -> u8 {
+fn serve(lifeline: i32, resolver: &str, command: &[OsString]) -> u8 {
     let Ok(lifeline) = inherited(lifeline) else { return FAILED };
-    if let Err(why) = furnish() {
+    if let Err(why) = furnish(resolver) {
         eprintln!("trackbed: the enclosure has no mounts of its own: {why}");
     }
     // Before the command starts, so that no signal is lost.
@@ -85,10 +89,16 @@ fn outlive(command: Pid) -> u8 {
     }
 }
 
-/// `/proc` shows the processes of the enclosure, not the machine's.
-fn furnish() -> io::Result<()> {
+/// `/proc` shows the processes of the enclosure, not the machine's, and names are asked of the
+/// enclosure's resolver.
+fn furnish(resolver: &str) -> io::Result<()> {
     let down = MountPropagationFlags::REC | MountPropagationFlags::PRIVATE;
     mount_change("/", down)?;
+    if !resolver.is_empty()
+        && let Err(why) = resolver::replace(resolver)
+    {
+        eprintln!("trackbed: names are not looked up through the link: {why}");
+    }
     // Containers hide parts of /proc and then do not allow a new one; the old one will do.
     let _ = mount("proc", "/proc", "proc", MountFlags::NOSUID | MountFlags::NODEV, None);
     Ok(())

@@ -6,6 +6,7 @@
 //! end of a pipe of which only we have the writing end.
 
 mod init;
+mod resolver;
 
 use std::ffi::OsString;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -35,6 +36,8 @@ pub struct Enclosed {
     pub command: Vec<OsString>,
     /// What is added to its environment.
     pub environment: Vec<(OsString, OsString)>,
+    /// What /etc/resolv.conf says to it, in place of what it says to others.
+    pub resolver: Option<String>,
 }
 
 impl Enclosure {
@@ -54,7 +57,7 @@ impl Enclosure {
             unshare(&[Kind::Pid, Kind::Mount]).map_err(failed)?;
             fcntl_setfd(&watched, FdFlags::empty()).map_err(|why| failed(why.into()))?;
             Command::new("/proc/self/exe")
-                .args(init::arguments(watched.as_raw_fd()))
+                .args(init::arguments(watched.as_raw_fd(), enclosed.resolver.as_deref()))
                 .args(&enclosed.command)
                 .envs(enclosed.environment.iter().map(|(name, value)| (name, value)))
                 .spawn()

@@ -147,8 +147,8 @@ impl Interface {
     ///
     /// # Errors
     /// If the kernel refuses.
-    pub fn add_route(&self, (network, prefix): Address) -> Result<(), NamespaceError> {
-        self.route((network, prefix), RouteHeader::RT_TABLE_MAIN.into())
+    pub fn add_route(&self, network: Address) -> Result<(), NamespaceError> {
+        self.route(network, RouteType::Unicast, RouteHeader::RT_TABLE_MAIN.into())
     }
 
     /// Sends what comes from `source` through the interface, whatever it goes to: a machine with
@@ -167,7 +167,7 @@ impl Interface {
             IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
             IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
         };
-        self.route((everything, 0), table)?;
+        self.route((everything, 0), RouteType::Unicast, table)?;
         let mut message = RuleMessage::default();
         message.header.family = family(source);
         message.header.src_len = if source.is_ipv4() { 32 } else { 128 };
@@ -179,7 +179,32 @@ impl Interface {
         })
     }
 
-    fn route(&self, (network, prefix): Address, table: u32) -> Result<(), NamespaceError> {
+    /// Takes what goes to this network as meant for this machine, whatever the address, and lets
+    /// sockets speak from there; `self` is the loopback interface. A prefix of 0 is everything
+    /// that has no other route.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn add_local_route(&self, network: Address) -> Result<(), NamespaceError> {
+        // Where the kernel looks whether an address is its own.
+        self.route(network, RouteType::Local, TABLE_LOCAL)
+    }
+
+    /// As [`Interface::add_route`], ahead of what [`Interface::add_local_route`] says of a network
+    /// around this one.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn add_first_route(&self, network: Address) -> Result<(), NamespaceError> {
+        self.route(network, RouteType::Unicast, TABLE_LOCAL)
+    }
+
+    fn route(
+        &self,
+        (network, prefix): Address,
+        kind: RouteType,
+        table: u32,
+    ) -> Result<(), NamespaceError> {
         if network.is_ipv6() && !has_ipv6() {
             return Ok(());
         }
@@ -188,8 +213,8 @@ impl Interface {
             address_family: family(network),
             destination_prefix_length: prefix,
             protocol: RouteProtocol::Static,
-            scope: RouteScope::Link,
-            kind: RouteType::Unicast,
+            scope: if kind == RouteType::Local { RouteScope::Host } else { RouteScope::Link },
+            kind,
             ..RouteHeader::default()
         };
         message.attributes = vec![RouteAttribute::Table(table), RouteAttribute::Oif(self.index)];
@@ -223,6 +248,9 @@ fn family(address: IpAddr) -> AddressFamily {
 fn configure(what: String, why: io::Error) -> NamespaceError {
     NamespaceError::new(Step::Configure(what), why)
 }
+
+/// `RT_TABLE_LOCAL` of rtnetlink(7): looked at before all others.
+const TABLE_LOCAL: u32 = 255;
 
 /// Whether this machine speaks IPv6 at all; it may be switched off when it starts.
 fn has_ipv6() -> bool {

@@ -48,6 +48,15 @@ impl NetNamespace {
         Ok(NetNamespace { handle })
     }
 
+    /// The same namespace once more.
+    ///
+    /// # Errors
+    /// If this process has no more descriptors.
+    pub fn try_clone(&self) -> Result<NetNamespace, NamespaceError> {
+        let handle = self.handle.try_clone();
+        Ok(NetNamespace { handle: handle.map_err(|why| NamespaceError::new(Step::Enter, why))? })
+    }
+
     /// Moves the calling thread here, for good: its sockets and children are made here from now on.
     ///
     /// # Errors

@@ -12,8 +12,9 @@ use trackbed_net::{Counters, Direction, Duplex, End, LinkId, NetworkBuilder, Tap
 use crate::certificate::Certificate;
 use crate::clock::Clock;
 use crate::emulator::{Attachment, Edges, Emulator, Finished, Remote};
-use crate::namespace::{Interface, NamespaceError, NetNamespace, set_sysctl};
-use crate::port::Backstage;
+use crate::gateway::{self, Addresses, Gate, Gateway};
+use crate::namespace::{Interface, NamespaceError, NetNamespace, Step, set_sysctl};
+use crate::port::{Backstage, Port};
 use place::Place;
 
 /// An inner namespace behind a link, at work until it is closed.
@@ -26,6 +27,17 @@ pub struct Passage {
     link: LinkId,
     remote: Remote,
     emulation: JoinHandle<io::Result<Finished>>,
+    gateway: Option<JoinHandle<()>>,
+}
+
+/// How far a passage leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// To whatever this process reaches, from sockets of its own: TCP, UDP and names. The outer
+    /// end's own addresses stand for this machine's loopback addresses.
+    World,
+    /// To the outer end of the link.
+    OuterEnd,
 }
 
 /// What happened on a link.
@@ -40,54 +52,54 @@ pub struct Report {
 }
 
 impl Passage {
-    /// Opens one whose link is `link`, forward being from the inside to the outside; `tap` sees
-    /// its packets, timed by `clock`.
+    /// Opens one whose link is `link`, forward being from the inside to the outside, and that
+    /// leads as far as `reach`; `tap` sees its packets, timed by `clock`.
     ///
-    /// Inside a passage the outside is the present namespace. Elsewhere it is a namespace of its
-    /// own too, and nothing of this machine's network is changed.
+    /// Inside a passage the outside is the present namespace, and `reach` is the enclosing
+    /// passage's. Elsewhere it is a namespace of its own too, and nothing of this machine's network
+    /// is changed.
     ///
     /// # Errors
     /// If the machine forbids it; call [`crate::namespace::acquire`] first.
     pub fn open(
         link: Duplex,
+        reach: Reach,
         clock: Clock,
         tap: Option<Box<dyn Tap>>,
     ) -> Result<Passage, NamespaceError> {
         let inner = NetNamespace::new()?;
         let mut backstage = Backstage::new()?;
-        let mtu = link.mtu;
-        let (place, outer, far) = match Place::enclosing() {
-            Some(enclosing) => nested(&mut backstage, enclosing, mtu)?,
-            None => {
-                let (outer, place) = (NetNamespace::new()?, Place::outermost());
-                let far = backstage.attach(&outer, INTERFACE, mtu)?;
-                (place, outer, far)
-            }
+        let (place, outer, far) = outside(&mut backstage, link.mtu)?;
+        let near = backstage.attach(&inner, INTERFACE, link.mtu)?;
+        set_up(place, &inner, &outer)?;
+        let gateway = match place.is_outermost() && reach == Reach::World {
+            true => Some(way_out(place, &outer, clock)?),
+            false => None,
         };
-        let near = backstage.attach(&inner, INTERFACE, mtu)?;
-        inner.run(|| {
-            let interface = Interface::named(INTERFACE)?;
-            place.inner().into_iter().try_for_each(|address| interface.add_address(address))?;
-            place.everywhere().into_iter().try_for_each(|network| interface.add_route(network))
-        })??;
-        outer.run(|| {
-            let interface = Interface::named(&place.outer_interface())?;
-            place.outer().into_iter().try_for_each(|address| interface.add_address(address))?;
-            place.inside().into_iter().try_for_each(|network| interface.add_route(network))
-        })??;
         let mut builder = NetworkBuilder::new();
         let (inside, outside) = (builder.edge("inside"), builder.edge("outside"));
         let link = builder.connect(End::new(inside, []), End::new(outside, []), link);
         let mut network = builder.build().expect("two edges and the link between them");
         network.set_tap(tap);
-        let failed = |why| NamespaceError::new(crate::namespace::Step::Thread, why);
+        let failed = |why| NamespaceError::new(Step::Thread, why);
         let attach = |node, port| Attachment { port, edges: Edges::One(node) };
-        let (emulator, remote) =
+        let (mut emulator, remote) =
             Emulator::new(network, vec![attach(inside, near), attach(outside, far)], clock)
                 .map_err(failed)?;
+        let start = |(gateway, gate): (Gateway, _)| {
+            emulator.guard(outside, gate);
+            gateway.start(remote.clone())
+        };
+        let gateway = gateway.map(start).transpose().map_err(failed)?;
         let thread = std::thread::Builder::new().name("emulator".to_owned());
         let emulation = thread.spawn(|| emulator.run()).map_err(failed)?;
-        Ok(Passage { inner, _outer: outer, place, link, remote, emulation })
+        Ok(Passage { inner, _outer: outer, place, link, remote, emulation, gateway })
+    }
+
+    /// What /etc/resolv.conf has to say inside; `None` if it may stay as it is.
+    pub fn resolver(&self) -> Option<String> {
+        let (gateway, _) = self.place.outer()[0];
+        self.gateway.as_ref().map(|_| gateway::resolver_file(gateway))
     }
 
     /// The namespace behind the link.
@@ -120,6 +132,10 @@ impl Passage {
         let ended = self.emulation.join();
         let Finished { network, certificate } =
             ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        if let Some(gateway) = self.gateway {
+            // It ends with its gate, which the emulator had.
+            gateway.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        }
         let counters = |direction| *network.counters(self.link, direction);
         Ok(Report {
             up: counters(Direction::Forward),
@@ -129,12 +145,53 @@ impl Passage {
     }
 }
 
+/// What is in front of the link: the present passage, or a namespace of its own.
+fn outside(
+    backstage: &mut Backstage,
+    mtu: u32,
+) -> Result<(Place, NetNamespace, Port), NamespaceError> {
+    match Place::enclosing() {
+        Some(enclosing) => nested(backstage, enclosing, mtu),
+        None => {
+            let outer = NetNamespace::new()?;
+            let far = backstage.attach(&outer, INTERFACE, mtu)?;
+            Ok((Place::outermost(), outer, far))
+        }
+    }
+}
+
+/// Gives both ends of the link their addresses and routes.
+fn set_up(place: Place, inner: &NetNamespace, outer: &NetNamespace) -> Result<(), NamespaceError> {
+    inner.run(|| {
+        let interface = Interface::named(INTERFACE)?;
+        place.inner().into_iter().try_for_each(|address| interface.add_address(address))?;
+        place.everywhere().into_iter().try_for_each(|network| interface.add_route(network))
+    })??;
+    outer.run(|| {
+        let interface = Interface::named(&place.outer_interface())?;
+        place.outer().into_iter().try_for_each(|address| interface.add_address(address))?;
+        place.inside().into_iter().try_for_each(|network| interface.add_route(network))
+    })?
+}
+
+/// Lets packets for anywhere arrive in `outer`, and a gateway take them from there.
+fn way_out(
+    place: Place,
+    outer: &NetNamespace,
+    clock: Clock,
+) -> Result<(Gateway, Gate), NamespaceError> {
+    let inside = place.inside();
+    outer.run(|| gateway::open_to_all(&Interface::named(&place.outer_interface())?, inside))??;
+    let own = place.outer().map(|(address, _)| address);
+    Gateway::new(outer, Addresses { own, inside }, clock)
+}
+
 /// Takes a place in the present passage, which passes on what goes in and out from now on.
 fn nested(
     backstage: &mut Backstage,
     enclosing: Place,
     mtu: u32,
-) -> Result<(Place, NetNamespace, crate::port::Port), NamespaceError> {
+) -> Result<(Place, NetNamespace, Port), NamespaceError> {
     let outer = NetNamespace::current()?;
     let mut refusal = None;
     for place in enclosing.children() {
@@ -148,7 +205,7 @@ fn nested(
                     })?
                     .map_err(|why| {
                         let what = "cannot let the enclosing namespace pass packets on".to_owned();
-                        NamespaceError::new(crate::namespace::Step::Configure(what), why)
+                        NamespaceError::new(Step::Configure(what), why)
                     })?;
                 return Ok((place, outer, far));
             }
@@ -159,7 +216,7 @@ fn nested(
     Err(refusal.unwrap_or_else(|| {
         let what = "passages are nested too deeply: at most six".to_owned();
         let why = io::ErrorKind::QuotaExceeded.into();
-        NamespaceError::new(crate::namespace::Step::Configure(what), why)
+        NamespaceError::new(Step::Configure(what), why)
     }))
 }
 

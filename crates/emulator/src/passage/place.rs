@@ -30,6 +30,11 @@ impl Place {
         Place { depth: 0, base: SPACE.to_bits(), number: 0 }
     }
 
+    /// Whether it is that of a passage inside no other.
+    pub(super) fn is_outermost(self) -> bool {
+        self.depth == 0
+    }
+
     /// The passage that this process is in, told by its environment; `None` if the environment was
     /// inherited across a change of the namespace.
     pub(super) fn enclosing() -> Option<Place> {

@@ -12,7 +12,7 @@ use anyhow::Context as _;
 use trackbed_core::Seed;
 use trackbed_emulator::enclosure::{Enclosed, Enclosure};
 use trackbed_emulator::namespace;
-use trackbed_emulator::passage::{Passage, Report};
+use trackbed_emulator::passage::{Passage, Reach, Report};
 use trackbed_emulator::{Clock, Verdict};
 use trackbed_lab::scenario::{self, LinkPlan, Override};
 use trackbed_net::{Counters, DropReason, Duplex};
@@ -34,10 +34,13 @@ pub fn execute(arguments: &LinkArguments) -> anyhow::Result<u8> {
     namespace::acquire()?;
     let clock = Clock::start();
     let records = Records::begin(arguments, clock)?;
-    let passage = Passage::open(duplex(&plan, arguments.seed), clock, records.tap())?;
+    let reach = if arguments.isolated { Reach::OuterEnd } else { Reach::World };
+    let link = duplex(&plan, arguments.seed);
+    let passage = Passage::open(link, reach, clock, records.tap())?;
     let enclosed = Enclosed {
         command: command(arguments),
         environment: vec![passage.environment().context("cannot mark the passage")?],
+        resolver: passage.resolver(),
     };
     let mut enclosure = Enclosure::start(passage.inner(), &enclosed)?;
     signals::pass_on(enclosure.forwarder())?;

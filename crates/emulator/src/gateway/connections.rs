@@ -1,0 +1,313 @@
+//! TCP connections: dialled before the command's SYN goes on, so that a refusal is a refusal, and
+//! then relayed.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use rustc_hash::FxHashMap;
+use rustix::event::epoll::EventFlags;
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, SocketFlags, SocketType, acceptfrom_with, connect, socket_with, sockopt,
+};
+use slab::Slab;
+use trackbed_core::packet::Unreachable;
+use trackbed_core::{Packet, Time};
+
+use super::gate::{Door, Order};
+use super::relay::{Relay, Side, Turn};
+use super::wire;
+use super::worker::{Site, Source, reason};
+
+/// All connections of the command to the world.
+#[derive(Debug, Default)]
+pub(super) struct Connections {
+    all: Slab<Connection>,
+    by_flow: FxHashMap<Flow, usize>,
+    listeners: Slab<Listener>,
+    listening: FxHashMap<SocketAddr, usize>,
+    /// Relays whose turn ended before their work.
+    unfinished: Vec<usize>,
+    scratch: Vec<u8>,
+}
+
+/// Where the command's end is, and what it wants to reach.
+type Flow = (SocketAddr, SocketAddr);
+
+#[derive(Debug)]
+struct Connection {
+    flow: Flow,
+    stage: Stage,
+}
+
+#[derive(Debug)]
+enum Stage {
+    /// The SYN waits for an answer from the world.
+    Dialling {
+        far: OwnedFd,
+        syn: Packet,
+        name_server: Option<SocketAddr>,
+    },
+    /// The SYN has gone on; the command's kernel and that of the outer namespace shake hands.
+    Waiting {
+        far: OwnedFd,
+        since: Time,
+    },
+    /// Somebody in the outer namespace listens there himself.
+    Local {
+        since: Time,
+    },
+    Relaying(Relay),
+}
+
+/// Takes connections to one destination, as long as one is expected.
+#[derive(Debug)]
+struct Listener {
+    socket: OwnedFd,
+    address: SocketAddr,
+    expected: usize,
+}
+
+impl Connections {
+    /// The command wants to reach `to`: its SYN waits at the gate.
+    pub(super) fn dial(&mut self, site: &mut Site, from: SocketAddr, to: SocketAddr, syn: Packet) {
+        let door = Door::Connection { from, to };
+        let flow = (from, to);
+        if let Some(old) = self.by_flow.get(&flow) {
+            // A port that is used anew: the kernel has forgotten that connection already.
+            self.end(site, *old);
+        }
+        match self.expect(site, to) {
+            Ok(()) => {}
+            Err(why) if why.kind() == io::ErrorKind::AddrInUse => {
+                let since = site.now();
+                self.insert(flow, Stage::Local { since });
+                site.order(Order::Open(door));
+                return;
+            }
+            Err(why) => return turn_away(site, flow, &syn, &why),
+        }
+        let (target, name_server) = site.target(to);
+        let index = match call(target) {
+            Ok(far) => self.insert(flow, Stage::Dialling { far, syn, name_server }),
+            Err(why) => {
+                self.expect_no_more(to);
+                if let Some(server) = name_server {
+                    site.names.has_failed(server);
+                }
+                return turn_away(site, flow, &syn, &why);
+            }
+        };
+        let Stage::Dialling { far, .. } = &self.all[index].stage else { return };
+        let watched = site.watch(far, Source::Connection(index, Side::Far), BOTH_WAYS);
+        if watched.is_err() {
+            self.end(site, index);
+        }
+    }
+
+    fn insert(&mut self, flow: Flow, stage: Stage) -> usize {
+        let index = self.all.insert(Connection { flow, stage });
+        self.by_flow.insert(flow, index);
+        index
+    }
+
+    /// Listens at `address`, once however many are expected there.
+    fn expect(&mut self, site: &Site, address: SocketAddr) -> io::Result<()> {
+        if let Some(index) = self.listening.get(&address) {
+            self.listeners[*index].expected += 1;
+            return Ok(());
+        }
+        let socket = site.workshop.socket(address, SocketType::STREAM)?;
+        let index = self.listeners.insert(Listener { socket, address, expected: 1 });
+        self.listening.insert(address, index);
+        let listener = &self.listeners[index];
+        site.watch(&listener.socket, Source::Listener(index), EventFlags::IN)
+            .inspect_err(|_| self.expect_no_more(address))
+    }
+
+    fn expect_no_more(&mut self, address: SocketAddr) {
+        let Some(index) = self.listening.get(&address).copied() else { return };
+        self.listeners[index].expected -= 1;
+        if self.listeners[index].expected == 0 {
+            self.listeners.remove(index);
+            self.listening.remove(&address);
+        }
+    }
+
+    /// The command's kernel has shaken hands with a listener.
+    pub(super) fn accept(&mut self, site: &mut Site, index: usize) {
+        loop {
+            let Some(listener) = self.listeners.get(index) else { return };
+            let to = listener.address;
+            let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+            let (near, from) = match acceptfrom_with(&listener.socket, flags) {
+                Ok((near, Some(from))) => (near, SocketAddr::try_from(from)),
+                Err(Errno::INTR | Errno::CONNABORTED) => continue,
+                Err(why) => {
+                    let _ = reason(&why.into());
+                    return;
+                }
+                Ok((_, None)) => continue,
+            };
+            let expected = from.ok().and_then(|from| self.by_flow.get(&(from, to)).copied());
+            match expected {
+                Some(expected) => self.join(site, expected, near),
+                // Given up as too late; it is reset when it is closed.
+                None => drop(sockopt::set_socket_linger(&near, Some(Duration::ZERO))),
+            }
+        }
+    }
+
+    fn join(&mut self, site: &mut Site, index: usize, near: OwnedFd) {
+        let connection = &mut self.all[index];
+        let now = site.now();
+        match std::mem::replace(&mut connection.stage, Stage::Local { since: now }) {
+            Stage::Waiting { far, .. } => {
+                // Small writes were small for a reason.
+                let _ = sockopt::set_tcp_nodelay(&near, true);
+                let watched = site.watch(&near, Source::Connection(index, Side::Near), BOTH_WAYS);
+                connection.stage = Stage::Relaying(Relay::new(near, far));
+                let to = connection.flow.1;
+                self.expect_no_more(to);
+                match watched {
+                    Ok(()) => self.turn(site, index),
+                    Err(_) => self.end(site, index),
+                }
+            }
+            other => connection.stage = other,
+        }
+    }
+
+    /// A socket of a connection has something.
+    pub(super) fn attend(&mut self, site: &mut Site, index: usize, side: Side, flags: EventFlags) {
+        let Some(connection) = self.all.get_mut(index) else { return };
+        match &mut connection.stage {
+            Stage::Dialling { .. } => self.dialled(site, index),
+            Stage::Waiting { .. } | Stage::Local { .. } => {}
+            Stage::Relaying(relay) => {
+                if flags.contains(EventFlags::ERR) && relay.has_failed(side) {
+                    self.end(site, index);
+                } else {
+                    self.turn(site, index);
+                }
+            }
+        }
+    }
+
+    /// The world has answered, or it is known that it will not.
+    fn dialled(&mut self, site: &mut Site, index: usize) {
+        let connection = &mut self.all[index];
+        let (from, to) = connection.flow;
+        let door = Door::Connection { from, to };
+        let now = site.now();
+        match std::mem::replace(&mut connection.stage, Stage::Local { since: now }) {
+            Stage::Dialling { far, syn, name_server } => {
+                let result = sockopt::socket_error(&far).and_then(|result| result);
+                match result {
+                    // An event about nothing: it is still on its way.
+                    Ok(()) if rustix::net::getpeername(&far).is_err() => {
+                        connection.stage = Stage::Dialling { far, syn, name_server };
+                    }
+                    Ok(()) => {
+                        connection.stage = Stage::Waiting { far, since: now };
+                        site.order(Order::Open(door));
+                    }
+                    Err(why) => {
+                        connection.stage = Stage::Dialling { far, syn: syn.clone(), name_server };
+                        if let Some(server) = name_server {
+                            site.names.has_failed(server);
+                        }
+                        self.end(site, index);
+                        turn_away(site, (from, to), &syn, &why.into());
+                    }
+                }
+            }
+            other => connection.stage = other,
+        }
+    }
+
+    fn turn(&mut self, site: &mut Site, index: usize) {
+        self.scratch.resize(SCRATCH_BYTES, 0);
+        let Some(Connection { stage: Stage::Relaying(relay), .. }) = self.all.get_mut(index) else {
+            return;
+        };
+        match relay.turn(&mut self.scratch) {
+            Turn::Wait => {}
+            Turn::Again => self.unfinished.push(index),
+            Turn::Over => self.end(site, index),
+        }
+    }
+
+    /// Whether there is work that waits for nothing.
+    pub(super) fn is_busy(&self) -> bool {
+        !self.unfinished.is_empty()
+    }
+
+    /// Does some of the work that waits for nothing.
+    pub(super) fn go_on(&mut self, site: &mut Site) {
+        let mut unfinished = std::mem::take(&mut self.unfinished);
+        unfinished.sort_unstable();
+        unfinished.dedup();
+        unfinished.into_iter().for_each(|index| self.turn(site, index));
+    }
+
+    /// Gives up what nobody has come for.
+    pub(super) fn tick(&mut self, site: &mut Site) {
+        let now = site.now();
+        let late = self.all.iter().filter_map(|(index, connection)| match connection.stage {
+            Stage::Waiting { since, .. } | Stage::Local { since } => {
+                (now.since(since) > HANDSHAKE_MAX).then_some(index)
+            }
+            Stage::Dialling { .. } | Stage::Relaying(_) => None,
+        });
+        let late: Vec<usize> = late.collect();
+        late.into_iter().for_each(|index| self.end(site, index));
+    }
+
+    /// Closes a connection and forgets it.
+    fn end(&mut self, site: &mut Site, index: usize) {
+        let Connection { flow: (from, to), stage } = self.all.remove(index);
+        self.by_flow.remove(&(from, to));
+        if matches!(stage, Stage::Dialling { .. } | Stage::Waiting { .. }) {
+            self.expect_no_more(to);
+        }
+        site.order(Order::Close(Door::Connection { from, to }));
+    }
+}
+
+/// Tells the command why it cannot have the connection, as the network would.
+fn turn_away(site: &mut Site, (from, to): Flow, syn: &Packet, why: &io::Error) {
+    site.order(Order::Close(Door::Connection { from, to }));
+    match reason(why) {
+        Some(Unreachable::Port) => {
+            let reset = wire::reset(syn, from, to);
+            reset.into_iter().for_each(|reset| site.order(Order::Answer(reset)));
+        }
+        Some(why) => site.refuse(syn, why),
+        None => {}
+    }
+}
+
+/// Begins to connect, from the network that this thread is in.
+fn call(target: SocketAddr) -> io::Result<OwnedFd> {
+    let family = if target.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = socket_with(family, SocketType::STREAM, flags, None)?;
+    sockopt::set_tcp_nodelay(&socket, true)?;
+    match connect(&socket, &target) {
+        Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
+        Err(why) => Err(why.into()),
+    }
+}
+
+/// Told once whenever something changes.
+const BOTH_WAYS: EventFlags =
+    EventFlags::IN.union(EventFlags::OUT).union(EventFlags::RDHUP).union(EventFlags::ET);
+
+/// Read at once: what a fast link brings while another thread has the processor.
+const SCRATCH_BYTES: usize = 1 << 18;
+
+/// The kernel repeats its part of a handshake for 63 seconds (`tcp_synack_retries` of tcp(7)).
+const HANDSHAKE_MAX: Duration = Duration::from_secs(70);

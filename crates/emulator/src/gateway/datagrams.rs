@@ -1,0 +1,243 @@
+//! Flows of datagrams: a socket in front of the link for each destination, one in the machine's
+//! network for each sender and destination.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use rustc_hash::FxHashMap;
+use rustix::event::epoll::EventFlags;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, connect, socket_with};
+use slab::Slab;
+use trackbed_core::Time;
+use trackbed_core::packet::{Ecn, UdpDatagram};
+
+use super::endpoint::{Endpoint, Inbox, Train};
+use super::gate::{Door, Order};
+use super::relay::Side;
+use super::worker::{Site, Source, reason};
+use super::{DOORS_MAX, tell_full};
+
+/// All flows of the command to the world.
+#[derive(Debug, Default)]
+pub(super) struct Datagrams {
+    destinations: Slab<Destination>,
+    by_address: FxHashMap<SocketAddr, usize>,
+    flows: Slab<Flow>,
+    by_ends: FxHashMap<(SocketAddr, SocketAddr), usize>,
+    inbox: Inbox,
+}
+
+/// Stands for one address and port of the world, in front of the link.
+#[derive(Debug)]
+struct Destination {
+    endpoint: Endpoint,
+    to: SocketAddr,
+    flows: usize,
+    /// The gate was told to close: nothing more will come.
+    is_leaving: bool,
+}
+
+/// Stands for one sender, in the machine's network.
+#[derive(Debug)]
+struct Flow {
+    endpoint: Endpoint,
+    from: SocketAddr,
+    to: SocketAddr,
+    target: SocketAddr,
+    used: Time,
+    name_server: Option<NameServer>,
+}
+
+/// Of a flow to one.
+#[derive(Clone, Copy, Debug)]
+struct NameServer {
+    address: SocketAddr,
+    /// The first question that it has not answered.
+    asked: Option<Time>,
+}
+
+impl Datagrams {
+    /// The command wants to reach `to`: its datagrams wait at the gate.
+    pub(super) fn open(&mut self, site: &mut Site, to: SocketAddr) {
+        let door = Door::Datagrams { to };
+        if let Some(index) = self.by_address.get(&to) {
+            self.destinations[*index].is_leaving = false;
+            return site.order(Order::Open(door));
+        }
+        let made = site.workshop.socket(to, SocketType::DGRAM).and_then(Endpoint::new);
+        let watched = made.and_then(|endpoint| {
+            let entry = self.destinations.vacant_entry();
+            let source = Source::Datagrams(entry.key(), Side::Near);
+            site.watch(&endpoint, source, EventFlags::IN)?;
+            self.by_address.insert(to, entry.key());
+            entry.insert(Destination { endpoint, to, flows: 0, is_leaving: false });
+            Ok(())
+        });
+        match watched {
+            Ok(()) => site.order(Order::Open(door)),
+            // Somebody in the outer namespace has it himself.
+            Err(why) if why.kind() == io::ErrorKind::AddrInUse => site.order(Order::Open(door)),
+            Err(why) => {
+                let _ = reason(&why);
+                site.order(Order::Close(door));
+            }
+        }
+    }
+
+    /// A socket has something: one batch of it is carried on.
+    pub(super) fn attend(&mut self, site: &mut Site, index: usize, side: Side) {
+        let mut inbox = std::mem::take(&mut self.inbox);
+        match side {
+            Side::Near => self.carry_out(site, index, &mut inbox),
+            Side::Far => self.carry_in(site, index, &mut inbox),
+        }
+        self.inbox = inbox;
+    }
+
+    fn carry_out(&mut self, site: &mut Site, index: usize, inbox: &mut Inbox) {
+        let Some(destination) = self.destinations.get(index) else { return };
+        let to = destination.to;
+        if destination.endpoint.receive(inbox).is_err() {
+            return;
+        }
+        for train in inbox.trains() {
+            match self.flow(site, train.from, to) {
+                Ok(Some(index)) => self.flows[index].send(site, &train),
+                Ok(None) => {}
+                Err(why) => refuse(site, train.from, to, &why),
+            }
+        }
+    }
+
+    /// The flow between these two; `None` if there are too many.
+    fn flow(
+        &mut self,
+        site: &mut Site,
+        from: SocketAddr,
+        to: SocketAddr,
+    ) -> io::Result<Option<usize>> {
+        if let Some(index) = self.by_ends.get(&(from, to)) {
+            return Ok(Some(*index));
+        }
+        if self.flows.len() >= DOORS_MAX {
+            tell_full();
+            return Ok(None);
+        }
+        let (target, server) = site.target(to);
+        let name_server = server.map(|address| NameServer { address, asked: None });
+        let endpoint = call(target)?;
+        let entry = self.flows.vacant_entry();
+        let index = entry.key();
+        site.watch(&endpoint, Source::Datagrams(index, Side::Far), EventFlags::IN)?;
+        entry.insert(Flow { endpoint, from, to, target, used: site.now(), name_server });
+        self.by_ends.insert((from, to), index);
+        self.destinations[self.by_address[&to]].flows += 1;
+        Ok(Some(index))
+    }
+
+    fn carry_in(&mut self, site: &mut Site, index: usize, inbox: &mut Inbox) {
+        let Some(flow) = self.flows.get_mut(index) else { return };
+        flow.used = site.now();
+        if let Err(why) = flow.endpoint.receive(inbox) {
+            return flow.has_failed(site, &why);
+        }
+        if let Some(server) = &mut flow.name_server {
+            server.asked = None;
+        }
+        let (from, near) = (flow.from, &self.destinations[self.by_address[&flow.to]].endpoint);
+        for train in inbox.trains() {
+            // What the link's end does not take is lost.
+            let _ = near.send(from, &train);
+        }
+    }
+
+    /// Ends flows that have been silent, and destinations without any.
+    pub(super) fn tick(&mut self, site: &mut Site) {
+        let now = site.now();
+        for (_, flow) in &mut self.flows {
+            flow.notice_silence(site, now);
+        }
+        let (destinations, by_address, by_ends) =
+            (&mut self.destinations, &mut self.by_address, &mut self.by_ends);
+        self.flows.retain(|_, flow| {
+            let is_used = now.since(flow.used) < flow.patience();
+            if !is_used {
+                by_ends.remove(&(flow.from, flow.to));
+                destinations[by_address[&flow.to]].flows -= 1;
+            }
+            is_used
+        });
+        destinations.retain(|_, destination| {
+            if destination.flows > 0 {
+                return true;
+            }
+            // What has passed the gate before it hears of this still finds the socket.
+            if !std::mem::replace(&mut destination.is_leaving, true) {
+                site.order(Order::Close(Door::Datagrams { to: destination.to }));
+                return true;
+            }
+            by_address.remove(&destination.to);
+            false
+        });
+    }
+}
+
+impl Flow {
+    fn send(&mut self, site: &mut Site, train: &Train<'_>) {
+        self.used = site.now();
+        if let Some(server) = &mut self.name_server {
+            server.asked = server.asked.or(Some(self.used));
+        }
+        if let Err(why) = self.endpoint.send(self.target, train) {
+            self.has_failed(site, &why);
+        }
+    }
+
+    fn has_failed(&mut self, site: &mut Site, why: &io::Error) {
+        if why.kind() == io::ErrorKind::WouldBlock {
+            return;
+        }
+        if let Some(server) = &self.name_server {
+            site.names.has_failed(server.address);
+        }
+        refuse(site, self.from, self.to, why);
+    }
+
+    /// A resolver asks anew after five seconds (resolv.conf(5)); by then there is another server.
+    fn notice_silence(&mut self, site: &mut Site, now: Time) {
+        let Some(server) = &mut self.name_server else { return };
+        if server.asked.is_some_and(|asked| now.since(asked) > ANSWER_MAX) {
+            server.asked = None;
+            site.names.has_failed(server.address);
+        }
+    }
+
+    fn patience(&self) -> Duration {
+        if self.name_server.is_some() { PATIENCE_NAMES } else { PATIENCE }
+    }
+}
+
+/// Tells the sender that it does not get through.
+fn refuse(site: &mut Site, from: SocketAddr, to: SocketAddr, why: &io::Error) {
+    if let Some(why) = reason(why) {
+        // What was sent is not known any more; the two ends are enough for the sender's kernel.
+        let sent = UdpDatagram::emit(from, to, Ecn::NotCapable, b"");
+        site.refuse(&sent, why);
+    }
+}
+
+/// A socket that speaks to `target` alone, in the network that this thread is in.
+fn call(target: SocketAddr) -> io::Result<Endpoint> {
+    let family = if target.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = socket_with(family, SocketType::DGRAM, flags, None)?;
+    connect(&socket, &target)?;
+    Endpoint::new(socket)
+}
+
+/// Of a silent flow: RFC 4787 section 4.3 for translators of addresses.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// A question has one answer.
+const PATIENCE_NAMES: Duration = Duration::from_secs(10);
+const ANSWER_MAX: Duration = Duration::from_secs(2);

@@ -1,0 +1,133 @@
+//! A UDP socket of the gateway, and batches of datagrams between two of them: boundaries and the
+//! ECN field (RFC 3168 section 5) are kept, which QUIC needs.
+
+use std::io::{self, IoSliceMut};
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use noq_udp::{EcnCodepoint, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
+use rustix::net::sockopt;
+use trackbed_linux::socket::allow_fragments;
+
+/// A bound or connected socket.
+#[derive(Debug)]
+pub(super) struct Endpoint {
+    socket: OwnedFd,
+    state: UdpSocketState,
+}
+
+/// Datagrams of one size from one sender.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Train<'a> {
+    pub(super) from: SocketAddr,
+    ecn: Option<EcnCodepoint>,
+    bytes: &'a [u8],
+    /// The bytes of each, except for the last.
+    size: usize,
+}
+
+/// Room for what is received at once.
+#[derive(Debug)]
+pub(super) struct Inbox {
+    memory: Vec<u8>,
+    meta: [RecvMeta; TRAINS],
+    count: usize,
+}
+
+impl Default for Inbox {
+    fn default() -> Inbox {
+        Inbox { memory: Vec::new(), meta: [RecvMeta::default(); TRAINS], count: 0 }
+    }
+}
+
+impl Inbox {
+    pub(super) fn trains(&self) -> impl Iterator<Item = Train<'_>> {
+        let buffers = self.memory.chunks(TRAIN_BYTES);
+        self.meta[..self.count].iter().zip(buffers).map(|(meta, buffer)| Train {
+            from: meta.addr,
+            ecn: meta.ecn,
+            bytes: &buffer[..meta.len],
+            size: meta.stride.max(1),
+        })
+    }
+}
+
+impl Endpoint {
+    pub(super) fn new(socket: OwnedFd) -> io::Result<Endpoint> {
+        let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
+        // Whether the command has asked for "don't fragment" we cannot know, so what is too large
+        // for a link on the way goes in fragments, as UDP's of old.
+        allow_fragments(&socket)?;
+        // The kernel gives as much of it as it allows.
+        let _ = sockopt::set_socket_recv_buffer_size(&socket, BUFFER_BYTES);
+        let _ = sockopt::set_socket_send_buffer_size(&socket, BUFFER_BYTES);
+        Ok(Endpoint { socket, state })
+    }
+
+    /// Receives what has come, at most an inbox full.
+    ///
+    /// # Errors
+    /// As recvmsg(2): the socket's errors among them, each once.
+    pub(super) fn receive(&self, inbox: &mut Inbox) -> io::Result<()> {
+        inbox.count = 0;
+        inbox.memory.resize(TRAINS * TRAIN_BYTES, 0);
+        let mut buffers = inbox.memory.chunks_exact_mut(TRAIN_BYTES).map(IoSliceMut::new);
+        let mut buffers: [IoSliceMut<'_>; TRAINS] =
+            std::array::from_fn(|_| buffers.next().expect("there is memory for all"));
+        inbox.count =
+            self.state.recv(UdpSockRef::from(&self.socket), &mut buffers, &mut inbox.meta)?;
+        Ok(())
+    }
+
+    /// Sends datagrams on. What finds no room is lost, as in any full queue.
+    ///
+    /// # Errors
+    /// As sendmsg(2): errors among them of what was sent earlier.
+    pub(super) fn send(&self, to: SocketAddr, train: &Train<'_>) -> io::Result<()> {
+        let Train { ecn, bytes, size, .. } = *train;
+        if bytes.len() <= size {
+            return self.transmit(to, ecn, bytes, None);
+        }
+        match self.transmit(to, ecn, bytes, Some(size)) {
+            Err(why) if why.kind() != io::ErrorKind::ConnectionRefused => {
+                // Datagrams that need fragments, and some interfaces, do not go in batches.
+                let mut each = bytes.chunks(size);
+                each.try_for_each(|contents| self.transmit(to, ecn, contents, None))
+            }
+            result => result,
+        }
+    }
+
+    fn transmit(
+        &self,
+        destination: SocketAddr,
+        ecn: Option<EcnCodepoint>,
+        contents: &[u8],
+        segment_size: Option<usize>,
+    ) -> io::Result<()> {
+        let transmit = Transmit { destination, ecn, contents, segment_size, src_ip: None };
+        let try_send = || self.state.try_send(UdpSockRef::from(&self.socket), &transmit);
+        match try_send() {
+            Err(why) if why.kind() == io::ErrorKind::ConnectionRefused => {
+                // That is an earlier datagram's error, and has kept this one from being sent.
+                let _ = try_send();
+                Err(why)
+            }
+            Err(why) if why.kind() == io::ErrorKind::WouldBlock => Ok(()),
+            result => result,
+        }
+    }
+}
+
+impl AsFd for Endpoint {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+/// Received at once.
+const TRAINS: usize = 8;
+/// The kernel joins datagrams up to this size (UDP_GRO of udp(7)).
+const TRAIN_BYTES: usize = 1 << 16;
+/// What a fast sender sends while another thread has the processor.
+const BUFFER_BYTES: usize = 4 << 20;

@@ -1,0 +1,212 @@
+//! What of the packets from the link may go on, and what waits for the gateway: in the emulator's
+//! thread, without locks and without system calls for all but the first packet of a flow.
+
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
+
+use rustc_hash::FxHashMap;
+use trackbed_core::Packet;
+
+use super::wire::{Opening, opening};
+use super::{Addresses, DOORS_MAX, tell_full};
+
+/// Keeps packets back until there is somebody to take them.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    addresses: Addresses,
+    doors: FxHashMap<Door, State>,
+    knocks: SyncSender<Knock>,
+    /// Wakes the worker, also when the gate has gone.
+    bell: Arc<OwnedFd>,
+}
+
+/// What packets go through once it is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Door {
+    /// To one TCP connection.
+    Connection {
+        /// The command's end.
+        from: SocketAddr,
+        /// The end that it wants to reach.
+        to: SocketAddr,
+    },
+    /// To all datagrams for one destination.
+    Datagrams {
+        /// The destination.
+        to: SocketAddr,
+    },
+}
+
+/// What the worker is told.
+#[derive(Debug)]
+pub(super) enum Knock {
+    /// Somebody waits, with this packet first.
+    At(Door, Packet),
+    /// Somebody asks whether a host outside is there.
+    Echo(Packet),
+}
+
+/// What the worker tells the gate, and the emulator around it.
+#[derive(Debug)]
+pub(crate) enum Order {
+    /// What waits at a door and what comes later may go on.
+    Open(Door),
+    /// What waits at a door is to be forgotten, and what comes later knocks again.
+    Close(Door),
+    /// This packet goes back through the link.
+    Answer(Packet),
+}
+
+#[derive(Debug)]
+enum State {
+    Asked(Vec<Packet>),
+    Open,
+}
+
+impl Gate {
+    pub(super) fn new(addresses: Addresses, knocks: SyncSender<Knock>, bell: Arc<OwnedFd>) -> Gate {
+        Gate { addresses, doors: FxHashMap::default(), knocks, bell }
+    }
+
+    /// A packet that has come through the link: given back if it may go on at once.
+    pub(crate) fn admit(&mut self, packet: Packet) -> Option<Packet> {
+        let Some(opening) = opening(&packet) else { return Some(packet) };
+        let door = match opening {
+            Opening::Datagram { to, .. } => Door::Datagrams { to },
+            Opening::Connection { from, to } => Door::Connection { from, to },
+            Opening::Echo if self.addresses.own.contains(&packet.destination()) => {
+                return Some(packet);
+            }
+            Opening::Echo => {
+                self.knock(Knock::Echo(packet));
+                return None;
+            }
+        };
+        match self.doors.get_mut(&door) {
+            Some(State::Open) => Some(packet),
+            Some(State::Asked(waiting)) => {
+                // One SYN is as good as its repetitions; a full queue loses the newest datagram.
+                if matches!(door, Door::Datagrams { .. }) && waiting.len() < WAITING_MAX {
+                    waiting.push(packet);
+                }
+                None
+            }
+            None => self.ask(door, packet),
+        }
+    }
+
+    fn ask(&mut self, door: Door, packet: Packet) -> Option<Packet> {
+        let known = self.addresses.are_inside(packet.source())
+            && self.addresses.are_outside(packet.destination());
+        if !known {
+            return Some(packet);
+        }
+        if self.doors.len() >= DOORS_MAX {
+            // TCP repeats its SYN, and by then there may be room.
+            tell_full();
+            return None;
+        }
+        if self.knock(Knock::At(door, packet.clone())) {
+            self.doors.insert(door, State::Asked(vec![packet]));
+        }
+        None
+    }
+
+    /// False if the worker has too much to do: the packet is lost, as in any full queue.
+    fn knock(&self, knock: Knock) -> bool {
+        let heard = self.knocks.try_send(knock).is_ok();
+        let _ = rustix::io::write(&*self.bell, &1_u64.to_ne_bytes());
+        heard
+    }
+
+    /// Opens a door, and returns what has waited there.
+    pub(crate) fn open(&mut self, door: Door) -> Vec<Packet> {
+        match self.doors.insert(door, State::Open) {
+            Some(State::Asked(waiting)) => waiting,
+            Some(State::Open) | None => Vec::new(),
+        }
+    }
+
+    /// Forgets a door.
+    pub(crate) fn close(&mut self, door: Door) {
+        self.doors.remove(&door);
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        // The worker learns it from the channel, which is gone a moment later; so that it does not
+        // look too early, the channel is replaced by one that nobody reads.
+        let (nobody, _) = std::sync::mpsc::sync_channel(0);
+        self.knocks = nobody;
+        let _ = rustix::io::write(&*self.bell, &1_u64.to_ne_bytes());
+    }
+}
+
+/// Datagrams that wait at one door.
+const WAITING_MAX: usize = 128;
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Receiver, sync_channel};
+
+    use rustix::event::{EventfdFlags, eventfd};
+    use trackbed_core::packet::{Ecn, UdpDatagram};
+
+    use super::*;
+
+    fn gate() -> (Gate, Receiver<Knock>) {
+        let addresses = Addresses {
+            own: ["100.64.0.1".parse().unwrap(), "fd74:7261::1".parse().unwrap()],
+            inside: [("100.64.0.0".parse().unwrap(), 10), ("fd74:7261::".parse().unwrap(), 32)],
+        };
+        let (knocks, knocked) = sync_channel(8);
+        let bell = Arc::new(eventfd(0, EventfdFlags::NONBLOCK).unwrap());
+        (Gate::new(addresses, knocks, bell), knocked)
+    }
+
+    fn datagram(to: &str, payload: &[u8]) -> Packet {
+        let from = if to.starts_with('[') { "[fd74:7261::2]:9" } else { "100.64.0.2:9" };
+        UdpDatagram::emit(from.parse().unwrap(), to.parse().unwrap(), Ecn::NotCapable, payload)
+    }
+
+    #[test]
+    fn packets_wait_in_order_until_the_door_opens() {
+        let (mut gate, knocked) = gate();
+        for to in ["192.0.2.1:53", "[2001:db8::1]:53", "100.64.0.1:7"] {
+            let door = Door::Datagrams { to: to.parse().unwrap() };
+            let packets: Vec<Packet> = (0..3).map(|n| datagram(to, &[n])).collect();
+            for packet in &packets {
+                assert_eq!(gate.admit(packet.clone()), None);
+            }
+            assert!(matches!(knocked.try_recv(), Ok(Knock::At(at, _)) if at == door));
+            assert!(knocked.try_recv().is_err(), "it knocks once");
+            assert_eq!(gate.open(door), packets);
+            assert_eq!(gate.admit(packets[0].clone()), Some(packets[0].clone()));
+            gate.close(door);
+            assert_eq!(gate.admit(packets[0].clone()), None);
+            assert!(knocked.try_recv().is_ok(), "and again after it was closed");
+        }
+    }
+
+    #[test]
+    fn what_is_not_for_the_world_is_left_to_the_kernel() {
+        let (mut gate, knocked) = gate();
+        for to in ["100.72.0.2:5", "239.255.255.250:1900", "[ff05::2]:5", "[fd74:7261:2000::2]:5"] {
+            assert!(gate.admit(datagram(to, b"")).is_some(), "{to}");
+        }
+        let stranger = "10.0.0.1:5".parse().unwrap();
+        let to = "192.0.2.1:53".parse().unwrap();
+        assert!(gate.admit(UdpDatagram::emit(stranger, to, Ecn::NotCapable, b"")).is_some());
+        assert!(knocked.try_recv().is_err());
+    }
+
+    #[test]
+    fn the_worker_hears_that_the_gate_is_gone() {
+        let (gate, knocked) = gate();
+        drop(gate);
+        assert!(matches!(knocked.try_recv(), Err(std::sync::mpsc::TryRecvError::Disconnected)));
+    }
+}

@@ -1,0 +1,240 @@
+//! The gateway's thread: waits for the gate and for its sockets, and does what each asks for.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, TryRecvError};
+
+use rustix::buffer::spare_capacity;
+use rustix::event::{Timespec, epoll};
+use rustix::io::Errno;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use trackbed_core::packet::Unreachable;
+use trackbed_core::{Packet, Time};
+
+use super::connections::Connections;
+use super::datagrams::Datagrams;
+use super::gate::{Door, Knock, Order};
+use super::names::NameServers;
+use super::relay::Side;
+use super::workshop::Workshop;
+use super::{Addresses, tell_full};
+use crate::clock::Clock;
+use crate::emulator::Remote;
+
+/// What works behind a gate.
+#[derive(Debug)]
+pub(super) struct Worker {
+    site: Site,
+    knocks: Receiver<Knock>,
+    bell: Arc<OwnedFd>,
+    connections: Connections,
+    datagrams: Datagrams,
+}
+
+/// What all flows share.
+#[derive(Debug)]
+pub(super) struct Site {
+    epoll: OwnedFd,
+    pub(super) workshop: Workshop,
+    pub(super) addresses: Addresses,
+    pub(super) names: NameServers,
+    clock: Clock,
+    /// What the gate is to be told, in this order.
+    orders: Vec<Order>,
+}
+
+/// Which source has something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    Bell,
+    Listener(usize),
+    Connection(usize, Side),
+    Datagrams(usize, Side),
+}
+
+impl Worker {
+    pub(super) fn new(
+        workshop: Workshop,
+        addresses: Addresses,
+        clock: Clock,
+        bell: Arc<OwnedFd>,
+        knocks: Receiver<Knock>,
+    ) -> io::Result<Worker> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let names = NameServers::new();
+        let site = Site { epoll, workshop, addresses, names, clock, orders: Vec::new() };
+        site.watch(&*bell, Source::Bell, epoll::EventFlags::IN)?;
+        let (connections, datagrams) = (Connections::default(), Datagrams::default());
+        Ok(Worker { site, knocks, bell, connections, datagrams })
+    }
+
+    /// Works until the gate is gone.
+    pub(super) fn run(mut self, remote: &Remote) {
+        let mut events = Vec::with_capacity(EVENTS);
+        let mut ticked = self.site.now();
+        let mut is_fresh = true;
+        loop {
+            let timeout = match self.connections.is_busy() {
+                true => Timespec { tv_sec: 0, tv_nsec: 0 },
+                false => TICK,
+            };
+            events.clear();
+            match epoll::wait(&self.site.epoll, spare_capacity(&mut events), Some(&timeout)) {
+                Ok(_) | Err(Errno::INTR) => {}
+                // Only a descriptor that is none could be the reason.
+                Err(why) => unreachable!("epoll_wait(2): {why}"),
+            }
+            for event in &events {
+                match Source::from_mark(event.data.u64()) {
+                    Source::Bell => {
+                        if std::mem::take(&mut is_fresh) {
+                            raise_descriptor_limit();
+                        }
+                        if !self.answer_knocks() {
+                            return;
+                        }
+                    }
+                    Source::Listener(index) => self.connections.accept(&mut self.site, index),
+                    Source::Connection(index, side) => {
+                        self.connections.attend(&mut self.site, index, side, event.flags);
+                    }
+                    Source::Datagrams(index, side) => {
+                        self.datagrams.attend(&mut self.site, index, side);
+                    }
+                }
+            }
+            self.connections.go_on(&mut self.site);
+            let now = self.site.now();
+            if now.since(ticked) >= TICK_TIME {
+                ticked = now;
+                self.connections.tick(&mut self.site);
+                self.datagrams.tick(&mut self.site);
+            }
+            self.site.orders.drain(..).for_each(|order| remote.order(order));
+        }
+    }
+
+    /// False if the gate is gone.
+    fn answer_knocks(&mut self) -> bool {
+        let _ = rustix::io::read(&*self.bell, &mut [0; 8]);
+        loop {
+            match self.knocks.try_recv() {
+                Ok(Knock::At(Door::Connection { from, to }, syn)) => {
+                    self.connections.dial(&mut self.site, from, to, syn);
+                }
+                Ok(Knock::At(Door::Datagrams { to }, _)) => {
+                    self.datagrams.open(&mut self.site, to);
+                }
+                // Whether a host answers pings only those may ask who may use ping_group_range of
+                // icmp(7): hardly anybody.
+                Ok(Knock::Echo(request)) => {
+                    self.site.refuse(&request, Unreachable::Prohibited);
+                }
+                Err(TryRecvError::Empty) => return true,
+                Err(TryRecvError::Disconnected) => return false,
+            }
+        }
+    }
+}
+
+impl Site {
+    pub(super) fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    pub(super) fn watch(
+        &self,
+        socket: impl AsFd,
+        source: Source,
+        flags: epoll::EventFlags,
+    ) -> io::Result<()> {
+        let data = epoll::EventData::new_u64(source.mark());
+        Ok(epoll::add(&self.epoll, socket, data, flags)?)
+    }
+
+    pub(super) fn order(&mut self, order: Order) {
+        self.orders.push(order);
+    }
+
+    /// Where the gateway turns for what the command calls `to`, and the name server if that is
+    /// one.
+    pub(super) fn target(&self, to: SocketAddr) -> (SocketAddr, Option<SocketAddr>) {
+        match self.addresses.is_name_server(to) {
+            true => {
+                let server = self.names.current();
+                (server, Some(server))
+            }
+            false => (self.addresses.seen_from_outside(to), None),
+        }
+    }
+
+    /// Tells the sender of `packet` why it did not arrive.
+    pub(super) fn refuse(&mut self, packet: &Packet, why: Unreachable) {
+        // Of a port the host itself speaks, of everything else a router.
+        let router = match why {
+            Unreachable::Port => packet.destination(),
+            _ => self.addresses.own_like(packet.source()),
+        };
+        self.order(Order::Answer(why.emit(router, packet)));
+    }
+}
+
+impl Source {
+    fn mark(self) -> u64 {
+        let (kind, index) = match self {
+            Source::Bell => (0, 0),
+            Source::Listener(index) => (1, index),
+            Source::Connection(index, Side::Near) => (2, index),
+            Source::Connection(index, Side::Far) => (3, index),
+            Source::Datagrams(index, Side::Near) => (4, index),
+            Source::Datagrams(index, Side::Far) => (5, index),
+        };
+        (index as u64) << 3 | kind
+    }
+
+    fn from_mark(mark: u64) -> Source {
+        let index = (mark >> 3) as usize;
+        match mark & 0b111 {
+            0 => Source::Bell,
+            1 => Source::Listener(index),
+            2 => Source::Connection(index, Side::Near),
+            3 => Source::Connection(index, Side::Far),
+            4 => Source::Datagrams(index, Side::Near),
+            _ => Source::Datagrams(index, Side::Far),
+        }
+    }
+}
+
+/// What a router, or the host, would say to the sender if this is why it could not be reached;
+/// `None` if nothing would be heard.
+pub(super) fn reason(why: &io::Error) -> Option<Unreachable> {
+    let errno = why.raw_os_error().map(Errno::from_raw_os_error)?;
+    match errno {
+        Errno::CONNREFUSED | Errno::CONNRESET => Some(Unreachable::Port),
+        Errno::NETUNREACH | Errno::NETDOWN | Errno::ADDRNOTAVAIL | Errno::AFNOSUPPORT => {
+            Some(Unreachable::Network)
+        }
+        Errno::ACCESS | Errno::PERM => Some(Unreachable::Prohibited),
+        Errno::TIMEDOUT => None,
+        Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM => {
+            tell_full();
+            None
+        }
+        _ => Some(Unreachable::Host),
+    }
+}
+
+/// Every connection takes two descriptors. The command was started before, and keeps the limit
+/// that it was given.
+fn raise_descriptor_limit() {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    // Without it, there is room for fewer.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+}
+
+/// How often flows are looked through for those that are over.
+const TICK: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
+const TICK_TIME: std::time::Duration = std::time::Duration::from_secs(1);
+const EVENTS: usize = 256;

@@ -1,0 +1,80 @@
+//! Sockets in front of the link: made in the outer namespace, used from anywhere.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with, sockopt};
+
+use crate::namespace::{NamespaceError, NetNamespace, Step};
+
+/// A thread in the outer namespace. A thread cannot leave the machine's own network and come back
+/// without privileges there, so this one never comes back.
+#[derive(Debug)]
+pub(super) struct Workshop {
+    wishes: Sender<(SocketAddr, SocketType)>,
+    made: Receiver<io::Result<OwnedFd>>,
+}
+
+impl Workshop {
+    /// Opens one in `outer`; it closes when it is dropped.
+    ///
+    /// # Errors
+    /// If there can be no thread, or the thread cannot get there.
+    pub(super) fn open(outer: &NetNamespace) -> Result<Workshop, NamespaceError> {
+        let (wishes, wished) = channel();
+        let (results, made) = channel();
+        let (arrivals, arrived) = channel();
+        let outer = outer.try_clone()?;
+        let work = move || {
+            let entered = outer.enter();
+            let is_there = entered.is_ok();
+            // The namespace lasts as long as its sockets; this thread must not keep it longer.
+            drop(outer);
+            let _ = arrivals.send(entered);
+            while let Some((address, kind)) = is_there.then(|| wished.recv().ok()).flatten() {
+                if results.send(make(address, kind)).is_err() {
+                    return;
+                }
+            }
+        };
+        let failed = |why| NamespaceError::new(Step::Thread, why);
+        std::thread::Builder::new().name("workshop".to_owned()).spawn(work).map_err(failed)?;
+        arrived.recv().map_err(|_| failed(io::ErrorKind::BrokenPipe.into()))??;
+        Ok(Workshop { wishes, made })
+    }
+
+    /// A socket that is bound to `address`, whosever it is; of streams, one that listens.
+    ///
+    /// # Errors
+    /// As socket(2), bind(2) and listen(2).
+    pub(super) fn socket(&self, address: SocketAddr, kind: SocketType) -> io::Result<OwnedFd> {
+        let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
+        self.wishes.send((address, kind)).map_err(|_| gone())?;
+        self.made.recv().map_err(|_| gone())?
+    }
+}
+
+fn make(address: SocketAddr, kind: SocketType) -> io::Result<OwnedFd> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = socket_with(family, kind, flags, None)?;
+    // No interface has the address.
+    match address {
+        SocketAddr::V4(_) => sockopt::set_ip_freebind(&socket, true)?,
+        SocketAddr::V6(_) => sockopt::set_ipv6_freebind(&socket, true)?,
+    }
+    if kind == SocketType::STREAM {
+        // Connections that are over hold the port for a minute (TIME-WAIT).
+        sockopt::set_socket_reuseaddr(&socket, true)?;
+    }
+    bind(&socket, &address)?;
+    if kind == SocketType::STREAM {
+        listen(&socket, BACKLOG)?;
+    }
+    Ok(socket)
+}
+
+/// Every connection in it has been waited for, so none should ever find it full.
+const BACKLOG: i32 = super::DOORS_MAX as i32;
