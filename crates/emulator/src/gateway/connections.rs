@@ -10,7 +10,8 @@ use rustc_hash::FxHashMap;
 use rustix::event::epoll::EventFlags;
 use rustix::io::Errno;
 use rustix::net::{
-    AddressFamily, SocketFlags, SocketType, acceptfrom_with, connect, socket_with, sockopt,
+    AddressFamily, SocketFlags, SocketType, acceptfrom_with, connect, getpeername, socket_with,
+    sockopt,
 };
 use slab::Slab;
 use trackbed_core::packet::Unreachable;
@@ -40,25 +41,19 @@ type Flow = (SocketAddr, SocketAddr);
 struct Connection {
     flow: Flow,
     stage: Stage,
+    /// Ours to the world, until it is relayed. None if the world has reset it already.
+    far: Option<OwnedFd>,
 }
 
 #[derive(Debug)]
 enum Stage {
     /// The SYN waits for an answer from the world.
-    Dialling {
-        far: OwnedFd,
-        syn: Packet,
-        name_server: Option<SocketAddr>,
-    },
+    Dialling { syn: Packet, name_server: Option<SocketAddr> },
     /// The SYN has gone on; the command's kernel and that of the outer namespace shake hands.
-    Waiting {
-        far: OwnedFd,
-        since: Time,
-    },
+    Waiting { since: Time },
     /// Somebody in the outer namespace listens there himself.
-    Local {
-        since: Time,
-    },
+    Local { since: Time },
+    /// Both ends are connected.
     Relaying(Relay),
 }
 
@@ -75,40 +70,28 @@ impl Connections {
     pub(super) fn dial(&mut self, site: &mut Site, from: SocketAddr, to: SocketAddr, syn: Packet) {
         let door = Door::Connection { from, to };
         let flow = (from, to);
-        if let Some(old) = self.by_flow.get(&flow) {
-            // A port that is used anew: the kernel has forgotten that connection already.
-            self.end(site, *old);
-        }
         match self.expect(site, to) {
             Ok(()) => {}
             Err(why) if why.kind() == io::ErrorKind::AddrInUse => {
-                let since = site.now();
-                self.insert(flow, Stage::Local { since });
-                site.order(Order::Open(door));
-                return;
+                self.insert(flow, None, Stage::Local { since: site.now() });
+                return site.order(Order::Open(door));
             }
             Err(why) => return turn_away(site, flow, &syn, &why),
         }
         let (target, name_server) = site.target(to);
-        let index = match call(target) {
-            Ok(far) => self.insert(flow, Stage::Dialling { far, syn, name_server }),
-            Err(why) => {
-                self.expect_no_more(to);
-                if let Some(server) = name_server {
-                    site.names.has_failed(server);
-                }
-                return turn_away(site, flow, &syn, &why);
-            }
-        };
-        let Stage::Dialling { far, .. } = &self.all[index].stage else { return };
-        let watched = site.watch(far, Source::Connection(index, Side::Far), BOTH_WAYS);
-        if watched.is_err() {
-            self.end(site, index);
+        let index = self.insert(flow, None, Stage::Dialling { syn, name_server });
+        let called = call(target).and_then(|far| {
+            site.watch(&far, Source::Connection(index, Side::Far), BOTH_WAYS)?;
+            self.all[index].far = Some(far);
+            Ok(())
+        });
+        if let Err(why) = called {
+            self.give_up(site, index, &why);
         }
     }
 
-    fn insert(&mut self, flow: Flow, stage: Stage) -> usize {
-        let index = self.all.insert(Connection { flow, stage });
+    fn insert(&mut self, flow: Flow, far: Option<OwnedFd>, stage: Stage) -> usize {
+        let index = self.all.insert(Connection { flow, stage, far });
         self.by_flow.insert(flow, index);
         index
     }
@@ -155,28 +138,27 @@ impl Connections {
             match expected {
                 Some(expected) => self.join(site, expected, near),
                 // Given up as too late; it is reset when it is closed.
-                None => drop(sockopt::set_socket_linger(&near, Some(Duration::ZERO))),
+                None => reset(&near),
             }
         }
     }
 
     fn join(&mut self, site: &mut Site, index: usize, near: OwnedFd) {
         let connection = &mut self.all[index];
-        let now = site.now();
-        match std::mem::replace(&mut connection.stage, Stage::Local { since: now }) {
-            Stage::Waiting { far, .. } => {
-                // Small writes were small for a reason.
-                let _ = sockopt::set_tcp_nodelay(&near, true);
-                let watched = site.watch(&near, Source::Connection(index, Side::Near), BOTH_WAYS);
-                connection.stage = Stage::Relaying(Relay::new(near, far));
-                let to = connection.flow.1;
-                self.expect_no_more(to);
-                match watched {
-                    Ok(()) => self.turn(site, index),
-                    Err(_) => self.end(site, index),
-                }
-            }
-            other => connection.stage = other,
+        let Stage::Waiting { .. } = connection.stage else { return };
+        let Some(far) = connection.far.take() else {
+            reset(&near);
+            return drop(self.end(site, index));
+        };
+        // Small writes were small for a reason.
+        let _ = sockopt::set_tcp_nodelay(&near, true);
+        let watched = site.watch(&near, Source::Connection(index, Side::Near), BOTH_WAYS);
+        connection.stage = Stage::Relaying(Relay::new(near, far));
+        let to = connection.flow.1;
+        self.expect_no_more(to);
+        match watched {
+            Ok(()) => self.turn(site, index),
+            Err(_) => drop(self.end(site, index)),
         }
     }
 
@@ -199,32 +181,25 @@ impl Connections {
     /// The world has answered, or it is known that it will not.
     fn dialled(&mut self, site: &mut Site, index: usize) {
         let connection = &mut self.all[index];
+        let Some(far) = &connection.far else { return };
+        match sockopt::socket_error(far).and_then(|result| result) {
+            // An event about nothing: it is still on its way.
+            Ok(()) if getpeername(far).is_err() => return,
+            Ok(()) => {}
+            Err(Errno::CONNRESET) => connection.far = None,
+            Err(why) => return self.give_up(site, index, &why.into()),
+        }
         let (from, to) = connection.flow;
-        let door = Door::Connection { from, to };
-        let now = site.now();
-        match std::mem::replace(&mut connection.stage, Stage::Local { since: now }) {
-            Stage::Dialling { far, syn, name_server } => {
-                let result = sockopt::socket_error(&far).and_then(|result| result);
-                match result {
-                    // An event about nothing: it is still on its way.
-                    Ok(()) if rustix::net::getpeername(&far).is_err() => {
-                        connection.stage = Stage::Dialling { far, syn, name_server };
-                    }
-                    Ok(()) => {
-                        connection.stage = Stage::Waiting { far, since: now };
-                        site.order(Order::Open(door));
-                    }
-                    Err(why) => {
-                        connection.stage = Stage::Dialling { far, syn: syn.clone(), name_server };
-                        if let Some(server) = name_server {
-                            site.names.has_failed(server);
-                        }
-                        self.end(site, index);
-                        turn_away(site, (from, to), &syn, &why.into());
-                    }
-                }
-            }
-            other => connection.stage = other,
+        connection.stage = Stage::Waiting { since: site.now() };
+        site.order(Order::Open(Door::Connection { from, to }));
+    }
+
+    /// The world does not take the connection.
+    fn give_up(&mut self, site: &mut Site, index: usize, why: &io::Error) {
+        let Connection { flow, stage, .. } = self.end(site, index);
+        if let Stage::Dialling { syn, name_server } = stage {
+            name_server.into_iter().for_each(|server| site.names.has_failed(server));
+            turn_away(site, flow, &syn, why);
         }
     }
 
@@ -236,7 +211,7 @@ impl Connections {
         match relay.turn(&mut self.scratch) {
             Turn::Wait => {}
             Turn::Again => self.unfinished.push(index),
-            Turn::Over => self.end(site, index),
+            Turn::Over => drop(self.end(site, index)),
         }
     }
 
@@ -263,18 +238,26 @@ impl Connections {
             Stage::Dialling { .. } | Stage::Relaying(_) => None,
         });
         let late: Vec<usize> = late.collect();
-        late.into_iter().for_each(|index| self.end(site, index));
+        late.into_iter().for_each(|index| drop(self.end(site, index)));
     }
 
-    /// Closes a connection and forgets it.
-    fn end(&mut self, site: &mut Site, index: usize) {
-        let Connection { flow: (from, to), stage } = self.all.remove(index);
+    /// Forgets a connection. It closes when what is returned is dropped.
+    fn end(&mut self, site: &mut Site, index: usize) -> Connection {
+        let connection = self.all.remove(index);
+        let (from, to) = connection.flow;
         self.by_flow.remove(&(from, to));
-        if matches!(stage, Stage::Dialling { .. } | Stage::Waiting { .. }) {
+        if matches!(connection.stage, Stage::Dialling { .. } | Stage::Waiting { .. }) {
             self.expect_no_more(to);
         }
         site.order(Order::Close(Door::Connection { from, to }));
+        connection
     }
+}
+
+/// Lets the other end hear of a RST when the socket closes.
+fn reset(socket: &OwnedFd) {
+    // A socket that is reset already does not care.
+    let _ = sockopt::set_socket_linger(socket, Some(Duration::ZERO));
 }
 
 /// Tells the command why it cannot have the connection, as the network would.

@@ -212,7 +212,7 @@ impl Source {
 pub(super) fn reason(why: &io::Error) -> Option<Unreachable> {
     let errno = why.raw_os_error().map(Errno::from_raw_os_error)?;
     match errno {
-        Errno::CONNREFUSED | Errno::CONNRESET => Some(Unreachable::Port),
+        Errno::CONNREFUSED => Some(Unreachable::Port),
         Errno::NETUNREACH | Errno::NETDOWN | Errno::ADDRNOTAVAIL | Errno::AFNOSUPPORT => {
             Some(Unreachable::Network)
         }

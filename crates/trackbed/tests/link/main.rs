@@ -2,6 +2,8 @@
 //! it is over. Where the machine does not allow namespaces these tests say so and pass.
 
 mod leftovers;
+mod names;
+mod outward;
 mod packets;
 mod roles;
 mod status;

@@ -4,7 +4,7 @@ use std::env;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
-use crate::PLAYER;
+use crate::{PLAYER, names, outward};
 
 /// A command that plays `role`, as words of a shell.
 pub fn play(role: &str) -> String {
@@ -24,6 +24,9 @@ fn a_role_is_played() {
         ["flood", address, count, bytes] => {
             flood(address.parse().unwrap(), count.parse().unwrap(), bytes.parse().unwrap());
         }
+        ["names", address] => names::serve(address.parse().unwrap()),
+        ["lookup", name] => names::look_up(name),
+        [role, address, number] => outward::take_part(role, address.parse().unwrap(), number),
         _ => panic!("there is no role \"{role}\""),
     }
 }
@@ -87,7 +90,7 @@ fn unspecified(like: IpAddr) -> IpAddr {
 }
 
 #[expect(clippy::disallowed_methods, reason = "these programs measure real time")]
-fn now() -> Instant {
+pub fn now() -> Instant {
     Instant::now()
 }
 
