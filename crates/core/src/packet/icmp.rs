@@ -1,5 +1,5 @@
-//! The ICMP messages that the track needs: "packet too big" (path MTU discovery), and
-//! "destination unreachable".
+//! The ICMP messages that the track needs: "packet too big" (path MTU discovery), "destination
+//! unreachable", and others as they are.
 
 use std::net::IpAddr;
 
@@ -96,17 +96,26 @@ impl Unreachable {
 fn emit(router: IpAddr, packet: &Packet, kind: (u8, u8), word: u32) -> Packet {
     // Both protocols leave the reply within the smallest MTU that every link must take.
     let quoted = &packet.bytes()[..packet.len().min(500)];
-    let v4 = router.is_ipv4();
-    let header = IpHeader {
-        source: router,
-        destination: packet.source(),
-        protocol: if v4 { protocol::ICMP } else { protocol::ICMPV6 },
-        ecn: Ecn::NotCapable,
-    };
-    Packet::build(&header, HEADER_LEN + quoted.len(), |out| {
-        (out[0], out[1]) = kind;
-        out[4..8].copy_from_slice(&word.to_be_bytes());
-        out[HEADER_LEN..].copy_from_slice(quoted);
+    let mut message = vec![0; HEADER_LEN + quoted.len()];
+    (message[0], message[1]) = kind;
+    message[4..HEADER_LEN].copy_from_slice(&word.to_be_bytes());
+    message[HEADER_LEN..].copy_from_slice(quoted);
+    icmp_packet(router, packet.source(), &message)
+}
+
+/// A packet with an ICMP or ICMPv6 message, whichever the addresses ask for: `message` from its
+/// type on, its checksum (RFC 792, RFC 4443 section 2.3) yet to be filled in.
+///
+/// # Panics
+/// If the two addresses differ in family, if the message is shorter than four bytes, or if the
+/// packet would exceed 65,535 bytes.
+pub fn icmp_packet(source: IpAddr, destination: IpAddr, message: &[u8]) -> Packet {
+    let v4 = source.is_ipv4();
+    let protocol = if v4 { protocol::ICMP } else { protocol::ICMPV6 };
+    let header = IpHeader { source, destination, protocol, ecn: Ecn::NotCapable };
+    Packet::build(&header, message.len(), |out| {
+        out.copy_from_slice(message);
+        out[2..4].fill(0);
         let sum = match v4 {
             true => checksum::header_checksum(out),
             false => transport_checksum(&header, out),

@@ -10,7 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use bytes::{Bytes, BytesMut};
 
 pub use checksum::transport_checksum;
-pub use icmp::{TooBig, Unreachable};
+pub use icmp::{TooBig, Unreachable, icmp_packet};
 pub use udp::UdpDatagram;
 
 /// IP protocol numbers (IANA) that occur on the track.

@@ -19,6 +19,7 @@ use trackbed_core::{Packet, Time};
 
 use super::gate::{Door, Order};
 use super::relay::{Relay, Side, Turn};
+use super::tell_full;
 use super::wire;
 use super::worker::{Site, Source, reason};
 
@@ -70,6 +71,10 @@ impl Connections {
     pub(super) fn dial(&mut self, site: &mut Site, from: SocketAddr, to: SocketAddr, syn: Packet) {
         let door = Door::Connection { from, to };
         let flow = (from, to);
+        if self.all.len() >= site.room {
+            tell_full();
+            return site.order(Order::Close(door));
+        }
         match self.expect(site, to) {
             Ok(()) => {}
             Err(why) if why.kind() == io::ErrorKind::AddrInUse => {
@@ -106,7 +111,9 @@ impl Connections {
         let index = self.listeners.insert(Listener { socket, address, expected: 1 });
         self.listening.insert(address, index);
         let listener = &self.listeners[index];
-        site.watch(&listener.socket, Source::Listener(index), EventFlags::IN)
+        // At the edge, so that one that cannot be accepted does not keep the thread awake.
+        let at_edge = EventFlags::IN | EventFlags::ET;
+        site.watch(&listener.socket, Source::Listener(index), at_edge)
             .inspect_err(|_| self.expect_no_more(address))
     }
 
@@ -128,10 +135,8 @@ impl Connections {
             let (near, from) = match acceptfrom_with(&listener.socket, flags) {
                 Ok((near, Some(from))) => (near, SocketAddr::try_from(from)),
                 Err(Errno::INTR | Errno::CONNABORTED) => continue,
-                Err(why) => {
-                    let _ = reason(&why.into());
-                    return;
-                }
+                // Nobody is left, or there are no descriptors left; see `tick`.
+                Err(_) => return,
                 Ok((_, None)) => continue,
             };
             let expected = from.ok().and_then(|from| self.by_flow.get(&(from, to)).copied());
@@ -228,8 +233,10 @@ impl Connections {
         unfinished.into_iter().for_each(|index| self.turn(site, index));
     }
 
-    /// Gives up what nobody has come for.
+    /// Looks for what was left undone, and gives up what nobody has come for.
     pub(super) fn tick(&mut self, site: &mut Site) {
+        let listeners: Vec<usize> = self.listeners.iter().map(|(index, _)| index).collect();
+        listeners.into_iter().for_each(|index| self.accept(site, index));
         let now = site.now();
         let late = self.all.iter().filter_map(|(index, connection)| match connection.stage {
             Stage::Waiting { since, .. } | Stage::Local { since } => {
@@ -239,6 +246,16 @@ impl Connections {
         });
         let late: Vec<usize> = late.collect();
         late.into_iter().for_each(|index| drop(self.end(site, index)));
+    }
+
+    /// The link is gone, and the command with it: what it has sent goes on, and what was for it is
+    /// nobody's. Otherwise the kernel would try to deliver it for minutes, and keep the namespace.
+    pub(super) fn leave(mut self) {
+        for (_, connection) in &mut self.all {
+            if let Stage::Relaying(relay) = &mut connection.stage {
+                relay.leave(&mut self.scratch);
+            }
+        }
     }
 
     /// Forgets a connection. It closes when what is returned is dropped.

@@ -15,8 +15,8 @@ use trackbed_core::packet::{Ecn, UdpDatagram};
 use super::endpoint::{Endpoint, Inbox, Train};
 use super::gate::{Door, Order};
 use super::relay::Side;
+use super::tell_full;
 use super::worker::{Site, Source, reason};
-use super::{DOORS_MAX, tell_full};
 
 /// All flows of the command to the world.
 #[derive(Debug, Default)]
@@ -65,6 +65,10 @@ impl Datagrams {
             self.destinations[*index].is_leaving = false;
             return site.order(Order::Open(door));
         }
+        if self.destinations.len() >= site.room {
+            tell_full();
+            return site.order(Order::Close(door));
+        }
         let made = site.workshop.socket(to, SocketType::DGRAM).and_then(Endpoint::new);
         let watched = made.and_then(|endpoint| {
             let entry = self.destinations.vacant_entry();
@@ -78,10 +82,7 @@ impl Datagrams {
             Ok(()) => site.order(Order::Open(door)),
             // Somebody in the outer namespace has it himself.
             Err(why) if why.kind() == io::ErrorKind::AddrInUse => site.order(Order::Open(door)),
-            Err(why) => {
-                let _ = reason(&why);
-                site.order(Order::Close(door));
-            }
+            Err(_) => site.order(Order::Close(door)),
         }
     }
 
@@ -120,7 +121,7 @@ impl Datagrams {
         if let Some(index) = self.by_ends.get(&(from, to)) {
             return Ok(Some(*index));
         }
-        if self.flows.len() >= DOORS_MAX {
+        if self.flows.len() >= site.room {
             tell_full();
             return Ok(None);
         }

@@ -76,7 +76,11 @@ impl Gate {
         let door = match opening {
             Opening::Datagram { to, .. } => Door::Datagrams { to },
             Opening::Connection { from, to } => Door::Connection { from, to },
-            Opening::Echo if self.addresses.own.contains(&packet.destination()) => {
+            // The kernel answers for itself.
+            Opening::Echo
+                if self.addresses.own.contains(&packet.destination())
+                    || !self.is_between(&packet) =>
+            {
                 return Some(packet);
             }
             Opening::Echo => {
@@ -97,10 +101,14 @@ impl Gate {
         }
     }
 
+    /// Whether this comes from behind the link and goes to what a gateway can reach.
+    fn is_between(&self, packet: &Packet) -> bool {
+        self.addresses.are_inside(packet.source())
+            && self.addresses.are_outside(packet.destination())
+    }
+
     fn ask(&mut self, door: Door, packet: Packet) -> Option<Packet> {
-        let known = self.addresses.are_inside(packet.source())
-            && self.addresses.are_outside(packet.destination());
-        if !known {
+        if !self.is_between(&packet) {
             return Some(packet);
         }
         if self.doors.len() >= DOORS_MAX {

@@ -12,6 +12,7 @@
 
 mod connections;
 mod datagrams;
+mod echoes;
 mod endpoint;
 mod gate;
 mod names;

@@ -84,6 +84,12 @@ impl Relay {
         is_over
     }
 
+    /// Carries what has come from the command, which is gone, and forgets what was for it.
+    pub(super) fn leave(&mut self, scratch: &mut [u8]) {
+        while self.up.carry(self.near.as_fd(), self.far.as_fd(), scratch) == Ok(Turn::Again) {}
+        let _ = sockopt::set_socket_linger(&self.near, Some(Duration::ZERO));
+    }
+
     /// Both ends hear of it by a RST (RFC 9293 section 3.10.4: an abort) when the sockets close.
     fn abort(&self) {
         for socket in [&self.near, &self.far] {

@@ -1,6 +1,6 @@
 //! What the gateway reads from packets, and the answers that it writes itself.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use trackbed_core::Packet;
 use trackbed_core::packet::{Ecn, IpHeader, protocol, transport_checksum};
@@ -54,6 +54,17 @@ fn transport(bytes: &[u8]) -> Option<(u8, &[u8])> {
     }
 }
 
+/// The ICMP message of a ping (RFC 792, RFC 4443 section 4.1), if the packet holds all of it.
+pub(super) fn echo_request(packet: &Packet) -> Option<&[u8]> {
+    let bytes = packet.bytes();
+    let (protocol, message) = transport(bytes)?;
+    let is_fragment = match packet.source() {
+        IpAddr::V4(_) => u16::from_be_bytes([bytes[6], bytes[7]]) & 0x3fff != 0,
+        IpAddr::V6(_) => bytes[6] != protocol,
+    };
+    (!is_fragment && message.len() >= ECHO_HEADER).then_some(message)
+}
+
 /// What a host answers to a SYN for a port where nobody listens (RFC 9293 section 3.10.7.1).
 pub(super) fn reset(syn: &Packet, from: SocketAddr, to: SocketAddr) -> Option<Packet> {
     let (_, segment) = transport(syn.bytes())?;
@@ -77,6 +88,9 @@ pub(super) fn reset(syn: &Packet, from: SocketAddr, to: SocketAddr) -> Option<Pa
         out[16..18].copy_from_slice(&sum.to_be_bytes());
     }))
 }
+
+/// Type, code, checksum, identifier and sequence number.
+pub(super) const ECHO_HEADER: usize = 8;
 
 const TCP_HEADER: usize = 20;
 const TCP_FLAGS: usize = 13;

@@ -15,11 +15,12 @@ use trackbed_core::{Packet, Time};
 
 use super::connections::Connections;
 use super::datagrams::Datagrams;
+use super::echoes::Echoes;
 use super::gate::{Door, Knock, Order};
 use super::names::NameServers;
 use super::relay::Side;
 use super::workshop::Workshop;
-use super::{Addresses, tell_full};
+use super::{Addresses, DOORS_MAX};
 use crate::clock::Clock;
 use crate::emulator::Remote;
 
@@ -31,6 +32,7 @@ pub(super) struct Worker {
     bell: Arc<OwnedFd>,
     connections: Connections,
     datagrams: Datagrams,
+    echoes: Echoes,
 }
 
 /// What all flows share.
@@ -41,6 +43,9 @@ pub(super) struct Site {
     pub(super) addresses: Addresses,
     pub(super) names: NameServers,
     clock: Clock,
+    /// How many there can be of each kind: connections, flows of datagrams, destinations, series
+    /// of pings.
+    pub(super) room: usize,
     /// What the gate is to be told, in this order.
     orders: Vec<Order>,
 }
@@ -52,6 +57,7 @@ pub(super) enum Source {
     Listener(usize),
     Connection(usize, Side),
     Datagrams(usize, Side),
+    Echoes(usize),
 }
 
 impl Worker {
@@ -64,10 +70,13 @@ impl Worker {
     ) -> io::Result<Worker> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let names = NameServers::new();
-        let site = Site { epoll, workshop, addresses, names, clock, orders: Vec::new() };
+        // Known when the command is there.
+        let room = 0;
+        let site = Site { epoll, workshop, addresses, names, clock, room, orders: Vec::new() };
         site.watch(&*bell, Source::Bell, epoll::EventFlags::IN)?;
         let (connections, datagrams) = (Connections::default(), Datagrams::default());
-        Ok(Worker { site, knocks, bell, connections, datagrams })
+        let echoes = Echoes::default();
+        Ok(Worker { site, knocks, bell, connections, datagrams, echoes })
     }
 
     /// Works until the gate is gone.
@@ -87,22 +96,12 @@ impl Worker {
                 Err(why) => unreachable!("epoll_wait(2): {why}"),
             }
             for event in &events {
-                match Source::from_mark(event.data.u64()) {
-                    Source::Bell => {
-                        if std::mem::take(&mut is_fresh) {
-                            raise_descriptor_limit();
-                        }
-                        if !self.answer_knocks() {
-                            return;
-                        }
-                    }
-                    Source::Listener(index) => self.connections.accept(&mut self.site, index),
-                    Source::Connection(index, side) => {
-                        self.connections.attend(&mut self.site, index, side, event.flags);
-                    }
-                    Source::Datagrams(index, side) => {
-                        self.datagrams.attend(&mut self.site, index, side);
-                    }
+                let source = Source::from_mark(event.data.u64());
+                if source == Source::Bell && std::mem::take(&mut is_fresh) {
+                    self.site.room = make_room();
+                }
+                if !self.attend(source, event.flags) {
+                    return self.connections.leave();
                 }
             }
             self.connections.go_on(&mut self.site);
@@ -111,9 +110,23 @@ impl Worker {
                 ticked = now;
                 self.connections.tick(&mut self.site);
                 self.datagrams.tick(&mut self.site);
+                self.echoes.tick(&self.site);
             }
             self.site.orders.drain(..).for_each(|order| remote.order(order));
         }
+    }
+
+    /// Does what a source asks for; false if the gate is gone.
+    fn attend(&mut self, source: Source, flags: epoll::EventFlags) -> bool {
+        let site = &mut self.site;
+        match source {
+            Source::Bell => return self.answer_knocks(),
+            Source::Listener(index) => self.connections.accept(site, index),
+            Source::Connection(index, side) => self.connections.attend(site, index, side, flags),
+            Source::Datagrams(index, side) => self.datagrams.attend(site, index, side),
+            Source::Echoes(index) => self.echoes.attend(site, index),
+        }
+        true
     }
 
     /// False if the gate is gone.
@@ -127,11 +140,7 @@ impl Worker {
                 Ok(Knock::At(Door::Datagrams { to }, _)) => {
                     self.datagrams.open(&mut self.site, to);
                 }
-                // Whether a host answers pings only those may ask who may use ping_group_range of
-                // icmp(7): hardly anybody.
-                Ok(Knock::Echo(request)) => {
-                    self.site.refuse(&request, Unreachable::Prohibited);
-                }
+                Ok(Knock::Echo(request)) => self.echoes.ask(&mut self.site, &request),
                 Err(TryRecvError::Empty) => return true,
                 Err(TryRecvError::Disconnected) => return false,
             }
@@ -190,6 +199,7 @@ impl Source {
             Source::Connection(index, Side::Far) => (3, index),
             Source::Datagrams(index, Side::Near) => (4, index),
             Source::Datagrams(index, Side::Far) => (5, index),
+            Source::Echoes(index) => (6, index),
         };
         (index as u64) << 3 | kind
     }
@@ -202,7 +212,8 @@ impl Source {
             2 => Source::Connection(index, Side::Near),
             3 => Source::Connection(index, Side::Far),
             4 => Source::Datagrams(index, Side::Near),
-            _ => Source::Datagrams(index, Side::Far),
+            5 => Source::Datagrams(index, Side::Far),
+            _ => Source::Echoes(index),
         }
     }
 }
@@ -217,22 +228,27 @@ pub(super) fn reason(why: &io::Error) -> Option<Unreachable> {
             Some(Unreachable::Network)
         }
         Errno::ACCESS | Errno::PERM => Some(Unreachable::Prohibited),
-        Errno::TIMEDOUT => None,
-        Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM => {
-            tell_full();
-            None
-        }
+        // This too comes to an end, and TCP tries again.
+        Errno::TIMEDOUT | Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM => None,
         _ => Some(Unreachable::Host),
     }
 }
 
-/// Every connection takes two descriptors. The command was started before, and keeps the limit
-/// that it was given.
-fn raise_descriptor_limit() {
+/// Raises the limit of descriptors as far as it goes, and returns how many connections, flows and
+/// destinations that is enough for. Called when there is a first packet: the command was started
+/// before, and keeps the limit that it was given.
+fn make_room() -> usize {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-    // Without it, there is room for fewer.
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+    let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    let room = limit.saturating_sub(DESCRIPTORS_OTHER) / DESCRIPTORS_EACH;
+    usize::try_from(room).unwrap_or(usize::MAX).min(DOORS_MAX)
 }
+
+/// What this process has open besides.
+const DESCRIPTORS_OTHER: u64 = 64;
+/// A connection has three with its listener, and one of the other kinds one.
+const DESCRIPTORS_EACH: u64 = 6;
 
 /// How often flows are looked through for those that are over.
 const TICK: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
