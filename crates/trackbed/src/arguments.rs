@@ -105,7 +105,8 @@ pub struct AgreeArguments {
 
 const LINK_EXAMPLES: &str = "\
 Examples:
-  trackbed link --rate 50mbit --delay 10ms --loss 0.3% -- curl -s http://100.64.0.1:8000/
+  trackbed link --rate 50mbit --delay 10ms --loss 0.3% -- curl https://example.org/
+  trackbed link --delay 30ms -- curl http://100.64.0.1:8000/   a server on this machine
   trackbed link --delay 40ms --up rate=5mbit --down rate=50mbit -- chromium
   trackbed link --set 'delay={ normal = { mean = \"20 ms\", deviation = \"5 ms\" } }'
   trackbed link --rate 10mbit --at '30s rate=1mbit' --at '60s rate=10mbit' -- ./my-player
@@ -114,6 +115,11 @@ Examples:
 The command gets a network of its own (Linux network namespaces; no root needed where the machine
 lets users have them). Its interface \"link\" has the addresses 100.64.0.2 and fd74:7261::2; the
 other end of the link is 100.64.0.1 and fd74:7261::1. Up is from the command to the outside.
+
+From there TCP, UDP and names go on to wherever this machine gets, and pings where you may ping
+(net.ipv4.ping_group_range). 100.64.0.1 and fd74:7261::1 stand for this machine's 127.0.0.1 and ::1.
+A gateway dials anew for each flow, so a TCP connection over the link ends at the link's outer end.
+With --isolated nothing goes on. Inside another link, that link decides.
 
 Delays are one way and hold for each direction. A rate counts IP packets; packets wait for it in a
 queue of 100 packets unless --queue says otherwise. Everything that a scenario's [link] takes goes

@@ -134,3 +134,33 @@ fn what_is_only_carried_may_be_anything_with_an_ip_header() {
         assert!(Packet::carry(v6.into()).is_ok() || length == 0);
     }
 }
+
+#[test]
+fn unreachable_names_the_packet_and_the_reason() {
+    use Unreachable::{Host, Network, Port};
+    let [v4, v6] = both_families();
+    for (packet, router, kinds) in [
+        (v4, "10.0.0.9", [(Network, [3, 0]), (Host, [3, 1]), (Port, [3, 3])]),
+        (v6, "fd00::9", [(Network, [1, 0]), (Host, [1, 3]), (Port, [1, 4])]),
+    ] {
+        let router: IpAddr = router.parse().unwrap();
+        for (reason, kind) in kinds {
+            let message = reason.emit(router, &packet);
+            assert_eq!((message.source(), message.destination()), (router, packet.source()));
+            let data = message.transport();
+            assert_eq!(data[..2], kind);
+            assert_eq!(data[8..], packet.bytes()[..]);
+            let header = IpHeader {
+                source: router,
+                destination: packet.source(),
+                protocol: message.protocol(),
+                ecn: Ecn::NotCapable,
+            };
+            let sum = match router {
+                IpAddr::V4(_) => checksum::header_checksum(&data),
+                IpAddr::V6(_) => transport_checksum(&header, &data),
+            };
+            assert_eq!(sum, 0);
+        }
+    }
+}

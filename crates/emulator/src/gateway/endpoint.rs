@@ -131,3 +131,55 @@ const TRAINS: usize = 8;
 const TRAIN_BYTES: usize = 1 << 16;
 /// What a fast sender sends while another thread has the processor.
 const BUFFER_BYTES: usize = 4 << 20;
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+
+    use super::*;
+
+    fn endpoint() -> (Endpoint, SocketAddr) {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let address = socket.local_addr().unwrap();
+        (Endpoint::new(socket.into()).unwrap(), address)
+    }
+
+    /// What arrives until there is nothing left: the ECN field and the bytes of each datagram.
+    fn drain(endpoint: &Endpoint, inbox: &mut Inbox) -> Vec<(Option<EcnCodepoint>, Vec<u8>)> {
+        let mut all = Vec::new();
+        while endpoint.receive(inbox).is_ok() {
+            for train in inbox.trains() {
+                let datagrams = train.bytes.chunks(train.size);
+                all.extend(datagrams.map(|datagram| (train.ecn, datagram.to_vec())));
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn a_train_is_carried_with_its_boundaries_and_its_ecn_field() {
+        let (a, from) = endpoint();
+        let (b, to) = endpoint();
+        let bytes: Vec<u8> = (0..5_500_u32).map(|n| n as u8).collect();
+        for ecn in [None, Some(EcnCodepoint::Ect0), Some(EcnCodepoint::Ce)] {
+            let train = Train { from, ecn, bytes: &bytes, size: 1_200 };
+            a.send(to, &train).unwrap();
+            let arrived = drain(&b, &mut Inbox::default());
+            let expected: Vec<_> =
+                bytes.chunks(1_200).map(|datagram| (ecn, datagram.to_vec())).collect();
+            assert_eq!(arrived, expected);
+        }
+    }
+
+    #[test]
+    fn what_a_port_refuses_is_told() {
+        let (a, from) = endpoint();
+        let (b, to) = endpoint();
+        drop(b);
+        rustix::net::connect(&a.socket, &to).unwrap();
+        let train = Train { from, ecn: None, bytes: b"hello", size: 1_200 };
+        a.send(to, &train).unwrap();
+        let told = a.send(to, &train).unwrap_err();
+        assert_eq!(told.kind(), io::ErrorKind::ConnectionRefused);
+    }
+}

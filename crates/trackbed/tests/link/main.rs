@@ -11,7 +11,7 @@ mod status;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
 
@@ -47,8 +47,15 @@ fn is_allowed(user: User) -> bool {
 
 /// `trackbed` with these arguments, run by `user`.
 fn trackbed(user: User, arguments: &[&str]) -> Command {
-    let mut command = Command::new(&*PROGRAM);
-    command.args(arguments).current_dir(std::env::temp_dir()).stdin(Stdio::null());
+    let mut command = command(&PROGRAM, user);
+    command.args(arguments);
+    command
+}
+
+/// Any program, run by `user`.
+fn command(program: &Path, user: User) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(std::env::temp_dir()).stdin(Stdio::null());
     if user == User::Nobody {
         // Of root's own folders nobody sees anything.
         command.uid(NOBODY).gid(NOBODY).env("PATH", "/usr/bin:/bin");
@@ -62,6 +69,19 @@ fn link(user: User, arguments: &[&str]) -> (i32, String) {
     let Output { status, stdout, stderr } = output;
     eprint!("{}", String::from_utf8_lossy(&stderr));
     (status.code().expect("it was not killed"), String::from_utf8(stdout).unwrap())
+}
+
+/// Runs a script where ports, addresses and mounts are nobody else's, and the machine's network is
+/// out of reach.
+fn in_a_machine_of_its_own(user: User, script: &str) -> Output {
+    let mut command = command("unshare".as_ref(), user);
+    // Those who are nobody are root there.
+    command.args(["--mount", "--net", "--pid", "--fork", "--kill-child"]);
+    if user == User::Nobody {
+        command.arg("--map-root-user");
+    }
+    command.env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
+    command.args(["sh", "-c", script]).output().unwrap()
 }
 
 /// A copy of the program that everybody may run: the build folder may be nobody else's to see.

@@ -3,12 +3,11 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs as _, UdpSocket};
-use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
 use crate::roles::play;
-use crate::{PROGRAM, User, users};
+use crate::{PROGRAM, in_a_machine_of_its_own, users};
 
 /// A name server (RFC 1035): small.test is 192.0.2.7, and large.test is 192.0.2.8 for those who ask
 /// over TCP.
@@ -96,18 +95,4 @@ fn names_are_those_of_the_machines_own_servers() {
         }
         std::fs::remove_file(&file).unwrap();
     }
-}
-
-/// Runs a script where ports, addresses and mounts are nobody else's, and the machine's network is
-/// out of reach.
-fn in_a_machine_of_its_own(user: User, script: &str) -> std::process::Output {
-    let mut command = Command::new("unshare");
-    // Those who are nobody are root there.
-    command.args(["--mount", "--net", "--pid", "--fork", "--kill-child"]);
-    if user == User::Nobody {
-        use std::os::unix::process::CommandExt as _;
-        command.arg("--map-root-user").uid(crate::NOBODY).gid(crate::NOBODY);
-    }
-    command.args(["sh", "-c", script]).stdin(Stdio::null()).current_dir(std::env::temp_dir());
-    command.env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").output().unwrap()
 }

@@ -12,7 +12,7 @@ use rustix::net::sockopt::set_socket_linger;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::roles::{now, play};
-use crate::{PROGRAM, User, link, trackbed, users};
+use crate::{PROGRAM, User, command, in_a_machine_of_its_own, link, trackbed, users};
 
 /// What a program behind a link does to reach `address`; `number` is the role's own.
 pub fn take_part(role: &str, address: SocketAddr, number: &str) {
@@ -163,6 +163,15 @@ fn line<'a>(text: &'a str, word: &str) -> &'a str {
     found.unwrap_or_else(|| panic!("no \"{word}\" in {text}")).trim()
 }
 
+/// Sends back what comes, on every connection.
+fn serve_echoes(listener: TcpListener) {
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            thread::spawn(move || io::copy(&mut &stream, &mut &stream).unwrap());
+        }
+    });
+}
+
 /// Answers one connection: reads to the end, and only then sends.
 fn answer(listener: &TcpListener) -> u64 {
     let (mut stream, _) = listener.accept().unwrap();
@@ -208,11 +217,7 @@ fn links_inside_links_lead_out_too() {
 fn fifty_connections_at_once_keep_their_bytes_apart() {
     for user in users() {
         for (listener, address) in everywhere(tcp) {
-            thread::spawn(move || {
-                for stream in listener.incoming().flatten() {
-                    thread::spawn(move || io::copy(&mut &stream, &mut &stream).unwrap());
-                }
-            });
+            serve_echoes(listener);
             let text = behind(user, &["--delay", "5ms"], &format!("many {address} 50"));
             assert!(text.contains("all came back"), "{text}");
         }
@@ -245,15 +250,54 @@ fn refusals_and_resets_are_carried_over() {
 #[test]
 fn what_this_machine_cannot_reach_is_unreachable() {
     for user in users() {
-        // A network namespace with nothing in it stands for a machine without a network.
-        let bare = trackbed(user, &[]);
-        let mut command = Command::new("unshare");
-        command.args(["--map-root-user", "--net", "--"]).arg(bare.get_program());
-        let script = play("connect 192.0.2.1:80 0");
-        command.args(["link", "--", "sh", "-c", &script]).stdin(Stdio::null());
-        let output = command.current_dir(std::env::temp_dir()).output().unwrap();
+        // A machine without a network.
+        let program = PROGRAM.display();
+        let script = format!("{program} link -- {}", play("connect 192.0.2.1:80 0"));
+        let output = in_a_machine_of_its_own(user, &script);
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(text.contains("Err(NetworkUnreachable)"), "{output:?}");
+    }
+}
+
+#[test]
+fn hosts_outside_answer_pings_where_users_may_ping() {
+    if users().is_empty() {
+        return;
+    }
+    let program = PROGRAM.display();
+    let script = format!(
+        "ip link set lo up && ip addr add 192.0.2.9/32 dev lo && ping -V || exit 77; \
+         ping_through() {{ {program} link --delay 20ms -- ping -c 3 -i 0.2 -W 5 192.0.2.9; }}; \
+         echo 1 0 > /proc/sys/net/ipv4/ping_group_range; ping_through; \
+         echo 0 2147483647 > /proc/sys/net/ipv4/ping_group_range && ping_through"
+    );
+    let output = in_a_machine_of_its_own(User::Current, &script);
+    if output.status.code() == Some(77) {
+        return eprintln!("SKIPPED: no ip(8) or ping(8), or no right to use them: {output:?}");
+    }
+    let text = String::from_utf8(output.stdout).unwrap();
+    // Where they may not, it is not the kernel in front of the link that answers for others.
+    let (forbidden, allowed) = text.split_once("ping statistics").unwrap();
+    assert!(!forbidden.contains("bytes from 192.0.2.9"), "{text}");
+    let times = allowed.lines().filter_map(|line| line.split_once("time=")?.1.split_once(" ms"));
+    let times: Vec<f64> = times.map(|(time, _)| time.parse().unwrap()).collect();
+    assert!(times.len() == 3 && times.iter().all(|millis| *millis >= 40.0), "{text}");
+}
+
+#[test]
+fn connections_beyond_the_limit_wait_and_are_told_of_once() {
+    for user in users() {
+        for (listener, address) in everywhere(tcp) {
+            serve_echoes(listener);
+            let many = play(&format!("many {address} 30"));
+            let script =
+                format!("ulimit -n 128 && exec {} link -- sh -c \"{many}\"", PROGRAM.display());
+            let output = command("sh".as_ref(), user).args(["-c", &script]).output().unwrap();
+            let text = String::from_utf8_lossy(&output.stdout);
+            assert!(text.contains("all came back"), "{output:?}");
+            let told = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(told.matches("more connections outwards").count(), 1, "{told}");
+        }
     }
 }
 
