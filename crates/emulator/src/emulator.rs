@@ -35,6 +35,8 @@ pub struct Emulator {
     lead: Lead,
     /// What comes out at this edge passes this gate.
     gate: Option<(NodeId, Gate)>,
+    /// When to end even if something is still on the way.
+    patience: Option<Time>,
 }
 
 /// A port, and the edges of the network for which it stands.
@@ -93,6 +95,7 @@ enum Command {
     Stop,
     Change(LinkId, Direction, Change),
     Gate(Order),
+    Finish(Duration),
 }
 
 impl Emulator {
@@ -113,9 +116,18 @@ impl Emulator {
         let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
         let remote = Remote { commands: sender, wake: Arc::clone(&wake) };
         let (certificate, lead) = (Certificate::default(), Lead::default());
-        let gate = None;
-        let emulator =
-            Emulator { network, ports, port_of, clock, certificate, commands, wake, lead, gate };
+        let emulator = Emulator {
+            network,
+            ports,
+            port_of,
+            clock,
+            certificate,
+            commands,
+            wake,
+            lead,
+            gate: None,
+            patience: None,
+        };
         Ok((emulator, remote))
     }
 
@@ -136,7 +148,7 @@ impl Emulator {
         self.ports.iter().try_for_each(|attachment| alarm.watch(&attachment.port))?;
         let (begun, used) = (self.clock.now(), processor());
         let mut arrivals = Vec::new();
-        while self.obey() {
+        while self.obey() && !self.is_finished() {
             self.receive(&mut arrivals);
             let now = self.clock.now();
             self.network.advance(now);
@@ -159,11 +171,20 @@ impl Emulator {
                     let now = self.clock.now();
                     self.network.change(now, link, direction, &change);
                 }
+                Ok(Command::Finish(patience)) => self.patience = Some(self.clock.now() + patience),
                 Ok(Command::Gate(order)) => self.obey_gateway(order),
                 Ok(Command::Stop) | Err(mpsc::TryRecvError::Disconnected) => return false,
                 Err(mpsc::TryRecvError::Empty) => return true,
             }
         }
+    }
+
+    /// Whether the end is asked for and everything has arrived, or has been waited for long enough.
+    fn is_finished(&mut self) -> bool {
+        let Some(patience) = self.patience else { return false };
+        let waits = self.gate.as_ref().is_some_and(|(_, gate)| gate.holds_datagrams());
+        let is_empty = self.network.next_wake().is_none() && !self.is_ready() && !waits;
+        is_empty || self.clock.now() >= patience
     }
 
     fn obey_gateway(&mut self, order: Order) {
@@ -223,11 +244,12 @@ impl Emulator {
     /// awake: the kernel wakes a thread tens of microseconds late.
     fn wait(&mut self, alarm: &Alarm) -> io::Result<()> {
         let due = self.network.next_wake();
-        if self.is_ready() {
+        if self.is_ready() || self.is_finished() {
             return Ok(());
         }
         let rise =
             due.map(|due| Time::from_nanos(due.as_nanos().saturating_sub(self.lead.nanos())));
+        let rise = rise.into_iter().chain(self.patience).min();
         if rise.is_none_or(|rise| rise > self.clock.now()) {
             let woken = alarm.wait(rise)?;
             match (woken, rise) {
@@ -257,6 +279,11 @@ impl Remote {
     /// Ends the emulation; what is on the way is lost.
     pub fn stop(&self) {
         self.tell(Command::Stop);
+    }
+
+    /// Ends the emulation when nothing is on the way any more, or after `patience` in any case.
+    pub fn finish(&self, patience: Duration) {
+        self.tell(Command::Finish(patience));
     }
 
     /// Replaces a parameter of one direction of a link from now on; a link that has no such

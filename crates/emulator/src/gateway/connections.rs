@@ -233,10 +233,14 @@ impl Connections {
         unfinished.into_iter().for_each(|index| self.turn(site, index));
     }
 
-    /// Looks for what was left undone, and gives up what nobody has come for.
-    pub(super) fn tick(&mut self, site: &mut Site) {
+    fn accept_all(&mut self, site: &mut Site) {
         let listeners: Vec<usize> = self.listeners.iter().map(|(index, _)| index).collect();
         listeners.into_iter().for_each(|index| self.accept(site, index));
+    }
+
+    /// Looks for what was left undone, and gives up what nobody has come for.
+    pub(super) fn tick(&mut self, site: &mut Site) {
+        self.accept_all(site);
         let now = site.now();
         let late = self.all.iter().filter_map(|(index, connection)| match connection.stage {
             Stage::Waiting { since, .. } | Stage::Local { since } => {
@@ -249,13 +253,16 @@ impl Connections {
     }
 
     /// The link is gone, and the command with it: what it has sent goes on, and what was for it is
-    /// nobody's. Otherwise the kernel would try to deliver it for minutes, and keep the namespace.
-    pub(super) fn leave(mut self) {
+    /// nobody's. Returns whether the world has taken all.
+    pub(super) fn leave(&mut self, site: &mut Site) -> bool {
+        self.accept_all(site);
+        let mut is_done = true;
         for (_, connection) in &mut self.all {
             if let Stage::Relaying(relay) = &mut connection.stage {
-                relay.leave(&mut self.scratch);
+                is_done &= relay.leave(&mut self.scratch);
             }
         }
+        is_done
     }
 
     /// Forgets a connection. It closes when what is returned is dropped.

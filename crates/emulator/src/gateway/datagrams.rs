@@ -90,17 +90,27 @@ impl Datagrams {
     pub(super) fn attend(&mut self, site: &mut Site, index: usize, side: Side) {
         let mut inbox = std::mem::take(&mut self.inbox);
         match side {
-            Side::Near => self.carry_out(site, index, &mut inbox),
+            Side::Near => drop(self.carry_out(site, index, &mut inbox)),
             Side::Far => self.carry_in(site, index, &mut inbox),
         }
         self.inbox = inbox;
     }
 
-    fn carry_out(&mut self, site: &mut Site, index: usize, inbox: &mut Inbox) {
-        let Some(destination) = self.destinations.get(index) else { return };
+    /// The link is gone, and the command with it: what it has sent goes on.
+    pub(super) fn leave(&mut self, site: &mut Site) {
+        let mut inbox = std::mem::take(&mut self.inbox);
+        let all: Vec<usize> = self.destinations.iter().map(|(index, _)| index).collect();
+        for index in all {
+            while self.carry_out(site, index, &mut inbox) {}
+        }
+    }
+
+    /// False if there was nothing.
+    fn carry_out(&mut self, site: &mut Site, index: usize, inbox: &mut Inbox) -> bool {
+        let Some(destination) = self.destinations.get(index) else { return false };
         let to = destination.to;
         if destination.endpoint.receive(inbox).is_err() {
-            return;
+            return false;
         }
         for train in inbox.trains() {
             match self.flow(site, train.from, to) {
@@ -109,6 +119,7 @@ impl Datagrams {
                 Err(why) => refuse(site, train.from, to, &why),
             }
         }
+        true
     }
 
     /// The flow between these two; `None` if there are too many.

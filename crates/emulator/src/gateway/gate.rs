@@ -137,6 +137,14 @@ impl Gate {
         }
     }
 
+    /// Whether datagrams wait for somebody to take them, who will come.
+    pub(crate) fn holds_datagrams(&self) -> bool {
+        let waits = |(door, state): (&Door, &State)| {
+            matches!((door, state), (Door::Datagrams { .. }, State::Asked(_)))
+        };
+        self.doors.iter().any(waits)
+    }
+
     /// Forgets a door.
     pub(crate) fn close(&mut self, door: Door) {
         self.doors.remove(&door);

@@ -84,10 +84,13 @@ impl Relay {
         is_over
     }
 
-    /// Carries what has come from the command, which is gone, and forgets what was for it.
-    pub(super) fn leave(&mut self, scratch: &mut [u8]) {
-        while self.up.carry(self.near.as_fd(), self.far.as_fd(), scratch) == Ok(Turn::Again) {}
+    /// Carries what has come from the command, which is gone, and forgets what was for it. Returns
+    /// whether the world has taken all.
+    pub(super) fn leave(&mut self, scratch: &mut [u8]) -> bool {
+        // Otherwise the kernel would try to deliver it for minutes, and keep the namespace.
         let _ = sockopt::set_socket_linger(&self.near, Some(Duration::ZERO));
+        while self.up.carry(self.near.as_fd(), self.far.as_fd(), scratch) == Ok(Turn::Again) {}
+        self.up.rest.is_empty()
     }
 
     /// Both ends hear of it by a RST (RFC 9293 section 3.10.4: an abort) when the sockets close.

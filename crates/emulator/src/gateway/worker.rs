@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError};
+use std::time::Duration;
 
 use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
@@ -101,7 +102,7 @@ impl Worker {
                     self.site.room = make_room();
                 }
                 if !self.attend(source, event.flags) {
-                    return self.connections.leave();
+                    return self.leave();
                 }
             }
             self.connections.go_on(&mut self.site);
@@ -113,6 +114,17 @@ impl Worker {
                 self.echoes.tick(&self.site);
             }
             self.site.orders.drain(..).for_each(|order| remote.order(order));
+        }
+    }
+
+    /// Hands on what the command has sent, which has ended.
+    fn leave(mut self) {
+        self.datagrams.leave(&mut self.site);
+        let begun = self.site.now();
+        while !self.connections.leave(&mut self.site) && self.site.now().since(begun) < PATIENCE {
+            // Woken early by some of the sockets, it only looks again.
+            let mut events = Vec::with_capacity(EVENTS);
+            let _ = epoll::wait(&self.site.epoll, spare_capacity(&mut events), Some(&MOMENT));
         }
     }
 
@@ -252,5 +264,9 @@ const DESCRIPTORS_EACH: u64 = 6;
 
 /// How often flows are looked through for those that are over.
 const TICK: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
-const TICK_TIME: std::time::Duration = std::time::Duration::from_secs(1);
+const TICK_TIME: Duration = Duration::from_secs(1);
 const EVENTS: usize = 256;
+
+/// How long the world may take for what the command has left.
+const PATIENCE: Duration = Duration::from_secs(2);
+const MOMENT: Timespec = Timespec { tv_sec: 0, tv_nsec: 5_000_000 };

@@ -1,11 +1,13 @@
 //! One link between a namespace of its own and the world outside: what `trackbed link` puts its
 //! command behind.
 
+mod leftovers;
 mod place;
 
 use std::ffi::OsString;
 use std::io;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use trackbed_net::{Counters, Direction, Duplex, End, LinkId, NetworkBuilder, Tap};
 
@@ -123,12 +125,14 @@ impl Passage {
         &self.remote
     }
 
-    /// Ends it.
+    /// Ends it when what was sent inside has arrived, or after a few seconds: programs leave much
+    /// of their work to the kernel when they exit.
     ///
     /// # Errors
     /// If the emulation has failed.
     pub fn close(self) -> io::Result<Report> {
-        self.remote.stop();
+        leftovers::wait(&self.inner, PATIENCE);
+        self.remote.finish(PATIENCE);
         let ended = self.emulation.join();
         let Finished { network, certificate } =
             ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
@@ -219,6 +223,9 @@ fn nested(
         NamespaceError::new(Step::Configure(what), why)
     }))
 }
+
+/// How long what is still to be sent is waited for, at each stage.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The name of the link inside.
 const INTERFACE: &str = "link";

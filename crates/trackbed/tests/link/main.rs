@@ -1,6 +1,7 @@
 //! `trackbed link` as its users meet it: what a command behind a link sees, and what is left when
 //! it is over. Where the machine does not allow namespaces these tests say so and pass.
 
+mod guests;
 mod leftovers;
 mod names;
 mod outward;

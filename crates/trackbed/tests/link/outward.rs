@@ -1,9 +1,8 @@
 //! The way out of a link: servers of this test, outside, and programs behind the link that reach
-//! them.
+//! them (see `guests`).
 
-use std::hash::{DefaultHasher, Hasher as _};
 use std::io::{self, ErrorKind, Read, Write as _};
-use std::net::{Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -11,121 +10,9 @@ use std::time::Duration;
 use rustix::net::sockopt::set_socket_linger;
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::roles::{now, play};
+use crate::guests::{digest, pattern};
+use crate::roles::play;
 use crate::{PROGRAM, User, command, in_a_machine_of_its_own, link, trackbed, users};
-
-/// What a program behind a link does to reach `address`; `number` is the role's own.
-pub fn take_part(role: &str, address: SocketAddr, number: &str) {
-    match role {
-        "exchange" => exchange(address, number.parse().unwrap()),
-        "many" => many(address, number.parse().unwrap()),
-        "connect" => connect(address),
-        "abort" => abort(address),
-        "datagrams" => datagrams(address),
-        _ => panic!("there is no role \"{role}\""),
-    }
-}
-
-/// Sends that many bytes, ends, reads what comes back, and prints how long the connection took to
-/// come about and the digest of what came.
-fn exchange(address: SocketAddr, bytes: usize) {
-    let begun = now();
-    let mut stream = TcpStream::connect(address).unwrap();
-    println!("connected {}", begun.elapsed().as_micros());
-    stream.write_all(&pattern(1, bytes)).unwrap();
-    stream.shutdown(Shutdown::Write).unwrap();
-    println!("digest {:x}", digest(&mut stream).unwrap());
-}
-
-/// As many connections at once, each with bytes of its own that must come back.
-fn many(address: SocketAddr, count: u64) {
-    let one = move |seed| {
-        let mut stream = TcpStream::connect(address).unwrap();
-        let sent = pattern(seed, 100_000);
-        let mut writer = stream.try_clone().unwrap();
-        let copy = sent.clone();
-        let writing = thread::spawn(move || {
-            writer.write_all(&copy).unwrap();
-            writer.shutdown(Shutdown::Write).unwrap();
-        });
-        let mut received = Vec::new();
-        stream.read_to_end(&mut received).unwrap();
-        writing.join().unwrap();
-        assert!(received == sent, "connection {seed} got other bytes than it sent");
-    };
-    let all: Vec<_> = (0..count).map(|seed| thread::spawn(move || one(seed))).collect();
-    all.into_iter().for_each(|one| one.join().unwrap());
-    println!("all came back");
-}
-
-/// Prints why there is no connection, or how one ends.
-fn connect(address: SocketAddr) {
-    let ended = TcpStream::connect(address).and_then(|mut stream| stream.read(&mut [0; 10]));
-    println!("{:?}", ended.map_err(|why| why.kind()));
-}
-
-/// Sends a byte, waits for one, and resets the connection.
-fn abort(address: SocketAddr) {
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream.write_all(b"x").unwrap();
-    stream.read_exact(&mut [0; 1]).unwrap();
-    set_socket_linger(&stream, Some(Duration::ZERO)).unwrap();
-    drop(stream);
-    linger();
-}
-
-/// Datagrams of many sizes must come back as they are, and in this order.
-fn datagrams(address: SocketAddr) {
-    let any: SocketAddr = match address.is_ipv4() {
-        true => (Ipv4Addr::UNSPECIFIED, 0).into(),
-        false => (Ipv6Addr::UNSPECIFIED, 0).into(),
-    };
-    let socket = UdpSocket::bind(any).unwrap();
-    socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    socket.connect(address).unwrap();
-    let sizes = [1, 0, 1_200, 1_200, 1_200, 7, 1_452, 1_453, 5_000, 20_000];
-    for (seed, size) in sizes.into_iter().enumerate() {
-        socket.send(&pattern(seed as u64, size)).unwrap();
-    }
-    for (seed, size) in sizes.into_iter().enumerate() {
-        let mut buffer = vec![0; 65_536];
-        match socket.recv(&mut buffer) {
-            Ok(length) => assert!(buffer[..length] == pattern(seed as u64, size), "{size} bytes"),
-            Err(why) => return println!("{:?}", why.kind()),
-        }
-    }
-    println!("all came back");
-}
-
-/// Bytes that nobody sends by accident.
-fn pattern(seed: u64, bytes: usize) -> Vec<u8> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut next = || {
-        // xorshift64*.
-        state ^= state >> 12;
-        state ^= state << 25;
-        state ^= state >> 27;
-        (state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 56) as u8
-    };
-    (0..bytes).map(|_| next()).collect()
-}
-
-/// Of everything until the end.
-fn digest(stream: &mut impl Read) -> io::Result<u64> {
-    let (mut hasher, mut buffer) = (DefaultHasher::new(), vec![0; 1 << 16]);
-    loop {
-        match stream.read(&mut buffer)? {
-            0 => return Ok(hasher.finish()),
-            count => buffer[..count].iter().for_each(|byte| hasher.write_u8(*byte)),
-        }
-    }
-}
-
-/// A link ends with its command, and what is on the way with it.
-fn linger() {
-    #[expect(clippy::disallowed_methods, reason = "the link works in real time")]
-    thread::sleep(Duration::from_millis(500));
-}
 
 /// A server on this machine's loopback address, for each family that it has: where it listens, and
 /// what a program behind a link calls that.
@@ -325,6 +212,26 @@ fn datagrams_come_back_whole_and_in_order() {
             drop(socket);
             let text = behind(user, &[], &format!("datagrams {address} 0"));
             assert!(text.contains("ConnectionRefused"), "{text}");
+        }
+    }
+}
+
+#[test]
+fn what_a_command_has_left_to_the_kernel_arrives() {
+    let both = |local| {
+        let listener = TcpListener::bind(local)?;
+        let local = listener.local_addr()?;
+        Ok(((listener, UdpSocket::bind(local)?), local.port()))
+    };
+    for user in users() {
+        for ((listener, socket), address) in everywhere(both) {
+            // Nobody reads before the command has ended; the buffers hold as much.
+            behind(user, &["--delay", "50ms"], &format!("leave {address} 1000000"));
+            let (mut stream, _) = listener.accept().unwrap();
+            let expected = digest(&mut &pattern(1, 1_000_000)[..]).unwrap();
+            assert_eq!(digest(&mut stream).unwrap(), expected);
+            socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+            assert_eq!(socket.recv(&mut [0; 10]).unwrap(), 3);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::env;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
-use crate::{PLAYER, names, outward};
+use crate::{PLAYER, guests, names};
 
 /// A command that plays `role`, as words of a shell.
 pub fn play(role: &str) -> String {
@@ -26,7 +26,7 @@ fn a_role_is_played() {
         }
         ["names", address] => names::serve(address.parse().unwrap()),
         ["lookup", name] => names::look_up(name),
-        [role, address, number] => outward::take_part(role, address.parse().unwrap(), number),
+        [role, address, number] => guests::take_part(role, address.parse().unwrap(), number),
         _ => panic!("there is no role \"{role}\""),
     }
 }
