@@ -89,8 +89,16 @@ impl Relay {
     pub(super) fn leave(&mut self, scratch: &mut [u8]) -> bool {
         // Otherwise the kernel would try to deliver it for minutes, and keep the namespace.
         let _ = sockopt::set_socket_linger(&self.near, Some(Duration::ZERO));
-        while self.up.carry(self.near.as_fd(), self.far.as_fd(), scratch) == Ok(Turn::Again) {}
-        self.up.rest.is_empty()
+        loop {
+            match self.up.carry(self.near.as_fd(), self.far.as_fd(), scratch) {
+                Ok(Turn::Again) => {}
+                Ok(Turn::Wait | Turn::Over) => return self.up.rest.is_empty(),
+                Err(_) => {
+                    self.abort();
+                    return true;
+                }
+            }
+        }
     }
 
     /// Both ends hear of it by a RST (RFC 9293 section 3.10.4: an abort) when the sockets close.

@@ -67,8 +67,6 @@ fn abort(address: SocketAddr) {
     stream.write_all(b"x").unwrap();
     stream.read_exact(&mut [0; 1]).unwrap();
     set_socket_linger(&stream, Some(Duration::ZERO)).unwrap();
-    drop(stream);
-    linger();
 }
 
 /// Datagrams of many sizes must come back as they are, and in this order.
@@ -128,10 +126,4 @@ pub fn digest(stream: &mut impl Read) -> io::Result<u64> {
             count => buffer[..count].iter().for_each(|byte| hasher.write_u8(*byte)),
         }
     }
-}
-
-/// A link ends with its command, and what is on the way with it.
-fn linger() {
-    #[expect(clippy::disallowed_methods, reason = "the link works in real time")]
-    thread::sleep(Duration::from_millis(500));
 }
