@@ -20,6 +20,7 @@ use crate::certificate::Certificate;
 use crate::clock::Clock;
 use crate::gateway::{Gate, Order};
 use crate::port::Port;
+use crate::resident::Resident;
 
 /// Carries packets between ports through the link models of a network.
 #[derive(Debug)]
@@ -28,6 +29,7 @@ pub struct Emulator {
     ports: Vec<Attachment>,
     /// The port of each node.
     port_of: Vec<Option<usize>>,
+    residents: Vec<(NodeId, Box<dyn Resident>)>,
     clock: Clock,
     certificate: Certificate,
     commands: Receiver<Command>,
@@ -37,6 +39,7 @@ pub struct Emulator {
     gate: Option<(NodeId, Gate)>,
     /// When to end even if something is still on the way.
     patience: Option<Time>,
+    spares_processor: bool,
 }
 
 /// A port, and the edges of the network for which it stands.
@@ -115,16 +118,17 @@ impl Emulator {
         let (sender, commands) = mpsc::channel();
         let wake = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
         let remote = Remote { commands: sender, wake: Arc::clone(&wake) };
-        let (certificate, lead) = (Certificate::default(), Lead::default());
         let emulator = Emulator {
             network,
             ports,
             port_of,
+            residents: Vec::new(),
             clock,
-            certificate,
+            certificate: Certificate::default(),
             commands,
             wake,
-            lead,
+            lead: Lead::default(),
+            spares_processor: false,
             gate: None,
             patience: None,
         };
@@ -134,6 +138,17 @@ impl Emulator {
     /// Lets what comes out at `node` pass `gate` on its way to the port.
     pub(crate) fn guard(&mut self, node: NodeId, gate: Gate) {
         self.gate = Some((node, gate));
+    }
+
+    /// Lets `resident` be the host `node`, which must stand behind no port.
+    pub fn accommodate(&mut self, node: NodeId, resident: Box<dyn Resident>) {
+        self.residents.push((node, resident));
+    }
+
+    /// Gives up on precision: nothing is spent awake before a packet is due, so packets are late
+    /// by what the kernel takes to wake a thread. For many emulations at a time on one machine.
+    pub fn spare_processor(&mut self) {
+        self.spares_processor = true;
     }
 
     /// Works until the remote says stop.
@@ -183,7 +198,7 @@ impl Emulator {
     fn is_finished(&mut self) -> bool {
         let Some(patience) = self.patience else { return false };
         let waits = self.gate.as_ref().is_some_and(|(_, gate)| gate.holds_datagrams());
-        let is_empty = self.network.next_wake().is_none() && !self.is_ready() && !waits;
+        let is_empty = self.next_wake().is_none() && !self.is_ready() && !waits;
         is_empty || self.clock.now() >= patience
     }
 
@@ -222,33 +237,69 @@ impl Emulator {
         }
     }
 
-    /// Hands over what has come out.
+    /// Hands over what has come out, and takes in what residents answer.
     fn deliver(&mut self) {
-        let mut now = None;
-        while let Some(delivery) = self.network.poll_delivery() {
-            let Some(port) = self.port_of[delivery.node.index()] else { continue };
-            let now = *now.get_or_insert_with(|| self.clock.now());
-            self.certificate.note(now.since(delivery.at));
-            let packet = match &mut self.gate {
-                Some((node, gate)) if *node == delivery.node => gate.admit(delivery.packet),
-                _ => Some(delivery.packet),
-            };
-            packet.into_iter().for_each(|packet| self.ports[port].port.queue(packet));
+        let mut delivered = false;
+        loop {
+            let mut now = None;
+            while let Some(delivery) = self.network.poll_delivery() {
+                let now = *now.get_or_insert_with(|| self.clock.now());
+                let node = delivery.node;
+                if let Some(port) = self.port_of[node.index()] {
+                    self.certificate.note(now.since(delivery.at));
+                    let packet = match &mut self.gate {
+                        Some((guarded, gate)) if *guarded == node => gate.admit(delivery.packet),
+                        _ => Some(delivery.packet),
+                    };
+                    packet.into_iter().for_each(|packet| self.ports[port].port.queue(packet));
+                    delivered = true;
+                } else if let Some((_, resident)) =
+                    self.residents.iter_mut().find(|(home, _)| *home == node)
+                {
+                    self.certificate.note(now.since(delivery.at));
+                    resident.receive(now, delivery.packet);
+                }
+            }
+            if !self.listen_to_residents() {
+                break;
+            }
         }
-        if now.is_some() {
+        if delivered {
             self.ports.iter_mut().for_each(|attachment| attachment.port.flush());
         }
+    }
+
+    /// Lets residents do what is due, and sends what they have to send; true if there was any.
+    fn listen_to_residents(&mut self) -> bool {
+        let mut sent = false;
+        for (node, resident) in &mut self.residents {
+            let now = self.clock.now();
+            if resident.next_wake().is_some_and(|at| at <= now) {
+                resident.advance(now);
+            }
+            while let Some(packet) = resident.poll_transmit() {
+                self.network.send(now, *node, packet);
+                sent = true;
+            }
+        }
+        sent
+    }
+
+    /// When something is due, in the network or at a resident.
+    fn next_wake(&self) -> Option<Time> {
+        let residents = self.residents.iter().filter_map(|(_, resident)| resident.next_wake());
+        residents.chain(self.network.next_wake()).min()
     }
 
     /// Lets time pass until a packet comes or is due. The last moments before one is due are spent
     /// awake: the kernel wakes a thread tens of microseconds late.
     fn wait(&mut self, alarm: &Alarm) -> io::Result<()> {
-        let due = self.network.next_wake();
+        let due = self.next_wake();
         if self.is_ready() || self.is_finished() {
             return Ok(());
         }
-        let rise =
-            due.map(|due| Time::from_nanos(due.as_nanos().saturating_sub(self.lead.nanos())));
+        let lead = if self.spares_processor { 0 } else { self.lead.nanos() };
+        let rise = due.map(|due| Time::from_nanos(due.as_nanos().saturating_sub(lead)));
         let rise = rise.into_iter().chain(self.patience).min();
         if rise.is_none_or(|rise| rise > self.clock.now()) {
             let woken = alarm.wait(rise)?;
@@ -258,7 +309,7 @@ impl Emulator {
                 _ => drop(rustix::io::read(&*self.wake, &mut [0; 8])),
             }
         }
-        while self.is_close(due) && !self.is_ready() {
+        while !self.spares_processor && self.is_close(due) && !self.is_ready() {
             std::hint::spin_loop();
         }
         Ok(())

@@ -15,8 +15,10 @@ mod gateway;
 pub mod namespace;
 pub mod passage;
 mod port;
+mod resident;
 
 pub use certificate::{Certificate, LATE, Verdict};
 pub use clock::{Calendar, Clock};
 pub use emulator::{Attachment, Edges, Emulator, Finished, Remote};
 pub use port::{Backstage, Port};
+pub use resident::Resident;

@@ -1,0 +1,306 @@
+//! What an application does with a connection: the same script plays on the engine's streams and
+//! on the kernel's.
+
+use std::time::Duration;
+
+use trackbed_core::{Rng, Seed, Time};
+
+/// A byte stream as an application has it, without waiting.
+pub trait Stream {
+    /// The next bytes, at most `max`: `None` if there are none now, empty at the peer's end.
+    fn read(&mut self, max: usize) -> Result<Option<Vec<u8>>, Failure>;
+
+    /// Takes as much of `data` as there is room for and returns how much that is.
+    fn write(&mut self, data: &[u8]) -> Result<usize, Failure>;
+
+    /// Half-closes: nothing more will be written.
+    fn finish(&mut self);
+
+    /// Ends the connection with a reset.
+    fn abort(&mut self);
+}
+
+/// Why a stream failed, in words that both sides share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// Nothing listens there.
+    Refused,
+    /// The peer reset the connection.
+    Reset,
+    /// The peer did not answer.
+    TimedOut,
+    /// The other side gave up before a connection came about.
+    NeverAccepted,
+    /// The case took longer than any case may.
+    Stalled,
+    /// Anything else, which is never right.
+    Other(String),
+}
+
+/// What an application does.
+#[derive(Clone, Debug)]
+pub struct Script {
+    /// Bytes that it sends.
+    pub send: u64,
+    /// It begins to send only when the peer has ended its own stream.
+    pub after_peer: bool,
+    /// How much it writes at a time, and the pause between.
+    pub write: Pace,
+    /// How much it reads at a time, and the pause between.
+    pub read: Pace,
+    /// It stops reading once, after so many bytes, for so long.
+    pub stall: Option<(u64, Duration)>,
+    /// How it ends.
+    pub end: End,
+}
+
+/// A block size in bytes and the pause after each block.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    pub block: usize,
+    pub pause: Duration,
+}
+
+impl Pace {
+    /// As fast as the stream allows.
+    pub const FULL: Pace = Pace { block: 65_536, pause: Duration::ZERO };
+}
+
+/// How an application ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// A half-close behind what it sends; it reads to the peer's end.
+    Close,
+    /// It keeps the connection open so long, then half-closes.
+    CloseAfter(Duration),
+    /// A reset so long after the connection was established, and no half-close before.
+    Abort(Duration),
+}
+
+impl Default for Script {
+    fn default() -> Script {
+        let (write, read) = (Pace::FULL, Pace::FULL);
+        Script { send: 0, after_peer: false, write, read, stall: None, end: End::Close }
+    }
+}
+
+impl Script {
+    /// Sends so many bytes and ends.
+    pub fn sending(send: u64) -> Script {
+        Script { send, ..Script::default() }
+    }
+}
+
+/// What became of an application.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Bytes that the stream took.
+    pub sent: u64,
+    /// Bytes that came.
+    pub received: u64,
+    /// The first byte that is not what the peer sent.
+    pub wrong_at: Option<u64>,
+    /// The peer's end was read.
+    pub ended: bool,
+    /// It half-closed.
+    pub finished: bool,
+    /// It reset the connection.
+    pub aborted: bool,
+    pub failure: Option<Failure>,
+    /// When it was connected, and when it was done.
+    pub opened_at: Option<Time>,
+    pub done_at: Option<Time>,
+}
+
+/// One application on one connection. Call [`App::step`] when the stream may have changed, and at
+/// [`App::next_wake`].
+#[derive(Debug)]
+pub struct App {
+    script: Script,
+    outgoing: Content,
+    expected: Content,
+    pending: Vec<u8>,
+    /// Bytes that are not yet made.
+    unmade: u64,
+    read_at: Time,
+    write_at: Time,
+    stalled: bool,
+    pub report: Report,
+}
+
+impl App {
+    /// Plays `script`; what is sent comes from the part `own` of `seed`, what is expected from the
+    /// part `peer`.
+    pub fn new(script: Script, seed: &Seed, own: &str, peer: &str) -> App {
+        App {
+            unmade: script.send,
+            script,
+            outgoing: Content::new(seed.stream(own)),
+            expected: Content::new(seed.stream(peer)),
+            pending: Vec::new(),
+            read_at: Time::ZERO,
+            write_at: Time::ZERO,
+            stalled: false,
+            report: Report::default(),
+        }
+    }
+
+    /// Does what can be done now; the connection is established.
+    pub fn step(&mut self, now: Time, stream: &mut dyn Stream) {
+        let opened_at = *self.report.opened_at.get_or_insert(now);
+        if self.is_done() {
+            return;
+        }
+        if let End::Abort(after) = self.script.end
+            && now >= opened_at + after
+        {
+            stream.abort();
+            self.report.aborted = true;
+            self.report.done_at = Some(now);
+            return;
+        }
+        let done = self.read(now, stream).and_then(|()| self.write(now, stream));
+        if let Err(failure) = done {
+            self.fail(now, failure);
+        } else if self.report.ended && self.report.finished {
+            self.report.done_at = Some(now);
+        }
+    }
+
+    /// The connection failed.
+    pub fn fail(&mut self, now: Time, failure: Failure) {
+        if !self.is_done() {
+            self.report.failure = Some(failure);
+            self.report.done_at = Some(now);
+        }
+    }
+
+    /// True if the application wants nothing more.
+    pub fn is_done(&self) -> bool {
+        self.report.done_at.is_some()
+    }
+
+    /// True if it waits for data.
+    pub fn wants_to_read(&self) -> bool {
+        !self.report.ended && self.read_at == Time::ZERO
+    }
+
+    /// True if it waits for room to write.
+    pub fn wants_to_write(&self) -> bool {
+        !self.pending.is_empty() && self.write_at == Time::ZERO
+    }
+
+    /// When to step even if nothing happens on the stream.
+    pub fn next_wake(&self) -> Option<Time> {
+        if self.is_done() {
+            return None;
+        }
+        let end = match (self.script.end, self.report.opened_at) {
+            (End::Abort(after), Some(at)) => Some(at + after),
+            (End::CloseAfter(after), Some(at)) if !self.report.finished => Some(at + after),
+            _ => None,
+        };
+        let reads = Some(self.read_at).filter(|at| *at > Time::ZERO && !self.report.ended);
+        let writes = Some(self.write_at).filter(|at| *at > Time::ZERO && !self.report.finished);
+        [end, reads, writes].into_iter().flatten().min()
+    }
+
+    fn read(&mut self, now: Time, stream: &mut dyn Stream) -> Result<(), Failure> {
+        while !self.report.ended && now >= self.read_at {
+            self.read_at = Time::ZERO;
+            let Some(data) = stream.read(self.script.read.block)? else { break };
+            self.report.ended = data.is_empty();
+            if let (None, Some(at)) = (self.report.wrong_at, self.expected.differs(&data)) {
+                self.report.wrong_at = Some(self.report.received + at as u64);
+            }
+            self.report.received += data.len() as u64;
+            if !self.script.read.pause.is_zero() {
+                self.read_at = now + self.script.read.pause;
+            }
+            match self.script.stall {
+                Some((after, pause)) if !self.stalled && self.report.received >= after => {
+                    self.stalled = true;
+                    self.read_at = now + pause;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, now: Time, stream: &mut dyn Stream) -> Result<(), Failure> {
+        if self.script.after_peer && !self.report.ended {
+            return Ok(());
+        }
+        while !self.report.finished && now >= self.write_at {
+            self.write_at = Time::ZERO;
+            if self.pending.is_empty() {
+                if self.unmade == 0 {
+                    self.end_stream(now, stream);
+                    break;
+                }
+                let len = self.unmade.min(self.script.write.block as u64);
+                self.pending = self.outgoing.take(len as usize);
+                self.unmade -= len;
+            }
+            let taken = stream.write(&self.pending)?;
+            if taken == 0 {
+                break;
+            }
+            self.pending.drain(..taken);
+            self.report.sent += taken as u64;
+            if self.pending.is_empty() && !self.script.write.pause.is_zero() {
+                self.write_at = now + self.script.write.pause;
+            }
+        }
+        Ok(())
+    }
+
+    fn end_stream(&mut self, now: Time, stream: &mut dyn Stream) {
+        let opened_at = self.report.opened_at.unwrap_or(now);
+        let due = match self.script.end {
+            End::Close => true,
+            End::CloseAfter(after) => now >= opened_at + after,
+            End::Abort(_) => false,
+        };
+        if due {
+            stream.finish();
+            self.report.finished = true;
+        }
+    }
+}
+
+/// The bytes of a stream, the same however the stream is cut.
+#[derive(Debug)]
+struct Content {
+    rng: Rng,
+    block: Vec<u8>,
+    used: usize,
+}
+
+impl Content {
+    fn new(rng: Rng) -> Content {
+        Content { rng, block: vec![0; 4_096], used: 4_096 }
+    }
+
+    /// The next `len` bytes.
+    fn take(&mut self, len: usize) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(len);
+        while bytes.len() < len {
+            if self.used == self.block.len() {
+                self.rng.fill(&mut self.block);
+                self.used = 0;
+            }
+            let part = (len - bytes.len()).min(self.block.len() - self.used);
+            bytes.extend_from_slice(&self.block[self.used..self.used + part]);
+            self.used += part;
+        }
+        bytes
+    }
+
+    /// Where `data` differs from the next bytes.
+    fn differs(&mut self, data: &[u8]) -> Option<usize> {
+        let right = self.take(data.len());
+        right.iter().zip(data).position(|(right, byte)| right != byte)
+    }
+}

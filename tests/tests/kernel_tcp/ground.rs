@@ -1,0 +1,261 @@
+//! Where a case takes place: the kernel in a namespace, the engine inside the emulation, and the
+//! link models between them; and how it is played.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use trackbed_core::{Seed, Time};
+use trackbed_emulator::namespace::{Interface, NetNamespace, set_sysctl};
+use trackbed_emulator::{Attachment, Backstage, Clock, Edges, Emulator, Port};
+use trackbed_net::{Duplex, End, LinkSpec, Network, NetworkBuilder, NodeId};
+use trackbed_tcp::Config;
+
+use crate::app::{App, Script};
+use crate::capture::{Capture, Seen};
+use crate::host::{self, Dial, Host};
+use crate::kernel::{self, Options, Prepared, Role};
+
+/// Everything that makes a case.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    pub seed: Seed,
+    pub ipv6: bool,
+    /// The engine opens the connection; otherwise the kernel does.
+    pub engine_dials: bool,
+    /// From the engine to the kernel.
+    pub up: LinkSpec,
+    /// From the kernel to the engine.
+    pub down: LinkSpec,
+    /// The MTU of the path, if a router stands before a narrower link.
+    pub path_mtu: Option<u32>,
+    pub engine: EngineSide,
+    pub kernel: KernelSide,
+}
+
+/// The engine's side.
+#[derive(Clone, Debug, Default)]
+pub struct EngineSide {
+    pub config: Config,
+    /// What its clock shows at the start.
+    pub clock_offset: Duration,
+    pub script: Script,
+}
+
+/// The kernel's side.
+#[derive(Clone, Debug)]
+pub struct KernelSide {
+    pub mtu: u32,
+    /// Settings below `/proc/sys/net/ipv4`.
+    pub settings: Vec<(&'static str, String)>,
+    pub options: Options,
+    pub script: Script,
+    /// It does not listen at all: the engine's SYN meets a closed port.
+    pub absent: bool,
+}
+
+impl Default for KernelSide {
+    fn default() -> KernelSide {
+        let (settings, options) = (Vec::new(), Options::default());
+        KernelSide { mtu: 1_500, settings, options, script: Script::default(), absent: false }
+    }
+}
+
+impl Default for Setup {
+    fn default() -> Setup {
+        Setup {
+            seed: Seed::of_run(0, 0),
+            ipv6: false,
+            engine_dials: true,
+            up: LinkSpec::new(),
+            down: LinkSpec::new(),
+            path_mtu: None,
+            engine: EngineSide::default(),
+            kernel: KernelSide::default(),
+        }
+    }
+}
+
+/// What a case leaves behind.
+#[derive(Debug)]
+pub struct Outcome {
+    /// `None` if no connection reached the engine.
+    pub engine: Option<host::Ended>,
+    pub kernel: kernel::Ended,
+    pub packets: Vec<Seen>,
+    /// Sockets of the kernel that are still open: their state, as `/proc/net/tcp` numbers them.
+    pub leftovers: Vec<String>,
+}
+
+/// Plays a case to its end, or gives up after [`PATIENCE`].
+///
+/// # Panics
+/// If the machine, which allowed namespaces before, does not let us make something of them.
+pub fn play(setup: &Setup) -> Outcome {
+    let namespace = NetNamespace::new().expect("a namespace");
+    let mut backstage = Backstage::new().expect("a namespace");
+    let port = furnish(setup, &namespace, &mut backstage);
+    let role = match setup.engine_dials {
+        true => Role::Server(PORT),
+        false => Role::Client(SocketAddr::new(setup.address(ENGINE), PORT)),
+    };
+    let prepare = || Prepared::new(role, setup.ipv6, &setup.kernel.options).expect("a socket");
+    let socket = (!setup.kernel.absent).then(|| namespace.run(prepare).expect("a thread"));
+
+    let (network, [engine, edge]) = setup.network();
+    let capture = Capture::default();
+    let mut network = network;
+    network.set_tap(Some(Box::new(capture.clone())));
+    let clock = Clock::start();
+    let (ends, ended) = mpsc::channel();
+    let attachment = Attachment { port, edges: Edges::One(edge) };
+    let (mut emulator, remote) =
+        Emulator::new(network, vec![attachment], clock).expect("descriptors");
+    emulator.accommodate(engine, Box::new(setup.host(ends)));
+    emulator.spare_processor();
+
+    let cancel = AtomicBool::new(false);
+    let (engine, kernel, leftovers) = thread::scope(|scope| {
+        let emulation = scope.spawn(|| emulator.run());
+        let app = App::new(setup.kernel.script.clone(), &setup.seed, "kernel data", "engine data");
+        let kernel = scope.spawn(|| match socket {
+            Some(socket) => socket.play(app, clock, &cancel),
+            None => kernel::Ended { report: app.report, info: None },
+        });
+        let engine = ended.recv_timeout(PATIENCE).ok();
+        let kernel = finish(kernel, &cancel, engine.is_some());
+        let leftovers = leftovers(&namespace);
+        remote.stop();
+        emulation.join().expect("no panic").expect("the kernel lets us wait");
+        (engine.or_else(|| ended.try_recv().ok()), kernel, leftovers)
+    });
+    Outcome { engine, kernel, packets: capture.take(), leftovers }
+}
+
+/// Waits for the kernel's side: it has as long as the engine, and some time more.
+fn finish(
+    kernel: thread::ScopedJoinHandle<'_, kernel::Ended>,
+    cancel: &AtomicBool,
+    engine_ended: bool,
+) -> kernel::Ended {
+    let mut patience = if engine_ended { GRACE } else { Duration::ZERO };
+    while !kernel.is_finished() && !patience.is_zero() {
+        pause();
+        patience = patience.saturating_sub(PAUSE);
+    }
+    cancel.store(true, Ordering::Relaxed);
+    kernel.join().expect("no panic")
+}
+
+/// The sockets that do not go away: TIME-WAIT may stay, and nobody listens any more.
+fn leftovers(namespace: &NetNamespace) -> Vec<String> {
+    let mut patience = GRACE;
+    loop {
+        let open = namespace.run(open_sockets).expect("a thread");
+        if open.is_empty() || patience.is_zero() {
+            return open;
+        }
+        pause();
+        patience = patience.saturating_sub(PAUSE);
+    }
+}
+
+fn open_sockets() -> Vec<String> {
+    let table = |name: &str| {
+        std::fs::read_to_string(format!("/proc/thread-self/net/{name}")).unwrap_or_default()
+    };
+    let lines = [table("tcp"), table("tcp6")].concat();
+    let sockets = lines.lines().filter(|line| !line.contains("local_address"));
+    let states = sockets.filter_map(|line| line.split_whitespace().nth(3));
+    states.filter(|state| *state != TIME_WAIT).map(str::to_owned).collect()
+}
+
+fn pause() {
+    thread::park_timeout(PAUSE);
+}
+
+/// Gives the namespace its interface, addresses and settings.
+fn furnish(setup: &Setup, namespace: &NetNamespace, backstage: &mut Backstage) -> Port {
+    let port = backstage.attach(namespace, INTERFACE, setup.kernel.mtu).expect("an interface");
+    namespace
+        .run(|| {
+            // What one connection learned is not told to the next.
+            set_sysctl("ipv4/tcp_no_metrics_save", "1").expect("a setting");
+            for (name, value) in &setup.kernel.settings {
+                let set = set_sysctl(&format!("ipv4/{name}"), value);
+                set.unwrap_or_else(|why| panic!("{name} = {value}: {why}"));
+            }
+            let interface = Interface::named(INTERFACE)?;
+            let prefix = if setup.ipv6 { 64 } else { 24 };
+            interface.add_address((setup.address(KERNEL), prefix))
+        })
+        .expect("a thread")
+        .expect("an address");
+    port
+}
+
+impl Setup {
+    fn address(&self, number: u8) -> IpAddr {
+        match self.ipv6 {
+            true => Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, number.into()).into(),
+            false => Ipv4Addr::new(10, 0, 0, number).into(),
+        }
+    }
+
+    /// The network, and the engine's and the kernel's place in it.
+    fn network(&self) -> (Network, [NodeId; 2]) {
+        let mtu = self.kernel.mtu.max(self.engine.config.mtu);
+        let seed = self.seed.child("link");
+        let mut builder = NetworkBuilder::new();
+        let (engine, edge) = (builder.host("engine"), builder.edge("kernel"));
+        let home = End::new(engine, [self.address(ENGINE)]);
+        let link = Duplex::new(&self.up, &self.down, &seed).with_mtu(mtu);
+        match self.path_mtu {
+            None => {
+                builder.connect(home, End::new(edge, [self.address(KERNEL)]), link);
+            }
+            Some(narrow) => {
+                let (near, far) = (builder.router("near"), builder.router("far"));
+                let plain = || {
+                    let wire = LinkSpec::new();
+                    Duplex::new(&wire, &wire, &seed).with_mtu(mtu)
+                };
+                let (nowhere, link) = (|node| End::new(node, []), link.with_mtu(narrow));
+                builder.connect(home, nowhere(near), plain());
+                builder.connect(nowhere(near), nowhere(far), link);
+                builder.connect(nowhere(far), End::new(edge, [self.address(KERNEL)]), plain());
+            }
+        }
+        (builder.build().expect("a network"), [engine, edge])
+    }
+
+    fn host(&self, ends: mpsc::Sender<host::Ended>) -> Host {
+        let numbers = self.seed.stream("sequence numbers");
+        let EngineSide { config, clock_offset, script } = self.engine.clone();
+        let mut host = Host::new(config, clock_offset, numbers, ends);
+        let app = App::new(script, &self.seed, "engine data", "kernel data");
+        match self.engine_dials {
+            true => {
+                let local = SocketAddr::new(self.address(ENGINE), 40_000);
+                let remote = SocketAddr::new(self.address(KERNEL), PORT);
+                host.dial(Dial { at: Time::ZERO, local, remote, app });
+            }
+            false => host.listen(PORT, app),
+        }
+        host
+    }
+}
+
+/// No case takes longer unless it hangs.
+pub const PATIENCE: Duration = Duration::from_secs(120);
+/// How long one side may go on when the other is done: some retransmission timeouts.
+const GRACE: Duration = Duration::from_secs(30);
+const PAUSE: Duration = Duration::from_millis(10);
+const INTERFACE: &str = "eth0";
+const PORT: u16 = 7;
+const ENGINE: u8 = 1;
+const KERNEL: u8 = 2;
+/// In `/proc/net/tcp` (include/net/tcp_states.h).
+const TIME_WAIT: &str = "06";

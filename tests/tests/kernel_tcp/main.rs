@@ -1,0 +1,97 @@
+//! The engine against the kernel's TCP, on the wire and in real time: the kernel in a network
+//! namespace of its own, the engine inside the emulation, link models between them.
+//!
+//! Every byte of both streams is compared with what the seed says, the ends have to be clean, and
+//! what both sides send is held against the RFCs. A failing case prints the command that plays it
+//! again, and leaves a capture. Where the machine allows no namespaces the tests say so and pass.
+//!
+//! - `TRACKBED_KERNEL_TCP_CASES=2000` plays so many random cases.
+//! - `TRACKBED_KERNEL_TCP_CASE=17` plays one, and tells what became of it; with a number of cases,
+//!   it is the first.
+#![cfg(target_os = "linux")]
+
+mod app;
+mod capture;
+mod case;
+mod ground;
+mod host;
+mod kernel;
+mod verdict;
+mod wire;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::thread;
+
+use trackbed_emulator::namespace::NetNamespace;
+
+use case::Case;
+use ground::Outcome;
+
+#[test]
+fn random_cases_end_well() {
+    if !is_possible() {
+        return;
+    }
+    let (first, count) = range();
+    let next = AtomicU64::new(first);
+    let failed = AtomicUsize::new(0);
+    let printing = Mutex::new(());
+    let play = || loop {
+        let number = next.fetch_add(1, Ordering::Relaxed);
+        if number >= first + count || failed.load(Ordering::Relaxed) >= FAILURES_MAX {
+            return;
+        }
+        let case = Case::new(number);
+        let outcome = ground::play(&case.setup);
+        let problems = verdict::problems(&case.setup, &outcome);
+        if count == 1 || !problems.is_empty() {
+            let _one_at_a_time = printing.lock();
+            tell(&case, &outcome, &problems);
+        }
+        failed.fetch_add(usize::from(!problems.is_empty()), Ordering::Relaxed);
+    };
+    // What takes time is waiting.
+    thread::scope(|scope| (0..AT_ONCE.min(count)).for_each(|_| drop(scope.spawn(play))));
+    assert_eq!(failed.into_inner(), 0, "cases failed; each is printed above with its command");
+}
+
+fn tell(case: &Case, outcome: &Outcome, problems: &[String]) {
+    println!("{case}");
+    println!("  engine: {:?}", outcome.engine);
+    println!("  kernel: {:?}", outcome.kernel);
+    problems.iter().for_each(|problem| println!("WRONG: {problem}"));
+    let path = std::env::temp_dir().join(format!("trackbed-kernel-tcp-{}.pcapng", case.number));
+    match capture::write(&path, &case.command(), &outcome.packets) {
+        Ok(()) => println!("packets: {}", path.display()),
+        Err(why) => println!("packets: {} cannot be written: {why}", path.display()),
+    }
+    println!("play it again: {}\n", case.command());
+}
+
+/// Whether this machine lets us make namespaces; says so if not.
+fn is_possible() -> bool {
+    let made = NetNamespace::new();
+    if let Err(why) = &made {
+        eprintln!("SKIPPED: this machine allows no network namespaces ({why})");
+    }
+    made.is_ok()
+}
+
+/// The first case, and how many.
+fn range() -> (u64, u64) {
+    match (setting("TRACKBED_KERNEL_TCP_CASE"), setting("TRACKBED_KERNEL_TCP_CASES")) {
+        (None, None) => (0, CASES),
+        (Some(case), None) => (case, 1),
+        (first, Some(cases)) => (first.unwrap_or(0), cases),
+    }
+}
+
+fn setting(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name}={text}: write a whole number")))
+}
+
+const CASES: u64 = 200;
+const AT_ONCE: u64 = 12;
+const FAILURES_MAX: usize = 10;
