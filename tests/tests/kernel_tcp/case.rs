@@ -35,7 +35,7 @@ impl Case {
             number,
             setup: Setup { seed, ipv6, engine_dials: dice.one_in(2), ..Setup::default() },
             loss: 0.0,
-            budget: 3_000_000,
+            budget: 5_000_000,
         };
         case.choose_links(&mut dice);
         case.setup.engine = engine(&mut dice, ipv6);
@@ -49,9 +49,9 @@ impl Case {
         self.setup.up = self.choose_link(dice, worst);
         self.setup.down = self.choose_link(dice, worst);
         self.budget = self.budget.min(match self.loss {
-            loss if loss > 0.05 => 40_000,
-            loss if loss > 0.01 => 150_000,
-            loss if loss > 0.0 => 800_000,
+            loss if loss > 0.05 => 120_000,
+            loss if loss > 0.01 => 500_000,
+            loss if loss > 0.0 => 2_000_000,
             _ => self.budget,
         });
     }
@@ -60,7 +60,7 @@ impl Case {
         let mut link = LinkSpec::new().with(Delay::fixed(dice.micros(0, 20_000)));
         if dice.one_in(2) {
             let mbps = *dice.pick(&[1, 3, 10, 30, 100]);
-            self.budget = self.budget.min(mbps * 250_000);
+            self.budget = self.budget.min(mbps * 400_000);
             let rate = Bitrate::from_mbps(mbps);
             link = match dice.below(3) {
                 0 => link.with(Rate::new(rate, Codel::default())),

@@ -254,7 +254,7 @@ pub const PATIENCE: Duration = Duration::from_secs(120);
 const GRACE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(10);
 const INTERFACE: &str = "eth0";
-const PORT: u16 = 7;
+const PORT: u16 = 5_001;
 const ENGINE: u8 = 1;
 const KERNEL: u8 = 2;
 /// In `/proc/net/tcp` (include/net/tcp_states.h).

@@ -96,10 +96,10 @@ impl Host {
     fn take_segment(&mut self, now: Time, segment: Segment) {
         let key = (segment.destination, segment.source);
         let time = self.engine_time(now);
-        if let Some(client) = self.connections.get_mut(&key) {
+        let open = |client: &&mut Client| !client.connection.is_closed();
+        if let Some(client) = self.connections.get_mut(&key).filter(open) {
             client.connection.handle_segment(time, segment);
             client.work(time, &mut self.outgoing, &self.ends);
-            self.forget_closed(key);
             return;
         }
         let opens = segment.has(Flags::SYN) && !segment.has(Flags::ACK);
@@ -126,13 +126,6 @@ impl Host {
         let mut client = Client { connection, app, reported: false };
         client.work(time, &mut self.outgoing, &self.ends);
         self.connections.insert(key, client);
-    }
-
-    /// A closed connection is unknown: what still comes for it is answered with a reset.
-    fn forget_closed(&mut self, key: (SocketAddr, SocketAddr)) {
-        if self.connections.get(&key).is_some_and(|client| client.connection.is_closed()) {
-            self.connections.remove(&key);
-        }
     }
 }
 
@@ -165,8 +158,6 @@ impl Resident for Host {
             }
             client.work(time, &mut self.outgoing, &self.ends);
         }
-        let keys: Vec<_> = self.connections.keys().copied().collect();
-        keys.into_iter().for_each(|key| self.forget_closed(key));
     }
 
     fn poll_transmit(&mut self) -> Option<Packet> {

@@ -25,6 +25,7 @@ pub fn problems(setup: &Setup, packets: &[Seen]) -> Vec<String> {
         match (seen.direction, seen.point) {
             (Direction::Forward, Point::Entered) => {
                 told("the engine", engine.sends(&segment, seen.packet.len()));
+                told("the engine", engine.keeps_its_window(&segment));
                 told("the engine", engine.stays_in_window(&segment));
                 told("the engine", engine.sends_ecn_as_allowed(&segment));
             }
@@ -123,7 +124,7 @@ impl Sender {
         u32::from(segment.window) << scale
     }
 
-    /// Sizes, and a window that is not taken back (RFC 9293 section 3.8.6, SHLD-14).
+    /// The sizes that this side and its peer can take.
     fn sends(&mut self, segment: &Segment, len: usize) -> Option<String> {
         if segment.has(Flags::SYN) {
             self.scales[OWN] = segment.options.window_scale;
@@ -131,20 +132,24 @@ impl Sender {
         if segment.has(Flags::RST) || !segment.has(Flags::ACK) {
             return None;
         }
-        let end = segment.acknowledgment + self.window(segment, OWN);
-        let taken_back = self.offered_end.filter(|offered| end.before(*offered));
-        self.offered_end = Some(self.offered_end.map_or(end, |offered| offered.max(end)));
         let transport = len - if segment.source.is_ipv4() { 20 } else { 40 };
         let room = self.peer_mss + 20;
         // RFC 9293 section 3.7.1: the MSS does not count options, so a sender takes them off.
         if len > self.mtu || transport > room {
             return Some(format!("sends {len} bytes to a peer that takes {room} behind IP"));
         }
-        // The kernel may: it rounds to what its scale can say.
-        taken_back.map(|offered| {
-            let by = offered.since(end);
-            (by >= 1 << self.scale(OWN)).then(|| format!("takes {by} bytes of its window back"))
-        })?
+        None
+    }
+
+    /// A window is not taken back (RFC 9293 section 3.8.6, SHLD-14). The kernel does, at times.
+    fn keeps_its_window(&mut self, segment: &Segment) -> Option<String> {
+        if segment.has(Flags::RST) || !segment.has(Flags::ACK) {
+            return None;
+        }
+        let end = segment.acknowledgment + self.window(segment, OWN);
+        let by = self.offered_end.map_or(0, |offered| offered.since(end));
+        self.offered_end = Some(self.offered_end.map_or(end, |offered| offered.max(end)));
+        (by > 0).then(|| format!("takes {by} bytes of its window back"))
     }
 
     fn stays_in_window(&mut self, segment: &Segment) -> Option<String> {

@@ -139,7 +139,7 @@ impl Subflow {
             self.alert(now, event);
         }
         let waiting = streams.source.waiting();
-        if waiting == 0 || self.window_fits(waiting) {
+        if waiting == 0 || self.sendable(waiting) > 0 {
             self.loss.backoff = 0;
             self.timers.transmit = None;
         }

@@ -25,6 +25,13 @@ impl Subflow {
             return;
         }
         let end = segment.sequence + segment.payload.len() as u32;
+        if end.after(self.receive.next) && self.offered_window() == 0 {
+            // RFC 9293 section 3.10.7.4, first: a shut window takes no data, however politely the
+            // peer asks, but its acknowledgments count.
+            self.receive.acker.enter_quick_mode(self.receive.window);
+            self.due.ack = true;
+            return;
+        }
         if segment.has(Flags::FIN) {
             self.receive.fin_at = Some(end);
         }
@@ -75,7 +82,11 @@ impl Subflow {
             self.receive.duplicate = Some(SackBlock { start, end });
             self.receive.acker.enter_quick_mode(self.receive.window);
         }
-        let data = segment.payload.slice(known as usize..);
+        // RFC 9293 section 3.10.7.4: what lies behind the window is cut off.
+        let room = (self.receive.acknowledged + self.receive.window).since(segment.sequence);
+        let taken = segment.payload.len().min(room as usize);
+        let data = segment.payload.slice(known as usize..taken);
+        self.due.ack |= taken < segment.payload.len();
         self.receive.next += data.len() as u32;
         self.counters.bytes_received += data.len() as u64;
         streams.sink.deliver(data);

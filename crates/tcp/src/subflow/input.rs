@@ -55,7 +55,7 @@ impl Subflow {
     fn accepts(&mut self, now: Time, segment: &Segment) -> bool {
         let rst = segment.has(Flags::RST);
         if self.is_old_duplicate(now, segment) && !rst {
-            self.answer_stray(now, segment, true);
+            self.answer_stray(now, segment, segment.has(Flags::SYN));
             return false;
         }
         let receive = &self.receive;

@@ -160,6 +160,7 @@ struct ReceiveSpace {
 /// What both sides offered in the handshake.
 #[derive(Clone, Copy, Debug, Default)]
 struct Agreed {
+    window_scaling: bool,
     sack: bool,
     timestamps: bool,
     ecn: bool,

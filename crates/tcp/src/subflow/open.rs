@@ -98,13 +98,13 @@ impl Subflow {
             self.receive.ts_recent = value;
             self.receive.ts_recent_at = now;
         }
-        // RFC 7323 section 2.2: both scale or neither does.
-        if let Some(shift) = options.window_scale.filter(|_| self.config.window_scaling) {
-            self.send.scale = shift;
-            self.receive.scale = tuner::window_scale(self.config.receive_buffer);
-        } else {
-            self.receive.scale = 0;
-        }
+        // RFC 7323 section 2.2: both scale or neither does. A shift of zero is one, too: it lets
+        // the peer scale its own windows.
+        let shift = options.window_scale.filter(|_| self.config.window_scaling);
+        agreed.window_scaling = shift.is_some();
+        self.send.scale = shift.unwrap_or(0);
+        let own_shift = tuner::window_scale(self.config.receive_buffer);
+        self.receive.scale = if shift.is_some() { own_shift } else { 0 };
         // RFC 9293 section 3.7.1: SHLD-6, MUST-15. Options take room from every segment.
         let offered = options.mss.map_or(DEFAULT_MSS, u32::from).max(MIN_MSS);
         let timestamps = if self.receive.agreed.timestamps { TIMESTAMPS_LEN } else { 0 };
@@ -173,7 +173,7 @@ impl Subflow {
         let value = Self::timestamp(now);
         let echo = if answers { self.receive.ts_recent } else { 0 };
         let offers = |wanted: bool, agreed: bool| if answers { agreed } else { wanted };
-        let scaled = offers(self.config.window_scaling, self.receive.scale > 0);
+        let scaled = offers(self.config.window_scaling, agreed.window_scaling);
         let timestamps = offers(self.config.timestamps, agreed.timestamps);
         let options = Options {
             mss: Some(local_mss(&self.config, self.local).min(u16::MAX.into()) as u16),

@@ -159,13 +159,13 @@ impl Subflow {
             self.due.limited = true;
             return None;
         }
-        if !self.window_fits(waiting) && waiting > 0 {
+        let len = self.sendable(waiting);
+        if len == 0 && waiting > 0 {
             return None;
         }
         if !probe && !self.continue_batch(now, waiting) {
             return None;
         }
-        let len = waiting.min(self.send.mss as usize);
         let fin = closes && len == waiting;
         if !fin && !probe && self.held_back(len) {
             return None;
@@ -235,11 +235,14 @@ impl Subflow {
         }
     }
 
-    /// True if the peer's window takes the next segment whole.
-    pub(super) fn window_fits(&self, waiting: usize) -> bool {
+    /// How much of the waiting data the peer's window lets go in a segment: a whole one, or half
+    /// of the largest window that the peer ever offered (RFC 9293 section 3.8.6.2.1), without
+    /// which a peer whose window is less than a segment would get its data from probes only.
+    pub(super) fn sendable(&self, waiting: usize) -> usize {
         let len = waiting.min(self.send.mss as usize) as u32;
-        let end = self.send.next + len;
-        !end.after(self.send.una + self.send.window)
+        let room = (self.send.una + self.send.window).since(self.send.next);
+        let enough = len <= room || (room > 0 && room >= self.send.window_max.div_ceil(2));
+        if enough { len.min(room) as usize } else { 0 }
     }
 
     /// Nagle's algorithm in Minshall's variant: one small segment in flight at a time

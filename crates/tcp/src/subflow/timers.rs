@@ -110,7 +110,7 @@ impl Subflow {
     fn tail_loss_expired(&mut self, now: Time, streams: &mut Streams<'_>) {
         if self.loss.probe.is_none() {
             let waiting = streams.source.waiting();
-            let sends_new = waiting > 0 && self.window_fits(waiting);
+            let sends_new = self.sendable(waiting) > 0;
             if sends_new {
                 self.due.probe_with_data = true;
             } else {

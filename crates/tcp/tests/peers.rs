@@ -1,0 +1,165 @@
+//! The engine against peers made by hand: small windows, and segments that no peer should send.
+
+use std::net::SocketAddr;
+
+use bytes::Bytes;
+use trackbed_core::Time;
+use trackbed_core::packet::Ecn;
+use trackbed_tcp::config::BufferSize;
+use trackbed_tcp::segment::{Options, Timestamps};
+use trackbed_tcp::{Config, Connection, Flags, Segment, Seq};
+
+/// A connection that accepted a peer, and what the peer has to know to go on.
+struct Server {
+    connection: Connection,
+    now: Time,
+    /// The peer's next sequence number.
+    next: Seq,
+    /// What the connection says in its SYN-ACK.
+    syn_ack: Segment,
+}
+
+fn segment(flags: Flags, sequence: Seq, acknowledgment: Seq, window: u16) -> Segment {
+    Segment {
+        source: SocketAddr::from(([10, 0, 0, 1], 40_000)),
+        destination: SocketAddr::from(([10, 0, 0, 2], 80)),
+        sequence,
+        acknowledgment,
+        flags,
+        window,
+        options: Options::default(),
+        ecn: Ecn::NotCapable,
+        payload: Bytes::new(),
+    }
+}
+
+fn drain(connection: &mut Connection, now: Time) -> Vec<Segment> {
+    std::iter::from_fn(|| connection.poll_transmit(now))
+        .map(|packet| Segment::parse(&packet).unwrap())
+        .collect()
+}
+
+impl Server {
+    /// Accepts a peer that offers `options` and a window of `window` bytes.
+    fn accept(config: &Config, options: Options, window: u16) -> Server {
+        let now = Time::from_millis(5_000);
+        let syn = Segment { options, ..segment(Flags::SYN, Seq(99), Seq(0), window) };
+        let mut connection = Connection::accept(now, config, &syn, 7_000);
+        let syn_ack = drain(&mut connection, now).remove(0);
+        let mut server = Server { connection, now, next: Seq(100), syn_ack };
+        server.hear(Segment { options, ..segment(Flags::ACK, Seq(100), Seq(7_001), window) });
+        assert!(server.connection.is_established());
+        server
+    }
+
+    fn hear(&mut self, segment: Segment) -> Vec<Segment> {
+        self.connection.handle_segment(self.now, segment);
+        drain(&mut self.connection, self.now)
+    }
+
+    /// The peer sends `len` bytes from its sequence number `sequence` on.
+    fn send(&mut self, sequence: Seq, len: usize) -> Vec<Segment> {
+        let payload = Bytes::from(vec![1; len]);
+        self.hear(Segment { payload, ..segment(Flags::ACK, sequence, Seq(7_001), 60_000) })
+    }
+
+    fn offered(&self) -> u32 {
+        self.connection.stats().receive_window_bytes
+    }
+}
+
+fn small_buffer() -> Config {
+    let receive_buffer = BufferSize { initial: 20_000, max: 20_000 };
+    Config { receive_buffer, ..Config::default() }
+}
+
+/// RFC 7323 section 2.2: the option in the SYN-ACK says that both scale, also if its shift is zero.
+#[test]
+fn a_small_buffer_agrees_to_scaling_with_a_shift_of_zero() {
+    let scales = Options { mss: Some(1_460), window_scale: Some(7), ..Options::default() };
+    let server = Server::accept(&small_buffer(), scales, 500);
+    assert_eq!(server.syn_ack.options.window_scale, Some(0));
+    assert_eq!(server.connection.stats().send_window_bytes, 500 << 7);
+
+    let does_not = Config { window_scaling: false, ..small_buffer() };
+    let server = Server::accept(&does_not, scales, 500);
+    assert_eq!(server.syn_ack.options.window_scale, None);
+    assert_eq!(server.connection.stats().send_window_bytes, 500);
+}
+
+/// RFC 9293 section 3.10.7.4: behind the window nothing is taken, or a peer could fill the memory.
+#[test]
+fn data_behind_the_window_is_not_taken() {
+    let mut server = Server::accept(&small_buffer(), Options::default(), 60_000);
+    let mut sent = 0;
+    while server.offered() > 0 && sent < 100 {
+        // More than the window at once, at its end.
+        server.send(server.next, 1_000);
+        sent += 1;
+        server.next = Seq(100) + server.connection.stats().bytes_received as u32;
+    }
+    let taken = server.connection.stats().bytes_received;
+    assert!(taken <= 20_000, "{taken}");
+    for _ in 0..10 {
+        let answers = server.send(server.next, 1_000);
+        assert_eq!(answers.len(), 1);
+        assert_eq!((answers[0].acknowledgment, answers[0].window), (server.next, 0));
+    }
+    assert_eq!(server.connection.stats().bytes_received, taken);
+    // What was taken is the beginning of what was sent, and the rest comes when there is room.
+    let mut read = 0;
+    while let Some(part) = server.connection.read(server.now, 4_000).unwrap() {
+        read += part.len() as u64;
+        drain(&mut server.connection, server.now);
+    }
+    assert_eq!(read, taken);
+    server.send(server.next, 1_000);
+    assert_eq!(server.connection.stats().bytes_received, taken + 1_000);
+}
+
+#[test]
+fn a_segment_that_crosses_the_end_of_the_window_is_cut_there() {
+    let mut server = Server::accept(&small_buffer(), Options::default(), 60_000);
+    let offered = server.offered();
+    let answers = server.send(server.next, offered as usize + 500);
+    assert_eq!(server.connection.stats().bytes_received, u64::from(offered));
+    assert_eq!(answers.last().unwrap().acknowledgment, server.next + offered);
+}
+
+/// RFC 9293 section 3.8.6.2.1: half of the largest window is worth a segment.
+#[test]
+fn a_peer_whose_window_is_smaller_than_a_segment_gets_its_data_without_probes() {
+    let mss = Options { mss: Some(8_960), ..Options::default() };
+    let jumbo = Config { mtu: 9_000, nagle: false, ..Config::default() };
+    let mut server = Server::accept(&jumbo, mss, 3_000);
+    server.connection.write(server.now, &[7; 10_000]).unwrap();
+    let (mut acknowledged, mut rounds) = (0, 0);
+    let mut answers = drain(&mut server.connection, server.now);
+    while acknowledged < 10_000 && rounds < 20 {
+        assert!(!answers.is_empty(), "after {acknowledged} bytes");
+        acknowledged += answers.iter().map(|answer| answer.payload.len() as u32).sum::<u32>();
+        answers = server.hear(segment(Flags::ACK, Seq(100), Seq(7_001) + acknowledged, 3_000));
+        rounds += 1;
+    }
+    assert_eq!((acknowledged, server.connection.poll_timeout()), (10_000, None));
+}
+
+/// RFC 7323 section 5.3, R1: each segment from the past is answered, or a sender that sends the
+/// same data again and again would not learn that it has arrived.
+#[test]
+fn each_old_segment_with_data_is_acknowledged() {
+    let stamped = |value| Options {
+        mss: Some(1_460),
+        timestamps: Some(Timestamps { value, echo: 0 }),
+        ..Options::default()
+    };
+    let mut server = Server::accept(&Config::default(), stamped(10_000), 60_000);
+    for _ in 0..5 {
+        let payload = Bytes::from_static(b"old");
+        let old = segment(Flags::ACK, Seq(100), Seq(7_001), 60_000);
+        let answers = server.hear(Segment { options: stamped(9_000), payload, ..old });
+        assert_eq!(answers.len(), 1);
+        assert_eq!(answers[0].acknowledgment, Seq(100));
+    }
+    assert_eq!(server.connection.stats().bytes_received, 0);
+}
