@@ -1,12 +1,13 @@
 //! The engine against peers made by hand: small windows, and segments that no peer should send.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use bytes::Bytes;
 use trackbed_core::Time;
 use trackbed_core::packet::Ecn;
 use trackbed_tcp::config::BufferSize;
-use trackbed_tcp::segment::{Options, Timestamps};
+use trackbed_tcp::segment::{Options, SackBlock, SackBlocks, Timestamps};
 use trackbed_tcp::{Config, Connection, Flags, Segment, Seq};
 
 /// A connection that accepted a peer, and what the peer has to know to go on.
@@ -40,12 +41,13 @@ fn drain(connection: &mut Connection, now: Time) -> Vec<Segment> {
 }
 
 impl Server {
-    /// Accepts a peer that offers `options` and a window of `window` bytes.
+    /// Accepts a peer 20 ms away that offers `options` and a window of `window` bytes.
     fn accept(config: &Config, options: Options, window: u16) -> Server {
         let now = Time::from_millis(5_000);
         let syn = Segment { options, ..segment(Flags::SYN, Seq(99), Seq(0), window) };
         let mut connection = Connection::accept(now, config, &syn, 7_000);
         let syn_ack = drain(&mut connection, now).remove(0);
+        let now = now + Duration::from_millis(20);
         let mut server = Server { connection, now, next: Seq(100), syn_ack };
         server.hear(Segment { options, ..segment(Flags::ACK, Seq(100), Seq(7_001), window) });
         assert!(server.connection.is_established());
@@ -162,4 +164,30 @@ fn each_old_segment_with_data_is_acknowledged() {
         assert_eq!(answers[0].acknowledgment, Seq(100));
     }
     assert_eq!(server.connection.stats().bytes_received, 0);
+}
+
+/// RFC 2018 section 4 lists the newest range first. What one acknowledgment reports together shows
+/// no reordering, whatever the order of its ranges, so that RACK need not wait (RFC 8985 section
+/// 6.2, step 4).
+#[test]
+fn ranges_reported_together_are_no_reordering() {
+    let offers = Options { mss: Some(1_460), sack_permitted: true, ..Options::default() };
+    let config = Config { nagle: false, batching: false, ..Config::default() };
+    let mut server = Server::accept(&config, offers, 60_000);
+    let mut sent = Vec::new();
+    for _ in 0..8 {
+        server.now += Duration::from_millis(1);
+        server.connection.write(server.now, &[3; 1_460]).unwrap();
+        sent.extend(drain(&mut server.connection, server.now));
+    }
+    assert_eq!(sent.len(), 8);
+    server.now += Duration::from_millis(15);
+    let mut sack = SackBlocks::default();
+    for at in [7, 5, 3] {
+        sack.push(SackBlock { start: sent[at].sequence, end: sent[at].end() });
+    }
+    let acknowledgment = segment(Flags::ACK, Seq(100), Seq(7_001), 60_000);
+    let options = Options { sack, ..Options::default() };
+    let answers = server.hear(Segment { options, ..acknowledgment });
+    assert_eq!(answers.first().map(|segment| segment.sequence), Some(sent[0].sequence));
 }

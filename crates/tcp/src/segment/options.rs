@@ -59,6 +59,11 @@ impl SackBlocks {
         &self.blocks[..usize::from(self.len)]
     }
 
+    /// The blocks, to be put into another order.
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [SackBlock] {
+        &mut self.blocks[..usize::from(self.len)]
+    }
+
     /// True if there is no block.
     pub fn is_empty(&self) -> bool {
         self.len == 0

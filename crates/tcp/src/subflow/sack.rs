@@ -5,7 +5,7 @@ use trackbed_core::Time;
 use super::ack::Event;
 use super::{MAX_REORDERING, Phase, Subflow};
 use crate::recovery::scoreboard::Id;
-use crate::segment::{SackBlock, Segment};
+use crate::segment::{SackBlock, SackBlocks, Segment};
 use crate::sequence::Seq;
 
 impl Subflow {
@@ -20,7 +20,14 @@ impl Subflow {
             rest = &blocks[1..];
             self.take_duplicate(first, event);
         }
-        for &block in rest {
+        // In the order of the sequence space, not in that of the option (newest first): one
+        // acknowledgment may report several ranges, and what it reports together did not overtake
+        // each other.
+        let mut ordered = SackBlocks::default();
+        rest.iter().for_each(|&block| ordered.push(block));
+        let una = self.send.una;
+        ordered.as_mut_slice().sort_by_key(|block| block.start.since(una));
+        for &block in ordered.as_slice() {
             if block.start.before(block.end) && !block.end.after(self.send.next) {
                 self.take_block(now, block, event);
             }
