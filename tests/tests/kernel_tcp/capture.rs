@@ -13,28 +13,50 @@ use trackbed_net::{Alteration, Direction, LinkId, Point, Tap};
 #[derive(Clone, Debug)]
 pub struct Seen {
     pub at: Time,
-    pub link: LinkId,
     /// Forward is from the engine to the kernel.
     pub direction: Direction,
     pub point: Point,
     pub packet: Packet,
 }
 
-/// Collects what a network shows. Clones share what they collect.
-#[derive(Clone, Debug, Default)]
-pub struct Capture(Arc<Mutex<Vec<Seen>>>);
+/// Collects what a path of links shows: what is sent and what arrives at its two ends, and what
+/// happens to packets anywhere between. Clones share what they collect.
+#[derive(Clone, Debug)]
+pub struct Capture {
+    /// The link at the engine.
+    near: LinkId,
+    /// The link at the kernel; the same one if there is no router.
+    far: LinkId,
+    seen: Arc<Mutex<Vec<Seen>>>,
+}
 
 impl Tap for Capture {
     fn see(&mut self, at: Time, link: LinkId, direction: Direction, point: Point, packet: &Packet) {
-        let seen = Seen { at, link, direction, point, packet: packet.clone() };
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(seen);
+        let end = match (direction, point) {
+            (Direction::Forward, Point::Entered) | (Direction::Backward, Point::Delivered) => {
+                self.near
+            }
+            (Direction::Forward, Point::Delivered) | (Direction::Backward, Point::Entered) => {
+                self.far
+            }
+            (_, Point::Dropped(_) | Point::Altered(_)) => link,
+        };
+        if link == end {
+            let seen = Seen { at, direction, point, packet: packet.clone() };
+            self.seen.lock().unwrap_or_else(PoisonError::into_inner).push(seen);
+        }
     }
 }
 
 impl Capture {
+    /// Sees a path from the link `near` the engine to the one at the kernel.
+    pub fn new(near: LinkId, far: LinkId) -> Capture {
+        Capture { near, far, seen: Arc::default() }
+    }
+
     /// What was seen until now.
     pub fn take(&self) -> Vec<Seen> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

@@ -40,8 +40,20 @@ impl Case {
         case.choose_links(&mut dice);
         case.setup.engine = engine(&mut dice, ipv6);
         case.setup.kernel = kernel(&mut dice, ipv6);
+        case.spare_small_buffers();
         case.choose_scripts(&mut dice);
         case
+    }
+
+    /// A window that holds less than two segments may open only as fast as it is probed.
+    fn spare_small_buffers(&mut self) {
+        let Setup { engine, kernel, .. } = &self.setup;
+        let own = [engine.config.receive_buffer.max, engine.config.send_buffer.max];
+        let others = kernel.options.receive_buffer.map_or(u64::MAX, |bytes| bytes as u64);
+        let least = own.into_iter().map(u64::from).chain([others]).min().unwrap_or(others);
+        let segment = engine.config.mtu.max(kernel.mtu);
+        let rounds = if least < 4 * u64::from(segment) { 20 } else { 100 };
+        self.budget = self.budget.min(least * rounds);
     }
 
     fn choose_links(&mut self, dice: &mut Dice) {

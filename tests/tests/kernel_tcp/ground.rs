@@ -42,6 +42,8 @@ pub struct EngineSide {
     /// What its clock shows at the start.
     pub clock_offset: Duration,
     pub script: Script,
+    /// It does not listen at all: the kernel's SYN meets a closed port.
+    pub absent: bool,
 }
 
 /// The kernel's side.
@@ -104,9 +106,10 @@ pub fn play(setup: &Setup) -> Outcome {
     let prepare = || Prepared::new(role, setup.ipv6, &setup.kernel.options).expect("a socket");
     let socket = (!setup.kernel.absent).then(|| namespace.run(prepare).expect("a thread"));
 
-    let (network, [engine, edge]) = setup.network();
-    let capture = Capture::default();
-    let mut network = network;
+    let (mut network, [engine, edge]) = setup.network();
+    let mut links = network.links();
+    let near = links.next().expect("there is a link");
+    let capture = Capture::new(near, links.last().unwrap_or(near));
     network.set_tap(Some(Box::new(capture.clone())));
     let clock = Clock::start();
     let (ends, ended) = mpsc::channel();
@@ -124,8 +127,9 @@ pub fn play(setup: &Setup) -> Outcome {
             Some(socket) => socket.play(app, clock, &cancel),
             None => kernel::Ended { report: app.report, info: None },
         });
-        let engine = ended.recv_timeout(PATIENCE).ok();
-        let kernel = finish(kernel, &cancel, engine.is_some());
+        let patience = if setup.engine.absent { Duration::ZERO } else { PATIENCE };
+        let engine = ended.recv_timeout(patience).ok();
+        let kernel = finish(kernel, &cancel, engine.is_some() || setup.engine.absent);
         let leftovers = leftovers(&namespace);
         remote.stop();
         emulation.join().expect("no panic").expect("the kernel lets us wait");
@@ -233,7 +237,7 @@ impl Setup {
 
     fn host(&self, ends: mpsc::Sender<host::Ended>) -> Host {
         let numbers = self.seed.stream("sequence numbers");
-        let EngineSide { config, clock_offset, script } = self.engine.clone();
+        let EngineSide { config, clock_offset, script, absent } = self.engine.clone();
         let mut host = Host::new(config, clock_offset, numbers, ends);
         let app = App::new(script, &self.seed, "engine data", "kernel data");
         match self.engine_dials {
@@ -242,6 +246,7 @@ impl Setup {
                 let remote = SocketAddr::new(self.address(KERNEL), PORT);
                 host.dial(Dial { at: Time::ZERO, local, remote, app });
             }
+            false if absent => {}
             false => host.listen(PORT, app),
         }
         host

@@ -238,9 +238,6 @@ impl Stream for Socket<'_> {
     }
 
     fn write(&mut self, data: &[u8]) -> Result<usize, Failure> {
-        if !self.connection.is_writable() {
-            return Ok(0);
-        }
         let taken = self.connection.write(self.time, data);
         self.drain();
         Ok(taken?)

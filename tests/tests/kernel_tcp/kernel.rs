@@ -56,6 +56,8 @@ pub struct Prepared {
 #[derive(Clone, Debug)]
 pub struct Ended {
     pub report: Report,
+    /// What the kernel said last of the connection; printed when a case fails.
+    #[allow(dead_code, reason = "printed")]
     pub info: Option<TcpInfo>,
 }
 

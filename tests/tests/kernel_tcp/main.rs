@@ -13,6 +13,7 @@
 mod app;
 mod capture;
 mod case;
+mod directed;
 mod ground;
 mod host;
 mod kernel;
@@ -24,7 +25,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 
 use trackbed_emulator::namespace::NetNamespace;
+use trackbed_net::{Alteration, DropReason, Point};
 
+use app::Failure;
 use case::Case;
 use ground::Outcome;
 
@@ -36,6 +39,7 @@ fn random_cases_end_well() {
     let (first, count) = range();
     let next = AtomicU64::new(first);
     let failed = AtomicUsize::new(0);
+    let met = Met::default();
     let printing = Mutex::new(());
     let play = || loop {
         let number = next.fetch_add(1, Ordering::Relaxed);
@@ -44,6 +48,7 @@ fn random_cases_end_well() {
         }
         let case = Case::new(number);
         let outcome = ground::play(&case.setup);
+        met.note(&outcome);
         let problems = verdict::problems(&case.setup, &outcome);
         if count == 1 || !problems.is_empty() {
             let _one_at_a_time = printing.lock();
@@ -54,6 +59,56 @@ fn random_cases_end_well() {
     // What takes time is waiting.
     thread::scope(|scope| (0..AT_ONCE.min(count)).for_each(|_| drop(scope.spawn(play))));
     assert_eq!(failed.into_inner(), 0, "cases failed; each is printed above with its command");
+    println!("{count} cases: {met:?}");
+    assert!(count < CASES || met.everything(), "the cases spare something: {met:?}");
+}
+
+/// What the cases met with: what they do not meet, they do not test.
+#[derive(Debug, Default)]
+struct Met {
+    lost: AtomicUsize,
+    overflowed: AtomicUsize,
+    damaged: AtomicUsize,
+    doubled: AtomicUsize,
+    held_back: AtomicUsize,
+    marked: AtomicUsize,
+    retransmitted: AtomicUsize,
+    timeouts: AtomicUsize,
+    undone: AtomicUsize,
+    resets: AtomicUsize,
+}
+
+impl Met {
+    fn note(&self, outcome: &Outcome) {
+        for seen in &outcome.packets {
+            let counter = match seen.point {
+                Point::Dropped(DropReason::Loss) => &self.lost,
+                Point::Dropped(DropReason::QueueFull) => &self.overflowed,
+                Point::Altered(Alteration::Corrupted) => &self.damaged,
+                Point::Altered(Alteration::Duplicated) => &self.doubled,
+                Point::Altered(Alteration::HeldBack) => &self.held_back,
+                Point::Altered(Alteration::Marked) => &self.marked,
+                _ => continue,
+            };
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+        let Some(engine) = &outcome.engine else { return };
+        let add = |counter: &AtomicUsize, n: u64| counter.fetch_add(n as usize, Ordering::Relaxed);
+        add(&self.retransmitted, engine.stats.retransmissions);
+        add(&self.timeouts, engine.stats.timeouts);
+        add(&self.undone, engine.stats.undos);
+        let reports = [&engine.report, &outcome.kernel.report];
+        let resets = reports.iter().filter(|report| report.failure == Some(Failure::Reset));
+        add(&self.resets, resets.count() as u64);
+    }
+
+    fn everything(&self) -> bool {
+        let Met { lost, overflowed, damaged, doubled, held_back, .. } = self;
+        let Met { marked, retransmitted, timeouts, undone, resets, .. } = self;
+        let counters = [lost, overflowed, damaged, doubled, held_back];
+        let others = [marked, retransmitted, timeouts, undone, resets];
+        counters.iter().chain(&others).all(|counter| counter.load(Ordering::Relaxed) > 0)
+    }
 }
 
 fn tell(case: &Case, outcome: &Outcome, problems: &[String]) {
@@ -92,6 +147,6 @@ fn setting(name: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{name}={text}: write a whole number")))
 }
 
-const CASES: u64 = 200;
+const CASES: u64 = 240;
 const AT_ONCE: u64 = 12;
 const FAILURES_MAX: usize = 10;
