@@ -57,13 +57,13 @@ impl Case {
     }
 
     fn choose_links(&mut self, dice: &mut Dice) {
-        let worst = *dice.pick(&[0, 0, 10, 50, 100]);
+        let worst = *dice.pick(&[0, 10, 50, 100]);
         self.setup.up = self.choose_link(dice, worst);
         self.setup.down = self.choose_link(dice, worst);
         self.budget = self.budget.min(match self.loss {
-            loss if loss > 0.05 => 120_000,
-            loss if loss > 0.01 => 500_000,
-            loss if loss > 0.0 => 2_000_000,
+            loss if loss > 0.05 => 200_000,
+            loss if loss > 0.01 => 800_000,
+            loss if loss > 0.0 => 3_000_000,
             _ => self.budget,
         });
     }
@@ -161,7 +161,7 @@ fn engine(dice: &mut Dice, ipv6: bool) -> EngineSide {
         window_scaling: !dice.one_in(4),
         tail_loss_probe: !dice.one_in(4),
         ecn: *dice.pick(&[EcnMode::Off, EcnMode::Passive, EcnMode::Active]),
-        receive_buffer: match dice.below(3) {
+        receive_buffer: match dice.below(4) {
             0 => fixed(dice.between(4_000, 100_000)),
             _ => Config::default().receive_buffer,
         },
@@ -190,8 +190,8 @@ fn kernel(dice: &mut Dice, ipv6: bool) -> KernelSide {
         ("tcp_ecn", dice.below(3).to_string()),
     ];
     let options = Options {
-        congestion: *dice.pick(&["reno", "cubic"]),
-        receive_buffer: dice.one_in(3).then(|| dice.between(2_000, 60_000) as usize),
+        congestion: dice.pick(&["reno", "cubic"]),
+        receive_buffer: dice.one_in(4).then(|| dice.between(2_000, 60_000) as usize),
         no_delay: dice.one_in(2),
         keep_alive: None,
     };
@@ -204,7 +204,7 @@ fn script(dice: &mut Dice, budget: u64) -> Script {
         // Small writes, for Nagle's algorithm and the ends of bursts.
         let block = dice.between(50, 5_000) as usize;
         script.write = Pace { block, pause: dice.micros(0, 10_000) };
-        script.send = script.send.min(block as u64 * 150);
+        script.send = script.send.min(block as u64 * 300);
     }
     if dice.one_in(4) {
         let block = dice.between(1_000, 20_000) as usize;
@@ -257,10 +257,11 @@ impl Dice {
         Ratio::from_parts(self.below(1_000 * most + 1), 1_000_000)
     }
 
-    /// A size of any order of magnitude in one case of two, else any size; at times zero.
+    /// A size of any order of magnitude, of any amount, or near the most; at times zero.
     fn size(&mut self, most: u64) -> u64 {
-        match self.below(2) {
+        match self.below(3) {
             0 => self.below(most + 1),
+            1 => most / 2 + self.below(most / 2 + 1),
             _ => {
                 let digits = self.below(u64::from(most.max(1).ilog2()) + 2);
                 self.below(1 << digits).min(most)

@@ -1,0 +1,59 @@
+//! One subject each: what the wire must show of it.
+
+mod ends;
+mod signals;
+mod windows;
+
+use std::time::Duration;
+
+use trackbed_core::{Bitrate, Seed};
+use trackbed_net::queue::DropTail;
+use trackbed_net::{Direction, LinkSpec, Point};
+use trackbed_tcp::Segment;
+
+use crate::capture::{self, Seen};
+use crate::ground::{Outcome, Setup, play};
+use crate::verdict;
+use crate::wire::sent;
+
+const UP: Direction = Direction::Forward;
+const DOWN: Direction = Direction::Backward;
+
+fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+/// 50 Mbit/s and 5 ms each way; the seed is that of the subject.
+fn setup(name: &str) -> Setup {
+    let link = LinkSpec::simple(Bitrate::from_mbps(50), DropTail::of_packets(200), ms(5));
+    let seed = Seed::of_run(0, 0).child(name);
+    Setup { seed, up: link.clone(), down: link, ..Setup::default() }
+}
+
+fn sending(mut setup: Setup, from_engine: u64, from_kernel: u64) -> Setup {
+    setup.engine.script.send = from_engine;
+    setup.kernel.script.send = from_kernel;
+    setup
+}
+
+/// Plays it, and holds it to what every case has to keep to.
+fn played(setup: &Setup) -> Outcome {
+    let outcome = play(setup);
+    let problems = verdict::problems(setup, &outcome);
+    if !problems.is_empty() {
+        let test = std::thread::current().name().unwrap_or("test").replace("::", "-");
+        let path = std::env::temp_dir().join(format!("trackbed-kernel-tcp-{test}.pcapng"));
+        let written = capture::write(&path, &test, &outcome.packets);
+        panic!("{problems:#?}\npackets: {} ({written:?})", path.display());
+    }
+    outcome
+}
+
+fn count(packets: &[Seen], direction: Direction, point: Point) -> usize {
+    packets.iter().filter(|seen| (seen.direction, seen.point) == (direction, point)).count()
+}
+
+/// Segments that one side sends.
+fn segments(outcome: &Outcome, direction: Direction) -> Vec<Segment> {
+    sent(&outcome.packets, direction).map(|(_, segment)| segment).collect()
+}
