@@ -8,7 +8,7 @@ use trackbed_core::Time;
 use trackbed_core::packet::Ecn;
 use trackbed_tcp::config::BufferSize;
 use trackbed_tcp::segment::{Options, SackBlock, SackBlocks, Timestamps};
-use trackbed_tcp::{Config, Connection, Flags, Segment, Seq};
+use trackbed_tcp::{Config, Connection, Flags, Segment, Seq, TcpError};
 
 /// A connection that accepted a peer, and what the peer has to know to go on.
 struct Server {
@@ -190,4 +190,51 @@ fn ranges_reported_together_are_no_reordering() {
     let options = Options { sack, ..Options::default() };
     let answers = server.hear(Segment { options, ..acknowledgment });
     assert_eq!(answers.first().map(|segment| segment.sequence), Some(sent[0].sequence));
+}
+
+/// RFC 9293 section 3.4: a FIN takes a sequence number, so a shut window has no room for it.
+#[test]
+fn a_fin_waits_for_the_window() {
+    let mut server = Server::accept(&Config::default(), Options::default(), 60_000);
+    server.hear(segment(Flags::ACK, Seq(100), Seq(7_001), 0));
+    server.connection.close(server.now);
+    assert_eq!(drain(&mut server.connection, server.now), []);
+    server.now = server.connection.poll_timeout().expect("the window is probed");
+    server.connection.handle_timeout(server.now);
+    let probes = drain(&mut server.connection, server.now);
+    assert_eq!(probes.len(), 1);
+    assert_eq!((probes[0].sequence, probes[0].has(Flags::FIN)), (Seq(7_000), false));
+    let answers = server.hear(segment(Flags::ACK, Seq(100), Seq(7_001), 1));
+    assert_eq!(answers.len(), 1);
+    assert_eq!((answers[0].sequence, answers[0].has(Flags::FIN)), (Seq(7_001), true));
+}
+
+/// RFC 9293 section 3.8.6.1: a connection whose peer keeps its window shut, and answers, stays
+/// open; also if the window was shut over data in flight.
+#[test]
+fn a_window_shut_over_data_in_flight_is_waited_for() {
+    let mut server = Server::accept(&Config::default(), Options::default(), 60_000);
+    server.connection.write(server.now, &[1; 400]).unwrap();
+    assert_eq!(drain(&mut server.connection, server.now).len(), 1);
+    let shut = || segment(Flags::ACK, Seq(100), Seq(7_001), 0);
+    server.hear(shut());
+    for _ in 0..40 {
+        server.now = server.connection.poll_timeout().expect("it tries again");
+        server.connection.handle_timeout(server.now);
+        assert!(!drain(&mut server.connection, server.now).is_empty());
+        server.hear(shut());
+    }
+    assert_eq!(server.connection.error(), None);
+    server.hear(segment(Flags::ACK, Seq(100), Seq(7_401), 60_000));
+    assert_eq!(server.connection.stats().bytes_acknowledged, 400);
+    // A peer that does not answer is given up all the same.
+    server.connection.write(server.now, &[2; 400]).unwrap();
+    drain(&mut server.connection, server.now);
+    server.hear(segment(Flags::ACK, Seq(100), Seq(7_401), 0));
+    while let Some(at) = server.connection.poll_timeout() {
+        server.now = at;
+        server.connection.handle_timeout(at);
+        drain(&mut server.connection, at);
+    }
+    assert_eq!(server.connection.error(), Some(TcpError::TimedOut));
 }

@@ -190,7 +190,7 @@ fn kernel(dice: &mut Dice, ipv6: bool) -> KernelSide {
         ("tcp_ecn", dice.below(3).to_string()),
     ];
     let options = Options {
-        congestion: dice.pick(&["reno", "cubic"]),
+        congestion: if dice.one_in(2) { "reno" } else { "cubic" },
         receive_buffer: dice.one_in(4).then(|| dice.between(2_000, 60_000) as usize),
         no_delay: dice.one_in(2),
         keep_alive: None,

@@ -138,8 +138,8 @@ impl Subflow {
         if event.duplicate {
             self.alert(now, event);
         }
-        let waiting = streams.source.waiting();
-        if waiting == 0 || self.sendable(waiting) > 0 {
+        let sendable = self.sendable(streams.source.waiting());
+        if !self.has_more(streams) || sendable > 0 || self.may_finish(0, streams) {
             self.loss.backoff = 0;
             self.timers.transmit = None;
         }

@@ -146,8 +146,7 @@ impl Subflow {
     /// The next new segment, if both windows and Nagle's algorithm allow it.
     fn send_new(&mut self, now: Time, streams: &mut Streams<'_>) -> Option<Segment> {
         let waiting = streams.source.waiting();
-        let closes = streams.source.is_finished() && self.sends_fin();
-        if self.send.fin || (waiting == 0 && !closes) {
+        if !self.has_more(streams) {
             self.due.probe_with_data = false;
             return None;
         }
@@ -160,13 +159,13 @@ impl Subflow {
             return None;
         }
         let len = self.sendable(waiting);
-        if len == 0 && waiting > 0 {
+        let fin = self.may_finish(len, streams);
+        if len == 0 && !fin {
             return None;
         }
         if !probe && !self.continue_batch(now, waiting) {
             return None;
         }
-        let fin = closes && len == waiting;
         if !fin && !probe && self.held_back(len) {
             return None;
         }
@@ -230,9 +229,25 @@ impl Subflow {
         if !full {
             streams.source.starved(self.window.cwnd, self.send.mss);
         }
-        if self.board.is_empty() && streams.source.waiting() > 0 {
+        if self.board.is_empty() && self.has_more(streams) {
             self.start_persist(now);
         }
+    }
+
+    /// True if there is something that was never sent: data, or a FIN.
+    pub(super) fn has_more(&self, streams: &Streams<'_>) -> bool {
+        let closes = streams.source.is_finished() && self.sends_fin();
+        !self.send.fin && (streams.source.waiting() > 0 || closes)
+    }
+
+    /// True if a FIN goes with the next `len` bytes: they are the last, and the peer's window has
+    /// room for it, too (RFC 9293 section 3.4: it takes a sequence number).
+    pub(super) fn may_finish(&self, len: usize, streams: &Streams<'_>) -> bool {
+        let end = self.send.next + len as u32;
+        streams.source.is_finished()
+            && self.sends_fin()
+            && len == streams.source.waiting()
+            && end.before(self.send.una + self.send.window)
     }
 
     /// How much of the waiting data the peer's window lets go in a segment: a whole one, or half
@@ -267,7 +282,7 @@ impl Subflow {
         if len > 0 && !self.send.fin {
             // The window is open, but less than a segment: use what there is of it.
             let payload = streams.source.take(len);
-            let fin = streams.source.is_finished() && self.sends_fin() && len == waiting;
+            let fin = self.may_finish(len, streams);
             return self.send_first_time(now, payload, fin, streams);
         }
         let sequence = self.send.una - 1;

@@ -149,13 +149,20 @@ impl Subflow {
         if self.board.is_empty() {
             return;
         }
-        if self.loss.timeouts >= self.config.retries {
+        // RFC 9293 section 3.8.6.1: a peer that shuts its window over data in flight, and answers,
+        // is waited for as long as it likes.
+        let shut = self.send.window == 0;
+        let tries = if shut { self.timers.unanswered } else { self.loss.timeouts };
+        if tries >= self.config.retries {
             self.finish(Some(TcpError::TimedOut));
             return;
         }
         self.enter_loss(now);
         self.counters.timeouts += 1;
-        self.loss.timeouts += 1;
+        match shut {
+            true => self.timers.unanswered += 1,
+            false => self.loss.timeouts += 1,
+        }
         self.due.forced = Some(self.board.first_id());
         self.loss.backoff += 1;
         self.timers.transmit =
@@ -190,7 +197,7 @@ impl Subflow {
     }
 
     fn persist_expired(&mut self, now: Time, streams: &mut Streams<'_>) {
-        if !self.board.is_empty() || streams.source.waiting() == 0 {
+        if !self.board.is_empty() || !self.has_more(streams) {
             self.timers.unanswered = 0;
             return;
         }

@@ -6,7 +6,7 @@ use trackbed_net::{DropReason, LinkSpec, Point};
 use trackbed_tcp::config::KeepAlive;
 use trackbed_tcp::{Flags, Segment};
 
-use super::{DOWN, UP, count, ms, played, segments, sending, setup};
+use super::{DOWN, UP, ms, played, segments, sending, setup};
 use crate::app::{End, Failure, Pace};
 use crate::ground::{Setup, play};
 use crate::is_possible;
@@ -32,24 +32,25 @@ fn a_closed_port_refuses() {
     }
 }
 
-/// The first segments of a connection and the last ones are lost, one at a time.
+/// One segment of a connection without data is lost, the first, second or third of its direction:
+/// the SYN or SYN-ACK, and the FIN, which may carry an acknowledgment or follow it.
 #[test]
 fn the_loss_of_a_syn_or_fin_is_repaired() {
     if !is_possible() {
         return;
     }
-    for engine_dials in [true, false] {
-        // The SYN or SYN-ACK is the first packet of its direction; with nothing to send, the FIN
-        // is the second or third.
-        for (direction, number) in [(UP, 1), (DOWN, 1), (UP, 2), (DOWN, 2), (UP, 3), (DOWN, 3)] {
+    for (engine_dials, direction) in [(true, UP), (true, DOWN), (false, UP), (false, DOWN)] {
+        let mut lost = Vec::new();
+        for number in [1, 2, 3] {
             let mut setup = Setup { engine_dials, ..setup("syn and fin") };
-            let loss = Loss::new(Listed::new([number]));
-            match direction {
-                UP => setup.up = setup.up.with(loss),
-                DOWN => setup.down = setup.down.with(loss),
-            }
+            let link = if direction == UP { &mut setup.up } else { &mut setup.down };
+            *link = link.clone().with(Loss::new(Listed::new([number])));
             let outcome = played(&setup);
-            assert_eq!(count(&outcome.packets, direction, Point::Dropped(DropReason::Loss)), 1);
+            let point = Point::Dropped(DropReason::Loss);
+            lost.extend(at(&outcome.packets, direction, point).map(|(_, segment)| segment));
+        }
+        for flag in [Flags::SYN, Flags::FIN] {
+            assert!(lost.iter().any(|segment| segment.has(flag)), "{direction:?}: {lost:?}");
         }
     }
 }
