@@ -51,7 +51,8 @@
 //! | path MTU by ICMP, ECN | RFC 1191, 8201; 3168 | `subflow` |
 //!
 //! Where the RFCs leave freedom the engine does as Linux 6.18; `kernel-agreement.md` compares the
-//! two, condition by condition. A congestion controller is one file in `congestion/` and one line
+//! two, condition by condition, and `tests/tests/kernel_tcp` of the workspace lets the two speak
+//! with each other. A congestion controller is one file in `congestion/` and one line
 //! in [`algorithms`].
 //!
 //! # The seam for several paths

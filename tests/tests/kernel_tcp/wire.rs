@@ -153,12 +153,11 @@ impl Sender {
     }
 
     fn stays_in_window(&mut self, segment: &Segment) -> Option<String> {
-        if segment.has(Flags::RST) || segment.has(Flags::SYN) || segment.payload.is_empty() {
+        if segment.has(Flags::RST) || segment.has(Flags::SYN) || segment.sequence_len() == 0 {
             return None;
         }
-        let end = segment.sequence + segment.payload.len() as u32;
-        let over = self.window_end.map_or(u32::MAX, |limit| end.since(limit));
-        (over > 0).then(|| format!("sends {over} bytes more than the window"))
+        let over = self.window_end.map_or(u32::MAX, |limit| segment.end().since(limit));
+        (over > 0).then(|| format!("sends {over} bytes or a FIN more than the window"))
     }
 
     /// RFC 3168: only new data is ECN-capable (sections 6.1.4 to 6.1.6).
