@@ -147,6 +147,6 @@ fn setting(name: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{name}={text}: write a whole number")))
 }
 
-const CASES: u64 = 240;
+const CASES: u64 = 300;
 const AT_ONCE: u64 = 12;
 const FAILURES_MAX: usize = 10;
