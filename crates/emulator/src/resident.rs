@@ -5,7 +5,8 @@ use std::fmt;
 use trackbed_core::{Packet, Time};
 
 /// A host without a kernel: it makes its own packets and takes those that reach it, in real time.
-/// It runs on the emulation's thread, so nothing in it may block.
+/// It runs on the emulation's thread, so nothing in it may block; and two residents that answer
+/// each other need a link with a delay between them, or no time passes.
 ///
 /// After every call the emulation drains [`Resident::poll_transmit`], then asks
 /// [`Resident::next_wake`] and calls [`Resident::advance`] when that time has come. Times never

@@ -96,6 +96,7 @@ pub struct Outcome {
 /// # Panics
 /// If the machine, which allowed namespaces before, does not let us make something of them.
 pub fn play(setup: &Setup) -> Outcome {
+    let setup = &spoken_here(setup);
     let namespace = NetNamespace::new().expect("a namespace");
     let mut backstage = Backstage::new().expect("a namespace");
     let port = furnish(setup, &namespace, &mut backstage);
@@ -136,6 +137,15 @@ pub fn play(setup: &Setup) -> Outcome {
         (engine.or_else(|| ended.try_recv().ok()), kernel, leftovers)
     });
     Outcome { engine, kernel, packets: capture.take(), leftovers }
+}
+
+/// The case as this machine can play it: over IPv4 if it has nothing else.
+fn spoken_here(setup: &Setup) -> Setup {
+    let has_ipv6 = std::fs::exists("/proc/net/if_inet6").unwrap_or(false);
+    if setup.ipv6 && !has_ipv6 {
+        eprintln!("SKIPPED for IPv6: this machine has none; the case is played over IPv4");
+    }
+    Setup { ipv6: setup.ipv6 && has_ipv6, ..setup.clone() }
 }
 
 /// Waits for the kernel's side: it has as long as the engine, and some time more.
