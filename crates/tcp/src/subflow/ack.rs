@@ -229,7 +229,7 @@ impl Subflow {
             }
             if !sent.sacked && sack {
                 self.send.delivered += 1;
-                if !answers_original(&sent, event.stamp) {
+                if !answers_original(&sent, self.timestamp(sent.sent_at), event.stamp) {
                     let min_rtt = self.rtt.min().unwrap_or(Duration::MAX);
                     self.loss.rack.delivered(&sent, now, min_rtt);
                 }
@@ -264,7 +264,7 @@ impl Subflow {
         rtt = rtt.or(sack_rtt);
         if rtt.is_none() && event.data_acked {
             rtt = event.stamp.map(|stamp| {
-                let millis = Self::timestamp(now).wrapping_sub(stamp).clamp(1, MAX_STAMP_RTT_MS);
+                let millis = self.timestamp(now).wrapping_sub(stamp).clamp(1, MAX_STAMP_RTT_MS);
                 Duration::from_millis(millis.into())
             });
             latest = rtt;
@@ -303,8 +303,7 @@ impl Event {
 }
 
 /// True if the echoed timestamp shows that a transmission before the last one was acknowledged.
-fn answers_original(sent: &Sent, stamp: Option<u32>) -> bool {
-    let stamped_at = Subflow::timestamp(sent.sent_at);
+fn answers_original(sent: &Sent, stamped_at: u32, stamp: Option<u32>) -> bool {
     sent.ever_retransmitted
         && stamp.is_some_and(|stamp| (stamp.wrapping_sub(stamped_at) as i32) < 0)
 }

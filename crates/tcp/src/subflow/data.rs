@@ -160,7 +160,7 @@ impl Subflow {
         };
         if stamps.echo != 0 && stamps.echo != self.receive.last_echo {
             self.receive.last_echo = stamps.echo;
-            let millis = Self::timestamp(now).wrapping_sub(stamps.echo);
+            let millis = self.timestamp(now).wrapping_sub(stamps.echo);
             if segment.payload.len() as u32 >= self.send.mss && millis < MAX_RECEIVE_RTT_MS {
                 self.receive.tuner.sample_rtt(Duration::from_millis(millis.into()));
             }

@@ -79,6 +79,10 @@ pub(crate) struct Subflow {
     config: Config,
     local: SocketAddr,
     remote: SocketAddr,
+    /// How long before time zero a tick of the timestamp clock was, in nanoseconds. It comes from
+    /// the initial sequence number, which is as random as the caller wants it: what a sender or
+    /// receiver reads from timestamps, rounded to milliseconds, depends on where the ticks fall.
+    tick_phase: u64,
     state: State,
     error: Option<TcpError>,
     /// The application wants to close, and the handshake is not yet done.
@@ -223,6 +227,7 @@ impl Subflow {
             config: config.clone(),
             local,
             remote,
+            tick_phase: u64::from(isn.0 % 1_000) * 1_000,
             state: State::Closed,
             error: None,
             closing: false,
@@ -319,9 +324,10 @@ impl Subflow {
         }
     }
 
-    /// The clock of RFC 7323 section 5.4: milliseconds.
-    fn timestamp(now: Time) -> u32 {
-        (now.as_nanos() / 1_000_000) as u32
+    /// The clock of RFC 7323 section 5.4: milliseconds, which begin anywhere between those of our
+    /// time.
+    fn timestamp(&self, now: Time) -> u32 {
+        ((now.as_nanos() + self.tick_phase) / 1_000_000) as u32
     }
 
     fn srtt(&self) -> Duration {

@@ -153,7 +153,7 @@ impl Subflow {
     fn sample_handshake(&mut self, now: Time, segment: &Segment) {
         let rtt = match segment.options.timestamps {
             Some(Timestamps { echo, .. }) if self.loss.timeouts > 0 => {
-                let millis = Self::timestamp(now).wrapping_sub(echo);
+                let millis = self.timestamp(now).wrapping_sub(echo);
                 if echo == 0 || millis > MAX_HANDSHAKE_RTT_MS {
                     return;
                 }
@@ -170,7 +170,7 @@ impl Subflow {
     pub(super) fn syn_segment(&mut self, now: Time) -> Segment {
         let answers = self.state == State::SynReceived;
         let agreed = self.receive.agreed;
-        let value = Self::timestamp(now);
+        let value = self.timestamp(now);
         let echo = if answers { self.receive.ts_recent } else { 0 };
         let offers = |wanted: bool, agreed: bool| if answers { agreed } else { wanted };
         let scaled = offers(self.config.window_scaling, agreed.window_scaling);

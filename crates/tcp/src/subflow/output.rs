@@ -136,7 +136,7 @@ impl Subflow {
         let counts = sent.lost;
         self.board.mark_retransmitted(id, now, self.send.delivered, counts);
         if counts {
-            self.loss.undo.retransmitted(Self::timestamp(now));
+            self.loss.undo.retransmitted(self.timestamp(now));
         }
         self.counters.retransmissions += 1;
         self.send.last_sent_at = now;
@@ -306,7 +306,7 @@ impl Subflow {
         let agreed = self.receive.agreed;
         let timestamps = agreed
             .timestamps
-            .then(|| Timestamps { value: Self::timestamp(now), echo: self.receive.ts_recent });
+            .then(|| Timestamps { value: self.timestamp(now), echo: self.receive.ts_recent });
         let sack = self.sack_blocks(payload.is_empty());
         let mut flags = Flags::ACK;
         if fin {

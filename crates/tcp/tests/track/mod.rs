@@ -125,11 +125,13 @@ pub struct Track {
     /// From the client, and to the client.
     pub links: [Link; 2],
     configs: [Config; 2],
+    /// Initial sequence numbers, with which the phases of the timestamp clocks come.
+    pub isns: [u32; 2],
 }
 
 impl Track {
     pub fn new(configs: [Config; 2], links: [Link; 2]) -> Track {
-        Track { now: Time::ZERO, ends: [None, None], links, configs }
+        Track { now: Time::ZERO, ends: [None, None], links, configs, isns: [1_000, 77_000] }
     }
 
     pub fn client(&mut self) -> &mut Connection {
@@ -151,7 +153,7 @@ impl Track {
             &self.configs[0],
             client_address(),
             server_address(),
-            1_000,
+            self.isns[0],
         );
         self.ends[0] = Some(client);
         self.flush(0);
@@ -200,7 +202,7 @@ impl Track {
             Some(connection) => connection.handle_segment(self.now, segment),
             None => {
                 let config = &self.configs[end];
-                self.ends[end] = Some(Connection::accept(self.now, config, &segment, 77_000));
+                self.ends[end] = Some(Connection::accept(self.now, config, &segment, self.isns[1]));
             }
         }
     }
