@@ -27,7 +27,7 @@ pub trait Link: fmt::Debug + Send {
     /// packet is pushed.
     fn next_wake(&self) -> Option<Time>;
 
-    /// The number of packets inside: queued, being sent, or on the way.
+    /// The number of packets inside: queued, being sent, or on the way. A super-packet is one.
     fn held(&self) -> usize;
 
     /// Replaces a parameter while the link runs, from `now` on; call [`Link::advance`] at `now`
@@ -43,6 +43,14 @@ pub trait Link: fmt::Debug + Send {
     /// too, which spares one event for each packet.
     fn least_delay(&self) -> Duration {
         Duration::ZERO
+    }
+
+    /// Whether it makes no difference to this link and all inside, now and after any
+    /// [`Link::change`], that packets of one flow are pushed in one piece, as a super-packet, and
+    /// not one right after the other. A model must not say so if it counts packets or their bytes,
+    /// or draws for each.
+    fn takes_super_packets(&self) -> bool {
+        false
     }
 }
 
@@ -170,5 +178,9 @@ impl Link for Wire {
 
     fn held(&self) -> usize {
         0
+    }
+
+    fn takes_super_packets(&self) -> bool {
+        true
     }
 }

@@ -2,6 +2,7 @@
 
 mod checksum;
 mod icmp;
+mod offload;
 mod udp;
 
 use std::fmt;
@@ -11,6 +12,7 @@ use bytes::{Bytes, BytesMut};
 
 pub use checksum::transport_checksum;
 pub use icmp::{TooBig, Unreachable, icmp_packet};
+pub use offload::{Offload, Segmentation};
 pub use udp::UdpDatagram;
 
 /// IP protocol numbers (IANA) that occur on the track.
@@ -96,6 +98,7 @@ pub struct IpHeader {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Packet {
     data: Bytes,
+    offload: Offload,
 }
 
 impl Packet {
@@ -119,7 +122,7 @@ impl Packet {
             _ => panic!("both addresses of a packet are of one family"),
         }
         fill(&mut data[header_len..]);
-        Packet { data: data.freeze() }
+        Packet { data: data.freeze(), offload: Offload::default() }
     }
 
     /// Takes bytes that came from outside and checks the IP header.
@@ -133,7 +136,7 @@ impl Packet {
             6 => check_ipv6(&data)?,
             _ => return Err(PacketError::BadHeader),
         }
-        Ok(Packet { data })
+        Ok(Packet { data, offload: Offload::default() })
     }
 
     /// Takes bytes that came from outside and are only to be carried: fragments, extension headers
@@ -156,7 +159,47 @@ impl Packet {
             return Err(PacketError::Truncated);
         }
         data.truncate(length);
-        Ok(Packet { data })
+        Ok(Packet { data, offload: Offload::default() })
+    }
+
+    /// The same packet, with work left to do. Only the emulated substrate has such packets; in
+    /// virtual time all are complete.
+    #[must_use]
+    pub fn with_offload(self, offload: Offload) -> Packet {
+        Packet { offload, ..self }
+    }
+
+    /// What is left to do before a cable can carry it.
+    pub fn offload(&self) -> Offload {
+        self.offload
+    }
+
+    /// The number of packets that a cable carries for this one.
+    pub fn segments(&self) -> u64 {
+        match self.offload.segment {
+            0 => 1,
+            _ => self.offload.segments(&self.data),
+        }
+    }
+
+    /// The bytes of the headers that stand in front of the payload of each segment; up to the
+    /// transport header if it is not to be cut.
+    pub fn segment_header_len(&self) -> usize {
+        self.offload.header_len(&self.data)
+    }
+
+    /// The bytes that a cable carries for this packet, the IP headers of all segments included.
+    pub fn bytes_on_wire(&self) -> u64 {
+        let headers = (self.segments() - 1) * self.offload.header_len(&self.data) as u64;
+        self.len() as u64 + headers
+    }
+
+    /// The length in bytes of the longest packet that a cable carries for this one.
+    pub fn longest_segment(&self) -> usize {
+        match usize::from(self.offload.segment) {
+            0 => self.len(),
+            segment => self.len().min(self.offload.header_len(&self.data) + segment),
+        }
     }
 
     /// All bytes, from the IP header on.
@@ -232,7 +275,7 @@ impl Packet {
         let mut data =
             self.data.try_into_mut().unwrap_or_else(|shared| BytesMut::from(&shared[..]));
         change(&mut data);
-        Packet { data: data.freeze() }
+        Packet { data: data.freeze(), offload: self.offload }
     }
 
     fn is_ipv4(&self) -> bool {

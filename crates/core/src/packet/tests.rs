@@ -164,3 +164,58 @@ fn unreachable_names_the_packet_and_the_reason() {
         }
     }
 }
+
+/// Zeros behind an IPv4 or IPv6 header of `network` bytes and, for TCP, one of `transport` bytes.
+fn super_packet(network: usize, transport: usize, payload: usize, offload: Offload) -> Packet {
+    let address = |v4: &str, v6: &str| if network == 20 { v4 } else { v6 }.parse().unwrap();
+    let header = IpHeader {
+        source: address("10.0.0.1", "fd00::1"),
+        destination: address("10.0.0.2", "fd00::2"),
+        protocol: protocol::TCP,
+        ecn: Ecn::NotCapable,
+    };
+    let packet = Packet::build(&header, transport + payload, |data| {
+        // The data offset of TCP; nothing in UDP, whose payload begins here or later.
+        data[12] = (transport as u8 / 4) << 4;
+    });
+    packet.with_offload(Offload { sum_from: network as u16, checksum: true, ..offload })
+}
+
+#[test]
+fn a_super_packet_counts_as_what_a_cable_carries() {
+    let tcp = Offload { segmentation: Segmentation::Tcp, segment: 1448, ..Offload::default() };
+    // 1,448 bytes of payload with 32 bytes of TCP header fill an MTU of 1,500.
+    for (payload, segments) in [(1, 1), (1448, 1), (1449, 2), (14_480, 10), (14_481, 11)] {
+        let packet = super_packet(20, 32, payload, tcp);
+        assert_eq!(packet.segments(), segments, "{payload}");
+        assert_eq!(packet.bytes_on_wire(), payload as u64 + segments * 52);
+        assert_eq!(packet.longest_segment(), payload.min(1448) + 52);
+    }
+    let udp = Offload { segmentation: Segmentation::Udp, segment: 1200, ..Offload::default() };
+    let packet = super_packet(40, 8, 3_000, udp);
+    assert_eq!((packet.segments(), packet.bytes_on_wire()), (3, 3_000 + 3 * 48));
+    assert_eq!((packet.longest_segment(), packet.segment_header_len()), (1_248, 48));
+}
+
+#[test]
+fn a_single_packet_counts_as_itself_and_nonsense_does_no_harm() {
+    for packet in both_families() {
+        let len = packet.len();
+        assert_eq!((packet.segments(), packet.bytes_on_wire()), (1, len as u64));
+        assert_eq!(packet.longest_segment(), len);
+        let tcp = Offload { segmentation: Segmentation::Tcp, segment: 1, ..Offload::default() };
+        let absurd = packet.with_offload(Offload { sum_from: u16::MAX, ..tcp });
+        assert_eq!((absurd.segments(), absurd.longest_segment()), (1, len));
+    }
+}
+
+#[test]
+fn work_that_is_left_stays_with_the_packet() {
+    let offload = Offload { checksum: true, sum_from: 20, sum_at: 16, ..Offload::default() };
+    for packet in both_families() {
+        let packet = packet.with_offload(offload);
+        assert_eq!(packet.clone().offload(), offload);
+        assert_eq!(packet.clone().with_flipped_bit(3).offload(), offload);
+        assert_eq!(packet.with_congestion_experienced().offload(), offload);
+    }
+}

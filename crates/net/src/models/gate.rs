@@ -16,6 +16,11 @@ pub(super) trait Gate: fmt::Debug + Send {
         let _ = change;
         false
     }
+
+    /// See [`Link::takes_super_packets`].
+    fn takes_super_packets(&self) -> bool {
+        false
+    }
 }
 
 /// A gate in front of a link. Its least delay is zero, since a gate drops packets at once.
@@ -44,5 +49,8 @@ impl<G: Gate> Link for Gated<G> {
 
     fn change(&mut self, now: Time, change: &Change) -> bool {
         self.gate.change(change) || self.inner.change(now, change)
+    }
+    fn takes_super_packets(&self) -> bool {
+        self.gate.takes_super_packets() && self.inner.takes_super_packets()
     }
 }

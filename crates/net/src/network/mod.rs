@@ -330,7 +330,7 @@ impl Network {
 
     fn transmit(&mut self, at: Time, id: ChannelId, packet: Packet) {
         let mtu = self.channels[id.index()].mtu;
-        let fits = packet.len() <= mtu as usize;
+        let fits = packet.len() <= mtu as usize || packet.longest_segment() <= mtu as usize;
         let refused = (!fits).then(|| packet.clone());
         self.with_link(id, |link, far| {
             far.note(at, Point::Entered, &packet);

@@ -30,7 +30,8 @@ pub trait Tap: Send {
     }
 }
 
-/// A number of packets and their bytes, IP header included.
+/// A number of packets and their bytes, IP header included; a super-packet counts as the packets
+/// that a cable carries for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// Packets.
@@ -41,8 +42,9 @@ pub struct Count {
 
 impl Count {
     pub(super) fn add(&mut self, packet: &Packet) {
-        self.packets += 1;
-        self.bytes += packet.len() as u64;
+        let segments = packet.segments();
+        self.packets += segments;
+        self.bytes += if segments == 1 { packet.len() as u64 } else { packet.bytes_on_wire() };
     }
 }
 

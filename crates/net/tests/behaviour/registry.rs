@@ -167,3 +167,21 @@ fn nonsense_is_refused_and_extremes_are_survived() {
     }
     assert!(accepted > 50, "{accepted}");
 }
+
+#[test]
+fn only_delays_that_are_the_same_at_once_take_super_packets() {
+    let takes = |entry: &&&ModelEntry| {
+        let link = LinkSpec::new().then(entry.example_model()).build(&Seed::of_run(1, 0));
+        link.takes_super_packets()
+    };
+    let names: Vec<&str> = MODELS.iter().filter(takes).map(|entry| entry.name).collect();
+    assert_eq!(names, ["delay", "delay-timetable", "delay-trace"]);
+    let loss = ModelEntry::find("loss").unwrap().example_model();
+    let delay = ModelEntry::find("delay").unwrap().example_model();
+    let around = LinkSpec::new().then(loss.clone()).then(delay.clone());
+    let inside = LinkSpec::new().then(delay).then(loss);
+    for spec in [around, inside] {
+        assert!(!spec.build(&Seed::of_run(1, 0)).takes_super_packets());
+    }
+    assert!(LinkSpec::new().build(&Seed::of_run(1, 0)).takes_super_packets());
+}

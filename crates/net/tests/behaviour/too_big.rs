@@ -1,7 +1,7 @@
 //! Path MTU discovery: who answers a packet that is too big, and how (RFC 1191, RFC 4443).
 
 use trackbed_core::Time;
-use trackbed_core::packet::TooBig;
+use trackbed_core::packet::{Offload, Segmentation, TooBig};
 use trackbed_net::{Delivery, Direction, DropReason, End, LinkId, Network, NetworkBuilder, NodeId};
 
 use crate::harness::{datagram, ip, ms};
@@ -90,4 +90,30 @@ fn an_icmp_message_is_never_answered() {
     let message = trackbed_core::Packet::build(&header, 1380, |body| body[0] = 3);
     network.send(Time::ZERO, a, message);
     assert_eq!(drain(&mut network), []);
+}
+
+#[test]
+fn what_counts_of_a_super_packet_is_its_segments() {
+    let (mut network, [a, b], narrow) = narrow_path(&["10.0.0.254", "fd00::fe"]);
+    let packet = |segment| {
+        let offload = Offload {
+            segmentation: Segmentation::Udp,
+            checksum: true,
+            segment,
+            sum_from: 20,
+            sum_at: 6,
+        };
+        datagram("10.0.0.1", "10.0.1.1", 9_028).with_offload(offload)
+    };
+    network.send(Time::ZERO, a, packet(1_272));
+    let deliveries = drain(&mut network);
+    assert_eq!((deliveries[0].node, deliveries[0].packet.offload().segment), (b, 1_272));
+    let first = *network.counters(narrow, Direction::Forward);
+    // 9,000 bytes are seven datagrams of 1,272 bytes and one of 96, each with 28 bytes of headers.
+    assert_eq!((first.delivered.packets, first.delivered.bytes), (8, 9_000 + 8 * 28));
+    network.send(Time::from_millis(1_000), a, packet(1_273));
+    let (node, too_big) = reply(&drain(&mut network));
+    assert_eq!((node, too_big.mtu), (a, 1_300));
+    let dropped = network.counters(narrow, Direction::Forward).dropped(DropReason::TooBig);
+    assert_eq!((dropped.packets, dropped.bytes), (8, 9_000 + 8 * 28));
 }

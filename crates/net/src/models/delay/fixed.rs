@@ -30,4 +30,8 @@ impl DelayLaw for Fixed {
     fn least(&self) -> Duration {
         self.0
     }
+
+    fn is_the_same_at_once(&self) -> bool {
+        true
+    }
 }

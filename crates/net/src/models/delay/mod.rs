@@ -60,6 +60,11 @@ pub trait DelayLaw: fmt::Debug + Send + Sync {
     fn least(&self) -> Duration {
         Duration::ZERO
     }
+
+    /// Whether packets that set out at one time have one delay.
+    fn is_the_same_at_once(&self) -> bool {
+        false
+    }
 }
 
 impl Model for Delay {
@@ -126,6 +131,10 @@ impl Link for DelayLink {
 
     fn least_delay(&self) -> Duration {
         self.law.least() + self.inner.least_delay()
+    }
+
+    fn takes_super_packets(&self) -> bool {
+        self.law.is_the_same_at_once() && self.inner.takes_super_packets()
     }
 }
 

@@ -73,4 +73,8 @@ impl DelayLaw for Timetable {
     fn least(&self) -> Duration {
         self.rows.iter().map(|(_, delay)| *delay).min().unwrap_or_default()
     }
+
+    fn is_the_same_at_once(&self) -> bool {
+        true
+    }
 }
