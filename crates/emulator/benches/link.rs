@@ -1,7 +1,7 @@
 //! How exact and how fast an emulated link is, and what it costs.
 //!
 //! `cargo bench -p trackbed-emulator` prints a line for each measurement; arguments choose some of
-//! them by name: `delay`, `idle`, `one`, `four`, `mahimahi`. Figures of delay mean something on a
+//! them by name: `delay`, `idle`, `one`, `four`, `super`, `tun`, `mahimahi`. Figures of delay mean something on a
 //! quiet machine only; the certificate beside them says whether it was.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 use trackbed_core::Seed;
 use trackbed_emulator::namespace::{self, Interface, NetNamespace};
 use trackbed_emulator::{
-    Attachment, Backstage, Certificate, Clock, Edges, Emulator, Finished, Remote,
+    Attachment, Backstage, Certificate, Clock, DeviceKind, Edges, Emulator, Finished, PortOptions,
+    Remote, SuperPackets,
 };
 use trackbed_net::models::Delay;
 use trackbed_net::{Duplex, End, LinkSpec, NetworkBuilder};
@@ -32,10 +33,23 @@ fn main() {
         idle();
     }
     if wanted("one") {
-        throughput(1);
+        throughput(1, Lab::new(DELAY));
     }
     if wanted("four") {
-        throughput(4);
+        throughput(4, Lab::new(DELAY));
+    }
+    for (name, device) in [("super", DeviceKind::Veth), ("tun", DeviceKind::Tun)] {
+        if wanted(name) {
+            println!("{device:?}, super-packets:");
+            let supers = SuperPackets { from_host: true, to_host: true };
+            throughput(1, Lab::with(DELAY, supers, device));
+            throughput(4, Lab::with(DELAY, supers, device));
+        }
+    }
+    if wanted("tun") {
+        println!("TUN, single packets:");
+        throughput(1, Lab::with(DELAY, SuperPackets::default(), DeviceKind::Tun));
+        throughput(4, Lab::with(DELAY, SuperPackets::default(), DeviceKind::Tun));
     }
     if wanted("mahimahi") {
         mahimahi();
@@ -79,8 +93,7 @@ fn idle() {
 }
 
 /// TCP flows through 10 ms each way, without a rate or losses.
-fn throughput(flows: usize) {
-    let lab = Lab::new(DELAY);
+fn throughput(flows: usize, lab: Lab) {
     let listener = lab.far.run(|| TcpListener::bind((FAR, PORT)).unwrap()).unwrap();
     let senders: Vec<JoinHandle<()>> = (0..flows)
         .map(|_| {
@@ -153,12 +166,22 @@ struct Lab {
 
 impl Lab {
     fn new(delay: Duration) -> Lab {
+        Lab::with(delay, SuperPackets::default(), DeviceKind::Veth)
+    }
+
+    fn with(delay: Duration, supers: SuperPackets, device: DeviceKind) -> Lab {
         let (near, far) = (NetNamespace::new().unwrap(), NetNamespace::new().unwrap());
         let mut backstage = Backstage::new().unwrap();
         let mut builder = NetworkBuilder::new();
         let mut ports = Vec::new();
         for (name, host, address) in [("near", &near, NEAR), ("far", &far, FAR)] {
-            let port = backstage.attach(host, "link", 1_500).unwrap();
+            let options = PortOptions { supers, device, ..PortOptions::new("link", 1_500) };
+            let port = backstage.attach_with(host, &options).unwrap();
+            if supers.to_host {
+                // By default a sender may keep 4 MB, which is about 1.2 Gbit/s over 20 ms.
+                let widen = |name| namespace::set_sysctl(name, "4096 131072 67108864").unwrap();
+                host.run(|| ["ipv4/tcp_wmem", "ipv4/tcp_rmem"].map(widen)).unwrap();
+            }
             host.run(|| Interface::named("link")?.add_address((address, 24))).unwrap().unwrap();
             ports.push((builder.edge(name), port));
         }

@@ -41,10 +41,9 @@ impl Default for Certificate {
 }
 
 impl Certificate {
-    /// Notes that a packet was handed on so long after its time.
-    pub fn note(&mut self, late: Duration) {
-        let nanos = u64::try_from(late.as_nanos()).unwrap_or(u64::MAX);
-        self.lateness.saturating_record(nanos);
+    /// Notes that so many packets were handed on so long after their time.
+    pub fn note(&mut self, late: Duration, packets: u64) {
+        self.lateness.saturating_record_n(nanos(late), packets);
     }
 
     /// The number of packets handed on.
@@ -149,7 +148,7 @@ mod tests {
     fn certificate(micros: &[(u64, u64)]) -> Certificate {
         let mut certificate = Certificate::default();
         for (late, packets) in micros {
-            (0..*packets).for_each(|_| certificate.note(Duration::from_micros(*late)));
+            certificate.note(Duration::from_micros(*late), *packets);
         }
         certificate
     }

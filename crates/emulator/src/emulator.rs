@@ -160,7 +160,9 @@ impl Emulator {
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         let alarm = Alarm::new(self.clock)?;
         alarm.watch(&self.wake)?;
-        self.ports.iter().try_for_each(|attachment| alarm.watch(&attachment.port))?;
+        for attachment in &self.ports {
+            attachment.port.sources().into_iter().try_for_each(|source| alarm.watch(source))?;
+        }
         let (begun, used) = (self.clock.now(), processor());
         let mut arrivals = Vec::new();
         while self.obey() && !self.is_finished() {
@@ -246,7 +248,7 @@ impl Emulator {
                 let now = *now.get_or_insert_with(|| self.clock.now());
                 let node = delivery.node;
                 if let Some(port) = self.port_of[node.index()] {
-                    self.certificate.note(now.since(delivery.at));
+                    self.certificate.note(now.since(delivery.at), delivery.packet.segments());
                     let packet = match &mut self.gate {
                         Some((guarded, gate)) if *guarded == node => gate.admit(delivery.packet),
                         _ => Some(delivery.packet),
@@ -256,7 +258,7 @@ impl Emulator {
                 } else if let Some((_, resident)) =
                     self.residents.iter_mut().find(|(home, _)| *home == node)
                 {
-                    self.certificate.note(now.since(delivery.at));
+                    self.certificate.note(now.since(delivery.at), delivery.packet.segments());
                     resident.receive(now, delivery.packet);
                 }
             }
@@ -321,8 +323,8 @@ impl Emulator {
         due.is_some_and(|due| due > now && due.since(now).as_nanos() <= self.lead.nanos().into())
     }
 
-    fn is_ready(&self) -> bool {
-        self.ports.iter().any(|attachment| attachment.port.is_ready())
+    fn is_ready(&mut self) -> bool {
+        self.ports.iter_mut().any(|attachment| attachment.port.is_ready())
     }
 }
 

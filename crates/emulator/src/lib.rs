@@ -20,5 +20,5 @@ mod resident;
 pub use certificate::{Certificate, LATE, Verdict};
 pub use clock::{Calendar, Clock};
 pub use emulator::{Attachment, Edges, Emulator, Finished, Remote};
-pub use port::{Backstage, Port};
+pub use port::{Backstage, DeviceKind, Port, PortOptions, SuperPackets};
 pub use resident::Resident;

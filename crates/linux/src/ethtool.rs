@@ -33,6 +33,73 @@ pub fn set_offload(interface: &str, offload: Offload, on: bool) -> io::Result<()
         Offload::GenericReceive => ETHTOOL_SGRO,
     };
     let mut value = EthtoolValue { command, data: on.into() };
+    // SAFETY: the value is what the commands above expect.
+    unsafe { call(interface, (&raw mut value).cast()) }
+}
+
+/// Switches features of the interface off, in the network namespace of the calling thread: those
+/// that `unwanted` says of their names, such as "tx-gre-segmentation". What cannot be switched
+/// stays as it is.
+///
+/// # Errors
+/// If there is no such interface, or the caller may not (`CAP_NET_ADMIN`).
+pub fn switch_features_off(interface: &str, unwanted: impl Fn(&str) -> bool) -> io::Result<()> {
+    let names = feature_names(interface)?;
+    let mut words = vec![0; 2 + 2 * names.len().div_ceil(32)];
+    (words[0], words[1]) = (ETHTOOL_SFEATURES, names.len().div_ceil(32) as u32);
+    for (bit, name) in names.iter().enumerate() {
+        if unwanted(name) {
+            // Each 32 features have a word that says which are meant, and one of their new values.
+            words[2 + bit / 32 * 2] |= 1 << (bit % 32);
+        }
+    }
+    // SAFETY: a `struct ethtool_sfeatures` with as many blocks as its second word says.
+    unsafe { call(interface, words.as_mut_ptr().cast()) }
+}
+
+/// The names of all features that the kernel knows, by their bits.
+fn feature_names(interface: &str) -> io::Result<Vec<String>> {
+    // `struct ethtool_sset_info` with room for one length.
+    let mut info = [ETHTOOL_GSSET_INFO, 0, 1 << ETH_SS_FEATURES, 0, 0];
+    if cfg!(target_endian = "big") {
+        info.swap(2, 3);
+    }
+    // SAFETY: the mask has one bit, for whose length there is room.
+    unsafe { call(interface, info.as_mut_ptr().cast())? };
+    let count = info[4] as usize;
+    // `struct ethtool_gstrings`.
+    let mut strings = vec![0_u32; 3 + count * NAME_BYTES / 4];
+    (strings[0], strings[1], strings[2]) = (ETHTOOL_GSTRINGS, ETH_SS_FEATURES, info[4]);
+    // SAFETY: the kernel writes the names of all features, as many as it has just said.
+    unsafe { call(interface, strings.as_mut_ptr().cast())? };
+    let bytes: Vec<u8> = strings[3..].iter().flat_map(|word| word.to_ne_bytes()).collect();
+    let name = |bytes: &[u8]| {
+        let name = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+        String::from_utf8_lossy(name).into_owned()
+    };
+    Ok(bytes.chunks(NAME_BYTES).map(name).collect())
+}
+
+/// Gives the kernel a command about an interface.
+///
+/// # Safety
+/// `command` points to what the command in its first word expects, and may be written to.
+unsafe fn call(interface: &str, command: *mut libc::c_char) -> io::Result<()> {
+    let mut request = interface_request(interface)?;
+    request.ifr_ifru.ifru_data = command;
+    let kind = libc::SOCK_DGRAM | libc::SOCK_CLOEXEC;
+    // SAFETY: the call takes no pointers.
+    let socket = sys::check(unsafe { libc::socket(libc::AF_INET, kind, 0) })?;
+    // SAFETY: the kernel has just given the descriptor to us alone.
+    let socket = unsafe { OwnedFd::from_raw_fd(socket) };
+    // SAFETY: the request names the interface by a string that ends with a zero, and points to
+    // what the caller answers for; both outlive the call.
+    sys::check(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCETHTOOL as _, &mut request) })
+        .map(drop)
+}
+
+/// A request about the interface of this name; all else is zero.
+pub(crate) fn interface_request(interface: &str) -> io::Result<libc::ifreq> {
     // SAFETY: all fields of a request are bytes, integers or pointers, for which zero is valid.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     // The last byte stays zero.
@@ -43,16 +110,7 @@ pub fn set_offload(interface: &str, offload: Offload, on: bool) -> io::Result<()
     for (to, from) in request.ifr_name.iter_mut().zip(interface.bytes()) {
         *to = from as libc::c_char;
     }
-    request.ifr_ifru.ifru_data = (&raw mut value).cast();
-    let kind = libc::SOCK_DGRAM | libc::SOCK_CLOEXEC;
-    // SAFETY: the call takes no pointers.
-    let socket = sys::check(unsafe { libc::socket(libc::AF_INET, kind, 0) })?;
-    // SAFETY: the kernel has just given the descriptor to us alone.
-    let socket = unsafe { OwnedFd::from_raw_fd(socket) };
-    // SAFETY: the request names the interface by a string that ends with a zero, and points to a
-    // value as the commands above expect it; both outlive the call.
-    sys::check(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCETHTOOL as _, &mut request) })
-        .map(drop)
+    Ok(request)
 }
 
 /// `struct ethtool_value`.
@@ -67,3 +125,9 @@ const ETHTOOL_SSG: u32 = 0x19;
 const ETHTOOL_STSO: u32 = 0x1f;
 const ETHTOOL_SGSO: u32 = 0x24;
 const ETHTOOL_SGRO: u32 = 0x2c;
+const ETHTOOL_GSTRINGS: u32 = 0x1b;
+const ETHTOOL_GSSET_INFO: u32 = 0x37;
+const ETHTOOL_SFEATURES: u32 = 0x3b;
+const ETH_SS_FEATURES: u32 = 4;
+/// `ETH_GSTRING_LEN`
+const NAME_BYTES: usize = 32;

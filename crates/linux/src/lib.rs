@@ -9,6 +9,10 @@ pub mod socket;
 mod sys;
 pub mod sysctl;
 pub mod tcp_info;
+mod tun;
+mod virtio;
 
 pub use descriptors::inherited;
-pub use packet_socket::{Frame, PacketSocket, RingSize, Statistics};
+pub use packet_socket::{Frame, PacketSocket, Reception, RingSize, Statistics};
+pub use tun::{TunOptions, open_tun};
+pub use virtio::VirtioHeader;

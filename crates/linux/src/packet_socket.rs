@@ -9,14 +9,28 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 use std::time::Duration;
 
 use crate::sys;
+use crate::virtio::VirtioHeader;
 
 /// A packet socket with a receive ring, bound to one interface. It does not see what it sends.
 #[derive(Debug)]
 pub struct PacketSocket {
     fd: OwnedFd,
     ring: Ring,
-    /// The slot that the kernel fills next.
+    virtio: bool,
+    /// Where the slot begins that the kernel fills next, in bytes from the start of the ring.
     next: usize,
+}
+
+/// Which frames a [`PacketSocket`] gets, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reception {
+    /// What the ring can hold.
+    pub ring: RingSize,
+    /// The lengths in bytes, link header included, that frames may have; others pass this socket
+    /// by.
+    pub lengths: (u32, u32),
+    /// Whether a [`VirtioHeader`] stands in front of each frame, both ways.
+    pub virtio: bool,
 }
 
 /// What the ring of a [`PacketSocket`] can hold.
@@ -55,7 +69,7 @@ impl PacketSocket {
     ///
     /// # Errors
     /// If packet sockets are not permitted (`CAP_NET_RAW`) or there is no such interface.
-    pub fn open(interface: u32, size: RingSize) -> io::Result<PacketSocket> {
+    pub fn open(interface: u32, reception: &Reception) -> io::Result<PacketSocket> {
         let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
         // With protocol 0 nothing arrives before the ring is there.
         // SAFETY: the call takes no pointers.
@@ -66,9 +80,17 @@ impl PacketSocket {
         set(&fd, libc::PACKET_VERSION, &version)?;
         set(&fd, libc::PACKET_IGNORE_OUTGOING, &1)?;
         set(&fd, libc::PACKET_QDISC_BYPASS, &1)?;
-        let ring = Ring::map(&fd, size)?;
+        let virtio = reception.virtio;
+        if virtio {
+            // The kernel takes this setting only before there is a ring.
+            set(&fd, libc::PACKET_VNET_HDR, &1)?;
+        }
+        if reception.lengths != (0, u32::MAX) {
+            filter_lengths(&fd, reception.lengths)?;
+        }
+        let ring = Ring::map(&fd, reception.ring)?;
         bind(&fd, interface)?;
-        Ok(PacketSocket { fd, ring, next: 0 })
+        Ok(PacketSocket { fd, ring, virtio, next: 0 })
     }
 
     /// The next frame, if one has arrived. Costs no system call.
@@ -88,13 +110,24 @@ impl PacketSocket {
         Some(Frame { socket: self, arrived, length, at, available })
     }
 
+    /// When the frame arrived that [`PacketSocket::receive`] would give, since
+    /// 1970-01-01T00:00:00Z.
+    pub fn next_arrival(&self) -> Option<Duration> {
+        self.is_ready().then(|| {
+            // SAFETY: as in `receive`.
+            let header = unsafe { self.ring.slot(self.next).header.read() };
+            Duration::new(header.tp_sec.into(), header.tp_nsec)
+        })
+    }
+
     /// Whether [`PacketSocket::receive`] would give a frame.
     pub fn is_ready(&self) -> bool {
-        let status = self.ring.slot(self.next).status().load(Ordering::Relaxed);
+        let status = self.ring.slot(self.next).status().load(Ordering::Acquire);
         status & libc::TP_STATUS_USER != 0
     }
 
-    /// Sends frames, each given as a link header and the packet behind it. Returns how many the
+    /// Sends frames, each given as a link header and the packet behind it; the [`VirtioHeader`],
+    /// if the socket has them, stands in front of the link header. Returns how many the
     /// interface took; it refuses the others when it is overloaded.
     ///
     /// # Errors
@@ -159,6 +192,20 @@ impl Frame<'_> {
             std::slice::from_raw_parts(start, self.available)
         }
     }
+
+    /// What is left to do to the frame; nothing if the socket has no such headers.
+    pub fn virtio(&self) -> VirtioHeader {
+        let mut header = [0; VirtioHeader::BYTES];
+        if self.socket.virtio && self.at >= VirtioHeader::BYTES {
+            let slot = self.socket.ring.slot(self.socket.next);
+            // SAFETY: the header lies in the slot right before the frame; as in `bytes`.
+            unsafe {
+                let start = slot.header.as_ptr().cast::<u8>().add(self.at - VirtioHeader::BYTES);
+                header = start.cast::<[u8; VirtioHeader::BYTES]>().read();
+            }
+        }
+        VirtioHeader::from_bytes(header)
+    }
 }
 
 impl Drop for Frame<'_> {
@@ -167,7 +214,7 @@ impl Drop for Frame<'_> {
         slot.status().store(libc::TP_STATUS_KERNEL, Ordering::Release);
         // The kernel reads the status without a barrier of its own.
         fence(Ordering::SeqCst);
-        self.socket.next = (self.socket.next + 1) % self.socket.ring.frames;
+        self.socket.next = self.socket.ring.after(self.socket.next);
     }
 }
 
@@ -176,9 +223,10 @@ impl Drop for Frame<'_> {
 struct Ring {
     start: NonNull<u8>,
     length: usize,
-    /// Bytes of a slot; blocks hold whole slots without a gap.
+    /// Bytes of a slot.
     frame: usize,
-    frames: usize,
+    /// Bytes of a block, which holds whole slots; a power of two.
+    block: usize,
 }
 
 // SAFETY: the mapping belongs to this value alone and is not tied to the thread that made it; who
@@ -205,8 +253,15 @@ impl Slot {
 
 impl Ring {
     fn map(fd: &OwnedFd, size: RingSize) -> io::Result<Ring> {
-        let frame = (size.frame + SLOT_OVERHEAD).next_power_of_two();
-        let block = frame.max(BLOCK_BYTES);
+        let whole = size.frame + SLOT_OVERHEAD;
+        // Slots of long frames fill a block almost whole; among short ones, the power of two does.
+        let (frame, block) = match whole <= BLOCK_BYTES {
+            true => (whole.next_power_of_two(), BLOCK_BYTES),
+            false => {
+                let block = LONG_BLOCK_BYTES.max(whole.next_power_of_two());
+                (whole.next_multiple_of(SLOT_ALIGNMENT), block)
+            }
+        };
         let blocks = size.frames.max(1).div_ceil(block / frame);
         let request = libc::tpacket_req {
             tp_block_size: block as libc::c_uint,
@@ -223,13 +278,24 @@ impl Ring {
             libc::MAP_FAILED => return Err(io::Error::last_os_error()),
             start => NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?,
         };
-        Ok(Ring { start, length, frame, frames: length / frame })
+        Ok(Ring { start, length, frame, block })
     }
 
-    fn slot(&self, index: usize) -> Slot {
-        debug_assert!(index < self.frames, "the index wraps at the number of slots");
+    /// The slot that begins so many bytes behind the start: zero, or what [`Ring::after`] gave.
+    fn slot(&self, at: usize) -> Slot {
+        debug_assert!(at + self.frame <= self.length, "slots lie inside the mapping");
         // SAFETY: the slot lies inside the mapping, which begins at a page.
-        Slot { header: unsafe { self.start.add(index * self.frame) }.cast() }
+        Slot { header: unsafe { self.start.add(at) }.cast() }
+    }
+
+    /// Where the slot behind this one begins; blocks hold whole slots, and a rest.
+    fn after(&self, at: usize) -> usize {
+        let next = at + self.frame;
+        let next = match (next & (self.block - 1)) + self.frame <= self.block {
+            true => next,
+            false => next.next_multiple_of(self.block),
+        };
+        if next < self.length { next } else { 0 }
     }
 }
 
@@ -252,6 +318,26 @@ fn bind(fd: &OwnedFd, interface: u32) -> io::Result<()> {
     sys::check(bound).map(drop)
 }
 
+/// Lets frames pass whose length is in the range: a filter of classic BPF.
+fn filter_lengths(fd: &OwnedFd, (least, most): (u32, u32)) -> io::Result<()> {
+    let step = |code: u32, jt, jf, k| libc::sock_filter { code: code as u16, jt, jf, k };
+    let (jump, otherwise) = (libc::BPF_JMP | libc::BPF_K, libc::BPF_RET | libc::BPF_K);
+    let mut steps = [
+        step(libc::BPF_LD | libc::BPF_W | libc::BPF_LEN, 0, 0, 0),
+        step(jump | libc::BPF_JGE, 0, 2, least),
+        step(jump | libc::BPF_JGT, 1, 0, most),
+        step(otherwise, 0, 0, u32::MAX),
+        step(otherwise, 0, 0, 0),
+    ];
+    let program = libc::sock_fprog { len: steps.len() as u16, filter: steps.as_mut_ptr() };
+    let length = size_of::<libc::sock_fprog>() as libc::socklen_t;
+    let (level, name) = (libc::SOL_SOCKET, libc::SO_ATTACH_FILTER);
+    let value = (&raw const program).cast();
+    // SAFETY: the program points to as many steps as it says, which the kernel copies.
+    let set = unsafe { libc::setsockopt(fd.as_raw_fd(), level, name, value, length) };
+    sys::check(set).map(drop)
+}
+
 fn set<T>(fd: &OwnedFd, name: libc::c_int, value: &T) -> io::Result<()> {
     let length = size_of::<T>() as libc::socklen_t;
     let value = ptr::from_ref(value).cast();
@@ -262,6 +348,12 @@ fn set<T>(fd: &OwnedFd, name: libc::c_int, value: &T) -> io::Result<()> {
 
 /// What the kernel puts in front of a frame: the header, an address and alignment.
 const SLOT_OVERHEAD: usize = 96;
+/// `TPACKET_ALIGNMENT`
+const SLOT_ALIGNMENT: usize = 16;
 
 /// The kernel wants each block in one piece of physical memory.
 const BLOCK_BYTES: usize = 1 << 16;
+
+/// Blocks of slots that are longer than a usual block: 15 slots of 64 kB. If the kernel does not
+/// find that much in one piece, it maps pages.
+const LONG_BLOCK_BYTES: usize = 1 << 20;

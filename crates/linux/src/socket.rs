@@ -48,6 +48,15 @@ pub fn receive_drops(socket: impl AsFd) -> io::Result<u32> {
     Ok(fields[MEMINFO_DROPS])
 }
 
+/// Cuts what is sent on a UDP socket into datagrams of so many bytes, the last one of what is left
+/// (`UDP_SEGMENT`, Linux 4.18; udp(7)). One system call then sends up to 64 kB.
+///
+/// # Errors
+/// As setsockopt(2).
+pub fn set_segment_length(socket: impl AsFd, bytes: u16) -> io::Result<()> {
+    set(socket, libc::SOL_UDP, libc::UDP_SEGMENT, bytes.into())
+}
+
 /// What the kernel may write anything into.
 ///
 /// # Safety

@@ -118,6 +118,30 @@ impl Interface {
         set.map_err(|why| configure(format!("cannot set up \"{}\"", self.name), why))
     }
 
+    /// Takes it away, and with it the other end of a pair.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn remove(self) -> Result<(), NamespaceError> {
+        let mut link = LinkMessage::default();
+        link.header.index = self.index;
+        let removed = request(Request::RemoveLink(link));
+        removed.map_err(|why| configure(format!("cannot remove \"{}\"", self.name), why))
+    }
+
+    /// Sets its largest packet in bytes, IP header included, and how many packets wait in it for
+    /// whoever carries them on.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn set_limits(&self, mtu: u32, queue: u32) -> Result<(), NamespaceError> {
+        let mut link = LinkMessage::default();
+        link.header.index = self.index;
+        link.attributes = vec![LinkAttribute::Mtu(mtu), LinkAttribute::TxQueueLen(queue)];
+        let set = request(Request::SetLink(link));
+        set.map_err(|why| configure(format!("cannot set the MTU of \"{}\"", self.name), why))
+    }
+
     /// Gives it an address, ready for use at once. On a machine without IPv6 an IPv6 address is
     /// passed over.
     ///

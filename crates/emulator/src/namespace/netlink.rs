@@ -21,6 +21,8 @@ pub(super) enum Request {
     NewLink(LinkMessage),
     /// Changes an interface.
     SetLink(LinkMessage),
+    /// Takes an interface away.
+    RemoveLink(LinkMessage),
     /// Gives an interface an address.
     NewAddress(AddressMessage),
     /// Adds a route, in place of one to the same destination.
@@ -40,6 +42,7 @@ pub(super) fn request(request: Request) -> io::Result<()> {
     let (message, flags) = match request {
         Request::NewLink(link) => (RouteNetlinkMessage::NewLink(link), NLM_F_CREATE | NLM_F_EXCL),
         Request::SetLink(link) => (RouteNetlinkMessage::SetLink(link), 0),
+        Request::RemoveLink(link) => (RouteNetlinkMessage::DelLink(link), 0),
         Request::NewAddress(address) => {
             (RouteNetlinkMessage::NewAddress(address), NLM_F_CREATE | NLM_F_EXCL)
         }

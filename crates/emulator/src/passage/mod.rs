@@ -16,7 +16,7 @@ use crate::clock::Clock;
 use crate::emulator::{Attachment, Edges, Emulator, Finished, Remote};
 use crate::gateway::{self, Addresses, Gate, Gateway};
 use crate::namespace::{Interface, NamespaceError, NetNamespace, Step, set_sysctl};
-use crate::port::{Backstage, Port};
+use crate::port::{Backstage, Port, PortOptions, SuperPackets};
 use place::Place;
 
 /// An inner namespace behind a link, at work until it is closed.
@@ -61,6 +61,9 @@ impl Passage {
     /// passage's. Elsewhere it is a namespace of its own too, and nothing of this machine's network
     /// is changed.
     ///
+    /// A direction that takes super-packets gets them, unless there is a tap, which is to see what
+    /// a cable would carry.
+    ///
     /// # Errors
     /// If the machine forbids it; call [`crate::namespace::acquire`] first.
     pub fn open(
@@ -71,8 +74,14 @@ impl Passage {
     ) -> Result<Passage, NamespaceError> {
         let inner = NetNamespace::new()?;
         let mut backstage = Backstage::new()?;
-        let (place, outer, far) = outside(&mut backstage, link.mtu)?;
-        let near = backstage.attach(&inner, INTERFACE, link.mtu)?;
+        let supers = match tap {
+            Some(_) => SuperPackets::default(),
+            None => SuperPackets::between(&*link.forward, &*link.backward),
+        };
+        let near = PortOptions { supers, ..PortOptions::new(INTERFACE, link.mtu) };
+        let far = PortOptions { supers: supers.reverse(), ..near };
+        let (place, outer, far) = outside(&mut backstage, &far)?;
+        let near = backstage.attach_with(&inner, &near)?;
         set_up(place, &inner, &outer)?;
         let gateway = match place.is_outermost() && reach == Reach::World {
             true => Some(way_out(place, &outer, clock)?),
@@ -152,13 +161,13 @@ impl Passage {
 /// What is in front of the link: the present passage, or a namespace of its own.
 fn outside(
     backstage: &mut Backstage,
-    mtu: u32,
+    far: &PortOptions<'_>,
 ) -> Result<(Place, NetNamespace, Port), NamespaceError> {
     match Place::enclosing() {
-        Some(enclosing) => nested(backstage, enclosing, mtu),
+        Some(enclosing) => nested(backstage, enclosing, far),
         None => {
             let outer = NetNamespace::new()?;
-            let far = backstage.attach(&outer, INTERFACE, mtu)?;
+            let far = backstage.attach_with(&outer, far)?;
             Ok((Place::outermost(), outer, far))
         }
     }
@@ -194,12 +203,13 @@ fn way_out(
 fn nested(
     backstage: &mut Backstage,
     enclosing: Place,
-    mtu: u32,
+    far: &PortOptions<'_>,
 ) -> Result<(Place, NetNamespace, Port), NamespaceError> {
     let outer = NetNamespace::current()?;
     let mut refusal = None;
     for place in enclosing.children() {
-        match backstage.attach(&outer, &place.outer_interface(), mtu) {
+        let name = &place.outer_interface();
+        match backstage.attach_with(&outer, &PortOptions { name, ..*far }) {
             Ok(far) => {
                 outer
                     .run(|| {

@@ -1,0 +1,280 @@
+//! Where packets of a namespace come into the emulation and leave it again.
+
+mod rooms;
+mod tun;
+mod veth;
+mod virtio;
+
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::BorrowedFd;
+use std::time::Duration;
+
+use trackbed_core::packet::Offload;
+use trackbed_core::{Packet, Time};
+use trackbed_net::Link;
+
+use crate::clock::Calendar;
+use crate::namespace::{NamespaceError, NetNamespace, set_sysctl};
+use rooms::Rooms;
+use tun::TunPort;
+use veth::VethPort;
+
+/// The namespace in which the far ends of all interfaces are, out of everybody's sight.
+#[derive(Debug)]
+pub struct Backstage {
+    namespace: NetNamespace,
+    ports: u32,
+}
+
+/// The emulation's side of one interface.
+#[derive(Debug)]
+pub struct Port {
+    device: Device,
+    mtu: u32,
+    supers: SuperPackets,
+    rooms: Rooms,
+    outgoing: Vec<Packet>,
+    /// Packets that were lost because one end could not take them in time.
+    overflow: u64,
+}
+
+/// What an interface is to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortOptions<'a> {
+    /// Its name in the host.
+    pub name: &'a str,
+    /// The largest packet in bytes, IP header included.
+    pub mtu: u32,
+    /// Whether packets may come and go in one piece with others of their flow.
+    pub supers: SuperPackets,
+    /// By what means.
+    pub device: DeviceKind,
+}
+
+/// Which way packets of one flow may travel in one piece, up to 64 kB: *super-packets*, which the
+/// kernel makes anyway and cuts for a network card. It costs the processor less, and makes no
+/// difference to a link that lets packets through that come together together
+/// ([`Link::takes_super_packets`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SuperPackets {
+    /// What the host sends. All links that it meets must take them, and lead to ports that have
+    /// `to_host`.
+    pub from_host: bool,
+    /// What the host is given.
+    pub to_host: bool,
+}
+
+/// What carries packets between the host's kernel and us.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DeviceKind {
+    /// A pair of virtual Ethernet devices, or a TUN device where the machine refuses that.
+    #[default]
+    Any,
+    /// A pair of virtual Ethernet devices: the kernel notes when each packet came, and many are
+    /// handed over in one system call.
+    Veth,
+    /// A TUN device: needs `/dev/net/tun`, and neither packet sockets nor virtual Ethernet. A packet
+    /// counts as sent when we read it.
+    Tun,
+}
+
+#[derive(Debug)]
+enum Device {
+    Veth(VethPort),
+    Tun(Box<TunPort>),
+}
+
+/// A packet that a host has sent, as it lies in the kernel's memory.
+struct Received<'a> {
+    /// When, since 1970-01-01T00:00:00Z.
+    arrived: Duration,
+    packet: &'a [u8],
+    /// What is left to do to it; `None` if it did not come whole.
+    offload: Option<Offload>,
+}
+
+impl SuperPackets {
+    /// For a host that sends through `out` and gets what comes through `back`.
+    pub fn between(out: &dyn Link, back: &dyn Link) -> SuperPackets {
+        let (from_host, to_host) = (out.takes_super_packets(), back.takes_super_packets());
+        SuperPackets { from_host, to_host }
+    }
+
+    /// For the host at the other end.
+    pub fn reverse(self) -> SuperPackets {
+        SuperPackets { from_host: self.to_host, to_host: self.from_host }
+    }
+
+    fn any(self) -> bool {
+        self.from_host || self.to_host
+    }
+}
+
+impl<'a> PortOptions<'a> {
+    /// Single packets, by whatever means the machine allows.
+    pub fn new(name: &'a str, mtu: u32) -> PortOptions<'a> {
+        let (supers, device) = (SuperPackets::default(), DeviceKind::Any);
+        PortOptions { name, mtu, supers, device }
+    }
+}
+
+impl Backstage {
+    /// An empty one.
+    ///
+    /// # Errors
+    /// If this process may not make namespaces.
+    pub fn new() -> Result<Backstage, NamespaceError> {
+        Ok(Backstage { namespace: NetNamespace::new()?, ports: 0 })
+    }
+
+    /// Puts an interface called `name` into the namespace `host`, up but without addresses, and
+    /// returns our side of it.
+    ///
+    /// Checksums and segments are made before a packet leaves the host: what a link model sees is
+    /// what a cable would carry.
+    ///
+    /// # Errors
+    /// If there is an interface of that name, or the kernel refuses something.
+    pub fn attach(
+        &mut self,
+        host: &NetNamespace,
+        name: &str,
+        mtu: u32,
+    ) -> Result<Port, NamespaceError> {
+        self.attach_with(host, &PortOptions::new(name, mtu))
+    }
+
+    /// The same for an interface of any kind. Where super-packets are allowed, what a link model
+    /// sees may be many packets in one piece; its counters count what a cable would carry.
+    ///
+    /// # Errors
+    /// If there is an interface of that name, or the kernel refuses something.
+    pub fn attach_with(
+        &mut self,
+        host: &NetNamespace,
+        options: &PortOptions<'_>,
+    ) -> Result<Port, NamespaceError> {
+        let number = self.ports;
+        self.ports += 1;
+        let veth = || VethPort::open(&self.namespace, number, host, options).map(Device::Veth);
+        let tun = || TunPort::open(host, options).map(|port| Device::Tun(Box::new(port)));
+        let device = match options.device {
+            DeviceKind::Veth => veth()?,
+            DeviceKind::Tun => tun()?,
+            // What keeps both from being made is told of the one that is better.
+            DeviceKind::Any => veth().or_else(|why| tun().map_err(|_| why))?,
+        };
+        host.run(|| keep_quiet(options.name))?;
+        let PortOptions { mtu, supers, .. } = *options;
+        let (rooms, outgoing) = (Rooms::new(), Vec::new());
+        Ok(Port { device, mtu, supers, rooms, outgoing, overflow: 0 })
+    }
+}
+
+/// Keeps an interface from speaking on its own.
+fn keep_quiet(name: &str) {
+    // Routers are not looked for, and there is no address but those that are given. These settings
+    // only spare a few packets; a machine where they cannot be set has no IPv6 or forbids it.
+    for (setting, value) in [("accept_ra", "0"), ("addr_gen_mode", "1"), ("dad_transmits", "0")] {
+        let _ = set_sysctl(&format!("ipv6/conf/{name}/{setting}"), value);
+    }
+}
+
+impl Port {
+    /// Whether [`Port::receive`] would give a packet. Costs no system call with virtual Ethernet.
+    pub fn is_ready(&mut self) -> bool {
+        match &mut self.device {
+            Device::Veth(port) => port.is_ready(),
+            Device::Tun(port) => port.is_ready(),
+        }
+    }
+
+    /// The next packet that the host has sent, and when. What is no IP packet, and what is only
+    /// for the nearest neighbours, is passed over.
+    pub fn receive(&mut self, calendar: Calendar) -> Option<(Time, Packet)> {
+        loop {
+            let rooms = &mut self.rooms;
+            let take = |received: Received<'_>| {
+                let offload = received.offload?;
+                Some((received.arrived, rooms.keep(received.packet), offload))
+            };
+            let taken = match &mut self.device {
+                Device::Veth(port) => port.receive(take),
+                Device::Tun(port) => port.receive(take),
+            };
+            let Some((arrived, bytes, offload)) = taken? else {
+                self.overflow += 1;
+                continue;
+            };
+            match Packet::carry(bytes) {
+                Ok(packet) if !stays_on_link(packet.destination()) => {
+                    return Some((calendar.time(arrived), packet.with_offload(offload)));
+                }
+                _ => continue,
+            }
+        }
+    }
+
+    /// Lays a packet ready for [`Port::flush`]. One that the host's MTU has no room for is lost
+    /// and counted, and so is a super-packet for a host that is not to get any.
+    pub fn queue(&mut self, packet: Packet) {
+        let complete = packet.offload() == Offload::default();
+        match (complete || self.supers.to_host) && packet.longest_segment() <= self.mtu as usize {
+            true => self.outgoing.push(packet),
+            false => self.overflow += 1,
+        }
+    }
+
+    /// Hands the host all packets that lie ready. What it refuses is lost and counted.
+    pub fn flush(&mut self) {
+        let mut waiting = &self.outgoing[..];
+        while !waiting.is_empty() {
+            let sent = match &self.device {
+                Device::Veth(port) => port.send(waiting),
+                Device::Tun(port) => port.send(waiting),
+            };
+            waiting = match sent {
+                Some(sent) => &waiting[sent..],
+                None => {
+                    self.overflow += 1;
+                    &waiting[1..]
+                }
+            };
+        }
+        self.outgoing.clear();
+    }
+
+    /// The number of packets that were lost since the last call because the emulation did not fetch
+    /// them in time, or the host did not take them.
+    ///
+    /// # Errors
+    /// If the kernel does not tell.
+    pub fn take_overflow(&mut self) -> io::Result<u64> {
+        let dropped = match &mut self.device {
+            Device::Veth(port) => port.take_overflow(),
+            Device::Tun(port) => port.take_overflow(),
+        };
+        Ok(std::mem::take(&mut self.overflow) + dropped?)
+    }
+
+    /// What can be read when the host has sent something.
+    pub(crate) fn sources(&self) -> Vec<BorrowedFd<'_>> {
+        match &self.device {
+            Device::Veth(port) => port.sources().collect(),
+            Device::Tun(port) => port.sources().collect(),
+        }
+    }
+}
+
+/// Multicast that no router passes on (RFC 5771 section 4, RFC 4291 section 2.7) and link-local
+/// addresses: neighbours' talk, which does not cross a link between networks.
+fn stays_on_link(destination: IpAddr) -> bool {
+    match destination {
+        IpAddr::V4(to) => to.octets()[..3] == [224, 0, 0] || to.is_broadcast(),
+        IpAddr::V6(to) => {
+            let first = to.segments()[0];
+            first == 0xff02 || first & 0xffc0 == 0xfe80
+        }
+    }
+}
