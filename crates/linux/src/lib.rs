@@ -5,6 +5,7 @@ mod descriptors;
 pub mod ethtool;
 pub mod namespaces;
 mod packet_socket;
+pub mod reaping;
 pub mod socket;
 mod sys;
 pub mod sysctl;

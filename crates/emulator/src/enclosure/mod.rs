@@ -9,24 +9,28 @@ mod init;
 mod resolver;
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::process::{Child, Command, ExitStatus};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, kill_process};
 use trackbed_linux::namespaces::{Kind, unshare};
+use trackbed_linux::reaping::reap;
 
 use crate::namespace::{NamespaceError, NetNamespace, Step};
 
 pub use init::init;
+pub use trackbed_linux::reaping::Reaped;
 
 /// A command that runs in a namespace.
 #[derive(Debug)]
 pub struct Enclosure {
     init: Child,
     /// What ends everything inside when it is closed.
-    _lifeline: OwnedFd,
+    lifeline: Option<OwnedFd>,
 }
 
 /// What to run, and how.
@@ -40,6 +44,15 @@ pub struct Enclosed {
     pub resolver: Option<String>,
 }
 
+/// Where a command that runs apart from our terminal writes to.
+#[derive(Debug)]
+pub struct Output {
+    /// Its standard output.
+    pub stdout: File,
+    /// Its standard error.
+    pub stderr: File,
+}
+
 impl Enclosure {
     /// Starts a command in `namespace`, with our standard streams and terminal.
     ///
@@ -50,21 +63,42 @@ impl Enclosure {
         namespace: &NetNamespace,
         enclosed: &Enclosed,
     ) -> Result<Enclosure, NamespaceError> {
+        Enclosure::launch(namespace, enclosed, |init| init)
+    }
+
+    /// The same without our streams and terminal: there is no input, and Ctrl-C does not reach it.
+    ///
+    /// # Errors
+    /// As [`Enclosure::start`].
+    pub fn start_apart(
+        namespace: &NetNamespace,
+        enclosed: &Enclosed,
+        output: Output,
+    ) -> Result<Enclosure, NamespaceError> {
+        Enclosure::launch(namespace, enclosed, |init| {
+            init.stdin(Stdio::null()).stdout(output.stdout).stderr(output.stderr).process_group(0)
+        })
+    }
+
+    fn launch(
+        namespace: &NetNamespace,
+        enclosed: &Enclosed,
+        prepare: impl FnOnce(&mut Command) -> &mut Command + Send,
+    ) -> Result<Enclosure, NamespaceError> {
         let failed = |why| NamespaceError::new(Step::Process, why);
         let (watched, lifeline) =
             pipe_with(PipeFlags::CLOEXEC).map_err(|why| failed(why.into()))?;
         let start = || {
             unshare(&[Kind::Pid, Kind::Mount]).map_err(failed)?;
             fcntl_setfd(&watched, FdFlags::empty()).map_err(|why| failed(why.into()))?;
-            Command::new("/proc/self/exe")
-                .args(init::arguments(watched.as_raw_fd(), enclosed.resolver.as_deref()))
+            let mut init = Command::new("/proc/self/exe");
+            init.args(init::arguments(watched.as_raw_fd(), enclosed.resolver.as_deref()))
                 .args(&enclosed.command)
-                .envs(enclosed.environment.iter().map(|(name, value)| (name, value)))
-                .spawn()
-                .map_err(failed)
+                .envs(enclosed.environment.iter().map(|(name, value)| (name, value)));
+            prepare(&mut init).spawn().map_err(failed)
         };
         let init = namespace.run(start)??;
-        Ok(Enclosure { init, _lifeline: lifeline })
+        Ok(Enclosure { init, lifeline: Some(lifeline) })
     }
 
     /// Waits until the command has ended.
@@ -73,6 +107,25 @@ impl Enclosure {
     /// If it cannot be waited for.
     pub fn wait(&mut self) -> std::io::Result<ExitStatus> {
         self.init.wait()
+    }
+
+    /// Looks whether the command has ended, and what everything inside has used; call neither this
+    /// nor [`Enclosure::wait`] again when it has.
+    ///
+    /// # Errors
+    /// If it cannot be waited for.
+    pub fn try_wait(&mut self) -> std::io::Result<Option<Reaped>> {
+        reap(self.init.id())
+    }
+
+    /// The process that the others inside descend from, as this process sees it.
+    pub fn root(&self) -> u32 {
+        self.init.id()
+    }
+
+    /// Ends everything inside at once; wait for it afterwards.
+    pub fn end(&mut self) {
+        self.lifeline = None;
     }
 
     /// What passes signals on to the command, from any thread.

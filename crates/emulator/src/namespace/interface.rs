@@ -14,7 +14,8 @@ use netlink_packet_route::link::{
     InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
 };
 use netlink_packet_route::route::{
-    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol,
+    RouteScope, RouteType,
 };
 use netlink_packet_route::rule::{RuleAction, RuleAttribute, RuleMessage};
 use rustix::net::netdevice::name_to_index;
@@ -172,7 +173,22 @@ impl Interface {
     /// # Errors
     /// If the kernel refuses.
     pub fn add_route(&self, network: Address) -> Result<(), NamespaceError> {
-        self.route(network, RouteType::Unicast, RouteHeader::RT_TABLE_MAIN.into())
+        self.route(network, RouteType::Unicast, RouteHeader::RT_TABLE_MAIN.into(), None)
+    }
+
+    /// The same, and TCP connections that go there, opened or accepted, get this congestion
+    /// control unless a program asks for another (`congctl` of ip-route(8)). It takes the place of
+    /// a route to the same network.
+    ///
+    /// # Errors
+    /// As [`Interface::add_route`], or if the kernel has no such congestion control.
+    pub fn add_route_with_congestion(
+        &self,
+        network: Address,
+        congestion: &str,
+    ) -> Result<(), NamespaceError> {
+        let metric = RouteMetric::CcAlgo(congestion.to_owned());
+        self.route(network, RouteType::Unicast, RouteHeader::RT_TABLE_MAIN.into(), Some(metric))
     }
 
     /// Sends what comes from `source` through the interface, whatever it goes to: a machine with
@@ -191,7 +207,7 @@ impl Interface {
             IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
             IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
         };
-        self.route((everything, 0), RouteType::Unicast, table)?;
+        self.route((everything, 0), RouteType::Unicast, table, None)?;
         let mut message = RuleMessage::default();
         message.header.family = family(source);
         message.header.src_len = if source.is_ipv4() { 32 } else { 128 };
@@ -211,7 +227,7 @@ impl Interface {
     /// If the kernel refuses.
     pub fn add_local_route(&self, network: Address) -> Result<(), NamespaceError> {
         // Where the kernel looks whether an address is its own.
-        self.route(network, RouteType::Local, TABLE_LOCAL)
+        self.route(network, RouteType::Local, TABLE_LOCAL, None)
     }
 
     /// As [`Interface::add_route`], ahead of what [`Interface::add_local_route`] says of a network
@@ -220,7 +236,7 @@ impl Interface {
     /// # Errors
     /// If the kernel refuses.
     pub fn add_first_route(&self, network: Address) -> Result<(), NamespaceError> {
-        self.route(network, RouteType::Unicast, TABLE_LOCAL)
+        self.route(network, RouteType::Unicast, TABLE_LOCAL, None)
     }
 
     fn route(
@@ -228,6 +244,7 @@ impl Interface {
         (network, prefix): Address,
         kind: RouteType,
         table: u32,
+        metric: Option<RouteMetric>,
     ) -> Result<(), NamespaceError> {
         if network.is_ipv6() && !has_ipv6() {
             return Ok(());
@@ -242,6 +259,7 @@ impl Interface {
             ..RouteHeader::default()
         };
         message.attributes = vec![RouteAttribute::Table(table), RouteAttribute::Oif(self.index)];
+        message.attributes.extend(metric.map(|metric| RouteAttribute::Metrics(vec![metric])));
         if prefix > 0 {
             let network = match network {
                 IpAddr::V4(network) => RouteAddress::Inet(network),

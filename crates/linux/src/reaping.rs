@@ -1,0 +1,74 @@
+//! The end of a child, with what it has used: wait4(2).
+
+use std::io;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use crate::sys;
+
+/// A child that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reaped {
+    /// How.
+    pub status: ExitStatus,
+    /// Processor time, in user and system mode, of the child and of every descendant that was
+    /// waited for.
+    pub processor: Duration,
+    /// The most bytes that were resident at once in the largest of these processes.
+    pub memory_bytes: u64,
+}
+
+/// Buries a child that has ended; `None` if it still runs. Whoever has buried it must not ask
+/// `std` to wait for it.
+///
+/// # Errors
+/// If it is no child of this process, or already buried.
+pub fn reap(child: u32) -> io::Result<Option<Reaped>> {
+    let child = libc::pid_t::try_from(child).map_err(|_| io::ErrorKind::InvalidInput)?;
+    let mut status = 0;
+    // SAFETY: rusage is plain numbers, for which zero is a value.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: both pointers are to values that live until the call returns, of the types that
+    // wait4 writes.
+    let found = unsafe { libc::wait4(child, &raw mut status, libc::WNOHANG, &raw mut usage) };
+    if sys::check(found)? == 0 {
+        return Ok(None);
+    }
+    Ok(Some(Reaped {
+        status: ExitStatus::from_raw(status),
+        processor: duration(usage.ru_utime) + duration(usage.ru_stime),
+        // Linux counts in KiB.
+        memory_bytes: u64::try_from(usage.ru_maxrss).unwrap_or(0) * 1_024,
+    }))
+}
+
+fn duration(time: libc::timeval) -> Duration {
+    let micros = i128::from(time.tv_sec) * 1_000_000 + i128::from(time.tv_usec);
+    Duration::from_micros(u64::try_from(micros).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_child_is_buried_once_with_its_status_and_what_its_own_children_used() {
+        // The shell waits for what it has started; each takes a while of the processor.
+        let work = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done";
+        let script = format!("sh -c '{work}'; exit 7");
+        let child = Command::new("sh").args(["-c", &script]).spawn().unwrap();
+        let reaped = loop {
+            match reap(child.id()).unwrap() {
+                Some(reaped) => break reaped,
+                None => std::thread::yield_now(),
+            }
+        };
+        assert_eq!(reaped.status.code(), Some(7));
+        assert!(reaped.processor > Duration::from_millis(5), "{reaped:?}");
+        assert!(reaped.memory_bytes > 100_000, "{reaped:?}");
+        assert!(reap(child.id()).is_err(), "it is buried");
+    }
+}

@@ -1,0 +1,116 @@
+//! Caddy: HTTP/3 over QUIC, and HTTP/2 over TLS and TCP.
+
+use crate::program::{Abilities, Cipher, Launch, Listens, Program, Setup, TlsVersion, Transport};
+
+/// The entry of the registry.
+pub(crate) struct Caddy;
+
+impl Program for Caddy {
+    fn name(&self) -> &str {
+        "caddy"
+    }
+
+    fn summary(&self) -> &str {
+        "Caddy; Go's TLS and HTTP/2, quic-go"
+    }
+
+    fn package(&self) -> Option<&'static str> {
+        Some("caddy")
+    }
+
+    fn executables(&self) -> Vec<&str> {
+        vec!["caddy"]
+    }
+
+    fn speaks(&self) -> &'static [&'static str] {
+        &["http2", "http3"]
+    }
+
+    /// Go lets nobody choose among the suites of TLS 1.3 (crypto/tls, `Config.CipherSuites`).
+    fn abilities(&self) -> Abilities {
+        Abilities {
+            tls: TlsVersion::ALL,
+            ciphers: &[TlsVersion::Tls12],
+            resumes: true,
+            early_data: false,
+        }
+    }
+
+    fn prepare(&self, setup: &Setup<'_>) -> Launch {
+        let configuration = setup.folder.join(CONFIGURATION);
+        // It keeps what it remembers below these.
+        let home = ["HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"];
+        Launch {
+            arguments: vec![
+                "run".into(),
+                "--adapter".into(),
+                "caddyfile".into(),
+                "--config".into(),
+                configuration.into(),
+            ],
+            environment: home.map(|name| (name.into(), setup.folder.into())).into(),
+            files: vec![(CONFIGURATION, configure(setup))],
+            // Its UDP port opens after the TCP port.
+            listens: Listens { transport: Some(Transport::Udp), port: setup.port },
+        }
+    }
+}
+
+/// A handler that answers at once would do so before the body of a request has come: naming the
+/// body in a variable makes it read the whole.
+fn configure(setup: &Setup<'_>) -> String {
+    let Setup { address, port, name, .. } = setup;
+    let (site, folder) = (setup.site.display(), setup.folder.display());
+    let (certificate, key) = (setup.certificate.display(), setup.key.display());
+    let mut tls = String::new();
+    if let Some(version) = setup.tls {
+        let version = match version {
+            TlsVersion::Tls12 => "tls1.2",
+            TlsVersion::Tls13 => "tls1.3",
+        };
+        tls.push_str(&format!("protocols {version} {version}\n"));
+    }
+    if let Some(cipher) = setup.cipher {
+        tls.push_str(&format!("ciphers {}\n", suite_12(cipher)));
+    }
+    // Without TLS 1.3 there is no QUIC, and Caddy does not start if it is asked for both.
+    let protocols = match setup.tls {
+        Some(TlsVersion::Tls12) => "h1 h2",
+        Some(TlsVersion::Tls13) | None => "h1 h2 h3",
+    };
+    format!(
+        "{{\n\
+         admin off\n\
+         auto_https off\n\
+         persist_config off\n\
+         default_sni {name}\n\
+         default_bind {address}\n\
+         storage file_system \"{folder}/storage\"\n\
+         log {{\nlevel WARN\n}}\n\
+         servers {{\nprotocols {protocols}\n}}\n\
+         }}\n\
+         https://:{port} {{\n\
+         tls \"{certificate}\" \"{key}\" {{\n{tls}}}\n\
+         @post method POST\n\
+         handle @post {{\n\
+         vars body {{http.request.body}}\n\
+         respond \"taken\" 200\n\
+         }}\n\
+         handle {{\n\
+         root * \"{site}\"\n\
+         file_server\n\
+         }}\n\
+         }}\n"
+    )
+}
+
+/// The suites of TLS 1.2 as IANA names them.
+fn suite_12(cipher: Cipher) -> &'static str {
+    match cipher {
+        Cipher::Aes128Gcm => "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+        Cipher::Aes256Gcm => "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
+        Cipher::ChaCha20Poly1305 => "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
+    }
+}
+
+const CONFIGURATION: &str = "Caddyfile";

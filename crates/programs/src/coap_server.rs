@@ -1,0 +1,61 @@
+//! libcoap's example server: CoAP over DTLS and UDP.
+
+use crate::program::{Abilities, Launch, Listens, Program, Setup, TlsVersion, Transport};
+
+/// The entry of the registry.
+pub(crate) struct CoapServer;
+
+impl Program for CoapServer {
+    fn name(&self) -> &str {
+        "coap-server"
+    }
+
+    fn summary(&self) -> &str {
+        "the example server of libcoap, over DTLS; OpenSSL"
+    }
+
+    fn package(&self) -> Option<&'static str> {
+        Some("libcoap3-bin")
+    }
+
+    fn executables(&self) -> Vec<&str> {
+        vec!["coap-server-openssl", "coap-server"]
+    }
+
+    fn speaks(&self) -> &'static [&'static str] {
+        &["coap"]
+    }
+
+    /// It has DTLS 1.2 and takes what its library likes best.
+    fn abilities(&self) -> Abilities {
+        Abilities { tls: &[TlsVersion::Tls12], ciphers: &[], resumes: false, early_data: false }
+    }
+
+    /// CoAP over DTLS (RFC 7252 section 12.7).
+    fn port(&self) -> u16 {
+        5684
+    }
+
+    fn prepare(&self, setup: &Setup<'_>) -> Launch {
+        Launch {
+            arguments: vec![
+                "-A".into(),
+                setup.address.to_string().into(),
+                "-p".into(),
+                // DTLS is on the port after the one that it is given.
+                setup.port.saturating_sub(1).to_string().into(),
+                "-c".into(),
+                setup.certificate.clone().into(),
+                "-j".into(),
+                setup.key.clone().into(),
+                // Clients need no certificate.
+                "-n".into(),
+                "-v".into(),
+                "3".into(),
+            ],
+            environment: Vec::new(),
+            files: Vec::new(),
+            listens: Listens { transport: Some(Transport::Udp), port: setup.port },
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! A user's own command: words, with placeholders for what is known only in a run.
+
+use std::ffi::OsString;
+use std::fmt;
+
+use crate::program::{Abilities, Launch, Listens, Program, Setup, Transport};
+
+/// The words of a command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Words(Vec<String>);
+
+/// Why a text is no command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandError(String);
+
+impl Words {
+    /// Splits `text` as a shell does: at blanks outside of quotes; a backslash takes what follows
+    /// it literally, except inside single quotes. Nothing else of a shell is understood. Names in
+    /// braces must be among `placeholders`, unless `%` or `$` stands before them.
+    ///
+    /// # Errors
+    /// If there is no word, a quote is left open, or a name in braces is unknown.
+    pub fn parse(text: &str, placeholders: &[&str]) -> Result<Words, CommandError> {
+        let words = split(text)?;
+        let program = words.first().filter(|word| !word.is_empty());
+        let program = program.ok_or_else(|| {
+            CommandError("the command is empty; write a program and its arguments".to_owned())
+        })?;
+        if let Some(name) = names(program).next() {
+            let why = format!("the program itself cannot be {{{name}}}; write its name or path");
+            return Err(CommandError(why));
+        }
+        let all = words.iter().flat_map(|word| names(word));
+        let unknown = all.filter(|name| !placeholders.contains(name)).map(str::to_owned).next();
+        match unknown {
+            None => Ok(Words(words)),
+            Some(name) => {
+                let known: Vec<String> =
+                    placeholders.iter().map(|known| format!("{{{known}}}")).collect();
+                let known = known.join(" ");
+                Err(CommandError(format!("there is no {{{name}}} here; there are {known}")))
+            }
+        }
+    }
+
+    /// The program.
+    pub fn program(&self) -> &str {
+        &self.0[0]
+    }
+
+    /// The arguments, each `{name}` replaced by the value of that name.
+    pub fn arguments(&self, values: &[(&str, String)]) -> Vec<OsString> {
+        let fill = |word: &String| {
+            let filled = values.iter().fold(word.clone(), |word, (name, value)| {
+                word.replace(&format!("{{{name}}}"), value)
+            });
+            filled.into()
+        };
+        self.0[1..].iter().map(fill).collect()
+    }
+}
+
+impl fmt::Display for CommandError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for CommandError {}
+
+fn split(text: &str) -> Result<Vec<String>, CommandError> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match (quote, letter) {
+            (Some(open), _) if letter == open => quote = None,
+            (None, '"' | '\'') => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            (None | Some('"'), '\\') => {
+                let next = letters.next().ok_or_else(|| {
+                    CommandError("nothing follows the last backslash; remove it".to_owned())
+                })?;
+                word.get_or_insert_default().push(next);
+            }
+            (None, _) if letter.is_whitespace() => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(letter),
+        }
+    }
+    if let Some(open) = quote {
+        return Err(CommandError(format!("a {open} is not closed; write another one")));
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+/// The names in braces.
+fn names(word: &str) -> impl Iterator<Item = &str> {
+    word.match_indices('{').filter_map(|(at, _)| {
+        let (name, _) = word[at + 1..].split_once('}')?;
+        let foreign = word[..at].ends_with(['%', '$']);
+        let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase());
+        (plain && !foreign).then_some(name)
+    })
+}
+
+/// A server that a user starts by a command of their own. Nothing is known of what it can.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CustomCommand {
+    words: Words,
+    /// Of the port that shows that it is ready.
+    transport: Option<Transport>,
+}
+
+impl CustomCommand {
+    /// What stands for something in the command of a server.
+    pub const PLACEHOLDERS: &'static [&'static str] =
+        &["address", "port", "name", "certificate", "key", "directory", "site"];
+
+    /// A server that is ready when it listens on a port of `transport`, or of any if that is not
+    /// known.
+    ///
+    /// # Errors
+    /// If `text` is no command line.
+    pub fn new(text: &str, transport: Option<Transport>) -> Result<CustomCommand, CommandError> {
+        Ok(CustomCommand { words: Words::parse(text, CustomCommand::PLACEHOLDERS)?, transport })
+    }
+}
+
+impl Program for CustomCommand {
+    fn name(&self) -> &str {
+        self.words.program()
+    }
+
+    fn summary(&self) -> &str {
+        "a command of the user's own"
+    }
+
+    fn package(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn executables(&self) -> Vec<&str> {
+        vec![self.words.program()]
+    }
+
+    fn speaks(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities::UNKNOWN
+    }
+
+    fn prepare(&self, setup: &Setup<'_>) -> Launch {
+        let values = [
+            ("address", setup.address.to_string()),
+            ("port", setup.port.to_string()),
+            ("name", setup.name.to_owned()),
+            ("certificate", setup.certificate.display().to_string()),
+            ("key", setup.key.display().to_string()),
+            ("directory", setup.folder.display().to_string()),
+            ("site", setup.site.display().to_string()),
+        ];
+        Launch {
+            arguments: self.words.arguments(&values),
+            environment: Vec::new(),
+            files: Vec::new(),
+            listens: Listens { transport: self.transport, port: setup.port },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Result<Vec<String>, CommandError> {
+        Words::parse(text, &["port", "address"]).map(|words| words.0)
+    }
+
+    #[test]
+    fn a_command_is_split_as_a_shell_splits_it() {
+        for (text, expected) in [
+            ("curl -s  https://x/", vec!["curl", "-s", "https://x/"]),
+            ("sh -c 'a  b \"c\"'", vec!["sh", "-c", "a  b \"c\""]),
+            ("say \"it's \\\"so\\\"\" a\\ b ''", vec!["say", "it's \"so\"", "a b", ""]),
+            (
+                "curl -w '%{http_code} ${x}' {port}",
+                vec!["curl", "-w", "%{http_code} ${x}", "{port}"],
+            ),
+        ] {
+            assert_eq!(words(text).unwrap(), expected, "{text}");
+        }
+        for text in ["", "  ", "say 'hello", "say \"", "say \\", "''", "{port} x", "say {prot}"] {
+            assert!(words(text).is_err(), "{text}");
+        }
+        assert!(words("say {prot}").unwrap_err().to_string().contains("{port} {address}"));
+    }
+
+    #[test]
+    fn placeholders_become_values_wherever_they_stand() {
+        let words = Words::parse("say {address}:{port} {port}", &["port", "address"]).unwrap();
+        let values = [("port", "443".to_owned()), ("address", "10.0.0.1".to_owned())];
+        assert_eq!(words.program(), "say");
+        assert_eq!(words.arguments(&values), ["10.0.0.1:443", "443"]);
+    }
+}

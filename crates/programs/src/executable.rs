@@ -1,0 +1,85 @@
+//! Where programs are.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fmt;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::clients::package_of;
+
+/// A program that this machine does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// Its names.
+    pub names: Vec<String>,
+    /// The Debian package that holds it, where that is known.
+    pub package: Option<&'static str>,
+}
+
+/// Looks for the first of `names` that is there, in the folders of `PATH` and in those for
+/// administrators, where Debian keeps servers. A name with a slash is a path.
+///
+/// # Errors
+/// If there is none of them.
+pub fn find_executable(names: &[&str], package: Option<&'static str>) -> Result<PathBuf, Missing> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let found = names.iter().find_map(|name| look_for(name, &path));
+    found.ok_or_else(|| Missing {
+        names: names.iter().map(|name| (*name).to_owned()).collect(),
+        package: package.or_else(|| names.iter().find_map(|name| package_of(name))),
+    })
+}
+
+fn look_for(name: &str, path: &OsStr) -> Option<PathBuf> {
+    if name.contains('/') {
+        return Some(PathBuf::from(name)).filter(|path| is_executable(path));
+    }
+    let folders = env::split_paths(path).chain(ADMINISTRATORS.iter().map(PathBuf::from));
+    folders.map(|folder| folder.join(name)).find(|path| is_executable(path))
+}
+
+fn is_executable(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is not installed", self.names.join(" or "))?;
+        match self.package {
+            Some(package) => write!(f, "\n  help: apt install {package}"),
+            None => f.write_str("\n  help: install it, or write its path in place of its name"),
+        }
+    }
+}
+
+impl std::error::Error for Missing {}
+
+/// Users do not always have these in their `PATH`.
+const ADMINISTRATORS: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_found_by_name_and_by_path_and_nothing_else_is() {
+        let shell = find_executable(&["no-such-shell", "sh"], None).unwrap();
+        assert!(shell.is_absolute());
+        assert_eq!(find_executable(&[shell.to_str().unwrap()], None), Ok(shell));
+        for not_a_program in ["/etc/passwd", "/etc", "no-such-program"] {
+            assert!(find_executable(&[not_a_program], None).is_err(), "{not_a_program}");
+        }
+    }
+
+    #[test]
+    fn who_misses_a_program_learns_where_it_is_from() {
+        let words = |names: &[&str], package| {
+            Missing { names: names.iter().map(|n| n.to_string()).collect(), package }.to_string()
+        };
+        let text = words(&["nghttpd"], Some("nghttp2-server"));
+        assert_eq!(text, "nghttpd is not installed\n  help: apt install nghttp2-server");
+        assert!(words(&["mine"], None).contains("path"));
+        assert_eq!(package_of("h2load"), Some("nghttp2-client"));
+    }
+}

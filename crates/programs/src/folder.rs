@@ -1,0 +1,213 @@
+//! A folder for the files of a program, that nobody else can read.
+
+use std::fs::{self, DirBuilder, File, TryLockError};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::Once;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rustix::process::geteuid;
+
+use crate::certificate::{Certificate, pem_of};
+use crate::error::ProgramError;
+use crate::program::Setup;
+
+/// A folder below the system's for temporary files. It goes when this is dropped; if this process
+/// is killed before, the next one that makes such folders removes it, as it finds its lock free.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl Folder {
+    /// A new one with an empty site in it.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn new() -> Result<Folder, ProgramError> {
+        static SWEPT: Once = Once::new();
+        let temporary = std::env::temp_dir();
+        SWEPT.call_once(|| sweep(&temporary));
+        let make = || {
+            let path = make_unique(&temporary)?;
+            let lock = lock(&path)?;
+            let folder = Folder { path, _lock: lock };
+            fs::create_dir(folder.setup().site)?;
+            Ok(folder)
+        };
+        make().map_err(|why| ProgramError::File(temporary.join(PREFIX), why))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A server whose files are here.
+    pub fn setup(&self) -> Setup<'_> {
+        Setup::within(&self.path)
+    }
+
+    /// Keeps a certificate and its key.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub fn keep_certificate(&self, certificate: &Certificate) -> Result<(), ProgramError> {
+        self.keep_trust(certificate.as_der())?;
+        self.write("key.pem", certificate.key_pem().as_bytes())
+    }
+
+    /// Keeps a certificate, in DER, whose key is elsewhere.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn keep_trust(&self, certificate: &[u8]) -> Result<(), ProgramError> {
+        self.write("certificate.pem", pem_of(certificate).as_bytes())
+    }
+
+    /// Writes a file of it.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(&self, name: &str, content: &[u8]) -> Result<(), ProgramError> {
+        let path = self.path.join(name);
+        fs::write(&path, content).map_err(|why| ProgramError::File(path, why))
+    }
+
+    /// A new file of it, to be written to.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn create(&self, name: &str) -> Result<File, ProgramError> {
+        let path = self.path.join(name);
+        File::create(&path).map_err(|why| ProgramError::File(path, why))
+    }
+
+    /// Adds a file to the site: `path` as it stands in a URL, `content` what writes it.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn publish(
+        &self,
+        path: &str,
+        content: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
+    ) -> Result<(), ProgramError> {
+        let file = self.setup().site.join(path.trim_start_matches('/'));
+        let write = || {
+            file.parent().map(fs::create_dir_all).transpose()?;
+            let mut output = io::BufWriter::new(File::create(&file)?);
+            content(&mut output)?;
+            io::Write::flush(&mut output)
+        };
+        write().map_err(|why| ProgramError::File(file.clone(), why))
+    }
+
+    /// The last lines of one of its files, for messages.
+    pub fn tail(&self, name: &str) -> String {
+        let text = fs::read(self.path.join(name)).unwrap_or_default();
+        let text = &text[text.len().saturating_sub(TAIL_BYTES)..];
+        let text = String::from_utf8_lossy(text);
+        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What cannot be removed now is removed by the next process.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+fn make_unique(temporary: &Path) -> io::Result<PathBuf> {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let path = temporary.join(format!("{PREFIX}{}-{number}", std::process::id()));
+        match DirBuilder::new().mode(0o700).create(&path) {
+            Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made.map(|()| path),
+        }
+    }
+}
+
+/// A folder counts as one of ours only when its lock has its name, and then it is locked already.
+fn lock(folder: &Path) -> io::Result<File> {
+    let unnamed = folder.join("lock.new");
+    let file = File::create_new(&unnamed)?;
+    file.lock()?;
+    fs::rename(unnamed, folder.join(LOCK))?;
+    Ok(file)
+}
+
+/// Removes the folders of processes that are gone.
+fn sweep(temporary: &Path) {
+    let entries = fs::read_dir(temporary).into_iter().flatten().flatten();
+    let ours = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX));
+    for folder in ours.map(|entry| entry.path()) {
+        let Ok(found) = fs::symlink_metadata(&folder) else { continue };
+        if found.is_dir() && found.uid() == geteuid().as_raw() && is_abandoned(&folder) {
+            let _ = fs::remove_dir_all(&folder);
+        }
+    }
+}
+
+fn is_abandoned(folder: &Path) -> bool {
+    let Ok(lock) = File::open(folder.join(LOCK)) else { return false };
+    match lock.try_lock() {
+        Ok(()) => true,
+        Err(TryLockError::WouldBlock | TryLockError::Error(_)) => false,
+    }
+}
+
+const PREFIX: &str = "trackbed-programs-";
+const LOCK: &str = "lock";
+const TAIL_LINES: usize = 5;
+const TAIL_BYTES: usize = 4_096;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_private_holds_what_it_is_given_and_goes() {
+        let folder = Folder::new().unwrap();
+        let path = folder.path().to_owned();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
+        let certificate = Certificate::for_names(["a.test".to_owned(), "10.0.0.1".to_owned()]);
+        folder.keep_certificate(&certificate.unwrap()).unwrap();
+        folder.publish("/bulk/3", |file| file.write_all(b"abc")).unwrap();
+        let setup = folder.setup();
+        assert_eq!(fs::read(setup.site.join("bulk/3")).unwrap(), b"abc");
+        let text = |path: &Path| fs::read_to_string(path).unwrap();
+        assert!(text(&setup.certificate).starts_with("-----BEGIN CERTIFICATE-----\n"));
+        assert!(text(&setup.key).starts_with("-----BEGIN PRIVATE KEY-----\n"));
+        folder.write("said", b"1\n2\n\n3\n4\n5\n6\n").unwrap();
+        assert_eq!(folder.tail("said"), "2\n3\n4\n5\n6");
+        drop(folder);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn only_folders_that_nobody_holds_are_swept() {
+        let place = Folder::new().unwrap();
+        let make = |name: &str| {
+            let path = place.path().join(format!("{PREFIX}{name}"));
+            fs::create_dir(&path).unwrap();
+            path
+        };
+        let (held, abandoned, unfinished) = (make("1-0"), make("2-0"), make("3-0"));
+        let stranger = place.path().join("other");
+        fs::create_dir(&stranger).unwrap();
+        let lock = lock(&held).unwrap();
+        fs::write(abandoned.join(LOCK), "").unwrap();
+        sweep(place.path());
+        let there = [&held, &abandoned, &unfinished, &stranger].map(|path| path.exists());
+        assert_eq!(there, [true, false, true, true]);
+        drop(lock);
+        sweep(place.path());
+        assert!(!held.exists());
+    }
+}

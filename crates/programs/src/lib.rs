@@ -1,0 +1,97 @@
+//! Servers and clients that are not ours: found, set up, watched and stopped.
+//!
+//! A [`Program`] is an entry of [`registry`]. It writes a configuration and a command line for what
+//! is asked of it ([`Setup`]), and says what it cannot be held to ([`Abilities`]). A user's own
+//! command is a [`CustomCommand`], which is a `Program` too.
+//!
+//! 1. [`find_executable`] says where the program is, or which Debian package has it.
+//! 2. [`Folder`] is a place for its files, gone when the run is over.
+//! 3. [`Running`] starts it in a network namespace, waits until it listens, and stops it. Whatever
+//!    happens to us, it ends with us: see [`trackbed_emulator::enclosure`].
+#![forbid(unsafe_code)]
+
+mod caddy;
+mod certificate;
+mod clients;
+mod coap_server;
+mod command;
+mod error;
+mod executable;
+mod folder;
+mod listening;
+mod mosquitto;
+mod nghttpd;
+mod nginx;
+mod openssl;
+mod program;
+mod running;
+mod tree;
+
+pub use certificate::{Certificate, pem_of};
+pub use clients::package_of;
+pub use command::{CommandError, CustomCommand, Words};
+pub use error::ProgramError;
+pub use executable::{Missing, find_executable};
+pub use folder::Folder;
+pub use program::{
+    Abilities, Cipher, Launch, Listens, Program, Server, Setup, TlsVersion, Transport,
+};
+pub use running::{Running, Used};
+
+/// Every server program, in the order of lists. A new one is a file of its own and a line here.
+pub fn registry() -> &'static [&'static dyn Program] {
+    &[
+        &nginx::Nginx,
+        &nghttpd::Nghttpd,
+        &caddy::Caddy,
+        &mosquitto::Mosquitto,
+        &coap_server::CoapServer,
+    ]
+}
+
+/// The server program called `name`.
+pub fn find(name: &str) -> Option<&'static dyn Program> {
+    registry().iter().copied().find(|program| program.name() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn every_entry_is_complete_and_tells_its_program_what_it_is_asked() {
+        let folder = Path::new("/some/folder");
+        let address = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
+        for (index, program) in registry().iter().enumerate() {
+            let name = program.name();
+            assert!(registry()[..index].iter().all(|other| other.name() != name));
+            assert!(!program.summary().is_empty() && !program.speaks().is_empty());
+            assert!(program.package().is_some() && !program.executables().is_empty());
+            let abilities = program.abilities();
+            for tls in abilities.tls.iter().copied().map(Some).chain([None]) {
+                let cipher = tls.filter(|tls| abilities.ciphers.contains(tls));
+                let setup = Setup {
+                    address,
+                    port: program.port(),
+                    name: "server.test",
+                    tls,
+                    cipher: cipher.map(|_| Cipher::Aes256Gcm),
+                    early_data: abilities.early_data,
+                    ..Setup::within(folder)
+                };
+                let launch = program.prepare(&setup);
+                let words = launch.arguments.iter().map(|word| word.to_string_lossy().into_owned());
+                let files = launch.files.iter().map(|(_, text)| text.clone());
+                let all: Vec<String> = words.chain(files).collect();
+                let all = all.join(" ");
+                assert!(all.contains("10.0.0.1"), "{name} is told its address: {all}");
+                assert!(all.contains("/some/folder"), "{name} is told its files: {all}");
+                assert_eq!(launch.listens.port, program.port());
+            }
+        }
+        assert!(find("nginx").is_some() && find("apache").is_none());
+    }
+}

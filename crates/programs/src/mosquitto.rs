@@ -1,0 +1,86 @@
+//! Mosquitto: MQTT over TLS and TCP.
+
+use crate::openssl;
+use crate::program::{Abilities, Launch, Listens, Program, Setup, TlsVersion, Transport};
+
+/// The entry of the registry.
+pub(crate) struct Mosquitto;
+
+impl Program for Mosquitto {
+    fn name(&self) -> &str {
+        "mosquitto"
+    }
+
+    fn summary(&self) -> &str {
+        "the Mosquitto broker, open to everybody, with nothing kept; OpenSSL"
+    }
+
+    fn package(&self) -> Option<&'static str> {
+        Some("mosquitto")
+    }
+
+    fn executables(&self) -> Vec<&str> {
+        vec!["mosquitto"]
+    }
+
+    fn speaks(&self) -> &'static [&'static str] {
+        &["mqtt"]
+    }
+
+    /// mosquitto.conf(5): it refuses TLS 1.3's early data by saying nothing of it.
+    fn abilities(&self) -> Abilities {
+        Abilities {
+            tls: TlsVersion::ALL,
+            ciphers: TlsVersion::ALL,
+            resumes: true,
+            early_data: false,
+        }
+    }
+
+    /// MQTT over TLS (IANA: secure-mqtt).
+    fn port(&self) -> u16 {
+        8883
+    }
+
+    fn prepare(&self, setup: &Setup<'_>) -> Launch {
+        let configuration = setup.folder.join(CONFIGURATION);
+        Launch {
+            arguments: vec!["-c".into(), configuration.into()],
+            environment: Vec::new(),
+            files: vec![(CONFIGURATION, configure(setup))],
+            listens: Listens { transport: Some(Transport::Tcp), port: setup.port },
+        }
+    }
+}
+
+fn configure(setup: &Setup<'_>) -> String {
+    let Setup { address, port, .. } = setup;
+    let mut text = format!(
+        "user root\n\
+         allow_anonymous true\n\
+         persistence false\n\
+         log_dest stderr\n\
+         log_type error\n\
+         log_type warning\n\
+         listener {port} {address}\n\
+         certfile {}\n\
+         keyfile {}\n",
+        setup.certificate.display(),
+        setup.key.display()
+    );
+    if let Some(version) = setup.tls {
+        text.push_str(&format!("tls_version {}\n", openssl::version(version).to_lowercase()));
+    }
+    match (setup.cipher, setup.tls) {
+        (Some(cipher), Some(TlsVersion::Tls12)) => {
+            text.push_str(&format!("ciphers {}\n", openssl::suite_12(cipher)));
+        }
+        (Some(cipher), Some(TlsVersion::Tls13) | None) => {
+            text.push_str(&format!("ciphers_tls1.3 {}\n", openssl::suite_13(cipher)));
+        }
+        (None, _) => {}
+    }
+    text
+}
+
+const CONFIGURATION: &str = "mosquitto.conf";

@@ -1,0 +1,77 @@
+//! nghttpd: the HTTP/2 server of nghttp2.
+
+use crate::openssl;
+use crate::program::{Abilities, Launch, Listens, Program, Setup, TlsVersion, Transport};
+
+/// The entry of the registry.
+pub(crate) struct Nghttpd;
+
+impl Program for Nghttpd {
+    fn name(&self) -> &str {
+        "nghttpd"
+    }
+
+    fn summary(&self) -> &str {
+        "the server of nghttp2, one thread; it sends a message back; OpenSSL"
+    }
+
+    fn package(&self) -> Option<&'static str> {
+        Some("nghttp2-server")
+    }
+
+    fn executables(&self) -> Vec<&str> {
+        vec!["nghttpd"]
+    }
+
+    fn speaks(&self) -> &'static [&'static str] {
+        &["http2"]
+    }
+
+    /// It sets its versions and the suites of TLS 1.2 itself, whatever OpenSSL's configuration
+    /// says; only the suites of TLS 1.3 are left to that.
+    fn abilities(&self) -> Abilities {
+        Abilities {
+            tls: TlsVersion::ALL,
+            ciphers: &[TlsVersion::Tls13],
+            resumes: true,
+            early_data: false,
+        }
+    }
+
+    fn prepare(&self, setup: &Setup<'_>) -> Launch {
+        let configuration = setup.folder.join(CONFIGURATION);
+        Launch {
+            arguments: vec![
+                "--address".into(),
+                setup.address.to_string().into(),
+                "--htdocs".into(),
+                setup.site.clone().into(),
+                // The answer begins when the whole message is there.
+                "--echo-upload".into(),
+                setup.port.to_string().into(),
+                setup.key.clone().into(),
+                setup.certificate.clone().into(),
+            ],
+            environment: vec![("OPENSSL_CONF".into(), configuration.into())],
+            files: vec![(CONFIGURATION, configure(setup))],
+            listens: Listens { transport: Some(Transport::Tcp), port: setup.port },
+        }
+    }
+}
+
+/// OpenSSL's own configuration (config(5)), which holds for every program that does not set these.
+fn configure(setup: &Setup<'_>) -> String {
+    let mut text = "openssl_conf = main\n[main]\nssl_conf = ssl\n[ssl]\nsystem_default = tls\n\
+                    [tls]\n"
+        .to_owned();
+    if let Some(version) = setup.tls {
+        let version = openssl::version(version);
+        text.push_str(&format!("MinProtocol = {version}\nMaxProtocol = {version}\n"));
+    }
+    if let Some(cipher) = setup.cipher {
+        text.push_str(&format!("Ciphersuites = {}\n", openssl::suite_13(cipher)));
+    }
+    text
+}
+
+const CONFIGURATION: &str = "openssl.cnf";

@@ -1,0 +1,120 @@
+//! nginx: HTTP/2 over TLS and TCP.
+
+use std::fmt::Write as _;
+
+use crate::openssl;
+use crate::program::{Abilities, Launch, Listens, Program, Setup, TlsVersion, Transport};
+
+/// The entry of the registry.
+pub(crate) struct Nginx;
+
+impl Program for Nginx {
+    fn name(&self) -> &str {
+        "nginx"
+    }
+
+    fn summary(&self) -> &str {
+        "nginx with one worker; OpenSSL"
+    }
+
+    fn package(&self) -> Option<&'static str> {
+        Some("nginx")
+    }
+
+    fn executables(&self) -> Vec<&str> {
+        vec!["nginx"]
+    }
+
+    fn speaks(&self) -> &'static [&'static str] {
+        &["http2"]
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities {
+            tls: TlsVersion::ALL,
+            ciphers: TlsVersion::ALL,
+            resumes: true,
+            early_data: true,
+        }
+    }
+
+    fn prepare(&self, setup: &Setup<'_>) -> Launch {
+        let configuration = setup.folder.join(CONFIGURATION);
+        Launch {
+            arguments: vec![
+                // Before the configuration is read there is another log, which may not be ours.
+                "-e".into(),
+                "stderr".into(),
+                "-p".into(),
+                setup.folder.into(),
+                "-c".into(),
+                configuration.into(),
+            ],
+            environment: Vec::new(),
+            files: vec![(CONFIGURATION, configure(setup))],
+            listens: Listens { transport: Some(Transport::Tcp), port: setup.port },
+        }
+    }
+}
+
+/// `return` alone would answer before the body of a request has come, and the handler of files
+/// refuses a POST: so the body is read for a mirror that throws it away, and the refusal is turned
+/// into an answer.
+fn configure(setup: &Setup<'_>) -> String {
+    let Setup { address, port, name, .. } = setup;
+    let (folder, site) = (setup.folder.display(), setup.site.display());
+    let (certificate, key) = (setup.certificate.display(), setup.key.display());
+    let early_data = if setup.early_data { "on" } else { "off" };
+    let mut tls = String::new();
+    if let Some(version) = setup.tls {
+        let _ = writeln!(tls, "ssl_protocols {};", openssl::version(version));
+    }
+    match (setup.cipher, setup.tls) {
+        (Some(cipher), Some(TlsVersion::Tls12)) => {
+            let _ = writeln!(tls, "ssl_ciphers {};", openssl::suite_12(cipher));
+        }
+        (Some(cipher), Some(TlsVersion::Tls13) | None) => {
+            let suite = openssl::suite_13(cipher);
+            let _ = writeln!(tls, "ssl_conf_command Ciphersuites {suite};");
+        }
+        (None, _) => {}
+    }
+    let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        .iter()
+        .map(|what| format!("{what}_temp_path \"{folder}/{what}\";\n"))
+        .collect();
+    format!(
+        "daemon off;\n\
+         user root;\n\
+         worker_processes 1;\n\
+         pid \"{folder}/nginx.pid\";\n\
+         error_log stderr warn;\n\
+         events {{ worker_connections 4096; }}\n\
+         http {{\n\
+         access_log off;\n\
+         {temporary}\
+         default_type application/octet-stream;\n\
+         sendfile on;\n\
+         client_max_body_size 0;\n\
+         keepalive_requests 100000000;\n\
+         keepalive_timeout 1h;\n\
+         server {{\n\
+         listen {address}:{port} ssl http2;\n\
+         server_name {name};\n\
+         ssl_certificate \"{certificate}\";\n\
+         ssl_certificate_key \"{key}\";\n\
+         {tls}\
+         ssl_session_cache shared:sessions:10m;\n\
+         ssl_session_timeout 1h;\n\
+         ssl_early_data {early_data};\n\
+         root \"{site}\";\n\
+         mirror /thrown-away;\n\
+         error_page 404 405 =200 @taken;\n\
+         location @taken {{ default_type text/plain; return 200 \"taken\"; }}\n\
+         location = /thrown-away {{ internal; return 204; }}\n\
+         }}\n\
+         }}\n"
+    )
+}
+
+const CONFIGURATION: &str = "nginx.conf";

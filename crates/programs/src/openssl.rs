@@ -1,0 +1,29 @@
+//! What OpenSSL calls versions and ciphers.
+
+use crate::program::{Cipher, TlsVersion};
+
+/// The version as nginx and OpenSSL's own configuration name it.
+pub(crate) fn version(tls: TlsVersion) -> &'static str {
+    match tls {
+        TlsVersion::Tls12 => "TLSv1.2",
+        TlsVersion::Tls13 => "TLSv1.3",
+    }
+}
+
+/// The suite of TLS 1.2 (openssl-ciphers(1)) that goes with an ECDSA certificate.
+pub(crate) fn suite_12(cipher: Cipher) -> &'static str {
+    match cipher {
+        Cipher::Aes128Gcm => "ECDHE-ECDSA-AES128-GCM-SHA256",
+        Cipher::Aes256Gcm => "ECDHE-ECDSA-AES256-GCM-SHA384",
+        Cipher::ChaCha20Poly1305 => "ECDHE-ECDSA-CHACHA20-POLY1305",
+    }
+}
+
+/// The suite of TLS 1.3 (RFC 8446 section B.4).
+pub(crate) fn suite_13(cipher: Cipher) -> &'static str {
+    match cipher {
+        Cipher::Aes128Gcm => "TLS_AES_128_GCM_SHA256",
+        Cipher::Aes256Gcm => "TLS_AES_256_GCM_SHA384",
+        Cipher::ChaCha20Poly1305 => "TLS_CHACHA20_POLY1305_SHA256",
+    }
+}

@@ -1,0 +1,77 @@
+//! What a process and its descendants have used so far: proc_pid_stat(5) and its neighbours.
+
+use std::fs;
+use std::time::Duration;
+
+/// The processor time of `root` and everything that descends from it, threads that have ended left
+/// out.
+pub(crate) fn processor(root: u32) -> Duration {
+    let of_process = |pid: u32| {
+        let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+        threads.filter_map(|thread| {
+            let text = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+            text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
+        })
+    };
+    family(root).into_iter().flat_map(of_process).sum()
+}
+
+/// The most bytes that were resident at once, of each descendant of `root`, summed up; pages that
+/// they share count for each.
+pub(crate) fn memory_bytes(root: u32) -> u64 {
+    let peak = |pid: u32| {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+        line.split_whitespace().next()?.parse::<u64>().ok()
+    };
+    let below = family(root).into_iter().filter(|pid| *pid != root);
+    below.filter_map(peak).sum::<u64>() * 1_024
+}
+
+/// `root` and its descendants. Who is started or ends meanwhile may be missing.
+fn family(root: u32) -> Vec<u32> {
+    let pairs: Vec<(u32, u32)> = fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| {
+            let pid = entry.file_name().to_str()?.parse().ok()?;
+            let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
+            // The name of the program stands in brackets and may hold anything.
+            let (_, behind) = stat.rsplit_once(')')?;
+            Some((pid, behind.split_whitespace().nth(1)?.parse().ok()?))
+        })
+        .collect();
+    let mut family = vec![root];
+    let mut next = 0;
+    while let Some(parent) = family.get(next).copied() {
+        family.extend(pairs.iter().filter(|(_, of)| *of == parent).map(|(pid, _)| *pid));
+        next += 1;
+    }
+    family
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn children_of_children_count() {
+        let mut child = Command::new("sh")
+            .args(["-c", "sh -c 'echo; read line'; :"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = [0; 1];
+        std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut line).unwrap();
+        assert_eq!(family(child.id()).len(), 2);
+        assert!(family(std::process::id()).contains(&child.id()));
+        assert!(memory_bytes(child.id()) > 100_000, "the inner shell's alone");
+        assert!(memory_bytes(std::process::id()) > memory_bytes(child.id()));
+        drop(child.stdin.take());
+        child.wait().unwrap();
+    }
+}
