@@ -96,6 +96,11 @@ pub enum Event {
         /// The digest of what arrived is that of what was sent.
         intact: bool,
     },
+    /// A client that is not ours came to its end, with success.
+    Completed {
+        /// Which client.
+        phone: u32,
+    },
     /// A sender's own account of its packets over the whole run.
     Transport {
         /// Whose account it is.

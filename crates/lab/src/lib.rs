@@ -9,6 +9,7 @@ mod checks;
 pub mod directory;
 pub mod emulated;
 pub mod expectation;
+mod foreign;
 pub mod link;
 pub mod paper;
 pub mod refresh;

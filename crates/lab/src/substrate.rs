@@ -21,6 +21,12 @@ pub trait Substrate: Sync {
     /// How many runs are executed at once unless somebody says otherwise.
     fn jobs(&self) -> NonZeroUsize;
 
+    /// Looks whether it can do what `plan` asks for, before anything is run.
+    ///
+    /// # Errors
+    /// What it cannot do, and what helps.
+    fn check(&self, plan: &Plan) -> Result<(), String>;
+
     /// Executes run number `run` of cell number `cell`.
     ///
     /// # Errors
@@ -59,6 +65,15 @@ impl Substrate for Virtual {
 
     fn jobs(&self) -> NonZeroUsize {
         thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+    }
+
+    fn check(&self, plan: &Plan) -> Result<(), String> {
+        match plan.cells.iter().all(|cell| cell.endpoint.programs.is_empty()) {
+            true => Ok(()),
+            false => Err("programs of others run on the kernel, not in virtual time\n  help: add \
+                          --substrate emulated"
+                .to_owned()),
+        }
     }
 
     fn execute(&self, plan: &Plan, cell: u32, run: u32) -> Result<RunResult, RunError> {

@@ -1,4 +1,4 @@
-//! The end of a child, with what it has used: wait4(2).
+//! The end of a child, and what it has used: wait4(2), getrusage(2).
 
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
@@ -12,10 +12,16 @@ use crate::sys;
 pub struct Reaped {
     /// How.
     pub status: ExitStatus,
-    /// Processor time, in user and system mode, of the child and of every descendant that was
-    /// waited for.
+    /// What it has used, and every descendant that was waited for.
+    pub usage: Usage,
+}
+
+/// What processes have used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Processor time, in user and system mode.
     pub processor: Duration,
-    /// The most bytes that were resident at once in the largest of these processes.
+    /// The most bytes that were resident at once in the largest of them.
     pub memory_bytes: u64,
 }
 
@@ -27,20 +33,40 @@ pub struct Reaped {
 pub fn reap(child: u32) -> io::Result<Option<Reaped>> {
     let child = libc::pid_t::try_from(child).map_err(|_| io::ErrorKind::InvalidInput)?;
     let mut status = 0;
-    // SAFETY: rusage is plain numbers, for which zero is a value.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    let mut usage = nothing();
     // SAFETY: both pointers are to values that live until the call returns, of the types that
     // wait4 writes.
     let found = unsafe { libc::wait4(child, &raw mut status, libc::WNOHANG, &raw mut usage) };
     if sys::check(found)? == 0 {
         return Ok(None);
     }
-    Ok(Some(Reaped {
-        status: ExitStatus::from_raw(status),
-        processor: duration(usage.ru_utime) + duration(usage.ru_stime),
-        // Linux counts in KiB.
-        memory_bytes: u64::try_from(usage.ru_maxrss).unwrap_or(0) * 1_024,
-    }))
+    Ok(Some(Reaped { status: ExitStatus::from_raw(status), usage: Usage::of(&usage) }))
+}
+
+/// What all children of this process that it has waited for have used, their own included.
+pub fn used_by_children() -> Usage {
+    let mut usage = nothing();
+    // SAFETY: the pointer is to a value that lives until the call returns, of the type that
+    // getrusage writes.
+    match sys::check(unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage) }) {
+        Ok(_) => Usage::of(&usage),
+        Err(_) => Usage::default(),
+    }
+}
+
+impl Usage {
+    fn of(usage: &libc::rusage) -> Usage {
+        Usage {
+            processor: duration(usage.ru_utime) + duration(usage.ru_stime),
+            // Linux counts in KiB.
+            memory_bytes: u64::try_from(usage.ru_maxrss).unwrap_or(0) * 1_024,
+        }
+    }
+}
+
+fn nothing() -> libc::rusage {
+    // SAFETY: rusage is plain numbers, for which zero is a value.
+    unsafe { std::mem::zeroed() }
 }
 
 fn duration(time: libc::timeval) -> Duration {
@@ -67,8 +93,8 @@ mod tests {
             }
         };
         assert_eq!(reaped.status.code(), Some(7));
-        assert!(reaped.processor > Duration::from_millis(5), "{reaped:?}");
-        assert!(reaped.memory_bytes > 100_000, "{reaped:?}");
+        assert!(reaped.usage.processor > Duration::from_millis(5), "{reaped:?}");
+        assert!(reaped.usage.memory_bytes > 100_000, "{reaped:?}");
         assert!(reap(child.id()).is_err(), "it is buried");
     }
 }

@@ -30,9 +30,11 @@ impl Program for Caddy {
     fn abilities(&self) -> Abilities {
         Abilities {
             tls: TlsVersion::ALL,
+            pins_tls: true,
             ciphers: &[TlsVersion::Tls12],
             resumes: true,
-            early_data: false,
+            early_data: &["http3"],
+            x25519: true,
         }
     }
 
@@ -50,8 +52,7 @@ impl Program for Caddy {
             ],
             environment: home.map(|name| (name.into(), setup.folder.into())).into(),
             files: vec![(CONFIGURATION, configure(setup))],
-            // Its UDP port opens after the TCP port.
-            listens: Listens { transport: Some(Transport::Udp), port: setup.port },
+            listens: Listens { transport: Some(last_transport(setup)), port: setup.port },
         }
     }
 }
@@ -82,7 +83,6 @@ fn configure(setup: &Setup<'_>) -> String {
         "{{\n\
          admin off\n\
          auto_https off\n\
-         persist_config off\n\
          default_sni {name}\n\
          default_bind {address}\n\
          storage file_system \"{folder}/storage\"\n\
@@ -102,6 +102,14 @@ fn configure(setup: &Setup<'_>) -> String {
          }}\n\
          }}\n"
     )
+}
+
+/// Its UDP port opens after the TCP port; without TLS 1.3 there is none.
+fn last_transport(setup: &Setup<'_>) -> Transport {
+    match setup.tls {
+        Some(TlsVersion::Tls12) => Transport::Tcp,
+        Some(TlsVersion::Tls13) | None => Transport::Udp,
+    }
 }
 
 /// The suites of TLS 1.2 as IANA names them.

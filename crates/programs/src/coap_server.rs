@@ -28,7 +28,14 @@ impl Program for CoapServer {
 
     /// It has DTLS 1.2 and takes what its library likes best.
     fn abilities(&self) -> Abilities {
-        Abilities { tls: &[TlsVersion::Tls12], ciphers: &[], resumes: false, early_data: false }
+        Abilities {
+            tls: &[TlsVersion::Tls12],
+            pins_tls: true,
+            ciphers: &[],
+            resumes: false,
+            early_data: &[],
+            x25519: true,
+        }
     }
 
     /// CoAP over DTLS (RFC 7252 section 12.7).

@@ -31,9 +31,11 @@ impl Program for Mosquitto {
     fn abilities(&self) -> Abilities {
         Abilities {
             tls: TlsVersion::ALL,
+            pins_tls: true,
             ciphers: TlsVersion::ALL,
             resumes: true,
-            early_data: false,
+            early_data: &[],
+            x25519: true,
         }
     }
 
@@ -46,8 +48,11 @@ impl Program for Mosquitto {
         let configuration = setup.folder.join(CONFIGURATION);
         Launch {
             arguments: vec!["-c".into(), configuration.into()],
-            environment: Vec::new(),
-            files: vec![(CONFIGURATION, configure(setup))],
+            environment: vec![("OPENSSL_CONF".into(), setup.folder.join(OPENSSL).into())],
+            files: vec![
+                (CONFIGURATION, configure(setup)),
+                (OPENSSL, openssl::configuration(setup)),
+            ],
             listens: Listens { transport: Some(Transport::Tcp), port: setup.port },
         }
     }
@@ -68,6 +73,7 @@ fn configure(setup: &Setup<'_>) -> String {
         setup.certificate.display(),
         setup.key.display()
     );
+    // It takes this version and those after it; OpenSSL's configuration closes the range.
     if let Some(version) = setup.tls {
         text.push_str(&format!("tls_version {}\n", openssl::version(version).to_lowercase()));
     }
@@ -84,3 +90,4 @@ fn configure(setup: &Setup<'_>) -> String {
 }
 
 const CONFIGURATION: &str = "mosquitto.conf";
+const OPENSSL: &str = "openssl.cnf";

@@ -27,14 +27,16 @@ impl Program for Nghttpd {
         &["http2"]
     }
 
-    /// It sets its versions and the suites of TLS 1.2 itself, whatever OpenSSL's configuration
-    /// says; only the suites of TLS 1.3 are left to that.
+    /// It sets its versions, groups and the suites of TLS 1.2 itself, whatever OpenSSL's configuration says;
+    /// only the suites of TLS 1.3 are left to that.
     fn abilities(&self) -> Abilities {
         Abilities {
             tls: TlsVersion::ALL,
+            pins_tls: false,
             ciphers: &[TlsVersion::Tls13],
             resumes: true,
-            early_data: false,
+            early_data: &[],
+            x25519: false,
         }
     }
 
@@ -53,25 +55,10 @@ impl Program for Nghttpd {
                 setup.certificate.clone().into(),
             ],
             environment: vec![("OPENSSL_CONF".into(), configuration.into())],
-            files: vec![(CONFIGURATION, configure(setup))],
+            files: vec![(CONFIGURATION, openssl::configuration(setup))],
             listens: Listens { transport: Some(Transport::Tcp), port: setup.port },
         }
     }
-}
-
-/// OpenSSL's own configuration (config(5)), which holds for every program that does not set these.
-fn configure(setup: &Setup<'_>) -> String {
-    let mut text = "openssl_conf = main\n[main]\nssl_conf = ssl\n[ssl]\nsystem_default = tls\n\
-                    [tls]\n"
-        .to_owned();
-    if let Some(version) = setup.tls {
-        let version = openssl::version(version);
-        text.push_str(&format!("MinProtocol = {version}\nMaxProtocol = {version}\n"));
-    }
-    if let Some(cipher) = setup.cipher {
-        text.push_str(&format!("Ciphersuites = {}\n", openssl::suite_13(cipher)));
-    }
-    text
 }
 
 const CONFIGURATION: &str = "openssl.cnf";

@@ -32,9 +32,11 @@ impl Program for Nginx {
     fn abilities(&self) -> Abilities {
         Abilities {
             tls: TlsVersion::ALL,
+            pins_tls: true,
             ciphers: TlsVersion::ALL,
             resumes: true,
-            early_data: true,
+            early_data: &["http2"],
+            x25519: true,
         }
     }
 

@@ -1,6 +1,6 @@
 //! What OpenSSL calls versions and ciphers.
 
-use crate::program::{Cipher, TlsVersion};
+use crate::program::{Cipher, Setup, TlsVersion};
 
 /// The version as nginx and OpenSSL's own configuration name it.
 pub(crate) fn version(tls: TlsVersion) -> &'static str {
@@ -26,4 +26,19 @@ pub(crate) fn suite_13(cipher: Cipher) -> &'static str {
         Cipher::Aes256Gcm => "TLS_AES_256_GCM_SHA384",
         Cipher::ChaCha20Poly1305 => "TLS_CHACHA20_POLY1305_SHA256",
     }
+}
+
+/// OpenSSL's own configuration (config(5), SSL_CONF_cmd(3)), which holds for every program that does
+/// not set these itself. `OPENSSL_CONF` names it.
+pub(crate) fn configuration(setup: &Setup<'_>) -> String {
+    let mut text = "openssl_conf = main\n[main]\nssl_conf = ssl\n[ssl]\nsystem_default = tls\n\
+                    [tls]\n"
+        .to_owned();
+    if let Some(version) = setup.tls.map(version) {
+        text.push_str(&format!("MinProtocol = {version}\nMaxProtocol = {version}\n"));
+    }
+    if let Some(cipher) = setup.cipher {
+        text.push_str(&format!("Ciphersuites = {}\n", suite_13(cipher)));
+    }
+    text
 }

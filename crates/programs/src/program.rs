@@ -44,23 +44,30 @@ pub trait Program: Sync {
 /// What a program can be held to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abilities {
-    /// The TLS or DTLS versions that it can be told to take alone.
+    /// The TLS or DTLS versions that it has.
     pub tls: &'static [TlsVersion],
+    /// Whether it can be told to take one version alone.
+    pub pins_tls: bool,
     /// The versions for which it can be told to take one cipher alone.
     pub ciphers: &'static [TlsVersion],
     /// Whether it resumes sessions.
     pub resumes: bool,
-    /// Whether it takes early data (0-RTT).
-    pub early_data: bool,
+    /// The protocols over which it takes early data (0-RTT).
+    pub early_data: &'static [&'static str],
+    /// Whether it agrees on keys by X25519; otherwise by P-256.
+    pub x25519: bool,
 }
 
 impl Abilities {
-    /// Those of a program that nothing is known of: whatever is asked for may be there.
+    /// Those of a program that nothing is known of: whatever is asked for may be there, early data
+    /// too.
     pub const UNKNOWN: Abilities = Abilities {
         tls: TlsVersion::ALL,
-        ciphers: TlsVersion::ALL,
+        pins_tls: false,
+        ciphers: &[],
         resumes: true,
-        early_data: true,
+        early_data: &["http2", "http3"],
+        x25519: true,
     };
 }
 

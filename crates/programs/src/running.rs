@@ -1,12 +1,16 @@
 //! A program that runs.
 
+use std::io;
+use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::thread;
+use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use trackbed_core::Time;
 use trackbed_emulator::Clock;
-use trackbed_emulator::enclosure::{Enclosed, Enclosure, Output, Reaped};
+use trackbed_emulator::enclosure::{Account, Enclosed, Enclosure, Output, Reaped};
 use trackbed_emulator::namespace::NetNamespace;
 
 use crate::error::ProgramError;
@@ -18,10 +22,12 @@ use crate::tree;
 /// A program with everything that it has started, in a network namespace. It ends when this is
 /// dropped, and when this process ends, however that happens.
 #[derive(Debug)]
-pub struct Running<'f> {
+pub struct Running {
     name: String,
     enclosure: Enclosure,
-    folder: &'f Folder,
+    /// Becomes readable when it ends.
+    end: OwnedFd,
+    folder: Arc<Folder>,
     /// How its files of output begin.
     label: &'static str,
     /// What it had used when it was ready.
@@ -29,18 +35,17 @@ pub struct Running<'f> {
     ended: Option<Reaped>,
 }
 
-/// What a program has used, with everything that it has started.
+/// What a server has used, with everything that it has started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Used {
-    /// Processor time, in user and system mode: a server's from when it listened, a client's in
-    /// all, the start of the process that watches over it included (about 1 ms).
+    /// Processor time, in user and system mode, from when it listened.
     pub processor: Duration,
-    /// The most memory that was resident at once, in bytes: of a server's processes together, of
-    /// a client's largest.
+    /// The most memory that was resident at once in each of its processes, summed up, in bytes;
+    /// pages that they share count for each.
     pub memory_bytes: u64,
 }
 
-impl<'f> Running<'f> {
+impl Running {
     /// Starts `executable` in `namespace` as `launch` says. What it says goes to files of `folder`
     /// whose names begin with `label`.
     ///
@@ -50,9 +55,9 @@ impl<'f> Running<'f> {
         namespace: &NetNamespace,
         executable: &Path,
         launch: &Launch,
-        folder: &'f Folder,
+        folder: &Arc<Folder>,
         label: &'static str,
-    ) -> Result<Running<'f>, ProgramError> {
+    ) -> Result<Running, ProgramError> {
         for (name, content) in &launch.files {
             folder.write(name, content.as_bytes())?;
         }
@@ -66,9 +71,11 @@ impl<'f> Running<'f> {
         let enclosed = Enclosed { command, environment, resolver: None };
         let enclosure =
             Enclosure::start_apart(namespace, &enclosed, output).map_err(ProgramError::Start)?;
+        let end = descriptor(enclosure.root()).map_err(ProgramError::Lost)?;
         let name = executable.file_name().unwrap_or(executable.as_os_str());
         let name = name.to_string_lossy().into_owned();
-        Ok(Running { name, enclosure, folder, label, before: Duration::ZERO, ended: None })
+        let folder = Arc::clone(folder);
+        Ok(Running { name, enclosure, end, folder, label, before: Duration::ZERO, ended: None })
     }
 
     /// Waits until it listens.
@@ -87,7 +94,7 @@ impl<'f> Running<'f> {
                     last_words: self.last_words(),
                 });
             }
-            pause();
+            self.wait_for_end(PERIOD);
         }
         self.before = tree::processor(self.enclosure.root());
         Ok(())
@@ -108,17 +115,26 @@ impl<'f> Running<'f> {
         }
     }
 
-    /// Looks whether it has come to its end by itself, with success; what it has used then.
+    /// Waits until it has ended, or until this time is over.
+    pub fn wait_for_end(&self, limit: Duration) {
+        let limit = Timespec::try_from(limit).ok();
+        // Interrupted or not: who calls looks what there is to see, and comes back.
+        let _ = poll(&mut [PollFd::new(&self.end, PollFlags::IN)], limit.as_ref());
+    }
+
+    /// Looks whether it has come to its end by itself, with success; when it ran and what it has
+    /// used then. Call it no more when it has.
     ///
     /// # Errors
     /// If it has failed.
-    pub fn try_finish(&mut self) -> Result<Option<Used>, ProgramError> {
+    pub fn try_finish(&mut self) -> Result<Option<Account>, ProgramError> {
         match self.look()? {
-            None => Ok(None),
-            Some(Reaped { status, processor, memory_bytes }) if status.success() => {
-                Ok(Some(Used { processor, memory_bytes }))
+            Some(reaped) if reaped.status.success() => {
+                let account = self.enclosure.account();
+                let lost = || ProgramError::Lost(io::ErrorKind::UnexpectedEof.into());
+                account.ok_or_else(lost).map(Some)
             }
-            Some(_) => self.check().map(|()| None),
+            None | Some(_) => self.check().map(|()| None),
         }
     }
 
@@ -134,16 +150,18 @@ impl<'f> Running<'f> {
         forward(SIGTERM);
         let begin = Clock::start();
         while begin.now() < STOP_MAX && self.look()?.is_none() {
-            pause();
+            self.wait_for_end(PERIOD);
         }
         self.enclosure.end();
         let reaped = loop {
             match self.look()? {
                 Some(reaped) => break reaped,
-                None => pause(),
+                None => self.wait_for_end(PERIOD),
             }
         };
-        Ok(Used { processor: reaped.processor.saturating_sub(self.before), memory_bytes })
+        // Who is ended with everything else has left no account of its own.
+        let usage = self.enclosure.account().map_or(reaped.usage, |account| account.usage);
+        Ok(Used { processor: usage.processor.saturating_sub(self.before), memory_bytes })
     }
 
     fn look(&mut self) -> Result<Option<Reaped>, ProgramError> {
@@ -160,11 +178,11 @@ impl<'f> Running<'f> {
     }
 }
 
-impl Drop for Running<'_> {
+impl Drop for Running {
     fn drop(&mut self) {
         self.enclosure.end();
         while let Ok(None) = self.look() {
-            pause();
+            self.wait_for_end(PERIOD);
         }
     }
 }
@@ -177,9 +195,9 @@ fn stderr(label: &str) -> String {
     format!("{label}.stderr")
 }
 
-fn pause() {
-    #[expect(clippy::disallowed_methods, reason = "nothing here is simulated")]
-    thread::sleep(PERIOD);
+fn descriptor(process: u32) -> io::Result<OwnedFd> {
+    let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
+    Ok(pidfd_open(pid.ok_or(io::ErrorKind::InvalidInput)?, PidfdFlags::empty())?)
 }
 
 const SIGTERM: i32 = rustix::process::Signal::TERM.as_raw();

@@ -3,8 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-/// The processor time of `root` and everything that descends from it, threads that have ended left
-/// out.
+/// The processor time of everything that descends from `root`, threads that have ended left out.
 pub(crate) fn processor(root: u32) -> Duration {
     let of_process = |pid: u32| {
         let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
@@ -13,7 +12,7 @@ pub(crate) fn processor(root: u32) -> Duration {
             text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
         })
     };
-    family(root).into_iter().flat_map(of_process).sum()
+    below(root).flat_map(of_process).sum()
 }
 
 /// The most bytes that were resident at once, of each descendant of `root`, summed up; pages that
@@ -24,8 +23,11 @@ pub(crate) fn memory_bytes(root: u32) -> u64 {
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
         line.split_whitespace().next()?.parse::<u64>().ok()
     };
-    let below = family(root).into_iter().filter(|pid| *pid != root);
-    below.filter_map(peak).sum::<u64>() * 1_024
+    below(root).filter_map(peak).sum::<u64>() * 1_024
+}
+
+fn below(root: u32) -> impl Iterator<Item = u32> {
+    family(root).into_iter().filter(move |pid| *pid != root)
 }
 
 /// `root` and its descendants. Who is started or ends meanwhile may be missing.

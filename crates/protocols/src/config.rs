@@ -8,7 +8,7 @@ use trackbed_substrate::TcpOptions;
 
 use crate::ledger::Ledger;
 use crate::observer::Observer;
-use crate::security::{CipherSuite, Handshake, TlsVersion};
+use crate::security::{CipherSuite, Handshake, KeyExchange, TlsVersion};
 use crate::tls::Trust;
 
 /// How a dialer connects.
@@ -56,19 +56,26 @@ pub struct TlsParameters {
     pub versions: Vec<TlsVersion>,
     /// The ciphers in the order of preference, at least one.
     pub ciphers: Vec<CipherSuite>,
+    /// The group of the key exchange.
+    pub key_exchange: KeyExchange,
 }
 
 impl TlsParameters {
     /// One version and one cipher: what is negotiated can only be this.
     pub fn only(version: TlsVersion, cipher: CipherSuite) -> TlsParameters {
-        TlsParameters { versions: vec![version], ciphers: vec![cipher] }
+        let key_exchange = KeyExchange::default();
+        TlsParameters { versions: vec![version], ciphers: vec![cipher], key_exchange }
     }
 }
 
-/// Everything that is implemented.
+/// Every version and cipher that is implemented.
 impl Default for TlsParameters {
     fn default() -> TlsParameters {
-        TlsParameters { versions: TlsVersion::ALL.to_vec(), ciphers: CipherSuite::ALL.to_vec() }
+        TlsParameters {
+            versions: TlsVersion::ALL.to_vec(),
+            ciphers: CipherSuite::ALL.to_vec(),
+            key_exchange: KeyExchange::default(),
+        }
     }
 }
 

@@ -47,9 +47,9 @@ pub use protocol::{
     Capabilities, Connection, Dialer, Protocol, Request, Response, ServerHandle, Service, Transport,
 };
 pub use quic_transport::{QuicCongestion, quic_congestion};
-pub use security::{CipherSuite, Handshake, Security, TlsVersion};
+pub use security::{CipherSuite, Handshake, KeyExchange, Security, TlsVersion};
 pub use stats::TransportStats;
-pub use tls::Trust;
+pub use tls::{SERVER_NAME, Trust};
 
 /// Every protocol, in the order of lists. A new one is a file or folder of its own and a line
 /// here.

@@ -58,6 +58,17 @@ impl CipherSuite {
     }
 }
 
+/// The group in which the peers agree on keys; there is one, so that no hello has to be repeated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeyExchange {
+    /// X25519 (RFC 7748).
+    #[default]
+    X25519,
+    /// P-256, also called secp256r1 (RFC 8422), for servers that have nothing else. Not in virtual
+    /// time.
+    P256,
+}
+
 /// How a client begins a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Handshake {

@@ -1,9 +1,11 @@
 //! What every workload offers.
 
 use std::fmt;
+use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
@@ -51,8 +53,31 @@ pub trait Prepared: Send + Sync {
     /// it failed, and the measured part does not take place.
     fn drive(&self, stage: Stage) -> LocalBoxFuture<'_, ()>;
 
+    /// What a server that is not ours must have for the clients of this workload. It must also
+    /// answer a POST to any path with a status of 200 to 299, once it has the whole body.
+    ///
+    /// # Errors
+    /// If the workload needs our own server; the reason says why.
+    fn site(&self) -> Result<Site, String>;
+
     /// How the run proceeds if it is a strict sequence of round trips, else `None`.
     fn expectation(&self) -> Option<Expectation>;
+}
+
+/// What a web server serves.
+#[derive(Clone, Default)]
+pub struct Site {
+    /// Its files.
+    pub files: Vec<SiteFile>,
+}
+
+/// A file of a web server.
+#[derive(Clone)]
+pub struct SiteFile {
+    /// Its path in a URL, which begins with a slash.
+    pub path: String,
+    /// Writes its content.
+    pub content: Arc<dyn Fn(&mut dyn io::Write) -> io::Result<()> + Send + Sync>,
 }
 
 /// What the clients of a run have to work with.

@@ -17,7 +17,9 @@ mod messages;
 mod phone;
 mod warm_up;
 
-pub use contract::{Expectation, Patience, Prepared, Stage, Workload, WorkloadError};
+pub use contract::{
+    Expectation, Patience, Prepared, Site, SiteFile, Stage, Workload, WorkloadError,
+};
 
 /// Every workload, in the order of lists. A new one is a file or folder of its own and a line
 /// here.

@@ -1,6 +1,8 @@
 //! The warm-up: earlier sessions for handshakes that resume one.
 
+use std::io;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -9,7 +11,7 @@ use trackbed_core::{EventLog, Time};
 use trackbed_protocols::{Error, Handshake, Request, Response, Service, body};
 use trackbed_substrate::{now, sleep, sleep_until, spawn_named};
 
-use crate::contract::{Patience, Stage};
+use crate::contract::{Patience, SiteFile, Stage};
 use crate::limit::before;
 use crate::phone::Phone;
 
@@ -48,7 +50,7 @@ async fn warm_up_phone(phone: Rc<Phone>, at: Time, patience: Patience) -> Result
     for _ in 0..ATTEMPTS_MAX {
         match before(now() + ATTEMPT_MAX, session(&phone, patience)).await {
             Some(Ok(())) => return Ok(()),
-            Some(Err(why)) => reason = why.to_string(),
+            Some(Err(why)) => reason = why,
             None => reason = format!("no answer within {} s", ATTEMPT_MAX.as_secs()),
         }
         sleep(PAUSE).await;
@@ -57,11 +59,15 @@ async fn warm_up_phone(phone: Rc<Phone>, at: Time, patience: Patience) -> Result
 }
 
 /// One connection with one exchange, closed when the session tickets have had time to arrive.
-async fn session(phone: &Rc<Phone>, patience: Patience) -> Result<(), Error> {
-    let line = Rc::clone(phone).open().await?;
-    let response =
-        line.exchange(Request { path: WARM_UP_PATH.to_owned(), body: body::empty() }).await?;
-    body::drain(response.body).await?;
+async fn session(phone: &Rc<Phone>, patience: Patience) -> Result<(), String> {
+    let words = |why: Error| why.to_string();
+    let line = Rc::clone(phone).open().await.map_err(words)?;
+    let request = Request { path: WARM_UP_PATH.to_owned(), body: body::empty() };
+    let response = line.exchange(request).await.map_err(words)?;
+    if response.status != WARM {
+        return Err(format!("the server answered it with status {}", response.status));
+    }
+    body::drain(response.body).await.map_err(words)?;
     let round_trips = line.smoothed_rtt().unwrap_or_default() * TICKETS_ROUND_TRIPS;
     sleep(round_trips.max(patience.tickets)).await;
     line.close().await;
@@ -76,10 +82,18 @@ impl<S: Service> Service for WithWarmUp<S> {
         if request.path != WARM_UP_PATH {
             return self.0.call(request);
         }
-        let answer = body::full(Bytes::from_static(b"{\"status\":\"warm\"}"));
+        let answer = body::full(Bytes::from_static(ANSWER));
         Box::pin(std::future::ready(Response { status: 200, body: answer }))
     }
 }
+
+/// What answers warm-up requests where the server is not ours.
+pub(crate) fn site_file() -> SiteFile {
+    let content = Arc::new(|file: &mut dyn io::Write| file.write_all(ANSWER));
+    SiteFile { path: WARM_UP_PATH.to_owned(), content }
+}
+
+const ANSWER: &[u8] = b"{\"status\":\"warm\"}";
 
 const WARM_UP_PATH: &str = "/warm-up";
 
@@ -95,3 +109,5 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 /// Tickets follow the handshake at once. The rest is for those that are lost and sent again.
 const TICKETS_ROUND_TRIPS: u32 = 5;
+
+const WARM: u16 = 200;

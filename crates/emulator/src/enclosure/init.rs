@@ -14,13 +14,16 @@ use signal_hook::consts::{SIGCONT, SIGHUP, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH};
 use signal_hook::iterator::Signals;
 use trackbed_linux::inherited;
 
+use super::account::Account;
 use super::resolver;
+use crate::clock::Clock;
 
 /// The arguments of this program that make it an init, before those of the command. `lifeline` is
-/// the number of the descriptor whose end ends everything; `resolver` is the new text of
-/// /etc/resolv.conf, if there is to be one.
-pub(super) fn arguments(lifeline: i32, resolver: Option<&str>) -> [String; 3] {
-    [INIT.to_owned(), lifeline.to_string(), resolver.unwrap_or_default().to_owned()]
+/// the number of the descriptor whose end ends everything, `account` of that on which it tells what
+/// the command has used; `resolver` is the new text of /etc/resolv.conf, if there is to be one.
+pub(super) fn arguments(lifeline: i32, account: i32, resolver: Option<&str>) -> [String; 4] {
+    let resolver = resolver.unwrap_or_default().to_owned();
+    [INIT.to_owned(), lifeline.to_string(), account.to_string(), resolver]
 }
 
 /// If this process was started as an init, does that work and returns its exit code; `None`
@@ -28,13 +31,16 @@ pub(super) fn arguments(lifeline: i32, resolver: Option<&str>) -> [String; 3] {
 pub fn init(arguments: impl IntoIterator<Item = OsString>) -> Option<u8> {
     let mut arguments = arguments.into_iter().skip(1);
     arguments.next().filter(|first| first == INIT)?;
-    let lifeline = arguments.next()?.into_string().ok()?.parse().ok()?;
+    let mut descriptor = || arguments.next()?.into_string().ok()?.parse().ok();
+    let (lifeline, account) = (descriptor()?, descriptor()?);
     let resolver = arguments.next()?.into_string().ok()?;
-    Some(serve(lifeline, &resolver, &arguments.collect::<Vec<_>>()))
+    Some(serve(lifeline, account, &resolver, &arguments.collect::<Vec<_>>()))
 }
 
-fn serve(lifeline: i32, resolver: &str, command: &[OsString]) -> u8 {
-    let Ok(lifeline) = inherited(lifeline) else { return FAILED };
+fn serve(lifeline: i32, account: i32, resolver: &str, command: &[OsString]) -> u8 {
+    let (Ok(lifeline), Ok(account)) = (inherited(lifeline), inherited(account)) else {
+        return FAILED;
+    };
     if let Err(why) = furnish(resolver) {
         eprintln!("trackbed: the enclosure has no mounts of its own: {why}");
     }
@@ -44,11 +50,14 @@ fn serve(lifeline: i32, resolver: &str, command: &[OsString]) -> u8 {
     };
     thread::spawn(move || follow(&lifeline));
     let Some((program, arguments)) = command.split_first() else { return FAILED };
+    let begin = Clock::since(0).now();
     match Command::new(program).args(arguments).spawn() {
         Ok(child) => {
             let child = Pid::from_child(&child);
             thread::spawn(move || pass_on(signals, child));
-            outlive(child)
+            let code = outlive(child);
+            Account::close(begin).tell(account);
+            code
         }
         Err(why) => {
             eprintln!("trackbed: cannot run {}: {why}", program.display());

@@ -5,6 +5,7 @@
 //! command has started; and it goes when we do, however that happens, because it holds the reading
 //! end of a pipe of which only we have the writing end.
 
+mod account;
 mod init;
 mod resolver;
 
@@ -22,8 +23,9 @@ use trackbed_linux::reaping::reap;
 
 use crate::namespace::{NamespaceError, NetNamespace, Step};
 
+pub use account::Account;
 pub use init::init;
-pub use trackbed_linux::reaping::Reaped;
+pub use trackbed_linux::reaping::{Reaped, Usage};
 
 /// A command that runs in a namespace.
 #[derive(Debug)]
@@ -31,6 +33,8 @@ pub struct Enclosure {
     init: Child,
     /// What ends everything inside when it is closed.
     lifeline: Option<OwnedFd>,
+    /// On which the init tells what the command has used.
+    account: OwnedFd,
 }
 
 /// What to run, and how.
@@ -88,17 +92,21 @@ impl Enclosure {
         let failed = |why| NamespaceError::new(Step::Process, why);
         let (watched, lifeline) =
             pipe_with(PipeFlags::CLOEXEC).map_err(|why| failed(why.into()))?;
+        let (account, told) = pipe_with(PipeFlags::CLOEXEC).map_err(|why| failed(why.into()))?;
         let start = || {
             unshare(&[Kind::Pid, Kind::Mount]).map_err(failed)?;
-            fcntl_setfd(&watched, FdFlags::empty()).map_err(|why| failed(why.into()))?;
+            for handed_down in [&watched, &told] {
+                fcntl_setfd(handed_down, FdFlags::empty()).map_err(|why| failed(why.into()))?;
+            }
             let mut init = Command::new("/proc/self/exe");
-            init.args(init::arguments(watched.as_raw_fd(), enclosed.resolver.as_deref()))
+            let resolver = enclosed.resolver.as_deref();
+            init.args(init::arguments(watched.as_raw_fd(), told.as_raw_fd(), resolver))
                 .args(&enclosed.command)
                 .envs(enclosed.environment.iter().map(|(name, value)| (name, value)));
             prepare(&mut init).spawn().map_err(failed)
         };
         let init = namespace.run(start)??;
-        Ok(Enclosure { init, lifeline: Some(lifeline) })
+        Ok(Enclosure { init, lifeline: Some(lifeline), account })
     }
 
     /// Waits until the command has ended.
@@ -116,6 +124,11 @@ impl Enclosure {
     /// If it cannot be waited for.
     pub fn try_wait(&mut self) -> std::io::Result<Option<Reaped>> {
         reap(self.init.id())
+    }
+
+    /// What the command has used, once it has ended by itself.
+    pub fn account(&self) -> Option<Account> {
+        Account::read(&self.account)
     }
 
     /// The process that the others inside descend from, as this process sees it.

@@ -30,8 +30,9 @@ pub(super) struct Traffic {
     shared: LinkId,
     remote: Remote,
     emulation: JoinHandle<io::Result<Finished>>,
-    /// They must last as long.
-    _machines: [NetNamespace; 2],
+    phones: NetNamespace,
+    /// It must last as long.
+    _server: NetNamespace,
 }
 
 /// What the links leave behind.
@@ -78,12 +79,17 @@ impl Ground {
             Emulator::new(track.network, attachments, clock).map_err(failed)?;
         let thread = std::thread::Builder::new().name("emulator".to_owned());
         let emulation = thread.spawn(|| emulator.run()).map_err(failed)?;
-        let machines = [self.server, self.phones];
-        Ok(Traffic { shared: track.shared, remote, emulation, _machines: machines })
+        let (phones, server) = (self.phones, self.server);
+        Ok(Traffic { shared: track.shared, remote, emulation, phones, _server: server })
     }
 }
 
 impl Traffic {
+    /// The phones' namespace.
+    pub fn phones(&self) -> &NetNamespace {
+        &self.phones
+    }
+
     /// Ends the links' work.
     pub fn close(self) -> Result<Closed, String> {
         self.remote.stop();
@@ -121,7 +127,8 @@ fn join(
     })?
 }
 
-const INTERFACE: &str = "link";
+/// The name of the link at either end.
+pub(super) const INTERFACE: &str = "link";
 
 /// All phones are one process; more of them would measure it.
 const PHONES_MAX: u32 = 1_000;

@@ -6,6 +6,7 @@ mod endpoint;
 mod ground;
 mod machine;
 mod process;
+mod programs;
 mod warm_up;
 
 use std::collections::BTreeMap;
@@ -21,10 +22,10 @@ use trackbed_substrate::RunError;
 
 use crate::directory::About;
 use crate::run::{link_event, outcome};
-use crate::scenario::Plan;
+use crate::scenario::{Cell, Plan};
 use crate::substrate::Substrate;
 use conversation::{Job, Role, Start};
-use ground::Ground;
+use ground::{Closed, Ground};
 use process::Ends;
 
 pub use endpoint::endpoint;
@@ -56,16 +57,10 @@ impl Emulated {
         let seed = Seed::of_run(plan.seed, u64::from(run));
         let ground = Ground::build(&cell.network, cell.workload.phones())?;
         let job = |role| Job { about: self.about.clone(), cell: index, run, role };
-        let mut ends = Ends::prepare(
-            (&ground.server, &job(Role::Server)),
-            (&ground.phones, &job(Role::Clients)),
-        )?;
-        // Processes have made themselves ready: from here on only the run takes time.
-        let clock = Clock::start();
-        let traffic = ground.open(&cell.network, &seed, clock)?;
-        let trust = ends.serve(clock.origin())?;
-        let mut records = ends.drive(&Start { origin: clock.origin(), trust })?;
-        let finished = traffic.close()?;
+        let (mut records, finished) = match cell.endpoint.programs.is_empty() {
+            true => play(ground, cell, &seed, job)?,
+            false => programs::play(ground, cell, &seed, job)?,
+        };
         let now = records.iter().map(|record| record.at).max().unwrap_or(Time::ZERO);
         for (name, direction) in
             [("link/up", Direction::Forward), ("link/down", Direction::Backward)]
@@ -76,6 +71,26 @@ impl Emulated {
         records.sort_by_key(|record| record.at);
         Ok(Recorded { records, certificate: finished.certificate })
     }
+}
+
+/// Does a run between two ends of ours; returns its events and what the links leave behind.
+fn play(
+    ground: Ground,
+    cell: &Cell,
+    seed: &Seed,
+    job: impl Fn(Role) -> Job,
+) -> Result<(Vec<Record>, Closed), String> {
+    let mut ends = Ends::prepare(
+        Some((&ground.server, &job(Role::Server))),
+        Some((&ground.phones, &job(Role::Clients))),
+    )?;
+    // Processes have made themselves ready: from here on only the run takes time.
+    let clock = Clock::start();
+    let traffic = ground.open(&cell.network, seed, clock)?;
+    let trust = ends.serve(clock.origin())?;
+    let mut records = ends.drive(&Start { origin: clock.origin(), trust }, || Ok(()))?;
+    records.extend(ends.finish()?);
+    Ok((records, traffic.close()?))
 }
 
 struct Recorded {
@@ -97,11 +112,17 @@ impl Substrate for Emulated {
         NonZeroUsize::MIN
     }
 
+    fn check(&self, plan: &Plan) -> Result<(), String> {
+        programs::check(plan)
+    }
+
     fn execute(&self, plan: &Plan, cell: u32, run: u32) -> Result<RunResult, RunError> {
         Ok(match self.record(plan, cell, run) {
             Ok(Recorded { records, certificate }) => {
                 let certificate = Some(certified(&certificate, &records));
-                RunResult { cell, run, outcome: outcome(&records), certificate }
+                let outcome =
+                    programs::judge(&plan.cells[cell as usize], &records, outcome(&records));
+                RunResult { cell, run, outcome, certificate }
             }
             Err(why) => RunResult { cell, run, outcome: Outcome::Failed(why), certificate: None },
         })

@@ -14,13 +14,15 @@ use trackbed_emulator::namespace::NetNamespace;
 use super::conversation::{Job, Report, Role, Start};
 use super::endpoint::ENDPOINT;
 
-/// Both ends of a run. They end when this is dropped.
+/// The ends of a run that are ours. They end when this is dropped.
 pub(super) struct Ends {
-    server: Process,
-    clients: Process,
+    server: Option<Process>,
+    clients: Option<Process>,
     reports: Receiver<(Role, Heard)>,
     /// Tells how long an end has been silent.
     clock: Clock,
+    /// How often somebody looks after the ends.
+    period: Duration,
 }
 
 /// Something that an end has said.
@@ -31,21 +33,21 @@ enum Heard {
 }
 
 impl Ends {
-    /// Starts both, and returns when both can begin.
+    /// Starts those that are to be ours, and returns when they can begin.
     pub fn prepare(
-        server: (&NetNamespace, &Job),
-        clients: (&NetNamespace, &Job),
+        server: Option<(&NetNamespace, &Job)>,
+        clients: Option<(&NetNamespace, &Job)>,
     ) -> Result<Ends, String> {
         let (sender, reports) = mpsc::channel();
-        let clock = Clock::start();
-        let mut ends = Ends {
-            server: Process::start(server.0, server.1, sender.clone())?,
-            clients: Process::start(clients.0, clients.1, sender)?,
-            reports,
-            clock,
+        let start = |end: Option<(&NetNamespace, &Job)>| {
+            end.map(|(place, job)| Process::start(place, job, sender.clone())).transpose()
         };
-        for _ in 0..2 {
-            match ends.next()? {
+        let (server, clients) = (start(server)?, start(clients)?);
+        let number = [&server, &clients].into_iter().flatten().count();
+        let period = if number == 2 { LISTENING } else { WATCHING };
+        let mut ends = Ends { server, clients, reports, clock: Clock::start(), period };
+        for _ in 0..number {
+            match ends.next(|| Ok(()))? {
                 (_, Report::Prepared) => {}
                 (role, _) => return Err(out_of_turn(role)),
             }
@@ -55,70 +57,88 @@ impl Ends {
 
     /// Lets the server begin and waits until it serves; returns its certificate.
     pub fn serve(&mut self, origin: u64) -> Result<Option<Vec<u8>>, String> {
-        self.server.tell(&Start { origin, trust: None });
-        match self.next()? {
+        self.told(Role::Server).tell(&Start { origin, trust: None });
+        match self.next(|| Ok(()))? {
             (Role::Server, Report::Ready { trust }) => Ok(trust),
             (role, _) => Err(out_of_turn(role)),
         }
     }
 
-    /// Lets the clients begin, waits until all is done, and returns the events of both ends.
-    pub fn drive(&mut self, start: &Start) -> Result<Vec<Record>, String> {
-        self.clients.tell(start);
-        let mut records = match self.next()? {
-            (Role::Clients, Report::Done(records)) => records,
-            (role, _) => return Err(out_of_turn(role)),
-        };
-        self.clients.is_done = true;
-        // The end of its input tells it to stop.
-        self.server.input = None;
-        match self.next()? {
-            (Role::Server, Report::Done(more)) => records.extend(more),
-            (role, _) => return Err(out_of_turn(role)),
+    /// Lets the clients begin, waits until they are done, and returns their events. `watch` looks
+    /// now and then after a server that is not ours; its error ends the waiting.
+    pub fn drive(
+        &mut self,
+        start: &Start,
+        watch: impl FnMut() -> Result<(), String>,
+    ) -> Result<Vec<Record>, String> {
+        self.told(Role::Clients).tell(start);
+        match self.next(watch)? {
+            (Role::Clients, Report::Done(records)) => {
+                self.told(Role::Clients).is_done = true;
+                Ok(records)
+            }
+            (role, _) => Err(out_of_turn(role)),
         }
-        Ok(records)
+    }
+
+    /// Lets the server end, and returns its events.
+    pub fn finish(&mut self) -> Result<Vec<Record>, String> {
+        // The end of its input tells it to stop.
+        self.told(Role::Server).input = None;
+        match self.next(|| Ok(()))? {
+            (Role::Server, Report::Done(records)) => Ok(records),
+            (role, _) => Err(out_of_turn(role)),
+        }
     }
 
     /// What is said next, other than that an end is alive. Silence for too long is an error: an
     /// end that was stopped, or does not get a processor, will not do its work.
-    fn next(&mut self) -> Result<(Role, Report), String> {
-        self.server.silent = Duration::ZERO;
-        self.clients.silent = Duration::ZERO;
+    fn next(
+        &mut self,
+        mut watch: impl FnMut() -> Result<(), String>,
+    ) -> Result<(Role, Report), String> {
+        self.ends().for_each(|end| end.silent = Duration::ZERO);
         loop {
             let begun = self.clock.now();
-            let heard = self.reports.recv_timeout(LISTENING);
+            let heard = self.reports.recv_timeout(self.period);
             // If we ourselves were stopped meanwhile, that says nothing of the ends.
-            let passed = self.clock.now().since(begun).min(LISTENING * 2);
-            self.server.silent += passed;
-            self.clients.silent += passed;
+            let passed = self.clock.now().since(begun).min(self.period * 2);
+            self.ends().for_each(|end| end.silent += passed);
             match heard {
-                Ok((role, Heard::Report(Report::Alive))) => self.end(role).silent = Duration::ZERO,
+                Ok((role, Heard::Report(Report::Alive))) => {
+                    self.told(role).silent = Duration::ZERO;
+                }
                 Ok((_, Heard::Report(Report::Failed(why)))) => return Err(why),
                 Ok((role, Heard::Report(report))) => return Ok((role, report)),
                 // Clients that are done may go.
-                Ok((role, Heard::Gone(_))) if self.end(role).is_done => {}
-                Ok((role, Heard::Gone(why))) => return Err(self.end(role).obituary(&why)),
+                Ok((role, Heard::Gone(_))) if self.told(role).is_done => {}
+                Ok((role, Heard::Gone(why))) => return Err(self.told(role).obituary(&why)),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
             self.check_silence()?;
+            watch()?;
         }
     }
 
-    fn check_silence(&self) -> Result<(), String> {
-        let silent = [&self.server, &self.clients]
-            .into_iter()
-            .find(|end| !end.is_done && end.silent > SILENCE_MAX);
+    fn check_silence(&mut self) -> Result<(), String> {
+        let silent = self.ends().find(|end| !end.is_done && end.silent > SILENCE_MAX);
         silent.map_or(Ok(()), |end| {
             let (name, limit) = (name(end.role), SILENCE_MAX.as_secs());
             Err(format!("{name} said nothing for {limit} s: it hangs or was stopped"))
         })
     }
 
-    fn end(&mut self, role: Role) -> &mut Process {
-        match role {
+    fn ends(&mut self) -> impl Iterator<Item = &mut Process> {
+        [&mut self.server, &mut self.clients].into_iter().flatten()
+    }
+
+    /// An end that has something to say, or is told something.
+    fn told(&mut self, role: Role) -> &mut Process {
+        let end = match role {
             Role::Server => &mut self.server,
             Role::Clients => &mut self.clients,
-        }
+        };
+        end.as_mut().expect("only ends that are ours speak and are spoken to")
     }
 }
 
@@ -227,6 +247,9 @@ const SILENCE_MAX: Duration = Duration::from_secs(30);
 
 /// How often it is looked whether somebody is silent.
 const LISTENING: Duration = Duration::from_secs(3);
+
+/// The same where an end is not ours: it says nothing, not even when it ends.
+const WATCHING: Duration = Duration::from_millis(100);
 
 /// Of what a dead process wrote to its standard error, in bytes.
 const LAST_WORDS_MAX: u64 = 1 << 16;

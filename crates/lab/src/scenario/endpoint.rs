@@ -11,7 +11,9 @@ use trackbed_protocols::{
 };
 
 use super::plan::Endpoint;
+use super::programs;
 use super::spec::Spec;
+use crate::foreign;
 
 /// A combination that can be run.
 pub(super) struct Resolved {
@@ -28,10 +30,15 @@ pub(super) struct Refusal {
     pub why: String,
 }
 
-/// The ends where axis `i` stands at `selection[i]`; `None` if no protocol is said.
+/// The ends where axis `i` stands at `selection[i]`; `None` if no protocol is said and one of them
+/// needs it.
 pub(super) fn resolve(spec: &Spec, selection: &[usize]) -> Option<Result<Resolved, Refusal>> {
     let settings = Settings { spec, selection };
-    let protocol = trackbed_protocols::find(settings.word("protocol")?)?;
+    let protocol = match settings.word("protocol") {
+        Some(name) => trackbed_protocols::find(name)?,
+        None if programs::need_no_protocol(spec) => foreign::PROTOCOL,
+        None => return None,
+    };
     Some(settings.endpoint(protocol))
 }
 
@@ -60,26 +67,39 @@ pub(super) fn ignored_factor(path: &str) -> &'static str {
 }
 
 /// The keys that tell cells apart even where they have one value.
-pub(super) const FACTORS: [&str; 5] = ["protocol", "tls", "handshake", "cipher", "congestion"];
+pub(super) const FACTORS: [&str; 7] =
+    ["protocol", "tls", "handshake", "cipher", "congestion", "server", "client"];
 
-struct Settings<'a> {
-    spec: &'a Spec,
-    selection: &'a [usize],
+/// The keys of the ends in one combination.
+pub(super) struct Settings<'a> {
+    pub spec: &'a Spec,
+    pub selection: &'a [usize],
 }
 
 impl Settings<'_> {
     fn endpoint(&self, protocol: &'static dyn Protocol) -> Result<Resolved, Refusal> {
         let can = protocol.capabilities();
-        let tls = self.tls(protocol.name(), &can)?;
+        let programs = programs::resolve(self, protocol)?;
+        let foreign = programs.server.is_some() && programs.client.is_some();
+        let tls = self.tls(protocol.name(), &can, foreign)?;
         let handshake = self.handshake(protocol.name(), &can, tls)?;
         let cipher = self.word("cipher").and_then(CipherSuite::from_name);
         let transport = self.transport(protocol.name(), &can)?;
-        let cipher = cipher.filter(|_| tls.is_some());
-        let endpoint = Endpoint { protocol, tls, handshake, cipher, transport };
-        Ok(Resolved { endpoint, ignored: ignored(&can) })
+        let cipher = cipher.filter(|_| tls.is_some() || foreign);
+        let mut ignored = ignored(&can);
+        ignored.extend(programs::ignored(self, &programs));
+        let endpoint = Endpoint { protocol, tls, handshake, cipher, transport, programs };
+        programs::check(&endpoint)?;
+        Ok(Resolved { endpoint, ignored })
     }
 
-    fn tls(&self, protocol: &str, can: &Capabilities) -> Result<Option<TlsVersion>, Refusal> {
+    /// The version; between two `foreign` ends, which agree as they like, only if it is said.
+    fn tls(
+        &self,
+        protocol: &str,
+        can: &Capabilities,
+        foreign: bool,
+    ) -> Result<Option<TlsVersion>, Refusal> {
         let newest = can.tls.iter().copied().max();
         let wanted = self.word("tls").and_then(TlsVersion::from_name);
         match wanted {
@@ -88,6 +108,7 @@ impl Settings<'_> {
                 let why = format!("{protocol} runs over TLS {} only", versions.join(" and "));
                 Err(Refusal { path: "tls", why })
             }
+            wanted if foreign => Ok(wanted),
             wanted => Ok(newest.map(|newest| wanted.unwrap_or(newest))),
         }
     }
@@ -153,11 +174,13 @@ impl Settings<'_> {
         Ok(transport)
     }
 
-    fn get<T: FromValue>(&self, path: &str) -> Option<T> {
+    /// The value of a key.
+    pub fn get<T: FromValue>(&self, path: &str) -> Option<T> {
         T::from_value(self.spec.value(path, self.selection)?)
     }
 
-    fn word(&self, path: &str) -> Option<&'static str> {
+    /// The value of a key that is a word.
+    pub fn word(&self, path: &str) -> Option<&'static str> {
         self.get(path)
     }
 }

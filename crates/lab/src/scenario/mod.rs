@@ -24,6 +24,7 @@ mod network;
 mod overrides;
 mod plan;
 mod problem;
+mod programs;
 mod reader;
 mod reference;
 mod resolve;
@@ -43,8 +44,9 @@ use trackbed_core::parameter::{FromValue, Value};
 
 pub use link::link;
 pub use overrides::{Override, OverrideError};
-pub use plan::{Cell, Endpoint, Factor, LinkPlan, NetworkPlan, Plan};
+pub use plan::{Cell, ClientCommand, Endpoint, Factor, LinkPlan, NetworkPlan, Plan, Programs};
 pub use problem::ScenarioError;
+pub(crate) use programs::program_version;
 pub use reference::{Key, reference};
 pub use source::{BuiltIn, Source, built_in};
 

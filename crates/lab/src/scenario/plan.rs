@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use trackbed_core::Bitrate;
 use trackbed_net::LinkSpec;
+use trackbed_programs::{Server, Words};
 use trackbed_protocols::{
-    CipherSuite, Handshake, Protocol, TlsParameters, TlsVersion, TransportParameters,
+    CipherSuite, Handshake, KeyExchange, Protocol, TlsParameters, TlsVersion, TransportParameters,
 };
 use trackbed_workloads::Prepared;
 
@@ -76,6 +77,38 @@ pub struct Endpoint {
     pub cipher: Option<CipherSuite>,
     /// What lies below TLS; without an observer.
     pub transport: TransportParameters,
+    /// The ends that are not ours.
+    pub programs: Programs,
+}
+
+/// The ends that are programs of others. They run on the emulated substrate alone.
+#[derive(Clone, Debug, Default)]
+pub struct Programs {
+    /// The server; `None` where it is ours.
+    pub server: Option<Server>,
+    /// The client; `None` where it is ours.
+    pub client: Option<ClientCommand>,
+}
+
+/// A client that is not ours.
+#[derive(Clone, Debug)]
+pub struct ClientCommand {
+    /// Its command line.
+    pub words: Words,
+    /// How long it may take.
+    pub timeout: Duration,
+}
+
+impl Programs {
+    /// Whether both ends are ours.
+    pub fn is_empty(&self) -> bool {
+        self.server.is_none() && self.client.is_none()
+    }
+
+    /// The port of the server, in place of that of ours.
+    pub fn port(&self) -> Option<u16> {
+        self.server.as_ref().map(|server| server.port())
+    }
 }
 
 /// The network between the phones and the server.
@@ -109,6 +142,10 @@ impl Endpoint {
         TlsParameters {
             versions: self.tls.map_or(all.versions, |version| vec![version]),
             ciphers: self.cipher.map_or(all.ciphers, |cipher| vec![cipher]),
+            key_exchange: match &self.programs.server {
+                Some(server) if !server.abilities().x25519 => KeyExchange::P256,
+                _ => all.key_exchange,
+            },
         }
     }
 }
@@ -173,6 +210,7 @@ impl fmt::Debug for Endpoint {
             .field("handshake", &self.handshake)
             .field("cipher", &self.cipher)
             .field("transport", &self.transport)
+            .field("programs", &self.programs)
             .finish()
     }
 }

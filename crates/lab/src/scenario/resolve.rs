@@ -12,9 +12,11 @@ use super::factors::{self, Column, columns};
 use super::network::{self, Builder};
 use super::plan::{Cell, Factor};
 use super::problem::Problems;
+use super::programs;
 use super::schema::{Field, SCHEMA, Shape, kebab};
 use super::spec::{Setting, Spec};
 use super::sweep::{self, combinations};
+use crate::foreign;
 
 /// The cells of a scenario.
 #[derive(Default)]
@@ -58,7 +60,12 @@ pub(super) fn cells(spec: &Spec, problems: &mut Problems) -> Cells {
 
 /// What no scenario can do without.
 fn check_present(spec: &Spec, problems: &mut Problems) {
-    let missing = |field: &&Field| field.is_required() && !spec.written.contains(&field.name);
+    let dispensable = |field: &Field| {
+        programs::need_no_protocol(spec) && ["protocol", "workload"].contains(&field.target)
+    };
+    let missing = |field: &&Field| {
+        field.is_required() && !spec.written.contains(&field.name) && !dispensable(field)
+    };
     for field in SCHEMA.top.iter().filter(missing) {
         let help = match &field.shape {
             Shape::Workload => {
@@ -217,7 +224,10 @@ impl Resolver<'_> {
         selection: &[usize],
         lines: &mut Vec<String>,
     ) -> Option<(&'static str, Arc<dyn Prepared>)> {
-        let kind = self.spec.get("workload.kind")?;
+        let Some(kind) = self.spec.get("workload.kind") else {
+            // It was required unless programs of others are at both ends.
+            return Some((foreign::WORKLOAD, Arc::new(foreign::NoWorkload)));
+        };
         let name = factors::text(&kind.pick(selection).chosen);
         let workload = trackbed_workloads::find(&name)?;
         let parameters = workload.parameters();

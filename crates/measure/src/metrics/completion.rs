@@ -10,13 +10,14 @@ use super::Metric;
 
 pub(super) const COMPLETION_MS: Metric = Metric {
     name: "completion_ms",
-    help: "from the start of the measured part, connection set-up included, to the last answer or \
-           the last byte of the transfer; with several phones one sample each, from the phone's \
+    help: "from the start of the measured part, connection set-up included, to the last answer, the \
+           last byte of the transfer or the end of a client's command; with several phones one sample each, from the phone's \
            first attempt to connect",
     compute: |records| spans(records).values().map(|span| span.as_secs_f64() * 1e3).collect(),
 };
 
-/// The time that each phone took, for the phones that got an answer or a transfer.
+/// The time that each phone took, for the phones that got an answer or a transfer, or came to
+/// their end.
 pub(super) fn spans(records: &[Record]) -> BTreeMap<u32, Duration> {
     let mut start = None;
     let mut first_attempts = BTreeMap::new();
@@ -27,7 +28,9 @@ pub(super) fn spans(records: &[Record]) -> BTreeMap<u32, Duration> {
             Event::ConnectStarted { phone, .. } => {
                 first_attempts.entry(phone).or_insert(record.at);
             }
-            Event::Answered { phone, .. } | Event::Transferred { phone, .. } => {
+            Event::Answered { phone, .. }
+            | Event::Transferred { phone, .. }
+            | Event::Completed { phone } => {
                 ends.insert(phone, record.at);
             }
             _ => {}

@@ -17,7 +17,11 @@ pub(super) const THROUGHPUT_MBPS: Metric = Metric {
         let bytes = useful_bytes(records);
         let rate =
             |(phone, span): (&u32, &Duration)| mbps(bytes.get(phone).copied().unwrap_or(0), *span);
-        spans(records).iter().filter_map(rate).collect()
+        // What a client sends that is not ours is not known.
+        let ours = |(phone, _): &(&u32, &Duration)| {
+            !records.iter().any(|record| record.event == Event::Completed { phone: **phone })
+        };
+        spans(records).iter().filter(ours).filter_map(rate).collect()
     },
 };
 

@@ -89,8 +89,8 @@ impl Identity {
     }
 }
 
-/// The name that every certificate is for (RFC 6761: `.test` is never a real one).
-pub(crate) const SERVER_NAME: &str = "server.trackbed.test";
+/// The name that every server's certificate must be for (RFC 6761: `.test` is never a real one).
+pub const SERVER_NAME: &str = "server.trackbed.test";
 
 fn certify(key: &impl rcgen::SigningKey) -> Result<CertificateDer<'static>, String> {
     let mut params = CertificateParams::new([SERVER_NAME.to_owned()]).map_err(|e| e.to_string())?;

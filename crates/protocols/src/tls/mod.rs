@@ -14,10 +14,9 @@ use trackbed_substrate::Entropy;
 use crate::config::{ClientConfig, ServerConfig, TlsParameters};
 use crate::error::{Error, Result, Step};
 use crate::observer::Observer;
-use crate::security::{Handshake, Security, TlsVersion};
+use crate::security::{Handshake, KeyExchange, Security, TlsVersion};
 use identity::Identity;
-pub(crate) use identity::SERVER_NAME;
-pub use identity::Trust;
+pub use identity::{SERVER_NAME, Trust};
 pub(crate) use provider::{Randomness, meaning};
 
 /// What a protocol says to TLS about itself.
@@ -52,6 +51,7 @@ impl TlsClient {
     /// Prepares the client side of `profile` for a host with this `entropy`.
     pub(crate) fn new(profile: Profile, entropy: Entropy, config: &ClientConfig) -> Result<Self> {
         let versions = profile.versions_of(&config.tls)?;
+        profile.check_key_exchange(&config.tls, &entropy)?;
         let trust = config.trust.as_ref().ok_or_else(|| {
             profile.unsupported("it is encrypted: set `trust` to what the server's handle returns")
         })?;
@@ -87,6 +87,7 @@ impl TlsServer {
     /// Prepares the server side of `profile` for a host with this `entropy`, with a new identity.
     pub(crate) fn new(profile: Profile, entropy: Entropy, config: &ServerConfig) -> Result<Self> {
         let versions = profile.versions_of(&config.tls)?;
+        profile.check_key_exchange(&config.tls, &entropy)?;
         let randomness = Randomness::new(entropy);
         let identity = Identity::new(&randomness)
             .map_err(|reason| Error::lasting(profile.protocol, Step::Listen, reason))?;
@@ -126,6 +127,16 @@ impl Profile {
             return Err(self.unsupported(&advice));
         }
         Ok(versions)
+    }
+
+    /// In virtual time a key must come from the seed.
+    fn check_key_exchange(&self, tls: &TlsParameters, entropy: &Entropy) -> Result<()> {
+        match (tls.key_exchange, entropy) {
+            (KeyExchange::P256, Entropy::Seeded(_)) => {
+                Err(self.unsupported("its P-256 keys cannot come from a seed: use X25519"))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn unsupported(&self, advice: &str) -> Error {

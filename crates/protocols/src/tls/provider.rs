@@ -21,7 +21,7 @@ use trackbed_substrate::{Entropy, SeededEntropy, wall_clock};
 use x25519_dalek::{PublicKey, StaticSecret};
 
 use crate::config::TlsParameters;
-use crate::security::{CipherSuite, TlsVersion};
+use crate::security::{CipherSuite, KeyExchange, TlsVersion};
 
 /// Where the randomness of one host's TLS sessions comes from.
 #[derive(Clone, Debug)]
@@ -55,7 +55,10 @@ impl Randomness {
         let mut provider = default_provider();
         provider.cipher_suites = parameters.suites();
         // One group on every substrate, so that the handshake's messages are of the same length.
-        provider.kx_groups = vec![kx_group::X25519];
+        provider.kx_groups = vec![match parameters.key_exchange {
+            KeyExchange::X25519 => kx_group::X25519,
+            KeyExchange::P256 => kx_group::SECP256R1,
+        }];
         if self.seeded.is_some() {
             provider.kx_groups = vec![&SeededX25519];
             provider.secure_random = &SeededRandom;

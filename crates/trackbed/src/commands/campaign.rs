@@ -88,6 +88,7 @@ pub fn execute(scenario: &str, options: &RunOptions) -> anyhow::Result<Finished>
     // Before anything else: the kernel lets only a process with one thread have namespaces.
     let substrate = substrate(options.substrate, &about)?;
     let substrate = &*substrate;
+    substrate.check(&plan).map_err(anyhow::Error::msg)?;
     let (mut directory, mut runs) = open(options.out.as_deref(), &plan, about)?;
     runs.retain(|run| run.run < plan.runs && (run.cell as usize) < plan.cells.len());
 

@@ -14,8 +14,8 @@ use trackbed_core::parameter::Kind;
 use trackbed_core::{Arguments, ByteSize, EventLog, Parameter};
 use trackbed_protocols::Service;
 
-use crate::contract::{Expectation, Prepared, Stage, Workload, WorkloadError};
-use crate::warm_up::WithWarmUp;
+use crate::contract::{Expectation, Prepared, Site, Stage, Workload, WorkloadError};
+use crate::warm_up::{self, WithWarmUp};
 use data::Expected;
 use service::BulkService;
 
@@ -98,6 +98,19 @@ impl Prepared for Transfers {
 
     fn drive(&self, stage: Stage) -> LocalBoxFuture<'_, ()> {
         Box::pin(transfer::drive(Arc::clone(&self.0), stage))
+    }
+
+    fn site(&self) -> Result<Site, String> {
+        match self.0.direction {
+            Direction::Download => {
+                let transfer = service::site_file(self.0.expected.bytes());
+                Ok(Site { files: vec![warm_up::site_file(), transfer] })
+            }
+            Direction::Upload => {
+                Err("only our own server checks what an upload brings: download from this one"
+                    .to_owned())
+            }
+        }
     }
 
     /// How long a transfer takes depends on windows and rates, not on round trips alone.

@@ -1,5 +1,6 @@
 //! The server: it sends the data, or receives and checks it.
 
+use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -11,6 +12,7 @@ use trackbed_protocols::{Body, Error, Request, Response, Service, body};
 use trackbed_substrate::now;
 
 use super::data::{Arrived, Expected, pieces};
+use crate::contract::SiteFile;
 
 /// Answers transfers: `/bulk/{bytes}` with that many bytes, `/bulk/upload/{phone}` with what
 /// became of the data in the request, anything else with 404.
@@ -59,6 +61,14 @@ async fn receive(phone: u32, body: Body, expected: &Expected, log: &EventLog) ->
             answer(400, &serde_json::json!({ "status": "refused", "reason": reason }))
         }
     }
+}
+
+/// The file from which a server that is not ours sends so many bytes.
+pub(super) fn site_file(bytes: u64) -> SiteFile {
+    let content = Arc::new(move |file: &mut dyn io::Write| {
+        pieces(bytes).try_for_each(|piece| file.write_all(&piece))
+    });
+    SiteFile { path: Target::Download(bytes).path(), content }
 }
 
 /// Reads a body to its end; `progress` is called for each piece.

@@ -169,7 +169,7 @@ impl Delivery<'_> {
         });
         let path = path(phone.number, self.message);
         let response = line.exchange(Request { path, body: body::full(content) }).await?;
-        body::collect(response.body, ANSWER_BYTES_MAX).await?;
+        body::collect(response.body, answer_bytes_max(plan)).await?;
         Ok(response.status)
     }
 
@@ -182,5 +182,10 @@ impl Delivery<'_> {
 /// How often a message is sent, on different connections, before it is given up.
 const ATTEMPTS_MAX: u32 = 3;
 
-/// The server's answers are far shorter.
-const ANSWER_BYTES_MAX: usize = 1 << 16;
+/// Our server's answers are far shorter; others send the message back.
+fn answer_bytes_max(plan: &Plan) -> usize {
+    let longest = usize::try_from(plan.payload.longest()).unwrap_or(usize::MAX);
+    longest.max(ANSWER_BYTES)
+}
+
+const ANSWER_BYTES: usize = 1 << 16;

@@ -12,9 +12,9 @@ use trackbed_protocols::Service;
 use super::delivery;
 use super::payload::Payload;
 use super::service::MessageService;
-use crate::contract::{Expectation, Prepared, Stage, WorkloadError};
+use crate::contract::{Expectation, Prepared, Site, Stage, WorkloadError};
 use crate::lines::Policy;
-use crate::warm_up::WithWarmUp;
+use crate::warm_up::{self, WithWarmUp};
 
 /// Messages with everything resolved.
 pub(super) struct Messenger(Arc<Plan>);
@@ -69,6 +69,10 @@ impl Prepared for Messenger {
 
     fn drive(&self, stage: Stage) -> LocalBoxFuture<'_, ()> {
         Box::pin(delivery::drive(Arc::clone(&self.0), stage))
+    }
+
+    fn site(&self) -> Result<Site, String> {
+        Ok(Site { files: vec![warm_up::site_file()] })
     }
 
     fn expectation(&self) -> Option<Expectation> {

@@ -1,0 +1,104 @@
+//! Runs of which an end is a program of others.
+
+mod client;
+mod requirements;
+mod server;
+mod verdict;
+
+use std::sync::Arc;
+
+use trackbed_core::Seed;
+use trackbed_core::event::{Event, Record, Role as End};
+use trackbed_emulator::Clock;
+use trackbed_emulator::namespace::{Interface, NetNamespace};
+use trackbed_programs::{Folder, Used};
+
+use super::conversation::{Job, Role, Start};
+use super::ground::{Closed, Ground, INTERFACE};
+use super::process::Ends;
+use crate::scenario::Cell;
+
+pub(super) use requirements::check;
+pub(super) use verdict::judge;
+
+/// Does a run of `cell` between the ends of `ground`; returns its events and what the links leave
+/// behind. `job` words what ends of ours are told.
+///
+/// # Errors
+/// If an end cannot be started, fails, or ends when it should not.
+pub(super) fn play(
+    ground: Ground,
+    cell: &Cell,
+    seed: &Seed,
+    job: impl Fn(Role) -> Job,
+) -> Result<(Vec<Record>, Closed), String> {
+    let folder = Arc::new(Folder::new().map_err(|why| why.to_string())?);
+    let programs = &cell.endpoint.programs;
+    let (server_job, clients_job) = (job(Role::Server), job(Role::Clients));
+    let mut ends = Ends::prepare(
+        programs.server.is_none().then_some((&ground.server, &server_job)),
+        programs.client.is_none().then_some((&ground.phones, &clients_job)),
+    )?;
+    let server = programs.server.as_ref().map(|program| {
+        set_congestion(&ground.server, cell)?;
+        server::start(program, &ground.server, cell, &folder)
+    });
+    let mut server = server.transpose()?;
+    // Processes have made themselves ready: from here on only the run takes time.
+    let clock = Clock::start();
+    let traffic = ground.open(&cell.network, seed, clock)?;
+    let trust = match &server {
+        Some(server) => Some(server.trust.clone()),
+        None => ends.serve(clock.origin())?,
+    };
+    let watch = || match &mut server {
+        Some(server) => server.running.check().map_err(|why| why.to_string()),
+        None => Ok(()),
+    };
+    let mut records = match &programs.client {
+        Some(command) => {
+            set_congestion(traffic.phones(), cell)?;
+            if let Some(certificate) = trust.filter(|_| programs.server.is_none()) {
+                folder.keep_trust(&certificate).map_err(|why| why.to_string())?;
+            }
+            let place = client::Place { namespace: traffic.phones(), folder: &folder, clock };
+            client::run(command, programs.port(), &place, watch)?
+        }
+        None => {
+            let mut records = ends.drive(&Start { origin: clock.origin(), trust }, watch)?;
+            // Half of the two ends' account would look like the whole.
+            records.retain(|record| !matches!(record.event, Event::Transport { .. }));
+            records
+        }
+    };
+    records.extend(match server {
+        Some(server) => {
+            let stopped = server.running.stop().map_err(|why| why.to_string())?;
+            vec![Record { at: clock.now(), event: used(End::Server, stopped) }]
+        }
+        None => ends.finish()?,
+    });
+    Ok((records, traffic.close()?))
+}
+
+/// What a program's sockets get that asks for nothing else. UDP has no such thing.
+fn set_congestion(namespace: &NetNamespace, cell: &Cell) -> Result<(), String> {
+    let congestion = &cell.endpoint.transport.congestion;
+    let is_tcp = trackbed_tcp::algorithms().iter().any(|known| known.name() == congestion);
+    if !is_tcp {
+        return Ok(());
+    }
+    let everywhere = std::net::Ipv4Addr::UNSPECIFIED.into();
+    let set = namespace.run(|| {
+        Interface::named(INTERFACE)?.add_route_with_congestion((everywhere, 0), congestion)
+    });
+    set.and_then(|set| set).map_err(|why| {
+        format!("this kernel gives no connection the congestion control {congestion}: {why}")
+    })
+}
+
+/// What a program has used, as an event.
+fn used(role: End, used: Used) -> Event {
+    let Used { processor, memory_bytes } = used;
+    Event::Used { role, processor, memory_bytes, dropped_datagrams: 0 }
+}

@@ -1,0 +1,74 @@
+//! A server that is not ours.
+
+use std::sync::Arc;
+
+use trackbed_emulator::namespace::NetNamespace;
+use trackbed_programs::{
+    Certificate, Cipher, Folder, ProgramError, Running, Setup, find_executable,
+};
+use trackbed_protocols::{CipherSuite, Handshake, SERVER_NAME};
+
+use crate::scenario::{Cell, program_version};
+use crate::track::{SERVER, SERVER_ADDRESSES};
+
+/// A program that listens, with its certificate in DER.
+pub(super) struct Server {
+    pub running: Running,
+    pub trust: Vec<u8>,
+}
+
+/// Starts `program` with a certificate and a site, and returns when it listens.
+pub(super) fn start(
+    program: &trackbed_programs::Server,
+    namespace: &NetNamespace,
+    cell: &Cell,
+    folder: &Arc<Folder>,
+) -> Result<Server, String> {
+    let words = |why: ProgramError| why.to_string();
+    let executable = find_executable(&program.executables(), program.package());
+    let executable = executable.map_err(|missing| missing.to_string())?;
+    let names = SERVER_ADDRESSES.map(|address| address.to_string());
+    let names = [SERVER_NAME.to_owned()].into_iter().chain(names);
+    let certificate = Certificate::for_names(names).map_err(words)?;
+    folder.keep_certificate(&certificate).map_err(words)?;
+    let site = cell.workload.site();
+    // A client that is not ours asks for what it likes.
+    let foreign = cell.endpoint.programs.client.is_some();
+    let site = if foreign { site.unwrap_or_default() } else { site? };
+    for file in site.files {
+        folder.publish(&file.path, |output| (file.content)(output)).map_err(words)?;
+    }
+    let launch = program.prepare(&setup(program, cell, folder));
+    let mut running =
+        Running::start(namespace, &executable, &launch, folder, "server").map_err(words)?;
+    running.wait_until_ready(launch.listens).map_err(words)?;
+    Ok(Server { running, trust: certificate.as_der().to_vec() })
+}
+
+fn setup<'a>(
+    program: &trackbed_programs::Server,
+    cell: &Cell,
+    folder: &'a Folder,
+) -> Setup<'a> {
+    let (endpoint, abilities) = (&cell.endpoint, program.abilities());
+    let tls = endpoint.tls.map(program_version);
+    // Where our client offers one cipher, a server that cannot be told takes just that.
+    let told = tls.is_some_and(|tls| abilities.ciphers.contains(&tls));
+    Setup {
+        address: SERVER.ip(),
+        port: program.port(),
+        name: SERVER_NAME,
+        tls,
+        cipher: endpoint.cipher.map(cipher).filter(|_| told),
+        early_data: endpoint.handshake == Handshake::Early,
+        ..folder.setup()
+    }
+}
+
+fn cipher(suite: CipherSuite) -> Cipher {
+    match suite {
+        CipherSuite::Aes128Gcm => Cipher::Aes128Gcm,
+        CipherSuite::Aes256Gcm => Cipher::Aes256Gcm,
+        CipherSuite::ChaCha20Poly1305 => Cipher::ChaCha20Poly1305,
+    }
+}

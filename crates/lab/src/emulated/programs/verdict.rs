@@ -1,0 +1,107 @@
+//! Whether a run with a server that is not ours was what its cell asks for.
+
+use trackbed_core::event::{Event, Record};
+use trackbed_measure::results::Outcome;
+use trackbed_protocols::Handshake;
+
+use crate::scenario::{Cell, Endpoint};
+
+/// Turns an outcome into a failure if the server refused a message, or agreed on something else
+/// than the cell says.
+pub(in super::super) fn judge(cell: &Cell, records: &[Record], outcome: Outcome) -> Outcome {
+    match (&cell.endpoint.programs.server, outcome) {
+        (Some(server), Outcome::Samples(samples)) => {
+            match objection(&cell.endpoint, server.name(), records) {
+                None => Outcome::Samples(samples),
+                Some(why) => Outcome::Failed(why),
+            }
+        }
+        (_, outcome) => outcome,
+    }
+}
+
+fn objection(endpoint: &Endpoint, server: &str, records: &[Record]) -> Option<String> {
+    let refused = records.iter().find_map(|record| match &record.event {
+        // Our own server refuses on purpose what it is meant to refuse; others take everything.
+        Event::Answered { phone, message, status } if !(200..300).contains(status) => {
+            Some(format!("{server} answered message {message} of phone {phone} with {status}"))
+        }
+        Event::Secured { suite, .. } if !is_wanted(endpoint, suite) => {
+            Some(format!("{server} agreed on {suite}, which is not what the cell asks for"))
+        }
+        _ => None,
+    });
+    refused.or_else(|| {
+        let secured = |record: &Record| match record.event {
+            Event::Secured { resumed, early, .. } => Some((resumed, early)),
+            _ => None,
+        };
+        let mut secured = records.iter().filter_map(secured).peekable();
+        secured.peek()?;
+        // A single ticket may be lost or used up; where none ever works, the server has none.
+        match endpoint.handshake {
+            Handshake::New => None,
+            Handshake::Resumed => (!secured.any(|(resumed, _)| resumed))
+                .then(|| format!("{server} has not resumed a single session")),
+            Handshake::Early => (!secured.any(|(_, early)| early))
+                .then(|| format!("{server} has not taken early data a single time")),
+        }
+    })
+}
+
+/// Whether `suite`, in the words of [`Event::Secured`], has the version and cipher of the cell.
+fn is_wanted(endpoint: &Endpoint, suite: &str) -> bool {
+    let mut words = suite.split_whitespace().skip(1);
+    let (version, cipher) = (words.next(), words.next());
+    endpoint.tls.is_none_or(|wanted| version == Some(wanted.name()))
+        && endpoint.cipher.is_none_or(|wanted| cipher == Some(wanted.name()))
+}
+
+#[cfg(test)]
+mod tests {
+    use trackbed_core::Time;
+
+    use super::*;
+    use crate::scenario::{self, Source};
+
+    fn objections(settings: &str, events: &[Event]) -> Option<String> {
+        let text = format!(
+            "protocol = \"http2\"\nserver = \"nginx\"\n{settings}\n[link]\ndelay = \"5 ms\"\n\
+             [workload]\nkind = \"messages\"\n"
+        );
+        let source = Source::Text { name: "test".to_owned(), text };
+        let plan = scenario::load(&source, &[]).unwrap_or_else(|why| panic!("{why}"));
+        let records: Vec<Record> =
+            events.iter().map(|event| Record { at: Time::ZERO, event: event.clone() }).collect();
+        objection(&plan.cells[0].endpoint, "nginx", &records)
+    }
+
+    fn secured(suite: &str, resumed: bool, early: bool) -> Event {
+        Event::Secured { phone: 0, connection: 0, suite: suite.to_owned(), resumed, early }
+    }
+
+    #[test]
+    fn what_was_negotiated_must_be_what_the_cell_says() {
+        let pinned = "tls = \"1.2\"\ncipher = \"aes256gcm\"";
+        assert_eq!(objections(pinned, &[secured("TLS 1.2 aes256gcm", false, false)]), None);
+        for other in ["TLS 1.3 aes256gcm", "TLS 1.2 aes128gcm"] {
+            assert!(objections(pinned, &[secured(other, false, false)]).is_some(), "{other}");
+        }
+        assert_eq!(objections("", &[secured("TLS 1.3 chacha20poly1305", false, false)]), None);
+    }
+
+    #[test]
+    fn a_handshake_that_never_happens_and_a_refused_message_are_told() {
+        let full = secured("TLS 1.3 aes128gcm", false, false);
+        let resumed = secured("TLS 1.3 aes128gcm", true, false);
+        let early = secured("TLS 1.3 aes128gcm", true, true);
+        let resume = "handshake = \"resumed\"";
+        assert!(objections(resume, std::slice::from_ref(&full)).is_some());
+        assert_eq!(objections(resume, &[full, resumed.clone()]), None);
+        assert!(objections("handshake = \"early\"", &[resumed]).is_some());
+        assert_eq!(objections("handshake = \"early\"", &[early]), None);
+        let answered = |status| Event::Answered { phone: 0, message: 0, status };
+        assert_eq!(objections("", &[answered(200)]), None);
+        assert!(objections("", &[answered(404)]).is_some(), "our own server may, nginx may not");
+    }
+}

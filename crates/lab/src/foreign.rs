@@ -1,0 +1,86 @@
+//! What stands for a protocol and a workload where programs of others at both ends bring their own.
+
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use futures_core::future::LocalBoxFuture;
+use trackbed_core::EventLog;
+use trackbed_protocols::{
+    Capabilities, ClientConfig, Dialer, Error, Handshake, Protocol, Request, Response,
+    ServerConfig, ServerHandle, Service, TlsVersion, Transport, body,
+};
+use trackbed_substrate::Host;
+use trackbed_workloads::{Expectation, Prepared, Site, Stage};
+
+/// Whatever two programs speak with each other.
+pub(crate) const PROTOCOL: &dyn Protocol = &Foreign;
+
+/// The name of the workload that such programs bring.
+pub(crate) const WORKLOAD: &str = "command";
+
+struct Foreign;
+
+impl Protocol for Foreign {
+    fn name(&self) -> &'static str {
+        "other"
+    }
+
+    fn summary(&self) -> &'static str {
+        "whatever two programs speak with each other"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            transport: Transport::Tcp,
+            tls: TlsVersion::ALL,
+            handshakes: &[Handshake::New],
+            multiplexed: false,
+        }
+    }
+
+    fn serve(
+        &self,
+        _: Arc<dyn Host>,
+        _: SocketAddr,
+        _: &ServerConfig,
+        _: Rc<dyn Service>,
+    ) -> Result<ServerHandle, Error> {
+        Err(unspoken())
+    }
+
+    fn dialer(&self, _: Arc<dyn Host>, _: &ClientConfig) -> Result<Rc<dyn Dialer>, Error> {
+        Err(unspoken())
+    }
+}
+
+fn unspoken() -> Error {
+    let advice = "our own ends do not speak it: write protocol = \"http2\"".to_owned();
+    Error::Unsupported { protocol: PROTOCOL.name(), advice }
+}
+
+/// What our own ends do where there are none.
+pub(crate) struct NoWorkload;
+
+impl Prepared for NoWorkload {
+    fn phones(&self) -> u32 {
+        1
+    }
+
+    fn service(&self, _: EventLog) -> Rc<dyn Service> {
+        let refuse = |_: Request| std::future::ready(Response { status: 404, body: body::empty() });
+        Rc::new(refuse)
+    }
+
+    fn drive(&self, _: Stage) -> LocalBoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
+    fn site(&self) -> Result<Site, String> {
+        Ok(Site::default())
+    }
+
+    fn expectation(&self) -> Option<Expectation> {
+        None
+    }
+}
