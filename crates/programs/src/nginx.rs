@@ -94,6 +94,7 @@ fn configure(setup: &Setup<'_>) -> String {
          events {{ worker_connections 4096; }}\n\
          http {{\n\
          access_log off;\n\
+         log_not_found off;\n\
          {temporary}\
          default_type application/octet-stream;\n\
          sendfile on;\n\

@@ -84,6 +84,7 @@ impl Running {
     /// If it ends before, or does not listen within ten seconds.
     pub fn wait_until_ready(&mut self, wanted: Listens) -> Result<(), ProgramError> {
         let begin = Clock::start();
+        let mut period = PERIOD;
         while !is_listening(self.enclosure.root(), wanted) {
             self.check()?;
             if begin.now() > READY_MAX {
@@ -94,7 +95,9 @@ impl Running {
                     last_words: self.last_words(),
                 });
             }
-            self.wait_for_end(PERIOD);
+            // The kernel goes through all its sockets for each look.
+            self.wait_for_end(period);
+            period = (period * 2).min(PERIOD_MAX);
         }
         self.before = tree::processor(self.enclosure.root());
         Ok(())
@@ -205,3 +208,4 @@ const SIGTERM: i32 = rustix::process::Signal::TERM.as_raw();
 const READY_MAX: Time = Time::from_millis(10_000);
 const STOP_MAX: Time = Time::from_millis(2_000);
 const PERIOD: Duration = Duration::from_millis(2);
+const PERIOD_MAX: Duration = Duration::from_millis(20);

@@ -56,25 +56,25 @@ pub struct TlsParameters {
     pub versions: Vec<TlsVersion>,
     /// The ciphers in the order of preference, at least one.
     pub ciphers: Vec<CipherSuite>,
-    /// The group of the key exchange.
-    pub key_exchange: KeyExchange,
+    /// The groups of the key exchange in the order of preference, at least one. The first one's
+    /// share goes out with the hello (RFC 8446 section 4.2.8).
+    pub key_exchanges: Vec<KeyExchange>,
 }
 
 impl TlsParameters {
     /// One version and one cipher: what is negotiated can only be this.
     pub fn only(version: TlsVersion, cipher: CipherSuite) -> TlsParameters {
-        let key_exchange = KeyExchange::default();
-        TlsParameters { versions: vec![version], ciphers: vec![cipher], key_exchange }
+        TlsParameters { versions: vec![version], ciphers: vec![cipher], ..TlsParameters::default() }
     }
 }
 
-/// Every version and cipher that is implemented.
+/// Every version and cipher that is implemented, and X25519.
 impl Default for TlsParameters {
     fn default() -> TlsParameters {
         TlsParameters {
             versions: TlsVersion::ALL.to_vec(),
             ciphers: CipherSuite::ALL.to_vec(),
-            key_exchange: KeyExchange::default(),
+            key_exchanges: vec![KeyExchange::default()],
         }
     }
 }

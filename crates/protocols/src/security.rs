@@ -58,14 +58,14 @@ impl CipherSuite {
     }
 }
 
-/// The group in which the peers agree on keys; there is one, so that no hello has to be repeated.
+/// A group in which the peers agree on keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KeyExchange {
     /// X25519 (RFC 7748).
     #[default]
     X25519,
-    /// P-256, also called secp256r1 (RFC 8422), for servers that have nothing else. Not in virtual
-    /// time.
+    /// P-256, also called secp256r1 (RFC 8422), which some servers want for the exchange, and
+    /// OpenSSL in TLS 1.2 for a certificate of that curve. Not in virtual time.
     P256,
 }
 

@@ -55,6 +55,7 @@ Examples:
   trackbed run vru --set protocol=quic,http3 --set workload.phones=100 --runs 10
   trackbed run my.toml --out results --json > results.json
   trackbed run vru --substrate emulated --runs 10    on the kernel, in real time
+  trackbed run vru --substrate emulated --set protocol=http2 --set server=trackbed,nginx
 
 A setting that is given several values becomes an axis: every value is run with every other, and
 each combination is a cell. Run k of every cell meets the same losses and delays, so cells are
@@ -202,6 +203,8 @@ pub enum ListKind {
     Links,
     /// Workloads and their parameters
     Workloads,
+    /// Servers of others, and whether they are installed
+    Programs,
     /// Queues of a link
     Queues,
     /// Congestion controllers of TCP and QUIC

@@ -44,6 +44,7 @@ fn page() -> String {
     let mut page = HEAD.to_owned();
     scenarios(&mut page);
     protocols(&mut page);
+    programs(&mut page);
     ends(&keys, &mut page);
     links(&keys, &mut page);
     workloads(&keys, &mut page);
@@ -78,6 +79,24 @@ fn protocols(page: &mut String) {
         ]
     });
     table(page, ["name", "transport", "TLS", "handshakes", "what it is"], rows);
+}
+
+fn programs(page: &mut String) {
+    page.push_str(
+        "\n## Programs\n\nServers of others, for `server` on the emulated substrate. Each answers a \
+         POST to any path once it has the whole body, and a GET with a file. `trackbed list \
+         programs` says which are installed.\n\n",
+    );
+    let rows = trackbed_programs::registry().iter().map(|program| {
+        [
+            code(program.name()),
+            program.speaks().join(", "),
+            code(program.package().unwrap_or_default()),
+            program.port().to_string(),
+            program.summary().to_owned(),
+        ]
+    });
+    table(page, ["name", "speaks", "Debian package", "port", "what it is"], rows);
 }
 
 /// The keys that stand in no table.

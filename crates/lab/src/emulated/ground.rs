@@ -104,8 +104,12 @@ impl Traffic {
 /// A namespace whose kernel remembers nothing of earlier connections: every run is the first.
 fn machine() -> Result<NetNamespace, NamespaceError> {
     let namespace = NetNamespace::new()?;
-    // A kernel without the setting has no such memory.
-    namespace.run(|| drop(set_sysctl("ipv4/tcp_no_metrics_save", "1")))?;
+    namespace.run(|| {
+        // A kernel without the setting has no such memory.
+        drop(set_sysctl("ipv4/tcp_no_metrics_save", "1"));
+        // The ends of a user who is not root serve port 443 too.
+        drop(set_sysctl("ipv4/ip_unprivileged_port_start", "0"));
+    })?;
     Ok(namespace)
 }
 

@@ -142,9 +142,13 @@ impl Endpoint {
         TlsParameters {
             versions: self.tls.map_or(all.versions, |version| vec![version]),
             ciphers: self.cipher.map_or(all.ciphers, |cipher| vec![cipher]),
-            key_exchange: match &self.programs.server {
-                Some(server) if !server.abilities().x25519 => KeyExchange::P256,
-                _ => all.key_exchange,
+            key_exchanges: match &self.programs.server {
+                None => all.key_exchanges,
+                Some(server) if server.abilities().x25519 => {
+                    vec![KeyExchange::X25519, KeyExchange::P256]
+                }
+                // A share that it does not take would cost a round trip.
+                Some(_) => vec![KeyExchange::P256],
             },
         }
     }

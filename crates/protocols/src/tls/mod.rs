@@ -131,9 +131,11 @@ impl Profile {
 
     /// In virtual time a key must come from the seed.
     fn check_key_exchange(&self, tls: &TlsParameters, entropy: &Entropy) -> Result<()> {
-        match (tls.key_exchange, entropy) {
-            (KeyExchange::P256, Entropy::Seeded(_)) => {
-                Err(self.unsupported("its P-256 keys cannot come from a seed: use X25519"))
+        let is_seeded = matches!(entropy, Entropy::Seeded(_));
+        match &tls.key_exchanges[..] {
+            [] => Err(self.unsupported("no key exchange is allowed: allow X25519")),
+            groups if is_seeded && groups.contains(&KeyExchange::P256) => {
+                Err(self.unsupported("P-256 keys cannot come from a seed: allow X25519 alone"))
             }
             _ => Ok(()),
         }

@@ -54,11 +54,12 @@ impl Randomness {
     pub(crate) fn provider(&self, parameters: &TlsParameters) -> Arc<CryptoProvider> {
         let mut provider = default_provider();
         provider.cipher_suites = parameters.suites();
-        // One group on every substrate, so that the handshake's messages are of the same length.
-        provider.kx_groups = vec![match parameters.key_exchange {
+        // By default one group on every substrate, so that the handshake's messages are of the same length.
+        let group = |key_exchange: &KeyExchange| match key_exchange {
             KeyExchange::X25519 => kx_group::X25519,
             KeyExchange::P256 => kx_group::SECP256R1,
-        }];
+        };
+        provider.kx_groups = parameters.key_exchanges.iter().map(group).collect();
         if self.seeded.is_some() {
             provider.kx_groups = vec![&SeededX25519];
             provider.secure_random = &SeededRandom;

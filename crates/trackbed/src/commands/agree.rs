@@ -23,6 +23,7 @@ pub fn execute(arguments: &AgreeArguments) -> anyhow::Result<Verdict> {
             RunOptions { substrate, out: Some(out.join(name)), ..arguments.options.clone() };
         campaign::execute(&arguments.scenario, &options)
     };
+    campaign::refuse_programs(&arguments.scenario, &arguments.options)?;
     // Namespaces first: the kernel gives them to a process that has never had a second thread.
     let emulated = run(SubstrateArgument::Emulated, "emulated")?;
     let virtually = run(SubstrateArgument::Virtual, "virtual")?;

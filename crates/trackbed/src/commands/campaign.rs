@@ -117,6 +117,17 @@ pub fn execute(scenario: &str, options: &RunOptions) -> anyhow::Result<Finished>
     Ok(Finished { plan, runs, document, directory: path, interrupted })
 }
 
+/// Refuses a scenario that virtual time cannot run, before hours are spent on another substrate.
+///
+/// # Errors
+/// If `scenario` names programs of others.
+pub fn refuse_programs(scenario: &str, options: &RunOptions) -> anyhow::Result<()> {
+    let plan = scenario::load(&Source::named(scenario), &overrides(options))?;
+    let refused = Virtual::new().check(&plan).is_err();
+    anyhow::ensure!(!refused, "programs of others do not run in virtual time: nothing to compare");
+    Ok(())
+}
+
 /// Everything that is to be run, and how.
 struct Whole<'a> {
     plan: &'a Plan,

@@ -27,6 +27,7 @@ fn overview() -> String {
         ("scenarios", ListKind::Scenarios),
         ("protocols", ListKind::Protocols),
         ("workloads", ListKind::Workloads),
+        ("programs", ListKind::Programs),
         ("links", ListKind::Links),
         ("queues", ListKind::Queues),
         ("congestion", ListKind::Congestion),
@@ -50,6 +51,7 @@ fn section(kind: ListKind) -> Table {
                 .iter()
                 .map(|workload| (workload.name(), workload.summary().to_owned())),
         ),
+        ListKind::Programs => programs(),
         ListKind::Congestion => congestion(),
         ListKind::Metrics => pairs(
             ["metric", "what it says"],
@@ -113,6 +115,22 @@ fn models(is_wanted: impl Fn(&str) -> bool) -> Table {
         for model in others {
             table.row([&key.path, &model.example, &model.help]);
         }
+    }
+    table
+}
+
+fn programs() -> Table {
+    let titles = ["program", "speaks", "Debian package", "installed", "what it is"];
+    let mut table = Table::new(titles.map(|title| (title, Align::Left)));
+    for program in trackbed_programs::registry() {
+        let found = trackbed_programs::find_executable(&program.executables(), program.package());
+        table.row([
+            program.name().to_owned(),
+            program.speaks().join(" "),
+            program.package().unwrap_or("-").to_owned(),
+            found.map_or_else(|_| "no".to_owned(), |path| path.display().to_string()),
+            program.summary().to_owned(),
+        ]);
     }
     table
 }

@@ -1,0 +1,66 @@
+//! Clients of others, against servers of others and against ours.
+
+use super::support::{Scratch, metric};
+
+fn scenario(ends: &str) -> String {
+    format!("{ends}\nruns = 2\n[link]\ndelay = \"20 ms\"\n")
+}
+
+/// Each of the two clients takes TCP's handshake, that of TLS 1.3, MQTT's, and one exchange: eight
+/// round trips of 40 ms.
+#[test]
+fn a_message_goes_through_mosquitto_over_tls() {
+    let options = "-h {address} -p {port} --cafile {certificate} -t warning";
+    let ends = format!(
+        "server = \"mosquitto\"\nclient-command = '''sh -c \"mosquitto_pub {options} -m hello -r -q 1 \
+         && test \\\"$(mosquitto_sub {options} -C 1 -W 20)\\\" = hello\"'''"
+    );
+    let programs = ["mosquitto", "mosquitto_pub", "mosquitto_sub"];
+    let Some(scratch) = Scratch::new("mqtt", &programs, &scenario(&ends)) else { return };
+    let unpinned = scratch.cells(&[]);
+    let pinned = scratch.cells(&["--set", "tls=1.2", "--set", "cipher=aes128gcm"]);
+    for cell in unpinned.iter().chain(&pinned) {
+        assert!(metric(cell, "completion_ms", "min") >= 320.0, "{cell}");
+        assert!(metric(cell, "client_memory_bytes", "min") > 1e6, "{cell}");
+        assert!(metric(cell, "server_cpu_ms", "min") > 0.0, "{cell}");
+    }
+}
+
+/// DTLS 1.2 with its cookie takes three round trips, the request one (RFC 6347 section 4.2.1).
+#[test]
+fn a_resource_is_fetched_from_coap_server_over_dtls() {
+    let ends = "server = \"coap-server\"\nclient-command = '''sh -c \"coap-client-openssl -m get \
+                -R {certificate} -B 20 coaps://{address}:{port}/ | grep -q libcoap\"'''";
+    let programs = ["coap-server", "coap-client-openssl"];
+    let Some(scratch) = Scratch::new("coap", &programs, &scenario(ends)) else { return };
+    for cell in scratch.cells(&[]) {
+        assert!(metric(&cell, "completion_ms", "min") >= 160.0, "{cell}");
+    }
+}
+
+/// `curl` trusts the certificate of our server by its name, and gets all of it.
+#[test]
+fn curl_fetches_from_our_server_and_from_nginx() {
+    let ends = "protocol = \"http2\"\nserver = [\"trackbed\", \"nginx\"]\n\
+                client-command = '''sh -c \"curl -sf --cacert {certificate} --resolve \
+                {name}:{port}:{address} https://{name}:{port}/warm-up | grep -q warm\"'''";
+    let text = scenario(ends) + "[workload]\nkind = \"messages\"\n";
+    let Some(scratch) = Scratch::new("curl", &["nginx", "curl"], &text) else { return };
+    let cells = scratch.cells(&[]);
+    assert_eq!(cells.len(), 2);
+    for cell in cells {
+        // TCP, TLS and the request.
+        assert!(metric(&cell, "completion_ms", "min") >= 120.0, "{cell}");
+        assert!(cell["metrics"]["throughput_mbps"].is_null(), "nobody knows: {cell}");
+    }
+}
+
+#[test]
+fn the_kernel_gives_programs_the_congestion_control_of_the_cell() {
+    let ends = "protocol = \"http2\"\nserver = \"nginx\"\ncongestion = \"reno\"\n\
+                client-command = '''sh -c \"curl -sk https://{address}:{port}/ -o /dev/null & \
+                sleep 0.1; ss -tin | grep -q reno\"'''";
+    let text = scenario(ends) + "[workload]\nkind = \"messages\"\n";
+    let Some(scratch) = Scratch::new("congestion", &["nginx", "curl", "ss"], &text) else { return };
+    scratch.cells(&["--set", "link.delay=100ms"]);
+}

@@ -1,0 +1,106 @@
+//! Our clients against the web servers of others.
+
+use super::support::{Scratch, factor, metric};
+
+const LINK: &str = "[link]\nrate = \"50 Mbit/s\"\ndelay = \"10 ms\"\nloss = \"2 %\"\n";
+const MESSAGES: &str = "[workload]\nkind = \"messages\"\ncount = 5\n";
+
+/// Each exchange takes a round trip of 20 ms, and so do TCP's handshake and that of TLS 1.3.
+#[test]
+fn messages_over_http_2_are_answered_through_loss_on_new_and_resumed_connections() {
+    let servers = "server = [\"nginx\", \"nghttpd\", \"caddy\"]\n";
+    let scenario = format!(
+        "protocol = \"http2\"\n{servers}handshake = [\"new\", \"resumed\"]\nruns = 2\n\
+         {LINK}{MESSAGES}"
+    );
+    let Some(scratch) = Scratch::new("http2", &["nginx", "nghttpd", "caddy"], &scenario) else {
+        return;
+    };
+    let cells = scratch.cells(&[]);
+    assert_eq!(cells.len(), 6);
+    for cell in &cells {
+        assert_eq!(metric(cell, "answered_count", "mean"), 5.0, "{cell}");
+        assert!(metric(cell, "rtt_ms", "min") >= 20.0, "{cell}");
+        assert!(metric(cell, "completion_ms", "min") >= 140.0, "{cell}");
+        let resumed = if factor(cell, "handshake") == "resumed" { 1.0 } else { 0.0 };
+        assert_eq!(metric(cell, "resumed_ratio", "mean"), resumed, "{cell}");
+        assert!(metric(cell, "server_cpu_ms", "min") > 0.0, "{cell}");
+        assert!(metric(cell, "server_memory_bytes", "min") > 1e6, "{cell}");
+    }
+    assert!(scratch.left_over().is_empty(), "{:?}", scratch.left_over());
+}
+
+/// QUIC takes one round trip for its handshake, and none with early data.
+#[test]
+fn messages_over_http_3_are_answered_by_caddy() {
+    let scenario = format!(
+        "protocol = \"http3\"\nserver = \"caddy\"\n\
+         handshake = [\"new\", \"resumed\", \"early\"]\nruns = 2\n{LINK}{MESSAGES}"
+    );
+    let Some(scratch) = Scratch::new("http3", &["caddy"], &scenario) else { return };
+    let cells = scratch.cells(&[]);
+    assert_eq!(cells.len(), 3);
+    for cell in &cells {
+        let (least, resumed, early) = match factor(cell, "handshake") {
+            "new" => (120.0, 0.0, 0.0),
+            "resumed" => (120.0, 1.0, 0.0),
+            _ => (100.0, 1.0, 1.0),
+        };
+        assert_eq!(metric(cell, "answered_count", "mean"), 5.0, "{cell}");
+        assert!(metric(cell, "completion_ms", "min") >= least, "{cell}");
+        assert_eq!(metric(cell, "resumed_ratio", "mean"), resumed, "{cell}");
+        if early == 1.0 {
+            assert_eq!(metric(cell, "early_data_ratio", "max"), early, "{cell}");
+        }
+    }
+}
+
+/// A run with another version or cipher than its cell says fails, so it is enough that none does.
+#[test]
+fn versions_and_ciphers_are_those_of_the_cell() {
+    let scenario = format!(
+        "protocol = \"http2\"\nserver = [\"nginx\", \"nghttpd\", \"caddy\"]\n\
+         runs = 1\ntls = [\"1.2\", \"1.3\"]\ncipher = [\"aes128gcm\", \"aes256gcm\"]\n\
+         [link]\ndelay = \"1 ms\"\n{MESSAGES}"
+    );
+    let programs = ["nginx", "nghttpd", "caddy"];
+    let Some(scratch) = Scratch::new("pinned", &programs, &scenario) else { return };
+    assert_eq!(scratch.cells(&[]).len(), 12);
+    let early = ["--set", "server=nginx", "--set", "tls=1.3", "--set", "handshake=early"];
+    for cell in scratch.cells(&early) {
+        assert_eq!(metric(&cell, "early_data_ratio", "mean"), 1.0, "{cell}");
+    }
+}
+
+/// A megabyte on 100 Mbit/s takes 80 ms: a server that answers before it has all would be faster.
+#[test]
+fn an_answer_comes_when_the_whole_message_is_there() {
+    let scenario = "protocol = \"http2\"\nserver = [\"nginx\", \"nghttpd\", \"caddy\"]\n\
+                    runs = 1\n[link]\nrate = \"100 Mbit/s\"\ndelay = \"1 ms\"\n\
+                    [workload]\nkind = \"messages\"\ncount = 2\nsize = \"1 MB\"\n";
+    let programs = ["nginx", "nghttpd", "caddy"];
+    let Some(scratch) = Scratch::new("whole", &programs, scenario) else { return };
+    for cell in scratch.cells(&[]).iter().chain(&scratch.cells(&HTTP3)) {
+        assert!(metric(cell, "rtt_ms", "min") >= 80.0, "{cell}");
+        assert_eq!(metric(cell, "answered_count", "min"), 2.0, "{cell}");
+    }
+}
+
+/// The digest of what arrives is checked by the workload.
+#[test]
+fn a_download_from_each_server_arrives_intact_and_no_faster_than_the_link() {
+    let scenario = "protocol = \"http2\"\nserver = [\"nginx\", \"nghttpd\", \"caddy\"]\n\
+                    runs = 1\n[link]\nrate = \"20 Mbit/s\"\ndelay = \"5 ms\"\nloss = \"0.5 %\"\n\
+                    [workload]\nkind = \"bulk\"\nsize = \"500 kB\"\n";
+    let programs = ["nginx", "nghttpd", "caddy"];
+    let Some(scratch) = Scratch::new("bulk", &programs, scenario) else { return };
+    for cell in scratch.cells(&[]).iter().chain(&scratch.cells(&HTTP3)) {
+        assert!(metric(cell, "throughput_mbps", "max") < 20.0, "{cell}");
+        assert!(metric(cell, "completion_ms", "min") >= 200.0, "{cell}");
+    }
+    let refused = scratch.run(&["--set", "workload.direction=upload"]);
+    assert_eq!(refused.status, 2);
+    assert!(refused.stderr.contains("only our own server checks"), "{}", refused.stderr);
+}
+
+const HTTP3: [&str; 4] = ["--set", "protocol=http3", "--set", "server=caddy"];

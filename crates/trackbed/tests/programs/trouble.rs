@@ -1,0 +1,135 @@
+//! Programs that are missing, end, hang or are killed.
+
+use std::process::Stdio;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::support::{Ended, Scratch, descendants, eventually, is_alive, trackbed};
+
+fn scenario(ends: &str) -> String {
+    format!(
+        "protocol = \"http2\"\n{ends}\nruns = 2\n[link]\ndelay = \"100 ms\"\n\
+         [workload]\nkind = \"messages\"\n"
+    )
+}
+
+fn kill(pid: u32) {
+    let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    kill_process(pid, Signal::KILL).unwrap();
+}
+
+#[test]
+fn a_missing_program_is_told_with_its_package_before_anything_runs() {
+    let text = scenario("client-command = \"h2load https://{address}/\"");
+    let Some(scratch) = Scratch::new("missing", &[], &text) else { return };
+    let ended = Ended::from(scratch.command(&[]).env("PATH", "/nowhere").output().unwrap());
+    assert_eq!(ended.status, 2, "{}", ended.stderr);
+    assert!(ended.stderr.contains("apt install nghttp2-client"), "{}", ended.stderr);
+    assert!(!scratch.0.join("out").exists(), "nothing was run");
+}
+
+#[test]
+fn virtual_time_refuses_programs_and_says_where_they_run() {
+    let Some(scratch) = Scratch::new("virtual", &[], &scenario("server = \"nginx\"")) else {
+        return;
+    };
+    let ended = Ended::from(trackbed(&scratch.0).args(["run", "a.toml"]).output().unwrap());
+    assert_eq!(ended.status, 2, "{}", ended.stderr);
+    assert!(ended.stderr.contains("--substrate emulated"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_server_that_ends_at_once_is_told_with_its_last_words() {
+    let text = scenario("server-command = \"sh -c 'echo out of luck >&2; exit 3'\"");
+    let Some(scratch) = Scratch::new("ends", &[], &text) else { return };
+    let ended = scratch.run(&[]);
+    assert_eq!(ended.status, 1);
+    let all = ended.stdout + &ended.stderr;
+    assert!(all.contains("exit status: 3") && all.contains("out of luck"), "{all}");
+    assert!(scratch.left_over().is_empty());
+}
+
+#[test]
+fn a_client_that_fails_fails_its_run_and_one_that_hangs_is_ended() {
+    let text = scenario("client-command = \"false\"\nclient-timeout = \"200 ms\"");
+    let Some(scratch) = Scratch::new("client", &[], &text) else { return };
+    let failed = scratch.run(&["--set", "protocol=tcp"]);
+    assert_eq!(failed.status, 1);
+    assert!(failed.stderr.contains("false ended (exit status: 1)"), "{}", failed.stderr);
+    let hung = scratch.run(&["--set", "protocol=tcp", "--set", "client-command=sleep 1000"]);
+    assert_eq!(hung.status, 1);
+    assert!(hung.stderr.contains("sleep has not ended within 200 ms"), "{}", hung.stderr);
+}
+
+#[test]
+fn a_server_that_never_listens_is_given_up() {
+    let Some(scratch) = Scratch::new("deaf", &[], &scenario("server-command = \"sleep 1000\""))
+    else {
+        return;
+    };
+    let ended = scratch.run(&["--runs", "1"]);
+    assert_eq!(ended.status, 1);
+    assert!(ended.stderr.contains("does not listen on TCP port 443"), "{}", ended.stderr);
+}
+
+/// The shell ignores the order to stop; the broker is its child, and has another.
+#[test]
+fn a_server_that_does_not_stop_is_ended_and_its_run_counts() {
+    let ends = "client-command = \"true\"\nserver-command = '''sh -c \"trap : TERM; mosquitto -p \
+                {port} & while :; do wait; sleep 1; done\"'''";
+    let Some(scratch) = Scratch::new("stubborn", &["mosquitto"], &scenario(ends)) else { return };
+    let mut command = scratch.command(&["--runs", "1"]);
+    command.env("PATH", "/usr/sbin:/usr/bin:/bin").stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let root = child.id();
+    let inside = eventually("the broker is there", || {
+        let all = descendants(root);
+        all.iter().any(|(_, name)| name == "mosquitto").then_some(all)
+    });
+    let ended = Ended::from(child.wait_with_output().unwrap());
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    assert!(inside.iter().all(|(pid, _)| !is_alive(*pid)), "{inside:?}");
+}
+
+#[test]
+fn a_server_that_dies_fails_its_run_and_no_other() {
+    let text = scenario("server = \"nginx\"");
+    let Some(scratch) = Scratch::new("dies", &["nginx"], &text) else { return };
+    let mut command = scratch.command(&[]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let root = child.id();
+    let master = eventually("nginx and the clients are there", || {
+        let all = descendants(root);
+        let clients = all.iter().any(|(_, name)| name == "exe" || name == "trackbed");
+        let nginx = all.iter().filter(|(_, name)| name == "nginx").collect::<Vec<_>>();
+        (clients && nginx.len() == 2).then(|| nginx[0].0)
+    });
+    kill(master);
+    let ended = Ended::from(child.wait_with_output().unwrap());
+    assert_eq!(ended.status, 1, "{}", ended.stderr);
+    let cell = &ended.cells()[0];
+    assert_eq!((&cell["failed"], &cell["metrics"]["completion_ms"]["n"]), (&1.into(), &1.into()));
+    assert!(ended.stderr.contains("nginx ended"), "{}", ended.stderr);
+}
+
+#[test]
+fn nothing_outlives_a_campaign_that_is_killed() {
+    let text = scenario("server = \"nginx\"");
+    let Some(scratch) = Scratch::new("killed", &["nginx"], &text) else { return };
+    let mut command = scratch.command(&[]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let root = child.id();
+    let inside = eventually("nginx is there", || {
+        let all = descendants(root);
+        let nginx = all.iter().filter(|(_, name)| name == "nginx").count();
+        (nginx == 2).then_some(all)
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    for (pid, name) in inside {
+        eventually(&format!("{name} is gone"), || (!is_alive(pid)).then_some(()));
+    }
+    assert_eq!(scratch.left_over().len(), 1, "killed before it could tidy up");
+    scratch.cells(&["--runs", "1"]);
+    assert!(scratch.left_over().is_empty(), "the next one does");
+}
