@@ -1,5 +1,7 @@
 //! Programs from outside that some tests use.
 
+use std::env;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// A program and the Debian package that holds it.
@@ -8,8 +10,19 @@ pub struct Tool {
     package: &'static str,
 }
 
-/// What tests use where it is there: `capinfos` and `tshark` read our captures back.
-pub const TOOLS: &[Tool] = &[Tool { program: "tshark", package: "tshark" }];
+/// What tests use where it is there: `capinfos` and `tshark` read our captures back; the others are
+/// servers and clients at the ends of a run.
+pub const TOOLS: &[Tool] = &[
+    Tool { program: "tshark", package: "tshark" },
+    Tool { program: "nginx", package: "nginx" },
+    Tool { program: "nghttpd", package: "nghttp2-server" },
+    Tool { program: "caddy", package: "caddy" },
+    Tool { program: "mosquitto", package: "mosquitto" },
+    Tool { program: "mosquitto_pub", package: "mosquitto-clients" },
+    Tool { program: "coap-server-openssl", package: "libcoap3-bin" },
+    Tool { program: "curl", package: "curl" },
+    Tool { program: "ss", package: "iproute2" },
+];
 
 /// Installs what is missing if this is Debian, as root; otherwise says what will be skipped.
 pub fn provide() -> Result<(), String> {
@@ -29,20 +42,19 @@ pub fn provide() -> Result<(), String> {
         }
     }
     let message = format!("missing Debian packages: {}", missing.join(" "));
-    if std::env::var_os("CI").is_some_and(|value| value == "true") {
+    if env::var_os("CI").is_some_and(|value| value == "true") {
         return Err(format!("{message} (CI=true allows no skipped test)"));
     }
     eprintln!("    {message}; the tests that use them will be skipped");
     Ok(())
 }
 
+/// Whether it is in a folder of `PATH`, or of those where Debian keeps servers. Servers are not
+/// called: some start when they do not understand what they are asked.
 fn is_there(program: &str) -> bool {
-    Command::new(program)
-        .arg("--version")
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok()
+    let path = env::var_os("PATH").unwrap_or_default();
+    let servers = ["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from);
+    env::split_paths(&path).chain(servers).any(|folder| folder.join(program).is_file())
 }
 
 fn is_root() -> bool {

@@ -81,6 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[expect(clippy::zombie_processes, reason = "who else buries it is what is tested")]
     fn a_child_is_buried_once_with_its_status_and_what_its_own_children_used() {
         // The shell waits for what it has started; each takes a while of the processor.
         let work = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done";

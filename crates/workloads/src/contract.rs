@@ -77,8 +77,11 @@ pub struct SiteFile {
     /// Its path in a URL, which begins with a slash.
     pub path: String,
     /// Writes its content.
-    pub content: Arc<dyn Fn(&mut dyn io::Write) -> io::Result<()> + Send + Sync>,
+    pub content: Arc<WriteContent>,
 }
+
+/// What writes the content of a file.
+pub type WriteContent = dyn Fn(&mut dyn io::Write) -> io::Result<()> + Send + Sync;
 
 /// What the clients of a run have to work with.
 pub struct Stage {

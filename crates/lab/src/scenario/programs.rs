@@ -170,8 +170,8 @@ pub(super) fn parameters() -> [Parameter; 5] {
     ]
 }
 
-const SERVER: &str = "who answers (emulated substrate): `trackbed`, a program of the list below, \
-                      or `command` for the server-command; without it that, or ours";
+const SERVER: &str = "who answers (emulated substrate): `trackbed`, a program \
+                      (`trackbed list programs`), or `command` for the server-command; without it that, or ours";
 const SERVER_COMMAND: &str = "a server of your own, as words without a shell; {address} {port} \
                               {name} {certificate} {key} {directory} {site} stand for its own";
 const CLIENT: &str = "who asks (emulated substrate): `trackbed`, or `command` for the \

@@ -55,12 +55,20 @@ fn curl_fetches_from_our_server_and_from_nginx() {
     }
 }
 
+/// The shell looks at the sockets as long as `curl` runs.
 #[test]
 fn the_kernel_gives_programs_the_congestion_control_of_the_cell() {
-    let ends = "protocol = \"http2\"\nserver = \"nginx\"\ncongestion = \"reno\"\n\
-                client-command = '''sh -c \"curl -sk https://{address}:{port}/ -o /dev/null & \
-                sleep 0.1; ss -tin | grep -q reno\"'''";
+    let ends = "protocol = \"http2\"\nserver = \"nginx\"\nclient-command = '''sh -c \"curl -sk \
+                https://{address}:{port}/ -o /dev/null & while kill -0 $!; do ss -tin | grep -q \
+                ' reno ' && exit 0; done; exit 9\"'''";
     let text = scenario(ends) + "[workload]\nkind = \"messages\"\n";
     let Some(scratch) = Scratch::new("congestion", &["nginx", "curl", "ss"], &text) else { return };
-    scratch.cells(&["--set", "link.delay=100ms"]);
+    let set = |congestion: &str| {
+        let congestion = format!("congestion={congestion}");
+        scratch.run(&["--runs", "1", "--set", "link.delay=100ms", "--set", &congestion])
+    };
+    let reno = set("reno");
+    assert_eq!(reno.status, 0, "{}", reno.stderr);
+    let cubic = set("cubic");
+    assert!(cubic.stderr.contains("exit status: 9"), "{}", cubic.stderr);
 }

@@ -1,0 +1,127 @@
+//! Programs of others at the ends.
+
+use super::{factors, plan_with};
+
+/// A scenario whose ends are `more`; without the keys of our own.
+fn text(more: &str) -> String {
+    format!("{more}\n[link]\ndelay = \"5 ms\"\n")
+}
+
+fn with_workload(more: &str) -> String {
+    text(more) + "[workload]\nkind = \"messages\"\n"
+}
+
+/// The error that `text` leads to.
+#[track_caller]
+fn error(text: &str) -> String {
+    match plan_with(text, &[]) {
+        Ok(_) => panic!("nothing wrong with\n{text}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn a_server_is_a_factor_like_a_protocol() {
+    let swept = "protocol = [\"http2\", \"http3\"]\nserver = [\"trackbed\", \"nginx\", \"caddy\"]";
+    let plan = plan_with(&with_workload(swept), &[]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(
+        factors(&plan),
+        [
+            "protocol=http2 server=trackbed",
+            "protocol=http2 server=nginx",
+            "protocol=http2 server=caddy",
+            "protocol=http3 server=trackbed",
+            "protocol=http3 server=caddy",
+        ]
+    );
+    assert_eq!(plan.notes, ["left out 1 combination: nginx speaks http2, not http3"]);
+    let ours: Vec<bool> = plan.cells.iter().map(|cell| cell.endpoint.programs.is_empty()).collect();
+    assert_eq!(ours, [true, false, false, true, false]);
+}
+
+#[test]
+fn a_command_needs_no_name_and_who_is_not_there_has_none() {
+    let command = "protocol = \"http2\"\nserver-command = \"serve {port}\"";
+    let plan = plan_with(&with_workload(command), &[]).unwrap_or_else(|error| panic!("{error}"));
+    let server = plan.cells[0].endpoint.programs.server.clone().unwrap();
+    assert_eq!(server.name(), "serve");
+    let both = format!("{command}\nserver = [\"trackbed\", \"command\"]");
+    let plan = plan_with(&with_workload(&both), &[]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(factors(&plan), ["protocol=http2 server=trackbed", "protocol=http2 server=command"]);
+    assert!(
+        error(&with_workload("protocol = \"http2\"\nserver = \"command\"")).contains("missing")
+    );
+}
+
+#[test]
+fn two_programs_bring_their_own_protocol_and_workload() {
+    let mqtt = "server = \"mosquitto\"\nclient-command = \"mosquitto_pub -h {address}\"";
+    let plan = plan_with(&text(mqtt), &[]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((plan.cells.len(), plan.cells[0].endpoint.tls), (1, None));
+    assert_eq!(factors(&plan), ["server=mosquitto"]);
+    let alone = error(&text("server = \"mosquitto\""));
+    assert!(alone.contains("does not say its protocol"), "{alone}");
+    let ours = error(&text("server = \"trackbed\"\nclient-command = \"curl {address}\""));
+    assert!(ours.contains("our own server needs a protocol"), "{ours}");
+}
+
+#[test]
+fn what_a_program_cannot_be_held_to_is_refused() {
+    for (ends, message) in [
+        ("protocol = \"quic\"\nserver = \"nginx\"", "nginx speaks http2, not quic"),
+        (
+            "protocol = \"http2\"\nserver = \"nghttpd\"\nhandshake = \"early\"",
+            "nghttpd takes no early data over http2",
+        ),
+        (
+            "server = \"nghttpd\"\ntls = \"1.3\"\nclient-command = \"h2load {address}\"",
+            "nghttpd cannot be told to take TLS 1.3 alone",
+        ),
+        (
+            "server = \"caddy\"\ntls = \"1.3\"\ncipher = \"aes128gcm\"\n\
+             client-command = \"curl {address}\"",
+            "caddy cannot be told to take one cipher of TLS 1.3 alone",
+        ),
+        (
+            "server = \"nginx\"\ncipher = \"aes128gcm\"\nclient-command = \"curl {address}\"",
+            "it goes with a version: write tls too",
+        ),
+        (
+            "server = \"coap-server\"\ntls = \"1.3\"\nclient-command = \"coap-client {address}\"",
+            "coap-server has no TLS 1.3",
+        ),
+        (
+            "protocol = \"http2\"\nclient-command = \"curl {adress}\"",
+            "there is no {adress} here; there are {address} {port}",
+        ),
+        ("protocol = \"http2\"\nserver-command = \"say 'hello\"", "a ' is not closed"),
+        ("protocol = \"http2\"\nserver = \"ngnix\"", "did you mean \"nginx\"?"),
+    ] {
+        let found = error(&with_workload(ends));
+        assert!(found.contains(message), "{ends}\n{found}");
+    }
+}
+
+/// What our client offers alone, the server need not be told.
+#[test]
+fn our_own_client_holds_any_server_to_a_version_and_a_cipher() {
+    let ends = "protocol = \"http2\"\nserver = [\"nghttpd\", \"caddy\"]\ntls = [\"1.2\", \"1.3\"]\n\
+                cipher = \"aes256gcm\"";
+    let plan = plan_with(&with_workload(ends), &[]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(plan.cells.len(), 4);
+    assert!(plan.cells.iter().all(|cell| cell.endpoint.tls_parameters().ciphers.len() == 1));
+}
+
+#[test]
+fn a_plan_is_told_by_its_programs_and_what_none_uses_is_a_mistake() {
+    let hash = |more: &str| {
+        let ends = format!("protocol = \"http2\"\n{more}");
+        plan_with(&with_workload(&ends), &[]).unwrap_or_else(|error| panic!("{error}")).hash
+    };
+    let unused = "client = \"trackbed\"\nclient-command = \"curl\"\nserver = \"trackbed\"";
+    assert_ne!(hash(""), hash("server = \"nginx\""));
+    assert_ne!(hash("server-command = \"a\""), hash("server-command = \"b\""));
+    let error = plan_with(&with_workload(&format!("protocol = \"http2\"\n{unused}")), &[]);
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("client-command curl occurs in no cell"), "{error}");
+}
