@@ -1,4 +1,4 @@
-//! Caddy: HTTP/3 over QUIC, and HTTP/2 over TLS and TCP.
+//! Caddy: HTTP/3 over QUIC, HTTP/1.1 and HTTP/2 over TLS and TCP.
 
 use crate::program::{Abilities, Cipher, Launch, Listens, Program, Setup, TlsVersion, Transport};
 
@@ -23,7 +23,7 @@ impl Program for Caddy {
     }
 
     fn speaks(&self) -> &'static [&'static str] {
-        &["http2", "http3"]
+        &["http1", "http2", "http3"]
     }
 
     /// Go lets nobody choose among the suites of TLS 1.3 (crypto/tls, `Config.CipherSuites`).

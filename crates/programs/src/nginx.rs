@@ -1,4 +1,4 @@
-//! nginx: HTTP/2 over TLS and TCP.
+//! nginx: HTTP/1.1 and HTTP/2 over TLS and TCP.
 
 use std::fmt::Write as _;
 
@@ -26,7 +26,7 @@ impl Program for Nginx {
     }
 
     fn speaks(&self) -> &'static [&'static str] {
-        &["http2"]
+        &["http1", "http2"]
     }
 
     fn abilities(&self) -> Abilities {
@@ -35,7 +35,7 @@ impl Program for Nginx {
             pins_tls: true,
             ciphers: TlsVersion::ALL,
             resumes: true,
-            early_data: &["http2"],
+            early_data: &["http1", "http2"],
             x25519: true,
         }
     }

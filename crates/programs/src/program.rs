@@ -66,7 +66,7 @@ impl Abilities {
         pins_tls: false,
         ciphers: &[],
         resumes: true,
-        early_data: &["http2", "http3"],
+        early_data: &["http1", "http2", "http3"],
         x25519: true,
     };
 }

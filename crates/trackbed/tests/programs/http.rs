@@ -80,7 +80,8 @@ fn an_answer_comes_when_the_whole_message_is_there() {
                     [workload]\nkind = \"messages\"\ncount = 2\nsize = \"1 MB\"\n";
     let programs = ["nginx", "nghttpd", "caddy"];
     let Some(scratch) = Scratch::new("whole", &programs, scenario) else { return };
-    for cell in scratch.cells(&[]).iter().chain(&scratch.cells(&HTTP3)) {
+    let cells = [scratch.cells(&[]), scratch.cells(&HTTP1), scratch.cells(&HTTP3)].concat();
+    for cell in &cells {
         assert!(metric(cell, "rtt_ms", "min") >= 80.0, "{cell}");
         assert_eq!(metric(cell, "answered_count", "min"), 2.0, "{cell}");
     }
@@ -94,7 +95,8 @@ fn a_download_from_each_server_arrives_intact_and_no_faster_than_the_link() {
                     [workload]\nkind = \"bulk\"\nsize = \"500 kB\"\n";
     let programs = ["nginx", "nghttpd", "caddy"];
     let Some(scratch) = Scratch::new("bulk", &programs, scenario) else { return };
-    for cell in scratch.cells(&[]).iter().chain(&scratch.cells(&HTTP3)) {
+    let cells = [scratch.cells(&[]), scratch.cells(&HTTP1), scratch.cells(&HTTP3)].concat();
+    for cell in &cells {
         assert!(metric(cell, "throughput_mbps", "max") < 20.0, "{cell}");
         assert!(metric(cell, "completion_ms", "min") >= 200.0, "{cell}");
     }
@@ -103,4 +105,5 @@ fn a_download_from_each_server_arrives_intact_and_no_faster_than_the_link() {
     assert!(refused.stderr.contains("only our own server checks"), "{}", refused.stderr);
 }
 
+const HTTP1: [&str; 4] = ["--set", "protocol=http1", "--set", "server=nginx,caddy"];
 const HTTP3: [&str; 4] = ["--set", "protocol=http3", "--set", "server=caddy"];

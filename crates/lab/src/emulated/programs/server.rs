@@ -45,11 +45,7 @@ pub(super) fn start(
     Ok(Server { running, trust: certificate.as_der().to_vec() })
 }
 
-fn setup<'a>(
-    program: &trackbed_programs::Server,
-    cell: &Cell,
-    folder: &'a Folder,
-) -> Setup<'a> {
+fn setup<'a>(program: &trackbed_programs::Server, cell: &Cell, folder: &'a Folder) -> Setup<'a> {
     let (endpoint, abilities) = (&cell.endpoint, program.abilities());
     let tls = endpoint.tls.map(program_version);
     // Where our client offers one cipher, a server that cannot be told takes just that.

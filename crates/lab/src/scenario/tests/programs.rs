@@ -34,7 +34,7 @@ fn a_server_is_a_factor_like_a_protocol() {
             "protocol=http3 server=caddy",
         ]
     );
-    assert_eq!(plan.notes, ["left out 1 combination: nginx speaks http2, not http3"]);
+    assert_eq!(plan.notes, ["left out 1 combination: nginx speaks http1, http2, not http3"]);
     let ours: Vec<bool> = plan.cells.iter().map(|cell| cell.endpoint.programs.is_empty()).collect();
     assert_eq!(ours, [true, false, false, true, false]);
 }
@@ -68,7 +68,7 @@ fn two_programs_bring_their_own_protocol_and_workload() {
 #[test]
 fn what_a_program_cannot_be_held_to_is_refused() {
     for (ends, message) in [
-        ("protocol = \"quic\"\nserver = \"nginx\"", "nginx speaks http2, not quic"),
+        ("protocol = \"quic\"\nserver = \"nginx\"", "nginx speaks http1, http2, not quic"),
         (
             "protocol = \"http2\"\nserver = \"nghttpd\"\nhandshake = \"early\"",
             "nghttpd takes no early data over http2",
