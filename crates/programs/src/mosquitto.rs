@@ -27,7 +27,7 @@ impl Program for Mosquitto {
         &["mqtt"]
     }
 
-    /// mosquitto.conf(5): it refuses TLS 1.3's early data by saying nothing of it.
+    /// Early data is nothing that mosquitto.conf(5) could switch on.
     fn abilities(&self) -> Abilities {
         Abilities {
             tls: TlsVersion::ALL,
