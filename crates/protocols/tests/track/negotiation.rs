@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_protocols::{
-    CipherSuite, ClientConfig, Dialer, Error, Handshake, ServerConfig, TlsParameters, TlsVersion,
-    Transport, TransportParameters, registry,
+    CipherSuite, ClientConfig, Dialer, Error, Handshake, KeyExchange, ServerConfig, TlsParameters,
+    TlsVersion, Transport, TransportParameters, registry,
 };
 use trackbed_substrate::sleep;
 
@@ -199,6 +199,11 @@ fn what_cannot_be_had_is_refused_with_advice() {
     let early = ClientConfig { handshake: Handshake::Early, ..old };
     assert!(refused("http2", early.clone()).contains("TLS 1.3"));
     assert!(refused("tcp", early).contains("tcp+tls"));
+    for (key_exchanges, advice) in [(vec![KeyExchange::P256], "seed"), (vec![], "allow X25519")] {
+        let tls = TlsParameters { key_exchanges, ..TlsParameters::default() };
+        let exchange = ClientConfig { tls, ..ClientConfig::default() };
+        assert!(refused("http2", exchange).contains(advice));
+    }
     let congestion = "vegas".to_owned();
     let transport = TransportParameters { congestion, ..TransportParameters::default() };
     let unknown = ClientConfig { transport, ..ClientConfig::default() };
