@@ -13,12 +13,14 @@ use std::time::Duration;
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::time::{ClockId, clock_gettime};
 use trackbed_core::{Packet, Time};
+use trackbed_linux::scheduling::run_before_others;
 use trackbed_net::{Change, Direction, LinkId, Network, NodeId};
 
 use crate::alarm::{Alarm, Woken};
 use crate::certificate::Certificate;
 use crate::clock::Clock;
 use crate::gateway::{Gate, Order};
+use crate::lead::Lead;
 use crate::port::Port;
 use crate::resident::Resident;
 
@@ -40,6 +42,7 @@ pub struct Emulator {
     /// When to end even if something is still on the way.
     patience: Option<Time>,
     spares_processor: bool,
+    takes_precedence: bool,
 }
 
 /// A port, and the edges of the network for which it stands.
@@ -129,6 +132,7 @@ impl Emulator {
             wake,
             lead: Lead::default(),
             spares_processor: false,
+            takes_precedence: false,
             gate: None,
             patience: None,
         };
@@ -151,11 +155,24 @@ impl Emulator {
         self.spares_processor = true;
     }
 
+    /// Lets packets go before other threads run, where this machine allows it: a packet that is due
+    /// does not wait for the end of somebody's time slice. Not for several emulations at a time on
+    /// one machine, as each spends a while awake before packets are due.
+    pub fn take_precedence(&mut self) {
+        let processors = std::thread::available_parallelism();
+        // The only processor belongs to those who talk.
+        self.takes_precedence = processors.is_ok_and(|count| count.get() > 1);
+    }
+
     /// Works until the remote says stop.
     ///
     /// # Errors
     /// If the kernel does not let us wait for packets.
     pub fn run(mut self) -> io::Result<Finished> {
+        if self.takes_precedence {
+            // Where the machine does not allow it, packets are late more often.
+            let _ = run_before_others();
+        }
         // Otherwise the kernel may add 50 us to every wait; where it refuses, it does.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
         let alarm = Alarm::new(self.clock)?;
@@ -357,30 +374,6 @@ impl Remote {
     }
 }
 
-/// How long before a packet is due to be awake: what the kernel takes to wake us, except for the
-/// slowest times in a hundred. On a virtual machine that may well be a quarter of a millisecond.
-#[derive(Debug, Default)]
-struct Lead {
-    /// A moving estimate of a high quantile of how late the kernel wakes us, in nanoseconds.
-    late: u64,
-}
-
-impl Lead {
-    fn nanos(&self) -> u64 {
-        self.late.clamp(LEAD_MIN, LEAD_MAX)
-    }
-
-    /// Steps up are so much larger than steps down that there is balance at the quantile.
-    fn learn(&mut self, late: Duration) {
-        let late = u64::try_from(late.as_nanos()).unwrap_or(u64::MAX);
-        let step = self.late / 16 + 1_000;
-        self.late = match late > self.late {
-            true => self.late + step,
-            false => self.late - step.min(self.late) / 32,
-        };
-    }
-}
-
 /// Processor time of the calling thread.
 fn processor() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
@@ -389,5 +382,3 @@ fn processor() -> Duration {
 
 /// Packets of one port that are taken in before the others get their turn.
 const BURST: usize = 128;
-const LEAD_MIN: u64 = 20_000;
-const LEAD_MAX: u64 = 500_000;

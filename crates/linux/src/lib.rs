@@ -6,6 +6,7 @@ pub mod ethtool;
 pub mod namespaces;
 mod packet_socket;
 pub mod reaping;
+pub mod scheduling;
 pub mod socket;
 mod sys;
 pub mod sysctl;

@@ -75,8 +75,9 @@ impl Ground {
             Attachment { port: self.server_port, edges: Edges::One(track.server) },
         ];
         let failed = |why: io::Error| format!("the links could not be set to work: {why}");
-        let (emulator, remote) =
+        let (mut emulator, remote) =
             Emulator::new(track.network, attachments, clock).map_err(failed)?;
+        emulator.take_precedence();
         let thread = std::thread::Builder::new().name("emulator".to_owned());
         let emulation = thread.spawn(|| emulator.run()).map_err(failed)?;
         let (phones, server) = (self.phones, self.server);
