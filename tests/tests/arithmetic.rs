@@ -61,6 +61,17 @@ fn other_delays() {
 }
 
 #[test]
+fn the_same_over_either_version_of_ip() {
+    check(&["link.delay=5ms", "ip=6"], 10.0, 10);
+    // 20 bytes more in front of every packet (RFC 8200 section 3, RFC 791 section 3.1).
+    let overrides = ["link.loss=0", "runs=1", "ip=4,6", "protocol=quic", "handshake=new"];
+    let document = document("vru", &overrides);
+    let wire_bytes = |ip: &str| cell(&document, &[("ip", ip)]).metrics["wire_bytes"].mean;
+    let more = wire_bytes("6") - wire_bytes("4");
+    assert!(more > 0.0 && more % 20.0 == 0.0, "{more} bytes more");
+}
+
+#[test]
 fn other_counts_and_sizes() {
     check(&["link.delay=20ms", "workload.count=3"], 40.0, 3);
     check(&["link.delay=20ms", "workload.count=25", "workload.size=1200B"], 40.0, 25);
@@ -81,10 +92,10 @@ fn a_connection_for_each_message_costs_its_set_up_each_time() {
 
 #[test]
 fn bare_tcp_takes_one_round_trip_more_than_there_are_messages() {
-    let document = document(
-        "vru",
-        &["link.loss=0", "runs=1", "protocol=tcp,tcp+tls", "tls=1.3", "handshake=new"],
-    );
+    let protocols = "protocol=tcp,tcp+tls,http1";
+    let document =
+        document("vru", &["link.loss=0", "runs=1", protocols, "tls=1.3", "handshake=new"]);
+    assert_eq!(cell(&document, &[("protocol", "http1")]).expected_round_trips, Some(12));
     assert_eq!(cell(&document, &[("protocol", "tcp")]).expected_round_trips, Some(11));
     assert_eq!(cell(&document, &[("protocol", "tcp+tls")]).expected_round_trips, Some(12));
     assert!(document.checks.iter().all(|check| check.pass), "{:#?}", document.checks);

@@ -20,7 +20,7 @@ use trackbed_workloads::{Patience, Stage};
 
 use crate::capture::Capture;
 use crate::scenario::Cell;
-use crate::track::{Ends, SERVER, SERVER_NAME, Track};
+use crate::track::{Ends, SERVER_NAME, Track};
 
 /// How runs are executed, whatever their cell.
 #[derive(Clone, Debug)]
@@ -158,7 +158,7 @@ async fn drive(
     let phones = layout.phones.into_iter().map(dialer).collect::<Result<Vec<_>, _>>()?;
     let stage = Stage {
         phones,
-        server: SERVER,
+        server: endpoint.ip.server(),
         handshake: endpoint.handshake,
         patience: Patience::VIRTUAL,
         seed: seed.child("workload"),
@@ -186,7 +186,8 @@ fn serve(
     let host = hosts.get(SERVER_NAME).expect("every track has a server");
     let config =
         ServerConfig { tls: cell.endpoint.tls_parameters(), transport, ..ServerConfig::default() };
-    cell.endpoint.protocol.serve(host, SERVER, &config, cell.workload.service(log.clone()))
+    let listen = cell.endpoint.ip.server();
+    cell.endpoint.protocol.serve(host, listen, &config, cell.workload.service(log.clone()))
 }
 
 /// Stops the server and lets its tasks go, so that its connections enter their accounts.

@@ -28,8 +28,38 @@ pub enum Ends {
     Edges,
 }
 
-/// Where the server listens.
-pub const SERVER: SocketAddr = SocketAddr::new(IpAddr::V4(SERVER_V4), 443);
+/// The version of IP that the ends speak. Every host has addresses of both.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IpVersion {
+    /// RFC 791.
+    #[default]
+    V4,
+    /// RFC 8200.
+    V6,
+}
+
+impl IpVersion {
+    /// As scenarios write them.
+    pub const NAMES: [&str; 2] = ["4", "6"];
+
+    /// The version that scenarios call `name`.
+    pub fn from_name(name: &str) -> Option<IpVersion> {
+        [IpVersion::V4, IpVersion::V6]
+            .into_iter()
+            .zip(Self::NAMES)
+            .find(|(_, n)| *n == name)
+            .map(|(v, _)| v)
+    }
+
+    /// Where the server listens.
+    pub fn server(self) -> SocketAddr {
+        let [v4, v6] = SERVER_ADDRESSES;
+        SocketAddr::new(if self == IpVersion::V4 { v4 } else { v6 }, SERVER_PORT)
+    }
+}
+
+/// The server's port, that of HTTPS.
+pub const SERVER_PORT: u16 = 443;
 
 /// The name of the server's host.
 pub const SERVER_NAME: &str = "server";

@@ -21,7 +21,7 @@ use super::conversation::{Job, Report, Role, Start};
 use super::machine::{self, Usage};
 use super::warm_up::warm_up;
 use crate::scenario::{self, Cell as PlanCell, Override, Source};
-use crate::track::{SERVER, SERVER_ADDRESSES, SERVER_NAME, phone_addresses, phone_name};
+use crate::track::{SERVER_ADDRESSES, SERVER_NAME, phone_addresses, phone_name};
 
 /// If this process was started as an end of a run, does that work and returns its exit code;
 /// `None` otherwise. Call it first of all, with all arguments of the process.
@@ -94,7 +94,7 @@ async fn serve(cell: &PlanCell, machine: Machine, log: EventLog) -> Result<(), E
     let _in_touch = spawn_named("signs of life", stay_in_touch());
     let host = machine.host(SERVER_NAME, SERVER_ADDRESSES);
     let service = cell.workload.service(log.clone());
-    let server = endpoint.protocol.serve(host, SERVER, &config, service)?;
+    let server = endpoint.protocol.serve(host, endpoint.ip.server(), &config, service)?;
     tell(&Report::Ready { trust: server.trust().map(|trust| trust.as_der().to_vec()) });
     if let Ok(input) = io::stdin().as_fd().try_clone_to_owned() {
         // Whatever may be wrong with it: nobody tells us anything any more.
@@ -115,13 +115,14 @@ async fn drive(
 ) -> Result<(), Error> {
     let endpoint = &cell.endpoint;
     let (begun, ledger) = (machine::usage(), Ledger::default());
+    let server = endpoint.ip.server();
     let dialer = |number: u32| -> Result<Rc<dyn Dialer>, Error> {
         let addresses = phone_addresses(number);
         let config = ClientConfig {
             trust: trust.clone().map(Trust::from_der),
             tls: endpoint.tls_parameters(),
             handshake: endpoint.handshake,
-            local: addresses.into_iter().find(|own| own.is_ipv4() == SERVER.is_ipv4()),
+            local: addresses.into_iter().find(|own| own.is_ipv4() == server.is_ipv4()),
             transport: TransportParameters {
                 ledger: Some(ledger.clone()),
                 ..endpoint.transport.clone()
@@ -132,7 +133,7 @@ async fn drive(
     let phones = (0..cell.workload.phones()).map(dialer).collect::<Result<Vec<_>, _>>()?;
     let stage = Stage {
         phones,
-        server: SERVER,
+        server,
         handshake: endpoint.handshake,
         patience: Patience::REAL,
         seed: seed.child("workload"),

@@ -10,10 +10,11 @@ use trackbed_protocols::{
     quic_congestion, registry,
 };
 
-use super::plan::Endpoint;
+use super::plan::{Endpoint, Programs};
 use super::programs;
 use super::spec::Spec;
 use crate::foreign;
+use crate::track::IpVersion;
 
 /// A combination that can be run.
 pub(super) struct Resolved {
@@ -88,7 +89,8 @@ impl Settings<'_> {
         let cipher = cipher.filter(|_| tls.is_some() || foreign);
         let mut ignored = ignored(&can);
         ignored.extend(programs::ignored(self, &programs));
-        let endpoint = Endpoint { protocol, tls, handshake, cipher, transport, programs };
+        let ip = self.ip(&programs)?;
+        let endpoint = Endpoint { protocol, ip, tls, handshake, cipher, transport, programs };
         programs::check(&endpoint)?;
         Ok(Resolved { endpoint, ignored })
     }
@@ -111,6 +113,15 @@ impl Settings<'_> {
             wanted if foreign => Ok(wanted),
             wanted => Ok(newest.map(|newest| wanted.unwrap_or(newest))),
         }
+    }
+
+    fn ip(&self, programs: &Programs) -> Result<IpVersion, Refusal> {
+        let ip = self.word("ip").and_then(IpVersion::from_name).unwrap_or_default();
+        if ip == IpVersion::V6 && !programs.is_empty() {
+            let why = "programs of others are run over IPv4 only".to_owned();
+            return Err(Refusal { path: "ip", why });
+        }
+        Ok(ip)
     }
 
     fn handshake(
@@ -200,7 +211,7 @@ fn ignored(can: &Capabilities) -> Vec<&'static str> {
 }
 
 /// The keys of the two ends.
-pub(super) fn parameters() -> [Parameter; 12] {
+pub(super) fn parameters() -> [Parameter; 13] {
     static PROTOCOLS: LazyLock<Vec<&'static str>> =
         LazyLock::new(|| registry().iter().map(|protocol| protocol.name()).collect());
     static TLS: LazyLock<Vec<&'static str>> =
@@ -222,6 +233,7 @@ pub(super) fn parameters() -> [Parameter; 12] {
     let (flag, size, time) = (Kind::Flag, Kind::Size, Kind::Time);
     [
         Parameter::required("protocol", protocols, "what is compared"),
+        Parameter::optional("ip", Kind::Choice(&IpVersion::NAMES), IP),
         Parameter::optional("tls", tls, "the TLS version; without it the newest there is"),
         Parameter::with_default("handshake", handshakes, "new", "how connections begin"),
         Parameter::optional("cipher", ciphers, "the cipher; without it the ends agree"),
@@ -236,6 +248,7 @@ pub(super) fn parameters() -> [Parameter; 12] {
     ]
 }
 
+const IP: &str = "the version of IP; 4 unless it is said";
 const HYSTART: &str = "TCP: CUBIC leaves slow start when the delay grows";
 const ECN: &str = "TCP: ask for congestion notification; else answer who asks";
 const WINDOW: &str = "HTTP/2 and QUIC: the flow control window of a stream and a connection";

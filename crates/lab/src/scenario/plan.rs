@@ -13,6 +13,8 @@ use trackbed_protocols::{
 };
 use trackbed_workloads::Prepared;
 
+use crate::track::IpVersion;
+
 /// A scenario, resolved: the cells to run, and how often.
 pub struct Plan {
     /// The scenario's name, for results.
@@ -69,6 +71,8 @@ pub enum Factor {
 pub struct Endpoint {
     /// The protocol.
     pub protocol: &'static dyn Protocol,
+    /// The version of IP below it.
+    pub ip: IpVersion,
     /// The TLS version; `None` where nothing is encrypted.
     pub tls: Option<TlsVersion>,
     /// How connections begin.

@@ -122,6 +122,26 @@ fn bulk_arrives_intact_through_losses_and_no_faster_than_the_rate() {
 }
 
 #[test]
+fn both_versions_of_ip_carry_every_transport() {
+    let Some(scratch) = Scratch::new("ip") else { return };
+    if !fs::exists("/proc/net/if_inet6").unwrap() {
+        eprintln!("SKIPPED: this machine has no IPv6");
+        return;
+    }
+    let words = ["bulk", "--runs", "1", "--set", "workload.size=200kB", "--set", "ip=4,6"];
+    let document = scratch.document(
+        &[&words[..], &["--set", "protocol=tcp,quic", "--set", "congestion=cubic"]].concat(),
+    );
+    let cells = document["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 4);
+    for pair in cells.chunks(2) {
+        let [four, six] = [0, 1].map(|index| least(&pair[index], "wire_bytes"));
+        assert_eq!([factor(&pair[0], "ip"), factor(&pair[1], "ip")], ["4", "6"], "{pair:?}");
+        assert!(six > four, "longer headers: {six} and {four} bytes");
+    }
+}
+
+#[test]
 fn several_phones_behind_links_of_their_own_reach_the_server() {
     let Some(scratch) = Scratch::new("phones") else { return };
     let scenario = "\

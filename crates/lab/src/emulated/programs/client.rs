@@ -13,7 +13,7 @@ use trackbed_programs::{Folder, Launch, Listens, Running, Used, find_executable}
 use trackbed_protocols::SERVER_NAME;
 
 use crate::scenario::ClientCommand;
-use crate::track::SERVER;
+use crate::track::{IpVersion, SERVER_PORT};
 
 /// Where a client runs.
 pub(super) struct Place<'a> {
@@ -33,7 +33,7 @@ pub(super) fn run(
     let &Place { namespace, folder, clock } = place;
     let executable = find_executable(&[command.words.program()], None);
     let executable = executable.map_err(|missing| missing.to_string())?;
-    let launch = launch(command, port.unwrap_or(SERVER.port()), folder);
+    let launch = launch(command, port.unwrap_or(SERVER_PORT), folder);
     let begin = clock.now();
     let started = Running::start(namespace, &executable, &launch, folder, "client");
     let mut running = started.map_err(|why| why.to_string())?;
@@ -63,7 +63,7 @@ pub(super) fn run(
 
 fn launch(command: &ClientCommand, port: u16, folder: &Folder) -> Launch {
     let values = [
-        ("address", SERVER.ip().to_string()),
+        ("address", IpVersion::V4.server().ip().to_string()),
         ("port", port.to_string()),
         ("name", SERVER_NAME.to_owned()),
         ("certificate", folder.setup().certificate.display().to_string()),

@@ -9,7 +9,7 @@ use trackbed_programs::{
 use trackbed_protocols::{CipherSuite, Handshake, SERVER_NAME};
 
 use crate::scenario::{Cell, program_version};
-use crate::track::{SERVER, SERVER_ADDRESSES};
+use crate::track::SERVER_ADDRESSES;
 
 /// A program that listens, with its certificate in DER.
 pub(super) struct Server {
@@ -51,7 +51,7 @@ fn setup<'a>(program: &trackbed_programs::Server, cell: &Cell, folder: &'a Folde
     // Where our client offers one cipher, a server that cannot be told takes just that.
     let told = tls.is_some_and(|tls| abilities.ciphers.contains(&tls));
     Setup {
-        address: SERVER.ip(),
+        address: endpoint.ip.server().ip(),
         port: program.port(),
         name: SERVER_NAME,
         tls,
