@@ -82,7 +82,6 @@ pub fn run(extent: Extent) -> Result<(), String> {
         Extent::Short => &GRID[..SHORT],
     };
     let mut rows = Vec::new();
-    let mut environment = Value::Null;
     for (number, path) in paths.iter().enumerate() {
         let runs = match extent {
             Extent::Short => RUNS_SHORT,
@@ -99,12 +98,13 @@ pub fn run(extent: Extent) -> Result<(), String> {
         };
         let cells = document["cells"].as_array().ok_or("agree printed no cells")?;
         rows.extend(cells.iter().map(|cell| row(path, cell)));
-        environment = document["environment"].clone();
-    }
-    let table = format!("{}\n{}", table(&rows), summary(&rows, &environment));
-    match extent {
-        Extent::Short => println!("{table}"),
-        Extent::Full => replace_in_page(&table)?,
+        let table = format!("{}\n{}", table(&rows), summary(&rows, &document["environment"]));
+        match (extent, number + 1 == paths.len()) {
+            (Extent::Short, true) => println!("{table}"),
+            (Extent::Short, false) => {}
+            // Whatever comes in between, what is done is there.
+            (Extent::Full, _) => replace_in_page(&table)?,
+        }
     }
     Ok(())
 }

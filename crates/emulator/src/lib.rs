@@ -17,9 +17,11 @@ pub mod namespace;
 pub mod passage;
 mod port;
 mod resident;
+mod vigil;
 
 pub use certificate::{Certificate, LATE, Verdict};
 pub use clock::{Calendar, Clock};
 pub use emulator::{Attachment, Edges, Emulator, Finished, Remote};
 pub use port::{Backstage, DeviceKind, Port, PortOptions, SuperPackets};
 pub use resident::Resident;
+pub use vigil::Vigil;

@@ -18,3 +18,16 @@ pub fn run_before_others() -> io::Result<()> {
     // calling thread.
     sys::check(unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) }).map(drop)
 }
+
+/// Lets the calling thread run only while nobody else wants its processor (`SCHED_IDLE`).
+///
+/// # Errors
+/// If the kernel refuses.
+pub fn yield_to_all() -> io::Result<()> {
+    // SAFETY: all zero is a valid value of this plain structure.
+    let parameters: libc::sched_param = unsafe { std::mem::zeroed() };
+    // SAFETY: the pointer is to a local of the right type, which the kernel only reads; 0 is the
+    // calling thread.
+    sys::check(unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const parameters) })
+        .map(drop)
+}

@@ -15,7 +15,7 @@ use std::num::NonZeroUsize;
 use trackbed_core::event::{Event, Record};
 use trackbed_core::{Seed, Time};
 use trackbed_emulator::namespace::{self, NamespaceError};
-use trackbed_emulator::{Clock, Verdict};
+use trackbed_emulator::{Clock, Verdict, Vigil};
 use trackbed_measure::results::{Certificate, Outcome, Reliability, RunResult};
 use trackbed_net::Direction;
 use trackbed_substrate::RunError;
@@ -55,6 +55,7 @@ impl Emulated {
         let index = cell;
         let cell = &plan.cells[index as usize];
         let seed = Seed::of_run(plan.seed, u64::from(run));
+        let _vigil = Vigil::keep();
         let ground = Ground::build(&cell.network, cell.workload.phones())?;
         let job = |role| Job { about: self.about.clone(), cell: index, run, role };
         let (mut records, finished) = match cell.endpoint.programs.is_empty() {
