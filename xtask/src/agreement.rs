@@ -66,10 +66,18 @@ const GRID: [Path; 24] = [
 
 /// Paths of the short form, from the beginning.
 const SHORT: usize = 3;
-/// Where nothing is lost runs differ little.
-const RUNS_WITHOUT_LOSS: u32 = 10;
-const RUNS_WITH_LOSS: u32 = 20;
 const RUNS_SHORT: u32 = 6;
+
+impl Path {
+    /// Where nothing is lost runs differ little; long ones average over more losses each.
+    fn runs(&self) -> u32 {
+        match (self.loss > 0.0, self.size) {
+            (_, 10_000_000..) => 8,
+            (true, ..1_000_000) => 12,
+            _ => 10,
+        }
+    }
+}
 
 /// Runs the grid.
 ///
@@ -85,11 +93,10 @@ pub fn run(extent: Extent) -> Result<(), String> {
     for (number, path) in paths.iter().enumerate() {
         let runs = match extent {
             Extent::Short => RUNS_SHORT,
-            Extent::Full if path.loss > 0.0 => RUNS_WITH_LOSS,
-            Extent::Full => RUNS_WITHOUT_LOSS,
+            Extent::Full => path.runs(),
         };
         eprintln!("    path {} of {}, {runs} runs a cell", number + 1, paths.len());
-        let document = match compare(path, number, runs) {
+        let document = match compare(extent, path, number, runs) {
             Err(why) if extent == Extent::Short && why.contains(FORBIDDEN) => {
                 eprintln!("    SKIPPED: {why}");
                 return Ok(());
@@ -110,11 +117,16 @@ pub fn run(extent: Extent) -> Result<(), String> {
 }
 
 /// The document of `trackbed agree` for one path.
-fn compare(path: &Path, number: usize, runs: u32) -> Result<Value, String> {
+fn compare(extent: Extent, path: &Path, number: usize, runs: u32) -> Result<Value, String> {
     let bytes_per_rtt = f64::from(path.rate) * 1e6 / 8.0 * 2.0 * f64::from(path.delay) / 1e3;
-    let out = format!("target/agreement/{number}");
-    // Results of an earlier time are not continued: the machine may have been another one.
-    let _ = fs::remove_dir_all(&out);
+    // What is there of an earlier time is continued; the short form begins anew.
+    let out = match extent {
+        Extent::Full => format!("{RESULTS}/{number}"),
+        Extent::Short => format!("{RESULTS}/short-{number}"),
+    };
+    if extent == Extent::Short {
+        let _ = fs::remove_dir_all(&out);
+    }
     let settings = [
         format!("link.rate={}Mbit/s", path.rate),
         format!("link.delay={}ms", path.delay),
@@ -225,6 +237,8 @@ fn replace_in_page(table: &str) -> Result<(), String> {
 
 /// What `trackbed` says where a machine allows no namespaces.
 const FORBIDDEN: &str = "does not let you";
+/// Removed to begin anew.
+const RESULTS: &str = "target/agreement";
 const PAGE: &str = "docs/agreement.md";
 const BEGIN: &str = "<!-- table -->";
 const END: &str = "<!-- end of the table -->";

@@ -20,7 +20,8 @@ Chores:
   bench             all benchmarks, figures on stdout
   kernel-agreement  regenerates crates/tcp/kernel-agreement.md: our TCP against the kernel's
   agreement [short] regenerates docs/agreement.md: virtual against emulated, half an hour on an
-                    idle machine; \"short\" prints a few rows of it
+                    idle machine, continued if it was cut short (target/agreement);
+                    \"short\" prints a few rows of it
   reference         regenerates docs/reference.md from the registries
   fuzz [SECONDS]    runs every fuzz target for that long, 60 s unless said otherwise
                     (needs nightly Rust and `cargo install cargo-fuzz`)
