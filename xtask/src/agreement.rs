@@ -12,6 +12,9 @@ use serde_json::Value;
 pub enum Extent {
     /// Every path, as often as the intervals need; half an hour. The page is written anew.
     Full,
+    /// What is left of [`Extent::Full`] after it was cut short. Only with the same build, since
+    /// runs of two versions cannot be told apart afterwards.
+    Rest,
     /// A few quick paths; a minute. The table is only printed.
     Short,
 }
@@ -86,14 +89,14 @@ impl Path {
 /// result.
 pub fn run(extent: Extent) -> Result<(), String> {
     let paths = match extent {
-        Extent::Full => &GRID[..],
+        Extent::Full | Extent::Rest => &GRID[..],
         Extent::Short => &GRID[..SHORT],
     };
     let mut rows = Vec::new();
     for (number, path) in paths.iter().enumerate() {
         let runs = match extent {
             Extent::Short => RUNS_SHORT,
-            Extent::Full => path.runs(),
+            Extent::Full | Extent::Rest => path.runs(),
         };
         eprintln!("    path {} of {}, {runs} runs a cell", number + 1, paths.len());
         let document = match compare(extent, path, number, runs) {
@@ -110,7 +113,7 @@ pub fn run(extent: Extent) -> Result<(), String> {
             (Extent::Short, true) => println!("{table}"),
             (Extent::Short, false) => {}
             // Whatever comes in between, what is done is there.
-            (Extent::Full, _) => replace_in_page(&table)?,
+            (Extent::Full | Extent::Rest, _) => replace_in_page(&table)?,
         }
     }
     Ok(())
@@ -119,12 +122,12 @@ pub fn run(extent: Extent) -> Result<(), String> {
 /// The document of `trackbed agree` for one path.
 fn compare(extent: Extent, path: &Path, number: usize, runs: u32) -> Result<Value, String> {
     let bytes_per_rtt = f64::from(path.rate) * 1e6 / 8.0 * 2.0 * f64::from(path.delay) / 1e3;
-    // What is there of an earlier time is continued; the short form begins anew.
     let out = match extent {
-        Extent::Full => format!("{RESULTS}/{number}"),
+        Extent::Full | Extent::Rest => format!("{RESULTS}/{number}"),
         Extent::Short => format!("{RESULTS}/short-{number}"),
     };
-    if extent == Extent::Short {
+    // What is there of an earlier time would be continued.
+    if extent != Extent::Rest {
         let _ = fs::remove_dir_all(&out);
     }
     let settings = [

@@ -19,9 +19,10 @@ Chores:
   swarm [RUNS]      random topologies, faults and protocols, 20000 runs unless said otherwise
   bench             all benchmarks, figures on stdout
   kernel-agreement  regenerates crates/tcp/kernel-agreement.md: our TCP against the kernel's
-  agreement [short] regenerates docs/agreement.md: virtual against emulated, half an hour on an
-                    idle machine, continued if it was cut short (target/agreement);
-                    \"short\" prints a few rows of it
+  agreement         regenerates docs/agreement.md: virtual against emulated, half an hour on an
+                    idle machine
+  agreement rest    goes on with one that was cut short, with the same build (target/agreement)
+  agreement short   prints a few rows of it
   reference         regenerates docs/reference.md from the registries
   fuzz [SECONDS]    runs every fuzz target for that long, 60 s unless said otherwise
                     (needs nightly Rust and `cargo install cargo-fuzz`)
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         ["bench"] => steps::bench(),
         ["kernel-agreement"] => steps::kernel_agreement(),
         ["agreement"] => steps::agreement(Extent::Full),
+        ["agreement", "rest"] => steps::agreement(Extent::Rest),
         ["agreement", "short"] => steps::agreement(Extent::Short),
         ["reference"] => steps::reference(),
         ["fuzz"] => steps::fuzz("60"),

@@ -9,13 +9,12 @@ use futures_channel::oneshot;
 use futures_core::future::LocalBoxFuture;
 use futures_util::lock::Mutex;
 use hyper::client::conn::http1::{Builder, SendRequest};
-use trackbed_substrate::spawn;
 
 use super::HTTP1;
 use crate::error::{Error, Result, Step};
 use crate::http_messages::arriving::{Arriving, silent};
 use crate::http_messages::runtime::Io;
-use crate::http_messages::{Outgoing, Target, failed, http_request};
+use crate::http_messages::{Outgoing, Target, drive, failed, http_request};
 use crate::protocol::{Connection, Dialer, Request, Response};
 use crate::security::Security;
 use crate::stats::TransportStats;
@@ -31,18 +30,11 @@ impl Dialer for Http1Dialer {
                 .handshake(Io(stream.clone()))
                 .await
                 .map_err(|error| failed(HTTP1, Step::Handshake, &error))?;
-            let (done, closed) = oneshot::channel();
-            let drive = async move {
-                // How it ended is seen by the exchanges.
-                let _end = connection.await;
-                let _unless_nobody_waits = done.send(());
-            };
-            spawn(drive).detach();
             Ok(Rc::new(Http1Connection {
                 stream,
                 sender: Mutex::new(Some(sender)),
                 running: Rc::new(()),
-                closed: Cell::new(Some(closed)),
+                closed: Cell::new(Some(drive(connection))),
                 idle_timeout: self.0.idle_timeout,
             }) as Rc<dyn Connection>)
         })

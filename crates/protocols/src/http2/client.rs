@@ -8,13 +8,12 @@ use std::time::Duration;
 use futures_channel::oneshot;
 use futures_core::future::LocalBoxFuture;
 use hyper::client::conn::http2::{Builder, SendRequest};
-use trackbed_substrate::spawn;
 
 use super::HTTP2;
 use crate::error::{Error, Result, Step};
 use crate::http_messages::arriving::{Arriving, silent};
 use crate::http_messages::runtime::{Clock, Detached, Io};
-use crate::http_messages::{Outgoing, Target, failed, http_request};
+use crate::http_messages::{Outgoing, Target, drive, failed, http_request};
 use crate::protocol::{Connection, Dialer, Request, Response};
 use crate::security::Security;
 use crate::stats::TransportStats;
@@ -36,18 +35,11 @@ impl Dialer for Http2Dialer {
                 .handshake(Io(stream.clone()))
                 .await
                 .map_err(|error| failed(HTTP2, Step::Handshake, &error))?;
-            let (done, closed) = oneshot::channel();
-            let drive = async move {
-                // How it ended is seen by the exchanges.
-                let _end = connection.await;
-                let _unless_nobody_waits = done.send(());
-            };
-            spawn(drive).detach();
             Ok(Rc::new(Http2Connection {
                 stream,
                 sender: RefCell::new(Some(sender)),
                 running: Rc::new(()),
-                closed: Cell::new(Some(closed)),
+                closed: Cell::new(Some(drive(connection))),
                 idle_timeout: self.tcp.idle_timeout,
             }) as Rc<dyn Connection>)
         })

@@ -9,9 +9,11 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use futures_channel::oneshot;
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper::service::{Service as HyperService, service_fn};
+use trackbed_substrate::spawn;
 
 use crate::body::Body;
 use crate::error::{Error, Result, Step};
@@ -46,6 +48,18 @@ impl http_body::Body for Outgoing {
 /// Whether it is known that nothing more comes.
 pub(crate) fn is_empty(body: &Body) -> bool {
     body.size_hint().1 == Some(0)
+}
+
+/// Lets a connection go on in a task of its own; what comes back resolves when it has ended. How it
+/// ended is seen by the exchanges.
+pub(crate) fn drive<T>(connection: impl Future<Output = T> + 'static) -> oneshot::Receiver<()> {
+    let (ended, closed) = oneshot::channel();
+    let until_the_end = async move {
+        let _seen_by_the_exchanges = connection.await;
+        let _unless_nobody_waits = ended.send(());
+    };
+    spawn(until_the_end).detach();
+    closed
 }
 
 /// How a version of HTTP names the target of a request.
