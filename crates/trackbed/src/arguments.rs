@@ -250,6 +250,12 @@ pub struct RunOptions {
     /// Root seed, in place of the scenario's; the same seed gives the same results
     #[arg(long, value_name = "N", value_parser = number::<u64>, allow_negative_numbers = true)]
     pub seed: Option<u64>,
+    /// The scenario's quick form: smaller and fewer, for a first look
+    #[arg(long)]
+    pub quick: bool,
+    /// Run this part of the scenario only; may be given several times
+    #[arg(long = "part", value_name = "NAME")]
+    pub parts: Vec<String>,
     /// Set a key of the scenario; may be given several times (see `trackbed list keys`)
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub overrides: Vec<Override>,

@@ -15,14 +15,48 @@ pub(super) struct Column<'a> {
     uniform: bool,
 }
 
-/// The factors of a scenario in the order of the file: the keys that tell cells apart by nature,
+/// The names of all factors of a scenario, the same in each of its parts.
+pub(super) struct Names<'a> {
+    settings: Vec<&'a Setting>,
+    names: Vec<String>,
+}
+
+impl<'a> Names<'a> {
+    pub fn of(specs: &'a [Spec]) -> Names<'a> {
+        let mut all = Vec::new();
+        specs.iter().for_each(|spec| collect(&spec.settings, &mut all));
+        let mut settings: Vec<&Setting> = Vec::new();
+        for setting in all {
+            if !settings.iter().any(|known| are_one_factor(known, setting)) {
+                settings.push(setting);
+            }
+        }
+        let names = unique_names(&settings);
+        Names { settings, names }
+    }
+
+    fn name(&self, setting: &Setting) -> String {
+        let index = self.settings.iter().position(|known| are_one_factor(known, setting));
+        index.and_then(|index| self.names.get(index)).cloned().unwrap_or_default()
+    }
+}
+
+/// Whether two settings, of different parts, vary the same in the same unit.
+fn are_one_factor(one: &Setting, other: &Setting) -> bool {
+    one.path == other.path && suffix(one) == suffix(other)
+}
+
+/// The factors of a part in the order of the file: the keys that tell cells apart by nature,
 /// and all that varies.
-pub(super) fn columns(spec: &Spec) -> Vec<Column<'_>> {
+pub(super) fn columns<'a>(spec: &'a Spec, names: &Names<'_>) -> Vec<Column<'a>> {
     let mut settings = Vec::new();
     collect(&spec.settings, &mut settings);
-    let names = unique_names(&settings);
-    let column = |(setting, name)| Column { name, setting, uniform: suffix(setting).is_some() };
-    settings.into_iter().zip(names).map(column).collect()
+    let column = |setting: &'a Setting| Column {
+        name: names.name(setting),
+        setting,
+        uniform: suffix(setting).is_some(),
+    };
+    settings.into_iter().map(column).collect()
 }
 
 impl Column<'_> {

@@ -22,6 +22,7 @@ mod files;
 mod link;
 mod network;
 mod overrides;
+mod parts;
 mod plan;
 mod problem;
 mod programs;
@@ -75,21 +76,29 @@ pub fn load_from(
     let text = source.read()?;
     let mut origins = vec![Origin { name: text.name, text: text.text, is_file: true }];
     origins.extend(overrides.iter().map(Override::origin));
-    let mut table = tree::parse_document(&origins[0])?;
+    let table = tree::parse_document(&origins[0])?;
     if table.entries.is_empty() && overrides.is_empty() {
         let help = "write a scenario, for example a copy of a built-in one";
         let message = format!("{} says nothing", origins[0].name);
         return Err(ScenarioError::about_file(message, Some(help.to_owned())));
     }
     let mut problems = Problems::default();
-    for (index, setting) in overrides.iter().enumerate() {
-        setting.apply(index + 1, &mut table, &mut problems);
-    }
     let folders = reader::Folders { scenario: &text.folder, current };
-    let spec = reader::read(&table, folders, &mut problems);
-    let resolved = resolve::cells(&spec, &mut problems);
-    let counts = Counts::of(&spec, resolved.cells.len(), &mut problems);
-    check_name(&spec, &mut problems);
+    let mut specs = Vec::new();
+    for mut part in parts::of(table, overrides, &mut problems) {
+        for (index, setting) in overrides.iter().enumerate() {
+            if !parts::is_choice(setting) {
+                setting.apply(index + 1, &mut part.table, &mut problems);
+            }
+        }
+        specs.push(Spec { part: part.name, ..reader::read(&part.table, folders, &mut problems) });
+    }
+    let resolved = resolve::cells(&specs, &mut problems);
+    // What holds for the whole scenario is the same in each of its parts.
+    let nothing = Spec::default();
+    let spec = specs.first().unwrap_or(&nothing);
+    let counts = Counts::of(spec, resolved.cells.len(), &mut problems);
+    check_name(spec, &mut problems);
     problems.check(&origins)?;
     let words = |path: &str| spec.value(path, &[]).map(Value::to_string);
     let canonical = format!("seed {}\n\n{}\n", counts.seed, resolved.canonical.join("\n\n"));

@@ -62,10 +62,15 @@ impl Override {
         Origin { name: "--set".to_owned(), text: self.to_string(), is_file: false }
     }
 
+    /// Where the value stands; `origin` is the place of this text in the list of texts.
+    pub(super) fn value_place(&self, origin: usize) -> Place {
+        let start = self.key.len() + 1;
+        Place { origin, span: start..start + self.value.len() }
+    }
+
     /// Lays this setting over `table`; `origin` is the place of its text in the list of texts.
     pub(super) fn apply(&self, origin: usize, table: &mut Table, problems: &mut Problems) {
-        let start = self.key.len() + 1;
-        let place = Place { origin, span: start..start + self.value.len() };
+        let place = self.value_place(origin);
         let key_place = Place { origin, span: 0..self.key.len() };
         match value_node(&self.value, &place) {
             Ok(node) => {

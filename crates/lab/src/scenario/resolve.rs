@@ -8,7 +8,8 @@ use trackbed_core::parameter::{Arguments, Otherwise, Value};
 use trackbed_workloads::Prepared;
 
 use super::endpoint::{self, Refusal, Resolved, ignored_factor};
-use super::factors::{self, Column, columns};
+use super::factors::{self, Column, Names, columns};
+use super::parts::PART;
 use super::network::{self, Builder};
 use super::plan::{Cell, Factor};
 use super::problem::Problems;
@@ -28,8 +29,31 @@ pub(super) struct Cells {
     pub conditions: Vec<String>,
 }
 
-/// Resolves `spec`; what is wrong with it goes to `problems`.
-pub(super) fn cells(spec: &Spec, problems: &mut Problems) -> Cells {
+/// Resolves the parts of a scenario, one after the other; what is wrong with them goes to
+/// `problems`.
+pub(super) fn cells(parts: &[Spec], problems: &mut Problems) -> Cells {
+    let names = Names::of(parts);
+    let mut all = Cells::default();
+    for part in parts {
+        let cells = cells_of(part, &names, problems);
+        all.cells.extend(cells.cells);
+        all.canonical.extend(cells.canonical);
+        for (list, more) in [(&mut all.notes, cells.notes), (&mut all.conditions, cells.conditions)]
+        {
+            let new: Vec<String> = more.into_iter().filter(|one| !list.contains(one)).collect();
+            list.extend(new);
+        }
+    }
+    if all.cells.len() as u64 > sweep::CELLS_MAX {
+        let message = format!("{} cells in all parts together", all.cells.len());
+        let help = format!("sweep less at a time, at most {} cells", sweep::CELLS_MAX);
+        problems.add_missing(message, help);
+    }
+    all
+}
+
+/// The cells of one part.
+fn cells_of(spec: &Spec, names: &Names<'_>, problems: &mut Problems) -> Cells {
     network::check(spec, problems);
     check_present(spec, problems);
     let lengths: Vec<usize> = spec.axes.iter().map(|axis| axis.places.len()).collect();
@@ -49,7 +73,7 @@ pub(super) fn cells(spec: &Spec, problems: &mut Problems) -> Cells {
     }
     let mut resolver = Resolver {
         spec,
-        columns: columns(spec),
+        columns: columns(spec, names),
         builder: Builder::default(),
         workloads: BTreeMap::new(),
         problems,
@@ -129,11 +153,11 @@ impl Resolver<'_> {
                 Some(Ok(resolved)) => resolved,
             };
             occurring.extend(used_values(self.spec, &selection, &resolved));
-            let factors: Vec<(String, Factor)> = self
-                .columns
-                .iter()
-                .map(|column| (column.name.clone(), column.value(&selection, &resolved.ignored)))
-                .collect();
+            let part = self.spec.part.iter();
+            let part = part.map(|name| (PART.to_owned(), Factor::Text(name.clone())));
+            let value = |column: &Column<'_>| column.value(&selection, &resolved.ignored);
+            let varied = self.columns.iter().map(|column| (column.name.clone(), value(column)));
+            let factors: Vec<(String, Factor)> = part.chain(varied).collect();
             if seen.insert(format!("{factors:?}")) {
                 combined.cells.push(Combination { selection, resolved, factors });
             }
@@ -200,7 +224,8 @@ impl Resolver<'_> {
     fn resolve(mut self, combined: Combined) -> Cells {
         // What stands in a table is the track or the load; the ends have no table.
         let conditions = self.columns.iter().filter(|column| column.path().contains('.'));
-        let conditions = conditions.map(|column| column.name.clone()).collect();
+        let part = self.spec.part.iter().map(|_| PART.to_owned());
+        let conditions = part.chain(conditions.map(|column| column.name.clone())).collect();
         let mut cells = Cells { notes: combined.notes, conditions, ..Cells::default() };
         for Combination { selection, resolved, factors } in combined.cells {
             let mut lines = endpoint_lines(self.spec, &selection, &resolved);

@@ -11,6 +11,8 @@ use super::schema::{Field, Model, Shorthand};
 /// What a scenario says.
 #[derive(Debug, Default)]
 pub(super) struct Spec {
+    /// The part of the scenario that says it, where there are several.
+    pub part: Option<String>,
     pub settings: Vec<Setting>,
     /// What varies, in the order of the file.
     pub axes: Vec<Axis>,

@@ -41,6 +41,12 @@ impl Table {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
+    /// Takes an entry out.
+    pub fn remove(&mut self, key: &str) -> Option<Entry> {
+        let index = self.entries.iter().position(|entry| entry.key == key)?;
+        Some(self.entries.remove(index))
+    }
+
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Entry> {
         self.entries.iter_mut().find(|entry| entry.key == key)
     }

@@ -37,8 +37,8 @@ pub struct Finished {
 impl Finished {
     /// Says so if what is held against a paper is not what the paper did.
     pub fn tell_changed(&self, options: &RunOptions) {
-        if !options.overrides.is_empty() {
-            tell("note: --set changed the scenario, so the paper's figures may not be of the same");
+        if !options.overrides.is_empty() || options.quick {
+            tell("note: this is not the scenario as it is, so the paper's figures may not be of the same");
         }
     }
 
@@ -178,14 +178,20 @@ fn substrate(which: SubstrateArgument, about: &About) -> anyhow::Result<Box<dyn 
     })
 }
 
-/// `--runs` and `--seed` are settings like any other, and win over `--set`.
+/// What has an option of its own is a setting like any other, and wins over `--set`.
 fn overrides(options: &RunOptions) -> Vec<Override> {
     let mut overrides = options.overrides.clone();
+    let mut set =
+        |key: &str, value: String| overrides.push(Override { key: key.to_owned(), value });
+    if options.quick {
+        set("quick", true.to_string());
+    }
+    options.parts.iter().for_each(|part| set("part", part.clone()));
     if let Some(runs) = options.runs {
-        overrides.push(Override { key: "runs".to_owned(), value: runs.to_string() });
+        set("runs", runs.to_string());
     }
     if let Some(seed) = options.seed {
-        overrides.push(Override { key: "seed".to_owned(), value: seed.to_string() });
+        set("seed", seed.to_string());
     }
     overrides
 }

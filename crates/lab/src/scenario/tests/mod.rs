@@ -4,6 +4,7 @@ mod cells;
 mod fuzz;
 mod mistakes;
 mod overriding;
+mod parts;
 mod programs;
 
 use super::{Factor, Override, Plan, ScenarioError, Source, load};

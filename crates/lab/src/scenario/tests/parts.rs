@@ -1,0 +1,111 @@
+//! Parts and the quick form.
+
+use super::{factors, plan, plan_with, scenario};
+
+const PARTS: &str = r#"
+protocol = ["tcp", "quic"]
+runs = 3
+
+[link]
+rate = "50 Mbit/s"
+delay = "10 ms"
+
+[workload]
+kind = "bulk"
+size = "1 MB"
+
+[quick]
+runs = 1
+
+[[part]]
+name = "by delay"
+link.delay = ["10 ms", "20 ms"]
+quick.workload.size = "20 kB"
+
+[[part]]
+name = "by loss"
+[part.link]
+loss = ["0 %", "1 %"]
+[part.workload]
+kind = "messages"
+count = 5
+[part.quick]
+workload = { kind = "messages", count = 2 }
+"#;
+
+#[test]
+fn each_part_has_cells_of_its_own_over_the_common_keys() {
+    let plan = plan(PARTS);
+    assert_eq!(
+        factors(&plan),
+        [
+            "part=by delay protocol=tcp delay_ms=10",
+            "part=by delay protocol=tcp delay_ms=20",
+            "part=by delay protocol=quic delay_ms=10",
+            "part=by delay protocol=quic delay_ms=20",
+            "part=by loss protocol=tcp loss=0",
+            "part=by loss protocol=tcp loss=0.01",
+            "part=by loss protocol=quic loss=0",
+            "part=by loss protocol=quic loss=0.01",
+        ]
+    );
+    assert_eq!(plan.cells[0].workload_name, "bulk");
+    assert_eq!(plan.cells[7].workload_name, "messages");
+    assert_eq!(plan.conditions, ["part", "delay_ms", "loss"]);
+    assert_eq!(plan.runs, 3);
+}
+
+/// A part comes to the same as a scenario of its own that says all of its keys.
+#[test]
+fn a_part_alone_is_the_scenario_that_it_spells_out() {
+    let chosen = plan_with(PARTS, &["part=by delay"]).unwrap();
+    let alone = "protocol = [\"tcp\", \"quic\"]\n[link]\nrate = \"50 Mbit/s\"\n\
+                 delay = [\"10 ms\", \"20 ms\"]\n[workload]\nkind = \"bulk\"\nsize = \"1 MB\"\n";
+    assert_eq!(chosen.hash, plan(alone).hash);
+    let both = plan_with(PARTS, &["part=by delay", "part=by loss"]).unwrap();
+    assert_eq!(both.hash, plan(PARTS).hash);
+}
+
+#[test]
+fn the_quick_form_is_laid_over_and_settings_over_that() {
+    let quick = plan_with(PARTS, &["quick=true"]).unwrap();
+    assert_eq!((quick.runs, quick.cells.len()), (1, 8));
+    let small = PARTS.replace("size = \"1 MB\"", "size = \"20 kB\"");
+    let small = small.replace("count = 5", "count = 2").replace("runs = 3", "runs = 1");
+    assert_eq!(quick.hash, plan(&small).hash);
+    assert_eq!(plan_with(PARTS, &["quick=false"]).unwrap().hash, plan(PARTS).hash);
+    let set = plan_with(PARTS, &["runs=7", "quick=true", "protocol=tcp"]).unwrap();
+    assert_eq!((set.runs, set.cells.len()), (7, 4));
+    let plain = scenario("runs = 9") + "[quick]\nruns = 2\n";
+    assert_eq!(plan(&plain).runs, 9);
+    assert_eq!(plan_with(&plain, &["quick=true"]).unwrap().runs, 2);
+}
+
+#[test]
+fn what_makes_no_part_is_refused_with_its_place_and_a_remedy() {
+    let part = |text: &str| scenario("") + "[[part]]\n" + text;
+    for (text, settings, parts) in [
+        (part("link.loss = 0"), &[][..], &["this part has no name", "write name ="][..]),
+        (part("name = \"a\"\n[[part]]\nname = \"a\""), &[], &["called \"a\" too"]),
+        (part("name = \"a\"\nseed = 3"), &[], &["holds for the whole scenario", "a.toml:10:1"]),
+        (part("name = \"a\"\nlink.los = 0"), &[], &["unknown key \"los\"", "\"loss\""]),
+        (part("name = \"a\"\nquick = 3"), &[], &["quick is a table", "[quick]"]),
+        (scenario("part = 3"), &[], &["parts are a list of tables", "[[part]]"]),
+        (part("name = \"a\""), &["part=b"], &["no part \"b\"", "its parts are \"a\""]),
+        (scenario(""), &["part=b"], &["no part \"b\"", "leave --part out"]),
+        (scenario(""), &["quick=true"], &["no quick form", "--runs"]),
+        (scenario(""), &["quick=maybe"], &["write true or false"]),
+    ] {
+        let error = plan_with(&text, settings).unwrap_err().to_string();
+        for part in parts {
+            assert!(error.contains(part), "{part:?} is not in:\n{error}");
+        }
+    }
+}
+
+/// A mistake in what parts share is told once.
+#[test]
+fn common_mistakes_are_reported_once() {
+    let error = plan_with(&PARTS.replace("rate =", "rtae ="), &[]).unwrap_err();
+    assert_eq!(error.reports().len(), 1, "{error}");
+}
