@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::thread;
 
+use trackbed_measure::metrics;
 use trackbed_measure::results::{
     CellResult, Difference, Failure, MetricSummary, Outcome, RunResult, Verdict,
 };
@@ -11,11 +12,6 @@ use trackbed_stats::{Bootstrap, PairedDifference, Sample, paired};
 
 use crate::expectation;
 use crate::scenario::{Cell, Plan};
-
-/// The metrics that are compared between cells, run by run, and whether less of them is better.
-/// The first one that cells have decides which cell is the best.
-const COMPARED: [(&str, bool); 3] =
-    [("completion_ms", true), ("rtt_ms", true), ("throughput_mbps", false)];
 
 /// Summarises the runs of every cell of `plan`. `runs` may be in any order and incomplete.
 pub fn cells(plan: &Plan, runs: &[RunResult]) -> Vec<CellResult> {
@@ -31,7 +27,7 @@ pub fn differences(plan: &Plan, cells: &[CellResult], runs: &[RunResult]) -> Vec
     let by_cell = sorted_by_cell(plan, runs);
     let groups = comparable(&plan.conditions, cells);
     let mut pairs = Vec::new();
-    for (metric, _) in COMPARED {
+    for metric in metrics::COMPARED.iter().map(|compared| compared.name) {
         for group in &groups {
             let Some(best) = best_cell(cells, group) else { continue };
             let others = group.iter().filter(|cell| **cell != best);
@@ -128,10 +124,10 @@ pub(crate) fn sorted_by_cell<'a>(plan: &Plan, runs: &'a [RunResult]) -> Vec<Vec<
 /// runs are a selection of the easier ones.
 fn best_cell(cells: &[CellResult], group: &[usize]) -> Option<usize> {
     let has = |metric: &str| group.iter().any(|cell| cells[*cell].metrics.contains_key(metric));
-    let (metric, less_is_better) = COMPARED.into_iter().find(|(metric, _)| has(metric))?;
+    let compared = metrics::COMPARED.iter().find(|compared| has(compared.name))?;
     let rank = |index: &usize| {
-        let mean = cells[*index].metrics.get(metric)?.mean;
-        let cost = if less_is_better { mean } else { -mean };
+        let mean = cells[*index].metrics.get(compared.name)?.mean;
+        let cost = if compared.less_is_better { mean } else { -mean };
         Some((cells[*index].failed > 0, cost, *index))
     };
     let ranks = group.iter().filter_map(rank);

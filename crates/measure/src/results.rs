@@ -148,9 +148,9 @@ fn is_zero(count: &u32) -> bool {
 }
 
 /// The names of all factors, in the order in which the cells list them.
-pub fn factor_names(cells: &[CellResult]) -> Vec<String> {
+pub fn factor_names<'a>(cells: impl IntoIterator<Item = &'a CellResult>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for name in cells.iter().flat_map(|cell| cell.factors.keys()) {
+    for name in cells.into_iter().flat_map(|cell| cell.factors.keys()) {
         if !names.contains(name) {
             names.push(name.clone());
         }

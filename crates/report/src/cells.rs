@@ -1,8 +1,9 @@
 //! The table of cells.
 
-use trackbed_measure::results::{CellResult, Document, MetricSummary, factor_names};
+use trackbed_measure::results::{CellResult, MetricSummary};
 
 use crate::number::{Decimals, dash, significant};
+use crate::section::Section;
 use crate::table::{Align, Table};
 use crate::words::title;
 
@@ -14,11 +15,12 @@ struct Column {
 }
 
 /// Each cell with its number, its factors, what arithmetic expects, and the means that matter.
-pub(crate) fn table(document: &Document, headline: Option<&str>) -> Table {
-    let cells = &document.cells;
+pub(crate) fn table(section: &Section<'_>) -> Table {
+    let cells: &[&CellResult] = &section.results().collect::<Vec<_>>();
+    let headline = section.headline();
     let left = |title: String, texts| Column { title, align: Align::Left, texts };
-    let mut columns = vec![right("cell", (0..cells.len()).map(|index| index.to_string()))];
-    for name in factor_names(cells) {
+    let mut columns = vec![right("cell", section.cells.iter().map(|index| index.to_string()))];
+    for name in section.factors() {
         let texts = cells.iter().map(|cell| cell.factor_text(&name)).collect();
         columns.push(left(name, texts));
     }
@@ -74,7 +76,7 @@ enum When {
 }
 
 impl Shown {
-    fn is_shown(&self, cells: &[CellResult], expected: bool) -> bool {
+    fn is_shown(&self, cells: &[&CellResult], expected: bool) -> bool {
         let mut means = cells.iter().filter_map(|cell| Some(cell.metrics.get(self.name)?.mean));
         match self.when {
             When::Always => means.next().is_some(),
@@ -91,22 +93,25 @@ const COLUMNS: [Shown; 4] = [
     Shown { name: "deadline_miss_ratio", when: When::NotZero },
 ];
 
-fn with_interval(cells: &[CellResult], metric: &str) -> [Column; 2] {
+fn with_interval(cells: &[&CellResult], metric: &str) -> [Column; 2] {
     let summary = |cell: &CellResult| cell.metrics.get(metric).cloned();
     let decimals = Decimals::of(cells.iter().filter_map(|cell| Some(summary(cell)?.mean)));
     let mean = |cell| summary(cell).map_or_else(dash, |s| decimals.text(s.mean));
     let span = |cell| summary(cell).map_or_else(dash, |s| interval(&s, decimals));
-    [right(&title(metric), cells.iter().map(mean)), right("95 % interval", cells.iter().map(span))]
+    [
+        right(&title(metric), cells.iter().copied().map(mean)),
+        right("95 % interval", cells.iter().copied().map(span)),
+    ]
 }
 
 fn numbers(
-    cells: &[CellResult],
+    cells: &[&CellResult],
     title: &str,
     value: impl Fn(&CellResult) -> Option<f64>,
 ) -> Column {
-    let decimals = Decimals::of(cells.iter().filter_map(&value));
+    let decimals = Decimals::of(cells.iter().copied().filter_map(&value));
     let text = |cell| value(cell).map_or_else(dash, |value| decimals.text(value));
-    right(title, cells.iter().map(text))
+    right(title, cells.iter().copied().map(text))
 }
 
 fn right(title: &str, texts: impl Iterator<Item = String>) -> Column {

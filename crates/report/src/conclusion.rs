@@ -2,21 +2,22 @@
 
 use std::collections::BTreeSet;
 
-use trackbed_measure::results::{CellResult, Difference, Document, Verdict, factor_names};
+use trackbed_measure::results::{CellResult, Difference, Document, Verdict};
 
 use crate::cells;
 use crate::differences::{self, Group, groups};
 use crate::number::Decimals;
+use crate::section::Section;
 use crate::words::{cell_name, split_unit};
 
 /// A line for each group of cells that were compared: the best one, those that cannot be told
 /// from it or the next one, and the last one. Empty where nothing was compared.
-pub(crate) fn lines(document: &Document, metric: &str) -> Vec<String> {
-    let groups = groups(document, metric);
+pub(crate) fn lines(section: &Section<'_>, metric: &str) -> Vec<String> {
+    let groups = groups(section, metric);
     let mut lines: Vec<String> = groups
         .iter()
         .take(LINES_MAX)
-        .filter_map(|group| Sentence::new(document, metric, group)?.text())
+        .filter_map(|group| Sentence::new(section, metric, group)?.text())
         .collect();
     if groups.len() > LINES_MAX {
         lines.push(format!("... and {} more conditions, below", groups.len() - LINES_MAX));
@@ -49,14 +50,15 @@ struct Sentence<'a> {
 }
 
 impl<'a> Sentence<'a> {
-    fn new(document: &'a Document, metric: &'a str, group: &'a Group<'a>) -> Option<Self> {
+    fn new(section: &Section<'a>, metric: &'a str, group: &'a Group<'a>) -> Option<Self> {
+        let document = section.document;
         let best = document.cells.get(group.against as usize)?;
         let others = group.differences.iter().filter_map(|d| document.cells.get(d.cell as usize));
         let members: Vec<&CellResult> = others.chain([best]).collect();
-        let names = factor_names(&document.cells).into_iter();
+        let names = section.factors().into_iter();
         let (varying, fixed): (Vec<String>, Vec<String>) =
             names.partition(|name| values(&members, name) > 1);
-        let all: Vec<&CellResult> = document.cells.iter().collect();
+        let all: Vec<&CellResult> = section.results().collect();
         let condition = fixed.into_iter().filter(|name| values(&all, name) > 1).collect();
         let (_, unit) = split_unit(metric);
         Some(Sentence { document, metric, group, best, varying, condition, unit })

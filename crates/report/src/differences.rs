@@ -2,9 +2,10 @@
 
 use std::fmt::{self, Write as _};
 
-use trackbed_measure::results::{Difference, Document, Verdict, factor_names};
+use trackbed_measure::results::{Difference, Verdict};
 
 use crate::number::{Decimals, dash};
+use crate::section::Section;
 use crate::table::{Align, Table};
 use crate::words::{numbered, split_unit};
 
@@ -17,9 +18,9 @@ pub(crate) struct Group<'a> {
 }
 
 /// The differences of `metric`, by the cell that they are compared with.
-pub(crate) fn groups<'a>(document: &'a Document, metric: &str) -> Vec<Group<'a>> {
+pub(crate) fn groups<'a>(section: &Section<'a>, metric: &str) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
-    for difference in document.differences.iter().filter(|d| d.metric == metric) {
+    for difference in section.differences(metric) {
         match groups.iter_mut().find(|group| group.against == difference.against) {
             Some(group) => group.differences.push(difference),
             None => {
@@ -34,19 +35,19 @@ pub(crate) fn groups<'a>(document: &'a Document, metric: &str) -> Vec<Group<'a>>
 }
 
 /// Writes one table for all groups.
-pub(crate) fn write(document: &Document, metric: &str, out: &mut String) -> fmt::Result {
-    let groups = groups(document, metric);
+pub(crate) fn write(section: &Section<'_>, metric: &str, out: &mut String) -> fmt::Result {
+    let groups = groups(section, metric);
     let against = match groups.as_slice() {
         [] => return Ok(()),
-        [only] => numbered(document, only.against),
+        [only] => numbered(section.document, only.against),
         _ => "the best cell under the same conditions".to_owned(),
     };
     writeln!(out, "\n{metric} against {against}, run by run (same seed, same misfortunes):\n")?;
-    write!(out, "{}", table(document, metric, &groups))
+    write!(out, "{}", table(section, metric, &groups))
 }
 
-fn table(document: &Document, metric: &str, groups: &[Group<'_>]) -> Table {
-    let factors = factor_names(&document.cells);
+fn table(section: &Section<'_>, metric: &str, groups: &[Group<'_>]) -> Table {
+    let factors = section.factors();
     let (_, unit) = split_unit(metric);
     let mut columns = vec![("cell".to_owned(), Align::Right)];
     columns.extend(factors.iter().map(|name| (name.clone(), Align::Left)));
@@ -61,7 +62,7 @@ fn table(document: &Document, metric: &str, groups: &[Group<'_>]) -> Table {
     let decimals = Decimals::of(all().map(|difference| difference.mean));
     let percents = Decimals::of(all().filter_map(|difference| difference.percent));
     for difference in all() {
-        let Some(cell) = document.cells.get(difference.cell as usize) else { continue };
+        let Some(cell) = section.document.cells.get(difference.cell as usize) else { continue };
         let mut row = vec![difference.cell.to_string()];
         row.extend(factors.iter().map(|name| cell.factor_text(name)));
         row.extend((groups.len() > 1).then(|| difference.against.to_string()));

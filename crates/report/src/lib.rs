@@ -11,6 +11,7 @@ mod conclusion;
 mod details;
 mod differences;
 mod number;
+mod section;
 pub mod summary;
 mod table;
 mod words;

@@ -4,7 +4,8 @@ use std::fmt::{self, Write as _};
 
 use trackbed_measure::results::Document;
 
-use crate::words::{headline, numbered};
+use crate::section::Section;
+use crate::words::numbered;
 use crate::{cells, conclusion, details, differences};
 
 /// How to print.
@@ -37,17 +38,11 @@ fn write_all(document: &Document, options: Options<'_>, out: &mut String) -> fmt
     let Document { scenario, substrate, seed, runs, .. } = document;
     let (cells, runs) = (plural(document.cells.len(), "cell"), plural(*runs as usize, "run"));
     writeln!(out, "{scenario}: {cells}, {runs} each, {substrate} substrate, seed {seed}\n")?;
-    let headline = headline(document);
-    let conclusion = headline.map(|metric| conclusion::lines(document, metric));
-    for line in conclusion.iter().flatten() {
-        writeln!(out, "{line}")?;
-    }
-    if conclusion.is_some_and(|lines| !lines.is_empty()) {
-        writeln!(out)?;
-    }
-    write!(out, "{}", cells::table(document, headline))?;
-    if let Some(metric) = headline {
-        differences::write(document, metric, out)?;
+    for (index, section) in Section::all(document).iter().enumerate() {
+        if index > 0 {
+            writeln!(out)?;
+        }
+        write_section(section, out)?;
     }
     if options.verbose {
         write!(out, "\n{}", details::table(document))?;
@@ -58,6 +53,26 @@ fn write_all(document: &Document, options: Options<'_>, out: &mut String) -> fmt
         write!(out, "\n{failures}")?;
     }
     write_checks(document, options.verbose, out)
+}
+
+/// What one part of the scenario says.
+fn write_section(section: &Section<'_>, out: &mut String) -> fmt::Result {
+    if let Some(title) = &section.title {
+        writeln!(out, "== {title}\n")?;
+    }
+    let headline = section.headline();
+    let conclusion = headline.map(|metric| conclusion::lines(section, metric));
+    for line in conclusion.iter().flatten() {
+        writeln!(out, "{line}")?;
+    }
+    if conclusion.is_some_and(|lines| !lines.is_empty()) {
+        writeln!(out)?;
+    }
+    write!(out, "{}", cells::table(section))?;
+    match headline {
+        Some(metric) => differences::write(section, metric, out),
+        None => Ok(()),
+    }
 }
 
 fn write_failures(document: &Document, replay: &str, out: &mut String) -> fmt::Result {

@@ -2,15 +2,6 @@
 
 use trackbed_measure::results::{CellResult, Document, factor_names};
 
-/// The metric by which cells are compared first: the first of these that a document has.
-pub(crate) const HEADLINES: [&str; 3] = ["completion_ms", "rtt_ms", "throughput_mbps"];
-
-/// The metric by which the cells of `document` are ranked.
-pub(crate) fn headline(document: &Document) -> Option<&'static str> {
-    let has = |name: &str| document.cells.iter().any(|cell| cell.metrics.contains_key(name));
-    HEADLINES.into_iter().find(|name| has(name))
-}
-
 /// A metric's name and its unit: `completion` and `ms`.
 pub(crate) fn split_unit(metric: &str) -> (&str, &str) {
     metric.rsplit_once('_').unwrap_or((metric, ""))

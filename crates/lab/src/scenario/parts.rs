@@ -42,7 +42,11 @@ pub(super) fn is_choice(setting: &Override) -> bool {
 }
 
 /// The parts of `scenario` that the choices among `overrides` leave.
-pub(super) fn of(mut scenario: Table, overrides: &[Override], problems: &mut Problems) -> Vec<Part> {
+pub(super) fn of(
+    mut scenario: Table,
+    overrides: &[Override],
+    problems: &mut Problems,
+) -> Vec<Part> {
     let choice = Choice::of(overrides, problems);
     let parts = scenario.remove(PART);
     let quick = scenario.remove(QUICK);

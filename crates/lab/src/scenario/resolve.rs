@@ -9,8 +9,8 @@ use trackbed_workloads::Prepared;
 
 use super::endpoint::{self, Refusal, Resolved, ignored_factor};
 use super::factors::{self, Column, Names, columns};
-use super::parts::PART;
 use super::network::{self, Builder};
+use super::parts::PART;
 use super::plan::{Cell, Factor};
 use super::problem::Problems;
 use super::programs;

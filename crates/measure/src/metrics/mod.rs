@@ -45,6 +45,23 @@ pub fn find(name: &str) -> Option<&'static Metric> {
     REGISTRY.iter().find(|metric| metric.name == name)
 }
 
+/// A metric by which cells are compared run by run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Compared {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether the cell with less of it is the better one.
+    pub less_is_better: bool,
+}
+
+/// The metrics by which cells are compared, the most telling one first: the first that a cell has
+/// ranks it.
+pub const COMPARED: &[Compared] = &[
+    Compared { name: "completion_ms", less_is_better: true },
+    Compared { name: "rtt_ms", less_is_better: true },
+    Compared { name: "throughput_mbps", less_is_better: false },
+];
+
 const REGISTRY: &[Metric] = &[
     completion::COMPLETION_MS,
     handshake::HANDSHAKE_MS,

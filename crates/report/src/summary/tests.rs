@@ -168,3 +168,23 @@ fn nothing_measured_is_no_reason_to_stumble() {
     empty.cells.clear();
     render(&empty, OPTIONS);
 }
+
+#[test]
+fn each_part_has_its_own_tables_with_its_own_factors() {
+    let part = |name: &str, key: &str, value: u32, mean: f64| {
+        cell(json!({ "part": name, "protocol": "quic", key: value }), mean, [mean, mean])
+    };
+    let cells = vec![
+        part("by delay", "delay_ms", 5, 100.0),
+        part("by delay", "delay_ms", 9, 180.0),
+        part("by size", "size_bytes", 7, 50.0),
+    ];
+    let differences = vec![difference(1, 0, 80.0, [80.0, 80.0], "higher")];
+    let text = render(&document(cells, differences), OPTIONS);
+    let (first, second) = text.split_once("== by size\n").expect("two sections");
+    assert!(first.contains("== by delay\n\nfastest: 5, completion 100.0 ms"), "{text}");
+    assert!(first.contains("delay_ms") && first.contains("+80"), "{text}");
+    assert!(!first.contains("size_bytes") && !second.contains("delay_ms"), "{text}");
+    assert!(second.contains("   2  quic      7"), "{text}");
+    assert!(!second.contains("against"), "{text}");
+}

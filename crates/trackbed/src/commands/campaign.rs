@@ -38,7 +38,9 @@ impl Finished {
     /// Says so if what is held against a paper is not what the paper did.
     pub fn tell_changed(&self, options: &RunOptions) {
         if !options.overrides.is_empty() || options.quick {
-            tell("note: this is not the scenario as it is, so the paper's figures may not be of the same");
+            tell(
+                "note: this is not the scenario as it is, so the paper's figures may not be of the same",
+            );
         }
     }
 
