@@ -33,8 +33,11 @@ pub struct Figure {
 pub struct Claim {
     /// The claim in words.
     pub text: String,
-    /// The paper's difference in percent.
+    /// The paper's difference in percent; without a margin its sign alone counts.
     pub paper_percent: f64,
+    /// How far from it the difference may lie, in percent points.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub margin_percent: Option<f64>,
     /// Our paired difference in percent, if both cells were run.
     pub ours_percent: Option<f64>,
     /// Its 95 % interval.
@@ -43,15 +46,25 @@ pub struct Claim {
     pub verdict: ClaimVerdict,
 }
 
+impl Claim {
+    /// What the paper says, for messages: `-15 %`, `-50 % (give or take 10)`.
+    pub fn paper_text(&self) -> String {
+        match self.margin_percent {
+            None => format!("{:+.0} %", self.paper_percent),
+            Some(margin) => format!("{:+.0} % (give or take {margin:.0})", self.paper_percent),
+        }
+    }
+}
+
 /// What our runs say about a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClaimVerdict {
-    /// The difference has the claimed sign, and its interval excludes zero.
+    /// The whole interval lies where the claim says: on its side of zero, or within its margin.
     Holds,
-    /// The difference has the other sign, and its interval excludes zero.
+    /// The whole interval lies elsewhere.
     Contradicted,
-    /// The interval includes zero, or there are too few runs.
+    /// It reaches across the edge, or there are too few runs.
     Undecided,
     /// A cell that the claim is about was not run, or had no successful pair.
     NotMeasured,

@@ -9,7 +9,19 @@ use crate::table::{Align, Table};
 
 /// Renders the comparison for the terminal.
 pub fn render(comparison: &Comparison) -> String {
-    let mut text = format!("paper: {}\n\n", comparison.title);
+    let mut text = format!("paper: {}\n", comparison.title);
+    let written = match comparison.figures.is_empty() {
+        true => Ok(()),
+        false => write!(text, "\n{}", figures(comparison)),
+    };
+    let written = written.and_then(|()| {
+        comparison.claims.iter().try_for_each(|claim| writeln!(text, "\n{}", claim_text(claim)))
+    });
+    written.expect("a String takes everything");
+    text
+}
+
+fn figures(comparison: &Comparison) -> Table {
     let titles = ["figure", "cell", "paper", "here", "95 % interval", "off by %"];
     let mut table = Table::new(titles.map(|title| match title {
         "figure" | "cell" => (title, Align::Left),
@@ -33,25 +45,29 @@ pub fn render(comparison: &Comparison) -> String {
             off.map_or_else(dash, |off| format!("{off:+.1}")),
         ]);
     }
-    let written = write!(text, "{table}").and_then(|()| {
-        comparison.claims.iter().try_for_each(|claim| writeln!(text, "\n{}", claim_text(claim)))
-    });
-    written.expect("a String takes everything");
-    text
+    table
 }
 
 fn claim_text(claim: &Claim) -> String {
-    let verdict = match claim.verdict {
-        ClaimVerdict::Holds => "holds",
-        ClaimVerdict::Contradicted => "does not hold: the difference has the other sign",
-        ClaimVerdict::Undecided => "undecided: the interval includes zero, or runs are too few",
-        ClaimVerdict::NotMeasured => "not measured: the settings left a cell out",
+    let verdict = match (claim.verdict, claim.margin_percent) {
+        (ClaimVerdict::Holds, _) => "holds",
+        (ClaimVerdict::Contradicted, None) => "does not hold: the difference has the other sign",
+        (ClaimVerdict::Contradicted, Some(_)) => {
+            "does not hold: the difference lies outside of the margin"
+        }
+        (ClaimVerdict::Undecided, None) => {
+            "undecided: the interval includes zero, or runs are too few"
+        }
+        (ClaimVerdict::Undecided, Some(_)) => {
+            "undecided: the interval reaches across the margin, or runs are too few"
+        }
+        (ClaimVerdict::NotMeasured, _) => "not measured: the settings left a cell out",
     };
-    let paper = claim.paper_percent;
+    let paper = claim.paper_text();
     match (claim.ours_percent, claim.ci95_percent) {
         (Some(ours), Some([low, high])) => format!(
             "claim: {}\n  {verdict}; here {ours:+.1} % [{low:+.1}, {high:+.1}], \
-             in the paper {paper:+.0} %",
+             in the paper {paper}",
             claim.text
         ),
         _ => format!("claim: {}\n  {verdict}", claim.text),

@@ -20,6 +20,11 @@ A scenario is a TOML file. Quantities carry units: `\"50 Mbit/s\"` (1 Mbit is 10
 (`{ from = \"1 ms\", to = \"9 ms\", step = \"2 ms\" }`, or `points = 5` in place of the step) makes an
 axis: every value is run with every other. On the command line, `--set KEY=VALUE` sets a key by its
 dotted path, without quotes: `--set link.delay=5ms,10ms`.
+
+A scenario may have parts, each with cells and a table of its own. A `[[part]]` has a `name`, and
+beside it any keys, which are laid over those of the scenario: `link.loss = [\"0 %\", \"1 %\"]`, or a
+`[part.workload]` of another kind. `--part NAME` runs one of them. A table `[quick]`, at the top or
+in a part (`quick.workload.size = \"1 MB\"`), holds what is smaller with `--quick`.
 ";
 
 #[test]

@@ -111,7 +111,7 @@ fn table(table: &DeTable<'_>, context: &Context) -> Table {
             node: node(value, context),
         })
         .collect();
-    // The library sorts by name.
+    // Whatever order the library keeps.
     entries.sort_by_key(|entry| entry.key_place.span.start);
     Table { entries }
 }

@@ -1,0 +1,146 @@
+//! Holds a paper's figures and claims against our runs of its scenario.
+
+mod reference;
+mod verdict;
+
+use trackbed_measure::reference::{Claim, ClaimVerdict, Comparison, Figure};
+use trackbed_measure::results::{CellResult, Check, RunResult};
+
+use crate::aggregate::{run_means, sorted_by_cell};
+use crate::scenario::Plan;
+use reference::{Reference, ReferenceClaim, ReferenceFigure, Selector};
+use verdict::{Found, Runs, difference, verdict, widening};
+
+/// The papers, by the name that a scenario gives in its `paper` key.
+const PAPERS: [(&str, &str); 1] =
+    [("vru", include_str!("../../../../scenarios/reference/vru.toml"))];
+
+/// The names of all papers.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    PAPERS.into_iter().map(|(name, _)| name)
+}
+
+/// Compares the runs of `plan` with the paper called `name`; `None` if there is no such paper.
+///
+/// # Panics
+/// If the built-in reference file is not valid.
+pub fn compare(
+    name: &str,
+    plan: &Plan,
+    cells: &[CellResult],
+    runs: &[RunResult],
+) -> Option<Comparison> {
+    let text = PAPERS.iter().find(|(paper, _)| *paper == name)?.1;
+    let reference = Reference::parse(text);
+    let ours = Ours { plan, cells, by_cell: sorted_by_cell(plan, runs) };
+    Some(Comparison {
+        title: reference.title,
+        figures: reference.figure.into_iter().map(|figure| ours.figure(figure)).collect(),
+        claims: reference
+            .claim
+            .iter()
+            .flat_map(ReferenceClaim::each)
+            .map(|claim| ours.claim(claim))
+            .collect(),
+    })
+}
+
+/// Our runs.
+struct Ours<'a> {
+    plan: &'a Plan,
+    cells: &'a [CellResult],
+    by_cell: Vec<Vec<&'a RunResult>>,
+}
+
+impl Ours<'_> {
+    fn figure(&self, figure: ReferenceFigure) -> Figure {
+        let found = figure.cell.find(self.cells);
+        let summary = found.and_then(|index| self.cells[index].metrics.get(&figure.metric));
+        Figure {
+            cell: figure.cell.values(),
+            metric: figure.metric,
+            paper: figure.value,
+            ours: summary.map(|summary| summary.mean),
+            ci95: summary.map(|summary| summary.ci95),
+        }
+    }
+
+    fn claim(&self, claim: ReferenceClaim) -> Claim {
+        let found = self.found(&claim);
+        Claim {
+            verdict: verdict(claim.percent, claim.margin, found),
+            text: claim.text,
+            paper_percent: claim.percent,
+            margin_percent: claim.margin,
+            ours_percent: found.map(|found| found.percent),
+            ci95_percent: found.map(|found| found.ci95),
+        }
+    }
+
+    fn found(&self, claim: &ReferenceClaim) -> Option<Found> {
+        let runs = |selector: &Selector| self.runs(selector, &claim.metric);
+        let (cell, against) = (runs(&claim.cell)?, runs(&claim.against)?);
+        let Some(place) = &claim.beyond else { return difference(&cell, &against) };
+        let here = [runs(&claim.cell.with(place))?, runs(&claim.against.with(place))?];
+        widening([&cell, &against], here.each_ref())
+    }
+
+    fn runs(&self, selector: &Selector, metric: &str) -> Option<Runs> {
+        let index = selector.find(self.cells)?;
+        Some(run_means(&self.by_cell[index], metric, self.plan.runs))
+    }
+}
+
+/// The claims as checks: one that is contradicted or undecided does not pass.
+pub fn checks(comparison: &Comparison) -> Vec<Check> {
+    let check = |claim: &Claim| Check {
+        name: claim.text.clone(),
+        pass: claim.verdict == ClaimVerdict::Holds,
+        detail: match (claim.ours_percent, claim.ci95_percent) {
+            (Some(ours), Some([low, high])) => format!(
+                "here {ours:+.1} % [{low:+.1}, {high:+.1}], in the paper {}",
+                claim.paper_text()
+            ),
+            _ => "not measured: the scenario was changed so that a cell is missing".to_owned(),
+        },
+    };
+    comparison.claims.iter().map(check).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use trackbed_measure::metrics;
+
+    use super::*;
+    use crate::scenario::{self, Source};
+
+    /// Every figure and claim is about a cell that its scenario has and a metric that there is, so
+    /// that none can go unmeasured by a slip of the pen.
+    #[test]
+    fn every_reference_is_about_cells_of_its_scenario() {
+        for (name, text) in PAPERS {
+            let reference = Reference::parse(text);
+            assert!(!reference.claim.is_empty(), "{name}");
+            let plan = scenario::load(&Source::named(name), &[]).unwrap();
+            assert_eq!(plan.paper.as_deref(), Some(name));
+            let cells = crate::aggregate::cells(&plan, &[]);
+            let known = |selector: &Selector| {
+                assert!(selector.find(&cells).is_some(), "{name}: no cell {selector}");
+            };
+            let metric = |metric: &str| assert!(metrics::find(metric).is_some(), "{metric}");
+            for figure in &reference.figure {
+                known(&figure.cell);
+                metric(&figure.metric);
+            }
+            for claim in reference.claim.iter().flat_map(ReferenceClaim::each) {
+                let beyond = claim.beyond.clone().unwrap_or_default();
+                for selector in [&claim.cell, &claim.against] {
+                    known(selector);
+                    known(&selector.with(&beyond));
+                }
+                metric(&claim.metric);
+                assert!(claim.percent != 0.0 || claim.margin.is_some(), "{}", claim.text);
+            }
+        }
+    }
+}
