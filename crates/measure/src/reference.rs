@@ -33,9 +33,10 @@ pub struct Figure {
 pub struct Claim {
     /// The claim in words.
     pub text: String,
-    /// The paper's difference in percent; without a margin its sign alone counts.
-    pub paper_percent: f64,
-    /// How far from it the difference may lie, in percent points.
+    /// What the paper says of the difference, in words: `-15 %`, `less`, `0 % (give or take 5)`.
+    pub claimed: String,
+    /// How far from the paper's value the difference may lie, in percent points; without it, its
+    /// sign alone counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub margin_percent: Option<f64>,
     /// Our paired difference in percent, if both cells were run.
@@ -44,16 +45,6 @@ pub struct Claim {
     pub ci95_percent: Option<[f64; 2]>,
     /// Whether the claim holds here.
     pub verdict: ClaimVerdict,
-}
-
-impl Claim {
-    /// What the paper says, for messages: `-15 %`, `-50 % (give or take 10)`.
-    pub fn paper_text(&self) -> String {
-        match self.margin_percent {
-            None => format!("{:+.0} %", self.paper_percent),
-            Some(margin) => format!("{:+.0} % (give or take {margin:.0})", self.paper_percent),
-        }
-    }
 }
 
 /// What our runs say about a claim.

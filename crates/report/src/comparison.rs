@@ -63,7 +63,7 @@ fn claim_text(claim: &Claim) -> String {
         }
         (ClaimVerdict::NotMeasured, _) => "not measured: the settings left a cell out",
     };
-    let paper = claim.paper_text();
+    let paper = &claim.claimed;
     match (claim.ours_percent, claim.ci95_percent) {
         (Some(ours), Some([low, high])) => format!(
             "claim: {}\n  {verdict}; here {ours:+.1} % [{low:+.1}, {high:+.1}], \

@@ -1,5 +1,7 @@
 //! The files in which papers' figures and claims stand: `scenarios/reference/*.toml`.
 
+use std::fmt;
+
 use serde::Deserialize;
 use trackbed_measure::results::CellResult;
 
@@ -24,7 +26,7 @@ pub(super) struct ReferenceFigure {
     pub value: f64,
 }
 
-/// `cell` has by `percent` more (less, if negative) of `metric` than `against`.
+/// How much more or less of `metric` `cell` has than `against`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ReferenceClaim {
@@ -32,20 +34,39 @@ pub(super) struct ReferenceClaim {
     pub metric: String,
     pub cell: Selector,
     pub against: Selector,
-    /// What the paper says, or what its curves show; only the sign counts unless there is a
-    /// margin. 0 says "no difference", and takes a margin.
-    pub percent: f64,
+    /// By how much, in percent of `against`. The sign alone counts, unless there is a margin.
+    #[serde(default)]
+    pub percent: Option<f64>,
     /// How far from `percent` the difference may lie, in percent points.
     #[serde(default)]
     pub margin: Option<f64>,
+    /// Where the paper gives no number: in which direction.
+    #[serde(default)]
+    pub direction: Option<Direction>,
     /// With it, the claim is that the relative difference goes beyond the one that there is where
-    /// these factors have these values: a gap that widens. `percent` then is by how much the
-    /// quotient of the two cells changes.
+    /// these factors have these values: a gap that widens. What the paper says then is about the
+    /// change of the quotient of the two cells.
     #[serde(default)]
     pub beyond: Option<Selector>,
     /// The claim is made once for each of these sets of factors, in addition to the cells' own.
     #[serde(default)]
     pub at: Vec<Selector>,
+}
+
+/// What a paper says of a difference: see the fields of [`ReferenceClaim`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Says {
+    pub percent: Option<f64>,
+    pub margin: Option<f64>,
+    pub direction: Option<Direction>,
+}
+
+/// Which way a difference goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Direction {
+    Less,
+    More,
 }
 
 /// Factors and the values that single out a cell, in the order of the file.
@@ -61,6 +82,11 @@ impl Reference {
 }
 
 impl ReferenceClaim {
+    pub fn says(&self) -> Says {
+        let &ReferenceClaim { percent, margin, direction, .. } = self;
+        Says { percent, margin, direction }
+    }
+
     /// The claims that this one stands for.
     pub fn each(&self) -> Vec<ReferenceClaim> {
         if self.at.is_empty() {
@@ -74,6 +100,35 @@ impl ReferenceClaim {
             ..self.clone()
         };
         self.at.iter().map(at).collect()
+    }
+}
+
+impl Says {
+    /// Between which bounds the difference lies, in percent.
+    pub fn bounds(&self) -> [f64; 2] {
+        let less = [f64::NEG_INFINITY, -f64::MIN_POSITIVE];
+        let more = [f64::MIN_POSITIVE, f64::INFINITY];
+        match (self.percent, self.margin, self.direction) {
+            (Some(percent), Some(margin), _) => [percent - margin, percent + margin],
+            (Some(percent), None, _) if percent < 0.0 => less,
+            (None, _, Some(Direction::Less)) => less,
+            _ => more,
+        }
+    }
+}
+
+/// `-15 %`, `less`, `0 % (give or take 5)`
+impl fmt::Display for Says {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.percent, self.margin, self.direction) {
+            (Some(0.0), Some(margin), _) => write!(f, "equal (give or take {margin:.0} %)"),
+            (Some(percent), Some(margin), _) => {
+                write!(f, "{percent:+.0} % (give or take {margin:.0})")
+            }
+            (Some(percent), None, _) => write!(f, "{percent:+.0} %"),
+            (None, _, Some(Direction::Less)) => f.write_str("less"),
+            (None, _, _) => f.write_str("more"),
+        }
     }
 }
 
@@ -99,8 +154,8 @@ impl Selector {
 }
 
 /// `loss 0.2, delay_ms 100`
-impl std::fmt::Display for Selector {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Selector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pairs = self.0.iter().map(|(name, value)| format!("{name} {}", plain(value)));
         f.write_str(&pairs.collect::<Vec<_>>().join(", "))
     }

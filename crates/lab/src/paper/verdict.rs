@@ -41,21 +41,14 @@ fn logarithm(value: f64) -> Option<f64> {
     (value > 0.0).then(|| value.ln())
 }
 
-/// With a margin, the whole interval must lie within it around what is claimed; without, it must
-/// lie on the claimed side of zero.
-pub(super) fn verdict(claimed: f64, margin: Option<f64>, found: Option<Found>) -> ClaimVerdict {
+/// The whole interval must lie between the bounds.
+pub(super) fn verdict([least, most]: [f64; 2], found: Option<Found>) -> ClaimVerdict {
     let Some(Found { ci95: [low, high], pairs, .. }) = found else {
         return ClaimVerdict::NotMeasured;
     };
     if pairs < MIN_PAIRS {
-        return ClaimVerdict::Undecided;
-    }
-    let (least, most) = match margin {
-        Some(margin) => (claimed - margin, claimed + margin),
-        None if claimed < 0.0 => (f64::NEG_INFINITY, -f64::MIN_POSITIVE),
-        None => (f64::MIN_POSITIVE, f64::INFINITY),
-    };
-    if least <= low && high <= most {
+        ClaimVerdict::Undecided
+    } else if least <= low && high <= most {
         ClaimVerdict::Holds
     } else if high < least || most < low {
         ClaimVerdict::Contradicted
@@ -66,7 +59,12 @@ pub(super) fn verdict(claimed: f64, margin: Option<f64>, found: Option<Found>) -
 
 #[cfg(test)]
 mod tests {
+    use super::super::reference::Says;
     use super::*;
+
+    fn bounds(percent: f64, margin: Option<f64>) -> [f64; 2] {
+        Says { percent: Some(percent), margin, direction: None }.bounds()
+    }
 
     fn found(ci95: [f64; 2], pairs: usize) -> Option<Found> {
         Some(Found { percent: (ci95[0] + ci95[1]) / 2.0, ci95, pairs })
@@ -74,20 +72,20 @@ mod tests {
 
     #[test]
     fn without_a_margin_the_interval_must_lie_on_the_claimed_side() {
-        let of = |claimed, ci95| verdict(claimed, None, found(ci95, 6));
+        let of = |claimed, ci95| verdict(bounds(claimed, None), found(ci95, 6));
         assert_eq!(of(-15.0, [-16.0, -10.0]), ClaimVerdict::Holds);
         assert_eq!(of(-15.0, [-16.0, 1.0]), ClaimVerdict::Undecided);
         assert_eq!(of(-15.0, [-16.0, 0.0]), ClaimVerdict::Undecided);
         assert_eq!(of(-15.0, [2.0, 3.0]), ClaimVerdict::Contradicted);
         assert_eq!(of(27.0, [2.0, 3.0]), ClaimVerdict::Holds);
         assert_eq!(of(27.0, [-3.0, -2.0]), ClaimVerdict::Contradicted);
-        assert_eq!(verdict(27.0, None, None), ClaimVerdict::NotMeasured);
-        assert_eq!(verdict(27.0, None, found([2.0, 3.0], 5)), ClaimVerdict::Undecided);
+        assert_eq!(verdict(bounds(27.0, None), None), ClaimVerdict::NotMeasured);
+        assert_eq!(verdict(bounds(27.0, None), found([2.0, 3.0], 5)), ClaimVerdict::Undecided);
     }
 
     #[test]
     fn with_a_margin_it_must_lie_around_the_claim() {
-        let of = |claimed, ci95| verdict(claimed, Some(5.0), found(ci95, 6));
+        let of = |claimed, ci95| verdict(bounds(claimed, Some(5.0)), found(ci95, 6));
         assert_eq!(of(0.0, [-1.0, 4.0]), ClaimVerdict::Holds);
         assert_eq!(of(0.0, [3.0, 6.0]), ClaimVerdict::Undecided);
         assert_eq!(of(0.0, [6.0, 9.0]), ClaimVerdict::Contradicted);
