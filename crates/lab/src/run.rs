@@ -158,6 +158,7 @@ async fn drive(
     let phones = layout.phones.into_iter().map(dialer).collect::<Result<Vec<_>, _>>()?;
     let stage = Stage {
         phones,
+        capabilities: endpoint.protocol.capabilities(),
         server: endpoint.ip.server(),
         handshake: endpoint.handshake,
         patience: Patience::VIRTUAL,

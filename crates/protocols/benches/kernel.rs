@@ -66,7 +66,7 @@ mod linux {
                 let mut took = Duration::ZERO;
                 for len in [100_000_000, BYTES] {
                     let start = now();
-                    let request = Request { path: format!("/{len}"), body: body::empty() };
+                    let request = Request::new(format!("/{len}"), body::empty());
                     let response = connection.exchange(request).await.unwrap();
                     if let Err(error) = body::drain(response.body).await {
                         return Err((error, machine.datagrams_dropped()));

@@ -9,8 +9,8 @@
 //!
 //! # Not supported
 //!
-//! - Header fields, trailers and server push of HTTP: an exchange is a path, a status and two
-//!   bodies.
+//! - Header fields, trailers and server push of HTTP: an exchange is a path, a priority, a status
+//!   and two bodies. Priorities do not change under way (PRIORITY_UPDATE of RFC 9218).
 //! - Client certificates, and chains: a server signs its own P-256 certificate, so its first
 //!   flight is shorter than that of a public web server, which may need a second round trip.
 //! - Key exchange groups other than X25519, hence HelloRetryRequest.
@@ -29,6 +29,7 @@ mod http_messages;
 mod ledger;
 mod nursery;
 mod observer;
+mod priority;
 mod protocol;
 mod quic;
 mod quic_transport;
@@ -43,6 +44,7 @@ pub use config::{ClientConfig, ServerConfig, TlsParameters, TransportParameters}
 pub use error::Error;
 pub use ledger::{Ledger, LedgerTotals};
 pub use observer::{Observer, Side};
+pub use priority::Priority;
 pub use protocol::{
     Capabilities, Connection, Dialer, Protocol, Request, Response, ServerHandle, Service, Transport,
 };

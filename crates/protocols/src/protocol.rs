@@ -12,6 +12,7 @@ use trackbed_substrate::Host;
 use crate::body::Body;
 use crate::config::{ClientConfig, ServerConfig};
 use crate::error::Error;
+use crate::priority::Priority;
 use crate::security::{Handshake, Security, TlsVersion};
 use crate::stats::TransportStats;
 use crate::tls::Trust;
@@ -107,8 +108,17 @@ pub struct Request {
     /// An absolute path with or without a query (RFC 3986 sections 3.3 and 3.4), for example
     /// `/rpc?n=1`, of at most [`MAX_PATH_LEN`](crate::MAX_PATH_LEN) bytes.
     pub path: String,
+    /// How urgent the response is, if the client says so. A server is told what its client said.
+    pub priority: Option<Priority>,
     /// The body, sent while it is produced.
     pub body: Body,
+}
+
+impl Request {
+    /// A request for `path` with `body` and without a priority.
+    pub fn new(path: impl Into<String>, body: Body) -> Request {
+        Request { path: path.into(), priority: None, body }
+    }
 }
 
 /// What a server answers.

@@ -20,6 +20,7 @@ use crate::framing::{
     Delimiter, Input, Output, Reader, check_path, request_head, response_head, send_message,
 };
 use crate::nursery::Nursery;
+use crate::priority::Priority;
 use crate::protocol::{
     Capabilities, Connection, Dialer, Protocol, Request, Response, ServerHandle, Service, Transport,
 };
@@ -95,7 +96,7 @@ impl Connection for StreamConnection {
             let (sending, receiving) =
                 opened.map_err(|error| connection_failed(QUIC.protocol, Step::Send, &error))?;
             let mut reader = Reader::new(QUIC.protocol, Receiving(InOrder::new(receiving)));
-            let head = request_head(&request.path);
+            let head = request_head(&request.path, request.priority);
             let send = Box::pin(Sending::new(sending).message(head, request.body));
             let status = Box::pin(async move {
                 let status = reader.response().await?;
@@ -144,8 +145,11 @@ async fn serve(connection: noq::Connection, service: Rc<dyn Service>) {
 async fn answer(sending: SendStream, receiving: RecvStream, service: &dyn Service) -> Result<()> {
     let sending = Sending::new(sending);
     let mut reader = Reader::new(QUIC.protocol, Receiving(InOrder::new(receiving)));
-    let Some(path) = reader.request().await? else { return Ok(()) };
-    let response = service.call(Request { path, body: body(reader, None) }).await;
+    let Some((path, priority)) = reader.request().await? else { return Ok(()) };
+    if let Some(priority) = priority {
+        sending.rank(priority);
+    }
+    let response = service.call(Request { path, priority, body: body(reader, None) }).await;
     sending.message(response_head(response.status), response.body).await
 }
 
@@ -178,6 +182,12 @@ struct Sending {
 impl Sending {
     fn new(stream: SendStream) -> Sending {
         Sending { stream, complete: false, stopped: false }
+    }
+
+    /// Lets the message have its turn among those on other streams.
+    fn rank(&self, priority: Priority) {
+        // It fails only for a stream that has ended, on which nothing waits for its turn.
+        let _ended = self.stream.set_priority(priority.rank(self.stream.id().index()));
     }
 
     /// Sends a whole message. A peer that answers without the rest of it has what it needs.

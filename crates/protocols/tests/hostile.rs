@@ -50,7 +50,7 @@ fn dialer(protocol: &dyn Protocol, host: Arc<dyn Host>, server: &ServerHandle) -
 
 async fn echo(dialer: &dyn Dialer, remote: SocketAddr) -> Result<Vec<u8>, Error> {
     let connection = dialer.connect(remote).await?;
-    let request = Request { path: "/echo".to_owned(), body: body::full(&b"hello"[..]) };
+    let request = Request::new("/echo", body::full(&b"hello"[..]));
     let response = connection.exchange(request).await?;
     let answer = body::collect(response.body, 100).await?;
     connection.close().await;

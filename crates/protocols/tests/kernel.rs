@@ -103,7 +103,7 @@ async fn exchange(
     path: &str,
     body: Body,
 ) -> Result<Response, Error> {
-    connection.exchange(Request { path: path.to_owned(), body }).await
+    connection.exchange(Request::new(path, body)).await
 }
 
 /// Sends `len` bytes both ways, and checks them.

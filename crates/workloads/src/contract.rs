@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
 use trackbed_core::{Arguments, EventLog, Parameter, Seed};
-use trackbed_protocols::{Dialer, Handshake, Service};
+use trackbed_protocols::{Capabilities, Dialer, Handshake, Service};
 
 /// A workload: an entry of [`registry`](crate::registry).
 pub trait Workload: Sync {
@@ -87,6 +87,8 @@ pub type WriteContent = dyn Fn(&mut dyn io::Write) -> io::Result<()> + Send + Sy
 pub struct Stage {
     /// A dialer for each phone, on that phone's host.
     pub phones: Vec<Rc<dyn Dialer>>,
+    /// What the dialers' protocol can do.
+    pub capabilities: Capabilities,
     /// Where the server listens.
     pub server: SocketAddr,
     /// How the dialers begin connections.

@@ -133,6 +133,7 @@ async fn drive(
     let phones = (0..cell.workload.phones()).map(dialer).collect::<Result<Vec<_>, _>>()?;
     let stage = Stage {
         phones,
+        capabilities: endpoint.protocol.capabilities(),
         server,
         handshake: endpoint.handshake,
         patience: Patience::REAL,

@@ -46,7 +46,7 @@ async fn exercise(endpoint: &Endpoint, machine: Machine) -> Result<(), Error> {
         for _ in 0..EXCHANGES {
             let body = body::full(Bytes::from_static(&[0; EXCHANGED]));
             let path = "/warm-up".to_owned();
-            let response = connection.exchange(Request { path, body }).await?;
+            let response = connection.exchange(Request::new(path, body)).await?;
             body::drain(response.body).await?;
         }
         if endpoint.handshake != Handshake::New {

@@ -5,9 +5,10 @@ use std::task::{Context, Poll};
 
 use bytes::{Buf as _, Bytes, BytesMut};
 
-use super::{CHUNK_MAX, REQUEST, RESPONSE, is_final_status, path_fault};
+use super::{CHUNK_MAX, PRIORITISED_REQUEST, REQUEST, RESPONSE, is_final_status, path_fault};
 use crate::MAX_PATH_LEN;
 use crate::error::{Error, Result, Step};
+use crate::priority::Priority;
 
 /// A stream of bytes.
 pub(crate) trait Input {
@@ -28,15 +29,22 @@ impl<I: Input> Reader<I> {
         Reader { protocol, input, rest: Bytes::new() }
     }
 
-    /// The path of the next request; `None` if the stream ends before one begins.
+    /// The path of the next request and its priority, if it has one; `None` if the stream ends
+    /// before one begins.
     ///
     /// # Errors
     /// If the input fails or what arrives is not the head of a request.
-    pub(crate) async fn request(&mut self) -> Result<Option<String>> {
+    pub(crate) async fn request(&mut self) -> Result<Option<(String, Option<Priority>)>> {
         let Some(first) = self.next_byte().await? else { return Ok(None) };
-        if first != REQUEST {
-            return Err(self.malformed("this is not a request"));
-        }
+        let priority = match first {
+            REQUEST => None,
+            PRIORITISED_REQUEST => {
+                let byte = self.exactly(1).await?.get_u8();
+                let unknown = || self.malformed("the priority is none of RFC 9218");
+                Some(Priority::from_byte(byte).ok_or_else(unknown)?)
+            }
+            _ => return Err(self.malformed("this is not a request")),
+        };
         let len = self.exactly(2).await?.get_u16();
         if usize::from(len) > MAX_PATH_LEN {
             return Err(self.malformed("the path is longer than 4,096 bytes"));
@@ -46,7 +54,7 @@ impl<I: Input> Reader<I> {
         if let Some(fault) = path_fault(path) {
             return Err(self.malformed(fault));
         }
-        Ok(Some(path.to_owned()))
+        Ok(Some((path.to_owned(), priority)))
     }
 
     /// The status of the response.

@@ -4,8 +4,11 @@
 //!
 //! ```text
 //! request head:   0x01, length of the path (2 bytes), path
+//!                 0x03, priority (1 byte), length of the path (2 bytes), path
 //! response head:  0x02, status (2 bytes)
 //! ```
+//!
+//! A priority is the urgency of RFC 9218, plus 8 where the response is incremental.
 //!
 //! *Over QUIC* every exchange has a bidirectional stream of its own: the client sends a request,
 //! the server a response, and the end of the stream (FIN) is the end of the body. A side that
@@ -28,6 +31,7 @@ use bytes::Bytes;
 
 use crate::MAX_PATH_LEN;
 use crate::error::{Error, Result};
+use crate::priority::Priority;
 pub(crate) use input::{Input, Reader};
 pub(crate) use output::{Delimiter, Output, send_message};
 
@@ -36,12 +40,17 @@ pub(crate) const CHUNK_MAX: usize = 1 << 20;
 
 const REQUEST: u8 = 1;
 const RESPONSE: u8 = 2;
+const PRIORITISED_REQUEST: u8 = 3;
 
 /// The head of a request for `path`, which [`check_path`] has let pass.
-pub(crate) fn request_head(path: &str) -> Bytes {
+pub(crate) fn request_head(path: &str, priority: Option<Priority>) -> Bytes {
     debug_assert!(path_fault(path).is_none());
     let len = (path.len() as u16).to_be_bytes();
-    [&[REQUEST], &len[..], path.as_bytes()].concat().into()
+    let kind = match priority {
+        None => vec![REQUEST],
+        Some(priority) => vec![PRIORITISED_REQUEST, priority.to_byte()],
+    };
+    [&kind, &len[..], path.as_bytes()].concat().into()
 }
 
 /// The head of a response.

@@ -63,7 +63,7 @@ fn read_chunked(reader: &mut Reader<Script>) -> Result<Vec<u8>> {
 
 #[test]
 fn a_request_is_the_documented_bytes_in_one_flush() {
-    let sink = written(Delimiter::EmptyChunk, request_head("/a"), body::full("xyz"));
+    let sink = written(Delimiter::EmptyChunk, request_head("/a", None), body::full("xyz"));
     assert_eq!(&sink.bytes[..], b"\x01\0\x02/a\0\0\0\x03xyz\0\0\0\0");
     assert_eq!(sink.flushes, 1);
     let sink = written(Delimiter::EndOfStream, response_head(204), body::full("xyz"));
@@ -73,19 +73,33 @@ fn a_request_is_the_documented_bytes_in_one_flush() {
 #[test]
 fn messages_survive_any_cut() {
     let body = vec![7; 3 * CHUNK_MAX / 2];
-    let sink = written(Delimiter::EmptyChunk, request_head("/path"), body::full(body.clone()));
+    let sink =
+        written(Delimiter::EmptyChunk, request_head("/path", None), body::full(body.clone()));
     for mut reader in [whole(&sink.bytes), bytewise(&sink.bytes)] {
         let path = reader.request().now_or_never().unwrap().unwrap();
-        assert_eq!(path.as_deref(), Some("/path"));
+        assert_eq!(path, Some(("/path".to_owned(), None)));
         assert_eq!(read_chunked(&mut reader).unwrap(), body);
         assert_eq!(reader.request().now_or_never().unwrap().unwrap(), None);
     }
 }
 
 #[test]
+fn a_priority_goes_before_the_path() {
+    let urgent = Priority { urgency: 1, incremental: true };
+    let head = request_head("/a", Some(urgent));
+    assert_eq!(&head[..], b"\x03\x09\0\x02/a");
+    for mut reader in [whole(&head), bytewise(&head)] {
+        let request = reader.request().now_or_never().unwrap().unwrap();
+        assert_eq!(request, Some(("/a".to_owned(), Some(urgent))));
+    }
+}
+
+#[test]
 fn malformed_heads_are_refused() {
-    let refused: [&[u8]; 9] = [
-        b"\x03",                // no such message
+    let refused: [&[u8]; 11] = [
+        b"\x04",                // no such message
+        b"\x03",                // cut before the priority
+        b"\x03\x10\0\x02/a",    // no priority
         b"GET / HTTP/1.1\r\n",  // another protocol
         b"\x02\0\xc8",          // a response
         b"\x01\0",              // cut in the length
@@ -130,7 +144,7 @@ fn random_bytes_never_panic() {
         let mut bytes = vec![0; rng.below(40) as usize];
         rng.fill(&mut bytes);
         if let Some(first) = bytes.first_mut() {
-            *first = 1 + (*first % 2);
+            *first = 1 + (*first % 3);
         }
         let mut reader = bytewise(&bytes);
         if let Ok(Some(_)) = reader.request().now_or_never().unwrap() {
@@ -146,7 +160,7 @@ fn a_body_that_fails_leaves_no_end_mark() {
     let pieces = [Ok(Bytes::from_static(b"ab")), Err(broken.clone())];
     let body = Box::pin(futures_util::stream::iter(pieces));
     let mut sink = Sink::default();
-    let sent = send_message(&mut sink, Delimiter::EmptyChunk, request_head("/"), body);
+    let sent = send_message(&mut sink, Delimiter::EmptyChunk, request_head("/", None), body);
     assert_eq!(sent.now_or_never().unwrap(), Err(broken));
     assert!(sink.bytes.ends_with(b"\0\0\0\x02ab"));
 }

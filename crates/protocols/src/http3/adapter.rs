@@ -1,6 +1,9 @@
 //! The QUIC engine as h3 wants it.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::pin::Pin;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
@@ -10,6 +13,7 @@ use h3::error::Code;
 use h3::quic::{self, ConnectionErrorIncoming, StreamErrorIncoming, StreamId, WriteBuf};
 use noq::{ConnectionError, ReadError, VarInt, WriteError};
 
+use crate::priority::Priority;
 use crate::quic_transport::InOrder;
 
 /// A connection, and the streams that it is about to accept.
@@ -17,6 +21,7 @@ pub(super) struct Connection {
     opener: Opener,
     accepting_bidi: Waiting<(noq::SendStream, noq::RecvStream)>,
     accepting_recv: Waiting<noq::RecvStream>,
+    ranks: Ranks,
 }
 
 impl Connection {
@@ -25,7 +30,30 @@ impl Connection {
             opener: Opener::new(connection),
             accepting_bidi: Waiting(None),
             accepting_recv: Waiting(None),
+            ranks: Ranks::default(),
         }
+    }
+
+    /// What ranks the responses on streams that are accepted.
+    pub(super) fn ranks(&self) -> Ranks {
+        self.ranks.clone()
+    }
+}
+
+/// The ranks of streams that nothing has been written to yet. h3 does not hand out its streams, so
+/// who knows a priority leaves it here, and the stream looks for it when it is first written to:
+/// the engine ranks what is written from then on.
+#[derive(Clone, Default)]
+pub(super) struct Ranks(Rc<RefCell<BTreeMap<StreamId, i32>>>);
+
+impl Ranks {
+    /// Gives the response on stream `id` its priority. Nothing must have been sent of it yet.
+    pub(super) fn set(&self, id: StreamId, priority: Priority) {
+        self.0.borrow_mut().insert(id, priority.rank(id.index()));
+    }
+
+    fn take(&self, id: StreamId) -> Option<i32> {
+        self.0.borrow_mut().remove(&id)
     }
 }
 
@@ -54,7 +82,9 @@ impl<B: Buf> quic::Connection<B> for Connection {
             let connection = connection.clone();
             Box::pin(async move { connection.accept_bi().await })
         });
-        Poll::Ready(ready!(accepted).map(BidiStream::new).map_err(|error| lost(&error)))
+        let ranks = &self.ranks;
+        let accepted = ready!(accepted).map(|streams| BidiStream::ranked(streams, ranks.clone()));
+        Poll::Ready(accepted.map_err(|error| lost(&error)))
     }
 
     fn opener(&self) -> Opener {
@@ -163,6 +193,13 @@ impl<B: Buf> BidiStream<B> {
     fn new((send, recv): (noq::SendStream, noq::RecvStream)) -> BidiStream<B> {
         BidiStream { send: SendStream::new(send), recv: RecvStream::new(recv) }
     }
+
+    /// A stream that was accepted and finds its rank in `ranks`.
+    fn ranked((send, recv): (noq::SendStream, noq::RecvStream), ranks: Ranks) -> BidiStream<B> {
+        let mut send = SendStream::new(send);
+        send.ranks = Some(ranks);
+        BidiStream { send, recv: RecvStream::new(recv) }
+    }
 }
 
 impl<B: Buf> quic::BidiStream<B> for BidiStream<B> {
@@ -256,11 +293,13 @@ pub(super) struct SendStream<B: Buf> {
     stream: noq::SendStream,
     writing: Option<WriteBuf<B>>,
     ended: bool,
+    /// Where the stream's rank is until it is first written to.
+    ranks: Option<Ranks>,
 }
 
 impl<B: Buf> SendStream<B> {
     fn new(stream: noq::SendStream) -> SendStream<B> {
-        SendStream { stream, writing: None, ended: false }
+        SendStream { stream, writing: None, ended: false, ranks: None }
     }
 }
 
@@ -290,6 +329,10 @@ impl<B: Buf> quic::SendStream<B> for SendStream<B> {
             let connection_error = ConnectionErrorIncoming::InternalError(error);
             return Err(StreamErrorIncoming::ConnectionErrorIncoming { connection_error });
         }
+        if let Some(rank) = self.ranks.take().and_then(|ranks| ranks.take(self.send_id())) {
+            // It fails only for a stream that has ended, to which nothing is written any more.
+            let _ended = self.stream.set_priority(rank);
+        }
         self.writing = Some(data.into());
         Ok(())
     }
@@ -314,6 +357,9 @@ impl<B: Buf> quic::SendStream<B> for SendStream<B> {
 
 impl<B: Buf> Drop for SendStream<B> {
     fn drop(&mut self) {
+        if let Some(ranks) = self.ranks.take() {
+            ranks.take(stream_id(self.stream.id()));
+        }
         if !self.ended {
             quic::SendStream::reset(self, Code::H3_REQUEST_CANCELLED.value());
         }

@@ -23,8 +23,9 @@ use crate::body::Body;
 use crate::config::{ClientConfig, ServerConfig};
 use crate::error::{Error, Result, Step};
 use crate::framing::{check_path, final_status};
-use crate::http_messages::is_empty;
+use crate::http_messages::{field_priority, is_empty};
 use crate::nursery::Nursery;
+use crate::priority;
 use crate::protocol::{
     Capabilities, Connection, Dialer, Protocol, Request, Response, ServerHandle, Service, Transport,
 };
@@ -32,7 +33,7 @@ use crate::quic_transport::{self, QuicConnection, QuicDialer};
 use crate::security::{Handshake, Security, TlsVersion};
 use crate::stats::TransportStats;
 use crate::tls::{Profile, SERVER_NAME};
-use adapter::{Opener, RecvStream, SendStream};
+use adapter::{Opener, Ranks, RecvStream, SendStream};
 
 /// HTTP/3.
 pub(crate) struct Http3;
@@ -157,13 +158,16 @@ impl Connection for Http3Connection {
 fn http_request(request: Request) -> Result<(http::Request<()>, Body)> {
     check_path(HTTP3.protocol, &request.path)?;
     let method = if is_empty(&request.body) { http::Method::GET } else { http::Method::POST };
-    let head = http::Request::builder()
-        .method(method)
-        .uri(format!("https://{SERVER_NAME}{}", request.path))
-        .body(())
-        .map_err(|error| Error::Unsupported {
-            protocol: HTTP3.protocol,
-            advice: format!("the path cannot be sent: {error}"),
+    let mut head = http::Request::builder().method(method);
+    if let Some(priority) = request.priority {
+        head = head.header(priority::FIELD, priority.to_string());
+    }
+    let head =
+        head.uri(format!("https://{SERVER_NAME}{}", request.path)).body(()).map_err(|error| {
+            Error::Unsupported {
+                protocol: HTTP3.protocol,
+                advice: format!("the path cannot be sent: {error}"),
+            }
         })?;
     Ok((head, request.body))
 }
@@ -188,14 +192,15 @@ async fn send_request_body(
 /// Answers the requests of a connection until it ends.
 async fn serve(connection: noq::Connection, service: Rc<dyn Service>) {
     let exchanges = Nursery::default();
-    let opened =
-        server::builder().send_grease(false).build(adapter::Connection::new(connection)).await;
+    let adapter = adapter::Connection::new(connection);
+    let ranks = adapter.ranks();
+    let opened = server::builder().send_grease(false).build(adapter).await;
     let Ok(mut requests) = opened else { return };
     // h3 answers a client that breaks the protocol (RFC 9114 section 8) before it reports it.
     while let Ok(Some(request)) = requests.accept().await {
-        let service = Rc::clone(&service);
+        let (service, ranks) = (Rc::clone(&service), ranks.clone());
         exchanges.spawn(async move {
-            let _outcome = answer(request, &*service).await;
+            let _outcome = answer(request, &*service, &ranks).await;
         });
     }
 }
@@ -203,12 +208,18 @@ async fn serve(connection: noq::Connection, service: Rc<dyn Service>) {
 async fn answer(
     request: server::RequestResolver<adapter::Connection, Bytes>,
     service: &dyn Service,
+    ranks: &Ranks,
 ) -> Result<()> {
     let resolved = request.resolve_request().await;
     let (head, stream) = resolved.map_err(|error| stream_failed(Step::Receive, &error))?;
     let (mut sending, receiving) = stream.split();
     let path = head.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
-    let mut response = service.call(Request { path, body: request_body(receiving) }).await;
+    let priority = field_priority(head.headers());
+    if let Some(priority) = priority {
+        ranks.set(sending.send_id(), priority);
+    }
+    let request = Request { path, priority, body: request_body(receiving) };
+    let mut response = service.call(request).await;
     let mut head = http::Response::new(());
     *head.status_mut() = http::StatusCode::from_u16(final_status(response.status))
         .expect("a final status is between 200 and 999");

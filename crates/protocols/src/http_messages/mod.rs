@@ -18,6 +18,7 @@ use trackbed_substrate::spawn;
 use crate::body::Body;
 use crate::error::{Error, Result, Step};
 use crate::framing::{check_path, final_status};
+use crate::priority::{self, Priority};
 use crate::protocol::{Request, Service};
 use crate::tls::{Profile, SERVER_NAME};
 
@@ -79,7 +80,10 @@ pub(crate) fn http_request(
 ) -> Result<http::Request<Outgoing>> {
     check_path(profile.protocol, &request.path)?;
     let method = if is_empty(&request.body) { http::Method::GET } else { http::Method::POST };
-    let head = http::Request::builder().method(method);
+    let mut head = http::Request::builder().method(method);
+    if let Some(priority) = request.priority {
+        head = head.header(priority::FIELD, priority.to_string());
+    }
     let head = match target {
         Target::Path => head.uri(request.path).header(http::header::HOST, SERVER_NAME),
         Target::Uri => head.uri(format!("https://{SERVER_NAME}{}", request.path)),
@@ -105,14 +109,23 @@ pub(crate) fn answering(
         let service = Rc::clone(&service);
         async move {
             let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
+            let priority = field_priority(request.headers());
             let body = arriving(profile, request.into_body());
-            let response = service.call(Request { path, body }).await;
+            let response = service.call(Request { path, priority, body }).await;
             let mut answer = http::Response::new(Outgoing(response.body));
             *answer.status_mut() = http::StatusCode::from_u16(final_status(response.status))
                 .expect("a final status is between 200 and 999");
             Ok::<_, Infallible>(answer)
         }
     })
+}
+
+/// The priority that the header fields of a request ask for, if any.
+pub(crate) fn field_priority(headers: &http::HeaderMap) -> Option<Priority> {
+    let fields: Vec<&str> =
+        headers.get_all(priority::FIELD).iter().filter_map(|value| value.to_str().ok()).collect();
+    // RFC 9110 section 5.3: several lines of a field are one list.
+    (!fields.is_empty()).then(|| Priority::from_field(&fields.join(",")))
 }
 
 /// Words a failure of hyper's.

@@ -129,7 +129,7 @@ impl Worker {
 
     /// Whether the connection can be used for another exchange.
     async fn exchange(&mut self, job: Job) -> bool {
-        let head = request_head(&job.request.path);
+        let head = request_head(&job.request.path, job.request.priority);
         let send = send_message(&mut self.output, Delimiter::EmptyChunk, head, job.request.body);
         let mut receiver = Receiver {
             protocol: self.protocol,

@@ -28,11 +28,11 @@ async fn exchanges(
     output: &mut StreamOutput,
     service: &dyn Service,
 ) -> Result<()> {
-    while let Some(path) = reader.request().await? {
+    while let Some((path, priority)) = reader.request().await? {
         // A service that does not read its body stops the client.
         let (sender, body) = pipe();
         let answer = async {
-            let response = service.call(Request { path, body }).await;
+            let response = service.call(Request { path, priority, body }).await;
             let head = response_head(response.status);
             send_message(output, Delimiter::EmptyChunk, head, response.body).await
         };

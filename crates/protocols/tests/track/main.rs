@@ -4,6 +4,7 @@ mod bodies;
 mod determinism;
 mod failures;
 mod negotiation;
+mod priorities;
 mod recovery;
 mod round_trips;
 mod support;

@@ -145,7 +145,7 @@ pub fn broken(len: usize) -> Body {
 
 /// Sends a small request and returns when its response was complete.
 pub async fn ping(connection: &dyn Connection) -> Result<Time, Error> {
-    let request = Request { path: "/echo".to_owned(), body: body::full("ping") };
+    let request = Request::new("/echo", body::full("ping"));
     let response = connection.exchange(request).await?;
     assert_eq!(response.status, 200);
     assert_eq!(body::collect(response.body, 100).await?, "ping");
@@ -153,7 +153,7 @@ pub async fn ping(connection: &dyn Connection) -> Result<Time, Error> {
 }
 
 pub fn post(path: &str, body: Body) -> Request {
-    Request { path: path.to_owned(), body }
+    Request::new(path, body)
 }
 
 pub fn get(path: &str) -> Request {

@@ -98,7 +98,7 @@ async fn download(
 ) -> Result<(), String> {
     let path = Target::Download(plan.expected.bytes()).path();
     let words = |why: Error| why.to_string();
-    let response = line.exchange(Request { path, body: body::empty() }).await.map_err(words)?;
+    let response = line.exchange(Request::new(path, body::empty())).await.map_err(words)?;
     check_status(response.status)?;
     let arrived = take_in(response.body, |_| progress.note()).await.map_err(words)?;
     let bytes = arrived.bytes;
@@ -119,7 +119,7 @@ async fn upload(
         noting.note();
         Ok(piece)
     }));
-    let request = Request { path: Target::Upload(phone.number).path(), body: Box::pin(content) };
+    let request = Request::new(Target::Upload(phone.number).path(), Box::pin(content));
     let words = |why: Error| why.to_string();
     let response = line.exchange(request).await.map_err(words)?;
     check_status(response.status)?;

@@ -168,7 +168,7 @@ impl Delivery<'_> {
             bytes: content.len() as u64,
         });
         let path = path(phone.number, self.message);
-        let response = line.exchange(Request { path, body: body::full(content) }).await?;
+        let response = line.exchange(Request::new(path, body::full(content))).await?;
         body::collect(response.body, answer_bytes_max(plan)).await?;
         Ok(response.status)
     }

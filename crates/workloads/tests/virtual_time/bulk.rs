@@ -52,9 +52,9 @@ impl Service for Tamper {
         let Tamper { inner, change } = self.clone();
         let is_upload = request.path.starts_with("/bulk/upload/");
         Box::pin(async move {
-            let Request { path, body } = request;
+            let Request { path, body, .. } = request;
             let body = if is_upload { change(body) } else { body };
-            let Response { status, body } = inner.call(Request { path, body }).await;
+            let Response { status, body } = inner.call(Request::new(path, body)).await;
             let body = if is_upload { body } else { change(body) };
             Response { status, body }
         })

@@ -11,8 +11,8 @@ use trackbed_core::{Seed, Time};
 use trackbed_net::NetworkBuilder;
 use trackbed_protocols::error::Step;
 use trackbed_protocols::{
-    CipherSuite, Connection, Dialer, Error, Handshake, Request, Response, Security, Service,
-    TlsVersion, TransportStats,
+    Capabilities, CipherSuite, Connection, Dialer, Error, Handshake, Request, Response, Security,
+    Service, TlsVersion, Transport, TransportStats,
 };
 use trackbed_substrate::simulated::Simulation;
 use trackbed_substrate::{now, sleep};
@@ -88,6 +88,7 @@ pub fn run_with(
         let dialer = || Rc::new(FakeDialer(Rc::clone(&server))) as Rc<dyn Dialer>;
         let stage = Stage {
             phones: (0..prepared.phones()).map(|_| dialer()).collect(),
+            capabilities: CAPABILITIES,
             server: SocketAddr::from(([10, 0, 0, 2], 443)),
             handshake: behaviour.handshake,
             patience: Patience::VIRTUAL,
@@ -100,6 +101,14 @@ pub fn run_with(
     };
     Simulation::new().run(seed, network, main).unwrap()
 }
+
+/// Of these the workloads only see whether exchanges share a connection.
+const CAPABILITIES: Capabilities = Capabilities {
+    transport: Transport::Udp,
+    tls: TlsVersion::ALL,
+    handshakes: Handshake::ALL,
+    multiplexed: true,
+};
 
 struct Server {
     behaviour: Behaviour,

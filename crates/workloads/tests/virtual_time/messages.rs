@@ -112,7 +112,7 @@ fn every_answer_says_in_json_what_became_of_the_message() {
     let log = EventLog::default();
     let service = messages.service(log.clone());
     let ask = |path: &str, content: &'static str| {
-        let request = Request { path: path.to_owned(), body: body::full(content) };
+        let request = Request::new(path, body::full(content));
         let answer = async {
             let Response { status, body } = service.call(request).await;
             (status, body::collect(body, 1_000).await.unwrap())
