@@ -96,6 +96,56 @@ pub enum Event {
         /// The digest of what arrived is that of what was sent.
         intact: bool,
     },
+    /// An object of a page became known: it is the page itself, or is named in what has arrived.
+    ObjectFound {
+        /// Which client.
+        phone: u32,
+        /// Its place on the page, from 0; that is the document.
+        object: u32,
+        /// Where it is.
+        path: String,
+        /// What it is: html, css, js, image, font or other.
+        kind: String,
+        /// The bytes of its content.
+        bytes: u64,
+        /// Nothing is painted before it is there.
+        blocking: bool,
+    },
+    /// An object was requested; again, if the connection broke.
+    ObjectRequested {
+        /// Which client.
+        phone: u32,
+        /// Its place on the page.
+        object: u32,
+        /// The how-manieth connection of the client it is requested on.
+        connection: u32,
+    },
+    /// The head of the response with an object arrived.
+    ObjectBegun {
+        /// Which client.
+        phone: u32,
+        /// Its place on the page.
+        object: u32,
+    },
+    /// The last byte of an object arrived.
+    ObjectDone {
+        /// Which client.
+        phone: u32,
+        /// Its place on the page.
+        object: u32,
+    },
+    /// An object was parsed or executed, and what it names is known.
+    ObjectReady {
+        /// Which client.
+        phone: u32,
+        /// Its place on the page.
+        object: u32,
+    },
+    /// Every object of a page is ready.
+    PageLoaded {
+        /// Which client.
+        phone: u32,
+    },
     /// A client that is not ours came to its end, with success.
     Completed {
         /// Which client.

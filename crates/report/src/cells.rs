@@ -86,7 +86,9 @@ impl Shown {
     }
 }
 
-const COLUMNS: [Shown; 4] = [
+const COLUMNS: [Shown; 6] = [
+    Shown { name: "first_paint_ms", when: When::Always },
+    Shown { name: "ttfb_ms", when: When::Always },
     Shown { name: "rtt_ms", when: When::NotExpected },
     Shown { name: "throughput_mbps", when: When::Always },
     Shown { name: "retransmission_percent", when: When::NotExpected },

@@ -1,4 +1,4 @@
-//! What is sent over a protocol: messages and bulk transfers.
+//! What is sent over a protocol: messages, web pages and bulk transfers.
 //!
 //! A [`Workload`] is an entry of [`registry`]. It knows no protocol and no network: it asks
 //! dialers for connections, exchanges requests and responses over them, answers as a service, and
@@ -14,6 +14,7 @@ mod contract;
 mod limit;
 mod lines;
 mod messages;
+mod page;
 mod phone;
 mod warm_up;
 
@@ -24,7 +25,7 @@ pub use contract::{
 /// Every workload, in the order of lists. A new one is a file or folder of its own and a line
 /// here.
 pub fn registry() -> &'static [&'static dyn Workload] {
-    &[&messages::Messages, &bulk::Bulk]
+    &[&messages::Messages, &page::WebPage, &bulk::Bulk]
 }
 
 /// The workload called `name`.

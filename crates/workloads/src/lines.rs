@@ -95,25 +95,29 @@ impl Lines {
         }
     }
 
-    /// Closes a connection beside everything else. Where later connections resume its session it
-    /// stays open for the tickets that the server sends once it has seen the end of the
-    /// handshake (RFC 8446 section 4.6.1): with early data that is after the answer.
+    /// Closes a connection beside everything else.
     fn close_in_background(&self, line: Rc<Line>) {
-        let linger = match self.handshake {
-            Handshake::New => Duration::ZERO,
-            Handshake::Resumed | Handshake::Early => {
-                line.smoothed_rtt().map_or(LINGER_UNKNOWN, |rtt| rtt * LINGER_ROUND_TRIPS)
-            }
-        };
+        let handshake = self.handshake;
         let mut closing = self.closing.borrow_mut();
         closing.retain(|task| !task.is_finished());
-        closing.push(spawn(async move {
-            if !linger.is_zero() {
-                sleep(linger).await;
-            }
-            line.close().await;
-        }));
+        closing.push(spawn(async move { close_gently(&line, handshake).await }));
     }
+}
+
+/// Closes a connection. Where later connections resume its session it stays open for the tickets
+/// that the server sends once it has seen the end of the handshake (RFC 8446 section 4.6.1): with
+/// early data that is after the answer.
+pub(crate) async fn close_gently(line: &Line, handshake: Handshake) {
+    let linger = match handshake {
+        Handshake::New => Duration::ZERO,
+        Handshake::Resumed | Handshake::Early => {
+            line.smoothed_rtt().map_or(LINGER_UNKNOWN, |rtt| rtt * LINGER_ROUND_TRIPS)
+        }
+    };
+    if !linger.is_zero() {
+        sleep(linger).await;
+    }
+    line.close().await;
 }
 
 type Opening = Shared<LocalBoxFuture<'static, Result<Rc<Line>, Error>>>;

@@ -13,6 +13,7 @@ mod latency;
 mod link;
 mod messages;
 mod outcome;
+mod page;
 mod throughput;
 mod transport;
 mod usage;
@@ -58,12 +59,16 @@ pub struct Compared {
 /// ranks it.
 pub const COMPARED: &[Compared] = &[
     Compared { name: "completion_ms", less_is_better: true },
+    Compared { name: "plt_ms", less_is_better: true },
     Compared { name: "rtt_ms", less_is_better: true },
     Compared { name: "throughput_mbps", less_is_better: false },
 ];
 
 const REGISTRY: &[Metric] = &[
     completion::COMPLETION_MS,
+    page::PLT_MS,
+    page::FIRST_PAINT_MS,
+    page::TTFB_MS,
     handshake::HANDSHAKE_MS,
     handshake::RESUMED_RATIO,
     handshake::EARLY_DATA_RATIO,
@@ -76,6 +81,11 @@ const REGISTRY: &[Metric] = &[
     link::LOSS_PERCENT,
     link::QUEUE_DROP_PERCENT,
     link::WIRE_BYTES,
+    page::OBJECTS_COUNT,
+    page::CONNECTIONS_COUNT,
+    page::OBJECT_REQUESTED_MS,
+    page::OBJECT_BEGUN_MS,
+    page::OBJECT_DONE_MS,
     counts::ANSWERED_COUNT,
     counts::REFUSED_COUNT,
     counts::FAILED_COUNT,

@@ -1,0 +1,231 @@
+//! How soon a web page was there, and its objects.
+
+use std::collections::BTreeMap;
+
+use trackbed_core::Time;
+use trackbed_core::event::{Event, Record};
+
+use super::Metric;
+
+pub(super) const PLT_MS: Metric = Metric {
+    name: "plt_ms",
+    help: "page loading time: from the start of the measured part, connection set-up included, \
+           until every object of the page has arrived and was parsed or executed; one sample for \
+           each phone",
+    compute: |records| each(records, |page| page.loaded),
+};
+
+pub(super) const TTFB_MS: Metric = Metric {
+    name: "ttfb_ms",
+    help: "time to first byte of a page: from the start of the measured part, connection set-up \
+           included, until the document's response begins",
+    compute: |records| each(records, |page| page.objects.get(&DOCUMENT)?.begun),
+};
+
+pub(super) const FIRST_PAINT_MS: Metric = Metric {
+    name: "first_paint_ms",
+    help: "when a browser could first paint a page: from the start of the measured part until the \
+           document and all that blocks painting (style sheets, and scripts unless they are \
+           declared not to) have arrived and were parsed or executed",
+    compute: |records| each(records, first_paint),
+};
+
+pub(super) const OBJECTS_COUNT: Metric = Metric {
+    name: "objects_count",
+    help: "objects of a page that arrived whole",
+    compute: |records| {
+        let pages = pages(records).into_values();
+        pages.map(|page| page.done().count() as f64).collect()
+    },
+};
+
+pub(super) const CONNECTIONS_COUNT: Metric = Metric {
+    name: "connections_count",
+    help: "connections that a phone opened to load a page, those that came too late to be used \
+           included",
+    compute: |records| {
+        let pages = pages(records).into_values();
+        pages.map(|page| f64::from(page.connections)).collect()
+    },
+};
+
+pub(super) const OBJECT_REQUESTED_MS: Metric = Metric {
+    name: "object_requested_ms",
+    help: "for each object of a page, in the page's order: from the start of the measured part \
+           until it was requested, the last time if a connection broke; with the next two the \
+           waterfall of the page",
+    compute: |records| waterfall(records, |object| object.requested),
+};
+
+pub(super) const OBJECT_BEGUN_MS: Metric = Metric {
+    name: "object_begun_ms",
+    help: "likewise until the object's response began",
+    compute: |records| waterfall(records, |object| object.begun),
+};
+
+pub(super) const OBJECT_DONE_MS: Metric = Metric {
+    name: "object_done_ms",
+    help: "likewise until the object's last byte arrived",
+    compute: |records| waterfall(records, |object| object.done),
+};
+
+/// The document's place among the objects.
+const DOCUMENT: u32 = 0;
+
+/// One phone's page.
+#[derive(Default)]
+struct Page {
+    objects: BTreeMap<u32, Object>,
+    connections: u32,
+    loaded: Option<Time>,
+}
+
+#[derive(Default)]
+struct Object {
+    blocking: bool,
+    requested: Option<Time>,
+    begun: Option<Time>,
+    done: Option<Time>,
+    ready: Option<Time>,
+}
+
+impl Page {
+    fn done(&self) -> impl Iterator<Item = Time> {
+        self.objects.values().filter_map(|object| object.done)
+    }
+}
+
+/// The pages of all phones that began to load one.
+fn pages(records: &[Record]) -> BTreeMap<u32, Page> {
+    let mut pages: BTreeMap<u32, Page> = BTreeMap::new();
+    let mut connections: BTreeMap<u32, u32> = BTreeMap::new();
+    for record in records {
+        let mut object = |phone: u32, object: u32, note: &dyn Fn(&mut Object)| {
+            note(pages.entry(phone).or_default().objects.entry(object).or_default());
+        };
+        let at = Some(record.at);
+        match &record.event {
+            Event::ConnectStarted { phone, .. } => *connections.entry(*phone).or_default() += 1,
+            Event::ObjectFound { phone, object: number, blocking, .. } => {
+                object(*phone, *number, &|object| object.blocking = *blocking);
+            }
+            Event::ObjectRequested { phone, object: number, .. } => {
+                object(*phone, *number, &|object| object.requested = at);
+            }
+            Event::ObjectBegun { phone, object: number } => {
+                object(*phone, *number, &|object| object.begun = at);
+            }
+            Event::ObjectDone { phone, object: number } => {
+                object(*phone, *number, &|object| object.done = at);
+            }
+            Event::ObjectReady { phone, object: number } => {
+                object(*phone, *number, &|object| object.ready = at);
+            }
+            Event::PageLoaded { phone } => pages.entry(*phone).or_default().loaded = at,
+            _ => {}
+        }
+    }
+    for (phone, page) in &mut pages {
+        page.connections = connections.get(phone).copied().unwrap_or(0);
+    }
+    pages
+}
+
+/// A time of each phone's page, in milliseconds after the start of the measured part.
+fn each(records: &[Record], time: impl Fn(&Page) -> Option<Time>) -> Vec<f64> {
+    let Some(start) = start(records) else { return Vec::new() };
+    let times = pages(records).into_values().filter_map(|page| time(&page));
+    times.map(|at| (at - start).as_secs_f64() * 1e3).collect()
+}
+
+fn waterfall(records: &[Record], time: impl Fn(&Object) -> Option<Time>) -> Vec<f64> {
+    let Some(start) = start(records) else { return Vec::new() };
+    let objects = pages(records).into_values().flat_map(|page| page.objects.into_values());
+    objects.filter_map(|object| Some((time(&object)? - start).as_secs_f64() * 1e3)).collect()
+}
+
+fn start(records: &[Record]) -> Option<Time> {
+    let started = records.iter().find(|record| record.event == Event::Started);
+    started.map(|record| record.at)
+}
+
+/// When the last object was ready that painting waits for.
+fn first_paint(page: &Page) -> Option<Time> {
+    let awaited =
+        page.objects.iter().filter(|(number, object)| **number == DOCUMENT || object.blocking);
+    awaited.map(|(_, object)| object.ready).collect::<Option<Vec<Time>>>()?.into_iter().max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(object: u32, blocking: bool) -> Event {
+        let (path, kind) = (format!("/{object}"), "css".to_owned());
+        Event::ObjectFound { phone: 0, object, path, kind, bytes: 10, blocking }
+    }
+
+    fn requested(object: u32, connection: u32) -> Event {
+        Event::ObjectRequested { phone: 0, object, connection }
+    }
+
+    /// A document, a style sheet that is requested twice, and an image.
+    fn records() -> Vec<Record> {
+        let begun = |object| Event::ObjectBegun { phone: 0, object };
+        let done = |object| Event::ObjectDone { phone: 0, object };
+        let ready = |object| Event::ObjectReady { phone: 0, object };
+        let connect = |connection| Event::ConnectStarted { phone: 0, connection };
+        let events = [
+            (100, Event::Started),
+            (100, found(0, true)),
+            (100, connect(0)),
+            (150, requested(0, 0)),
+            (200, begun(0)),
+            (210, done(0)),
+            (215, ready(0)),
+            (215, found(1, true)),
+            (215, found(2, false)),
+            (215, requested(1, 0)),
+            (220, connect(1)),
+            (260, requested(1, 1)),
+            (265, requested(2, 1)),
+            (300, begun(2)),
+            (310, begun(1)),
+            (320, done(1)),
+            (330, ready(1)),
+            (400, done(2)),
+            (400, ready(2)),
+            (400, Event::PageLoaded { phone: 0 }),
+            (400, Event::Finished),
+        ];
+        events.map(|(ms, event)| Record { at: Time::from_millis(ms), event }).to_vec()
+    }
+
+    #[test]
+    fn a_page_is_timed_from_the_start() {
+        let records = records();
+        for (metric, expected) in [
+            (PLT_MS, &[300.0][..]),
+            (TTFB_MS, &[100.0]),
+            (FIRST_PAINT_MS, &[230.0]),
+            (OBJECTS_COUNT, &[3.0]),
+            (CONNECTIONS_COUNT, &[2.0]),
+            (OBJECT_REQUESTED_MS, &[50.0, 160.0, 165.0]),
+            (OBJECT_BEGUN_MS, &[100.0, 210.0, 200.0]),
+            (OBJECT_DONE_MS, &[110.0, 220.0, 300.0]),
+        ] {
+            assert_eq!((metric.compute)(&records), expected, "{}", metric.name);
+        }
+    }
+
+    #[test]
+    fn what_was_not_reached_has_no_time() {
+        let mut records = records();
+        records.truncate(14);
+        assert!((PLT_MS.compute)(&records).is_empty());
+        assert!((FIRST_PAINT_MS.compute)(&records).is_empty(), "the style sheet is missing");
+        assert_eq!((OBJECTS_COUNT.compute)(&records), [1.0]);
+        let other = [Record { at: Time::ZERO, event: Event::Started }];
+        assert!((CONNECTIONS_COUNT.compute)(&other).is_empty(), "this is no page");
+    }
+}

@@ -1,0 +1,216 @@
+//! The connections over which a page is loaded, as a browser keeps them: so many to the server,
+//! each opened when it is needed, and requests wait for whichever is free first.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use futures_channel::oneshot;
+use trackbed_protocols::{Error, Handshake};
+use trackbed_substrate::{Task, spawn, spawn_named};
+
+use crate::lines::close_gently;
+use crate::phone::{Line, Phone};
+
+/// How connections are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Usage {
+    /// How many there are at once, at the most.
+    pub(super) connections_max: usize,
+    /// How many exchanges one carries at once.
+    pub(super) exchanges_max: usize,
+    /// Whether one carries another exchange after the first.
+    pub(super) keep_alive: bool,
+}
+
+/// The connections of one phone.
+pub(super) struct Connections {
+    phone: Rc<Phone>,
+    usage: Usage,
+    handshake: Handshake,
+    state: RefCell<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Requests that wait for a connection, the most urgent first, and equal ones in their order.
+    waiting: BTreeMap<(u8, u64), oneshot::Sender<Result<Lease, Error>>>,
+    asked: u64,
+    /// Open connections that can be used, by their numbers.
+    open: BTreeMap<u32, Place>,
+    /// Attempts to open one that are under way.
+    opening: BTreeMap<u32, Task<()>>,
+    /// Attempts that have failed since the last one that succeeded.
+    failures: u32,
+    closing: Vec<Task<()>>,
+}
+
+struct Place {
+    line: Rc<Line>,
+    exchanges: usize,
+}
+
+impl Connections {
+    pub(super) fn new(phone: Rc<Phone>, usage: Usage, handshake: Handshake) -> Rc<Connections> {
+        Rc::new(Connections { phone, usage, handshake, state: RefCell::default() })
+    }
+
+    /// A connection for one exchange. Of the requests that wait, one of a lower `urgency` number
+    /// goes first.
+    ///
+    /// # Errors
+    /// If none can be opened, the reason for the last attempt.
+    pub(super) async fn take(self: &Rc<Self>, urgency: u8) -> Result<Lease, Error> {
+        let (sender, receiver) = oneshot::channel();
+        {
+            let mut state = self.state.borrow_mut();
+            let key = (urgency, state.asked);
+            state.asked += 1;
+            state.waiting.insert(key, sender);
+        }
+        self.serve_waiting();
+        receiver.await.expect("whoever waits is answered as long as the connections are in use")
+    }
+
+    /// Gives connections to those that wait, and opens more if these do not suffice.
+    fn serve_waiting(self: &Rc<Self>) {
+        while let Some(line) = self.next_line() {
+            let next = self.state.borrow_mut().waiting.pop_first();
+            let (_, sender) = next.expect("a line is chosen for one that waits");
+            let connections = Rc::clone(self);
+            // If nobody waits any more, the lease comes back at once.
+            let _unwanted = sender.send(Ok(Lease { connections, line, broken: Cell::new(false) }));
+        }
+        let missing = {
+            let state = self.state.borrow();
+            let room =
+                self.usage.connections_max - state.open.len().min(self.usage.connections_max);
+            state.waiting.len().min(room).saturating_sub(state.opening.len())
+        };
+        for _ in 0..missing {
+            self.open();
+        }
+    }
+
+    /// The connection for the next request that waits, now in use by one more. One that is idle
+    /// is taken first; one that carries exchanges only when no more may be opened.
+    fn next_line(&self) -> Option<Rc<Line>> {
+        let mut state = self.state.borrow_mut();
+        if state.waiting.is_empty() {
+            return None;
+        }
+        let may_open = state.open.len() + state.opening.len() < self.usage.connections_max;
+        let place = state.open.values_mut().min_by_key(|place| place.exchanges)?;
+        let usable =
+            place.exchanges == 0 || (!may_open && place.exchanges < self.usage.exchanges_max);
+        usable.then(|| {
+            place.exchanges += 1;
+            Rc::clone(&place.line)
+        })
+    }
+
+    fn open(self: &Rc<Self>) {
+        let number = self.phone.next_connection();
+        let opening = Rc::clone(&self.phone).open();
+        let connections = Rc::clone(self);
+        let name = format!("connection {number} of phone {}", self.phone.number);
+        let task = spawn_named(name, async move {
+            let opened = opening.await;
+            connections.opened(number, opened);
+        });
+        self.state.borrow_mut().opening.insert(number, task);
+    }
+
+    fn opened(self: &Rc<Self>, number: u32, opened: Result<Rc<Line>, Error>) {
+        let mut state = self.state.borrow_mut();
+        // The task that tells us has reached its end; there is nothing left to cancel.
+        state.opening.remove(&number).into_iter().for_each(Task::detach);
+        let mut unreachable = BTreeMap::new();
+        let reason = match opened {
+            Ok(line) => {
+                state.failures = 0;
+                state.open.insert(number, Place { line, exchanges: 0 });
+                None
+            }
+            Err(why) => {
+                state.failures += 1;
+                if !why.is_retryable() || state.failures >= ATTEMPTS_MAX {
+                    unreachable = std::mem::take(&mut state.waiting);
+                }
+                Some(why)
+            }
+        };
+        drop(state);
+        for (sender, why) in unreachable.into_values().zip(reason.into_iter().cycle()) {
+            let _unwanted = sender.send(Err(why));
+        }
+        self.serve_waiting();
+    }
+
+    fn give_back(self: &Rc<Self>, line: &Rc<Line>, broken: bool) {
+        let mut state = self.state.borrow_mut();
+        let keep = self.usage.keep_alive && !broken;
+        let done_with = match state.open.get_mut(&line.number) {
+            Some(place) => {
+                place.exchanges -= 1;
+                let idle = place.exchanges == 0;
+                if !keep {
+                    state.open.remove(&line.number);
+                }
+                idle && !keep
+            }
+            // It was put away before; its other exchanges hold it.
+            None => Rc::strong_count(line) == 1,
+        };
+        if done_with {
+            let (line, handshake) = (Rc::clone(line), self.handshake);
+            state.closing.retain(|task| !task.is_finished());
+            state.closing.push(spawn(async move { close_gently(&line, handshake).await }));
+        }
+        drop(state);
+        self.serve_waiting();
+    }
+
+    /// Closes everything, and resolves when it is closed.
+    pub(super) async fn close(&self) {
+        let State { open, closing, opening, .. } = self.state.take();
+        drop(opening);
+        let closing_now = open.into_values().map(|place| {
+            let line = place.line;
+            spawn(async move { line.close().await })
+        });
+        let closing: Vec<Task<()>> = closing.into_iter().chain(closing_now).collect();
+        for task in closing {
+            task.await;
+        }
+    }
+}
+
+/// A connection for one exchange, given back when this is dropped.
+pub(super) struct Lease {
+    connections: Rc<Connections>,
+    line: Rc<Line>,
+    broken: Cell<bool>,
+}
+
+impl Lease {
+    /// The connection.
+    pub(super) fn line(&self) -> &Line {
+        &self.line
+    }
+
+    /// Gives the connection back as one that carries no other exchange. It is closed when those
+    /// that it carries have ended.
+    pub(super) fn put_away(self) {
+        self.broken.set(true);
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.connections.give_back(&self.line, self.broken.get());
+    }
+}
+
+/// How often in a row opening a connection is tried.
+const ATTEMPTS_MAX: u32 = 3;

@@ -1,0 +1,252 @@
+//! What the objects of a page consist of: files that lead a real browser to the same objects.
+//!
+//! Documents, style sheets and scripts really name what is found in them, and images can be shown;
+//! blanks fill each object up to its size. What does not fit into an object is left out of it,
+//! and other kinds of objects name nothing: a browser then loads less than the page says.
+
+use std::io;
+
+use bytes::Bytes;
+use futures_util::stream;
+use trackbed_protocols::Body;
+
+use super::model::{Kind, Object, Page};
+
+/// The content of an object.
+#[derive(Clone, Debug)]
+pub(super) struct Content(Vec<Part>);
+
+/// Something, and the number of blanks behind it.
+type Part = (Bytes, u64);
+
+impl Content {
+    /// The content of object `index` of `page`.
+    pub(super) fn of(page: &Page, index: usize) -> Content {
+        let object = &page.objects()[index];
+        let mut writer = Writer { parts: Vec::new(), at: 0, end: object.bytes };
+        match object.kind {
+            Kind::Html => write_document(page, index, &mut writer),
+            Kind::Css => write_sheet(page, index, &mut writer),
+            Kind::Js => {
+                for child in named(page, index) {
+                    writer.put(&script_line(child));
+                }
+            }
+            Kind::Image => writer.put_bytes(Bytes::from_static(GIF)),
+            Kind::Font | Kind::Other => {}
+        }
+        writer.fill_to(object.bytes);
+        Content(writer.parts)
+    }
+
+    /// The content as a body.
+    pub(super) fn body(self) -> Body {
+        Box::pin(stream::iter(self.into_pieces().map(Ok)))
+    }
+
+    /// Writes the content to a file.
+    pub(super) fn write(&self, file: &mut dyn io::Write) -> io::Result<()> {
+        self.clone().into_pieces().try_for_each(|piece| file.write_all(&piece))
+    }
+
+    fn into_pieces(self) -> impl Iterator<Item = Bytes> {
+        self.0.into_iter().flat_map(|(text, blanks)| {
+            let mut left = blanks;
+            let blanks = std::iter::from_fn(move || {
+                let len = left.min(BLANKS.len() as u64) as usize;
+                left -= len as u64;
+                (len > 0).then(|| Bytes::from_static(&BLANKS[..len]))
+            });
+            [text].into_iter().filter(|text| !text.is_empty()).chain(blanks)
+        })
+    }
+}
+
+/// Puts texts and blanks one behind the other.
+struct Writer {
+    parts: Vec<Part>,
+    at: u64,
+    end: u64,
+}
+
+impl Writer {
+    /// Adds a text, if there is room for it.
+    fn put(&mut self, text: &str) {
+        self.put_bytes(Bytes::copy_from_slice(text.as_bytes()));
+    }
+
+    fn put_bytes(&mut self, bytes: Bytes) {
+        let len = bytes.len() as u64;
+        if len <= self.end - self.at {
+            self.at += len;
+            self.parts.push((bytes, 0));
+        }
+    }
+
+    /// Adds blanks up to the place `at`, unless that is behind already.
+    fn fill_to(&mut self, at: u64) {
+        let blanks = at.min(self.end).saturating_sub(self.at);
+        if blanks > 0 {
+            self.at += blanks;
+            self.parts.push((Bytes::new(), blanks));
+        }
+    }
+}
+
+/// Each object is named where it is found: its tag ends there. What is found at no place in
+/// particular stands at the end.
+fn write_document(page: &Page, index: usize, writer: &mut Writer) {
+    writer.put("<!doctype html><meta charset=utf-8><title>Trackbed</title>\n");
+    let mut children: Vec<usize> = page.children(index).to_vec();
+    let place = |child: &usize| page.objects()[*child].found.and_then(|found| found.at);
+    children.sort_by_key(|child| place(child).unwrap_or(u64::MAX));
+    let mut ending: Vec<String> = Vec::new();
+    for child in children {
+        let tag = tag(&page.objects()[child]);
+        match place(&child) {
+            Some(at) => {
+                writer.fill_to(at.saturating_sub(tag.len() as u64));
+                writer.put(&tag);
+            }
+            None => ending.push(tag),
+        }
+    }
+    // A style sheet's images are fetched for what it applies to.
+    let sheets = page.objects().iter().enumerate().filter(|(_, object)| object.kind == Kind::Css);
+    ending.extend(sheets.map(|(sheet, _)| format!("<p class=o{sheet}>Trackbed</p>\n")));
+    let len: usize = ending.iter().map(String::len).sum();
+    writer.fill_to(writer.end.saturating_sub(len as u64));
+    ending.iter().for_each(|text| writer.put(text));
+}
+
+/// How a document names an object.
+fn tag(object: &Object) -> String {
+    let Object { path, blocking, .. } = object;
+    match object.kind {
+        Kind::Css if *blocking => format!("<link rel=stylesheet href=\"{path}\">\n"),
+        Kind::Css => format!("<link rel=stylesheet href=\"{path}\" media=print>\n"),
+        Kind::Js if *blocking => format!("<script src=\"{path}\"></script>\n"),
+        Kind::Js => format!("<script src=\"{path}\" async></script>\n"),
+        Kind::Image => format!("<img src=\"{path}\" alt=\"\">\n"),
+        Kind::Html => format!("<iframe src=\"{path}\"></iframe>\n"),
+        Kind::Font => format!("<link rel=preload as=font href=\"{path}\" crossorigin>\n"),
+        Kind::Other => format!("<link rel=preload as=fetch href=\"{path}\" crossorigin>\n"),
+    }
+}
+
+fn write_sheet(page: &Page, index: usize, writer: &mut Writer) {
+    let (sheets, others): (Vec<&Object>, Vec<&Object>) =
+        named(page, index).partition(|child| child.kind == Kind::Css);
+    let (fonts, images): (Vec<&Object>, Vec<&Object>) =
+        others.into_iter().partition(|child| child.kind == Kind::Font);
+    // Imports come before all rules (CSS Cascading and Inheritance, section 2).
+    for sheet in sheets {
+        writer.put(&format!("@import url(\"{}\");\n", sheet.path));
+    }
+    let family = |number| format!("f{index}-{number}");
+    for (number, font) in fonts.iter().enumerate() {
+        let (family, path) = (family(number), &font.path);
+        writer.put(&format!("@font-face{{font-family:{family};src:url(\"{path}\")}}\n"));
+    }
+    if !fonts.is_empty() {
+        let families = (0..fonts.len()).map(family).collect::<Vec<_>>().join(",");
+        writer.put(&format!(".o{index}{{font-family:{families}}}\n"));
+    }
+    if !images.is_empty() {
+        let urls = images.iter().map(|image| format!("url(\"{}\")", image.path));
+        let urls = urls.collect::<Vec<_>>().join(",");
+        writer.put(&format!(".o{index}{{background-image:{urls}}}\n"));
+    }
+}
+
+/// How a script asks for an object.
+fn script_line(object: &Object) -> String {
+    let Object { path, kind, .. } = object;
+    match kind {
+        Kind::Image => format!("new Image().src=\"{path}\";\n"),
+        Kind::Js => format!(
+            "document.head.append(Object.assign(document.createElement(\"script\"),\
+             {{src:\"{path}\"}}));\n"
+        ),
+        Kind::Css => format!(
+            "document.head.append(Object.assign(document.createElement(\"link\"),\
+             {{rel:\"stylesheet\",href:\"{path}\"}}));\n"
+        ),
+        Kind::Html | Kind::Font | Kind::Other => format!("fetch(\"{path}\");\n"),
+    }
+}
+
+fn named(page: &Page, index: usize) -> impl Iterator<Item = &Object> {
+    page.children(index).iter().map(|child| &page.objects()[*child])
+}
+
+/// A GIF of one transparent pixel (GIF89a specification). What follows its trailer is not looked
+/// at.
+const GIF: &[u8] = b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff!\xf9\x04\x01\0\0\0\0,\0\0\0\0\
+                     \x01\0\x01\0\0\x02\x02D\x01\0;";
+
+const BLANKS: &[u8] = &[b' '; 16 << 10];
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+    use trackbed_protocols::body;
+
+    use super::super::built_in;
+    use super::*;
+
+    fn text(page: &Page, index: usize) -> String {
+        let mut file = Vec::new();
+        Content::of(page, index).write(&mut file).unwrap();
+        let body = body::collect(Content::of(page, index).body(), 1 << 20).now_or_never().unwrap();
+        assert_eq!(body.unwrap(), file);
+        String::from_utf8_lossy(&file).into_owned()
+    }
+
+    #[test]
+    fn objects_have_their_sizes_and_name_their_children() {
+        let page = built_in::page();
+        for (index, object) in page.objects().iter().enumerate() {
+            let mut file = Vec::new();
+            Content::of(&page, index).write(&mut file).unwrap();
+            assert_eq!(file.len() as u64, object.bytes, "{}", object.path);
+            let text = text(&page, index);
+            for child in named(&page, index) {
+                assert!(text.contains(&format!("\"{}\"", child.path)), "{}", child.path);
+            }
+        }
+    }
+
+    #[test]
+    fn a_tag_ends_where_its_object_is_found() {
+        let text = text(&built_in::page(), 0);
+        let end = |tag: &str| text.find(tag).unwrap() + tag.len();
+        assert!(end("<link rel=stylesheet href=\"/style.css\">\n") <= 2_000);
+        assert!((1_900..2_100).contains(&end("<script src=\"/script.js\"></script>\n")));
+        assert_eq!(end("<img src=\"/images/2.gif\" alt=\"\">\n"), 16_000);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_left_out() {
+        let object = |path: &str, kind, bytes, found| Object {
+            path: path.to_owned(),
+            kind,
+            bytes,
+            found,
+            blocking: false,
+            execution: Default::default(),
+        };
+        let found = Some(super::super::model::Found { by: 0, at: None });
+        for bytes in [0, 1, 60, 100] {
+            let page = Page::new(vec![
+                object("/index.html", Kind::Html, bytes, None),
+                object("/1.gif", Kind::Image, bytes, found),
+            ]);
+            let page = page.unwrap();
+            assert_eq!(text(&page, 0).len() as u64, bytes);
+            let mut image = Vec::new();
+            Content::of(&page, 1).write(&mut image).unwrap();
+            assert_eq!(image.len() as u64, bytes);
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! A page described by a manifest: a TOML file with an `[[object]]` for each object.
+//!
+//! ```toml
+//! [[object]]                   # the first one is the page itself
+//! path = "/index.html"
+//! kind = "html"                # html, css, js, image, font or other
+//! size = "30 kB"
+//!
+//! [[object]]
+//! path = "/app.js"
+//! kind = "js"
+//! size = 90_000
+//! found-in = "/index.html"     # without it the object is requested at once
+//! found-at = "2 kB"            # when so much of a document has come; otherwise when it is whole
+//! blocking = false             # whether painting waits for it: html, css and js, unless said
+//! execution = "20 ms"          # until what is found in it is known
+//! ```
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path as FilePath;
+use std::time::Duration;
+
+use serde::Deserialize;
+use toml::{Spanned, Value};
+use trackbed_core::ByteSize;
+use trackbed_core::units::parse_duration;
+
+use super::model::{Found, Kind, Object, Page, path_fault};
+use crate::contract::WorkloadError;
+
+/// Reads the page that the manifest `file` describes.
+pub(super) fn read(file: &FilePath) -> Result<Page, WorkloadError> {
+    let refuse = |why: String| {
+        let advice = format!("{} {why}; give the path of a manifest of a page", file.display());
+        WorkloadError::new(PARAMETER, advice)
+    };
+    let text = std::fs::read(file).map_err(|why| refuse(format!("cannot be read: {why}")))?;
+    let text = String::from_utf8(text).map_err(|_| refuse("is not a text in UTF-8".to_owned()))?;
+    parse(&text).map_err(|Refusal { at, what }| {
+        let line = text[..at.min(text.len())].matches('\n').count() + 1;
+        WorkloadError::new(PARAMETER, format!("{}, line {line}: {what}", file.display()))
+    })
+}
+
+const PARAMETER: &str = "manifest";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Manifest {
+    #[serde(default)]
+    object: Vec<Spanned<Entry>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Entry {
+    path: Spanned<String>,
+    kind: Spanned<String>,
+    size: Spanned<Value>,
+    found_in: Option<Spanned<String>>,
+    found_at: Option<Spanned<Value>>,
+    blocking: Option<bool>,
+    execution: Option<Spanned<String>>,
+}
+
+/// What is wrong, and at which byte of the text.
+#[derive(Debug)]
+struct Refusal {
+    at: usize,
+    what: String,
+}
+
+fn refusal<T>(span: &Range<usize>, what: impl Into<String>) -> Result<T, Refusal> {
+    Err(Refusal { at: span.start, what: what.into() })
+}
+
+fn parse(text: &str) -> Result<Page, Refusal> {
+    let manifest: Manifest = toml::from_str(text).map_err(|why| Refusal {
+        at: why.span().map_or(0, |span| span.start),
+        what: format!("{}; `trackbed list keys` shows how a manifest is written", why.message()),
+    })?;
+    if manifest.object.is_empty() {
+        return refusal(&(0..0), "the page is empty; write an [[object]] for each of its objects");
+    }
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    for (index, entry) in manifest.object.iter().enumerate() {
+        let path = &entry.get_ref().path;
+        if let Some(fault) = path_fault(path.get_ref()) {
+            return refusal(&path.span(), format!("the path \"{}\" {fault}", path.get_ref()));
+        }
+        if places.insert(path.get_ref(), index).is_some() {
+            let what = format!("\"{}\" occurs twice; give each object a path", path.get_ref());
+            return refusal(&path.span(), what);
+        }
+    }
+    check_folders(&manifest.object, &places)?;
+    let objects = manifest.object.iter().map(|entry| object(entry.get_ref(), &places, &manifest));
+    let page = Page::new(objects.collect::<Result<_, _>>()?);
+    page.map_err(|fault| Refusal {
+        at: manifest.object[fault.object].span().start,
+        what: fault.what,
+    })
+}
+
+/// A path cannot be a file and a folder: other servers serve the page from a disk.
+fn check_folders(
+    objects: &[Spanned<Entry>],
+    places: &BTreeMap<&str, usize>,
+) -> Result<(), Refusal> {
+    for object in objects {
+        let path = &object.get_ref().path;
+        let folders = path.get_ref().match_indices('/').map(|(at, _)| &path.get_ref()[..at]);
+        if let Some(folder) = folders.into_iter().find(|folder| places.contains_key(folder)) {
+            let what = format!(
+                "\"{}\" lies below \"{folder}\", which is an object itself; rename one of them",
+                path.get_ref()
+            );
+            return refusal(&path.span(), what);
+        }
+    }
+    Ok(())
+}
+
+fn object(
+    entry: &Entry,
+    places: &BTreeMap<&str, usize>,
+    manifest: &Manifest,
+) -> Result<Object, Refusal> {
+    let Some(kind) = Kind::from_name(entry.kind.get_ref()) else {
+        let names = Kind::ALL.map(Kind::name).join(", ");
+        let what = format!("\"{}\" is no kind; write one of {names}", entry.kind.get_ref());
+        return refusal(&entry.kind.span(), what);
+    };
+    Ok(Object {
+        path: entry.path.get_ref().clone(),
+        kind,
+        bytes: bytes(&entry.size, "size")?,
+        found: found(entry, places, manifest)?,
+        blocking: entry.blocking.unwrap_or(kind.blocks()),
+        execution: match &entry.execution {
+            None => Duration::ZERO,
+            Some(text) => match parse_duration(text.get_ref()) {
+                Ok(span) => span,
+                Err(why) => return refusal(&text.span(), format!("execution: {why}")),
+            },
+        },
+    })
+}
+
+fn found(
+    entry: &Entry,
+    places: &BTreeMap<&str, usize>,
+    manifest: &Manifest,
+) -> Result<Option<Found>, Refusal> {
+    let Some(parent) = &entry.found_in else {
+        return match &entry.found_at {
+            None => Ok(None),
+            Some(at) => refusal(&at.span(), "found-at says where in what; add found-in"),
+        };
+    };
+    let Some(&by) = places.get(parent.get_ref().as_str()) else {
+        let what = format!(
+            "found-in names \"{}\", which is not on the page; write the path of an object",
+            parent.get_ref()
+        );
+        return refusal(&parent.span(), what);
+    };
+    let Some(place) = &entry.found_at else { return Ok(Some(Found { by, at: None })) };
+    let at = bytes(place, "found-at")?;
+    let found_in = manifest.object[by].get_ref();
+    if found_in.kind.get_ref() != Kind::Html.name() {
+        let what = "only documents are read while they arrive; leave out found-at";
+        return refusal(&place.span(), what);
+    }
+    let size = bytes(&found_in.size, "size")?;
+    if at > size {
+        let what = format!(
+            "found-at is {at} bytes, and \"{}\" has {size}; write at most these",
+            parent.get_ref()
+        );
+        return refusal(&place.span(), what);
+    }
+    Ok(Some(Found { by, at: Some(at) }))
+}
+
+/// A number of bytes, or a size such as "30 kB".
+fn bytes(value: &Spanned<Value>, key: &str) -> Result<u64, Refusal> {
+    let advice = "write a whole number of bytes from 0 on, or a size such as \"30 kB\"";
+    let bytes = match value.get_ref() {
+        Value::Integer(bytes) => {
+            u64::try_from(*bytes).map_err(|_| format!("{key} is {bytes}; {advice}"))
+        }
+        Value::String(text) => {
+            text.parse().map(ByteSize::as_bytes).map_err(|why| format!("{key}: {why}"))
+        }
+        other => Err(format!("{key} is {}; {advice}", other.type_str())),
+    };
+    match bytes {
+        Ok(bytes) if bytes <= OBJECT_BYTES_MAX => Ok(bytes),
+        Ok(bytes) => refusal(
+            &value.span(),
+            format!("{key} is {bytes} bytes; an object has at most {OBJECT_BYTES_MAX}"),
+        ),
+        Err(what) => refusal(&value.span(), what),
+    }
+}
+
+/// Longer transfers are the workload `bulk`.
+pub(super) const OBJECT_BYTES_MAX: u64 = 1_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = "
+        [[object]]
+        path = '/index.html'
+        kind = 'html'
+        size = '30 kB'
+
+        [[object]]
+        path = '/app.js'
+        kind = 'js'
+        size = 90_000
+        found-in = '/index.html'
+        found-at = '2 kB'
+        blocking = false
+        execution = '20 ms'
+
+        [[object]]
+        path = '/data/1.json'
+        kind = 'other'
+        size = 0
+        found-in = '/app.js'
+    ";
+
+    #[test]
+    fn a_manifest_says_everything_about_a_page() {
+        let page = parse(PAGE).unwrap();
+        let [document, script, data] = page.objects() else { panic!("{page:?}") };
+        assert_eq!((document.kind, document.bytes, document.found), (Kind::Html, 30_000, None));
+        assert!(document.blocking && !script.blocking && !data.blocking);
+        assert_eq!(script.found, Some(Found { by: 0, at: Some(2_000) }));
+        assert_eq!(script.execution, Duration::from_millis(20));
+        assert_eq!((data.bytes, data.found), (0, Some(Found { by: 1, at: None })));
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_line_and_what_to_write() {
+        for (from, to, line, message) in [
+            ("size = 90_000", "size = -1", 10, "size is -1; write a whole number"),
+            ("size = 90_000", "size = '90'", 10, "write a size as"),
+            ("size = 90_000", "size = 1.5", 10, "size is float; write"),
+            ("size = 90_000", "size = '2 GB'", 10, "at most 1000000000"),
+            ("kind = 'js'", "kind = 'script'", 9, "\"script\" is no kind; write one of html, css"),
+            ("found-in = '/app.js'", "found-in = '/x.js'", 20, "\"/x.js\", which is not on the"),
+            ("path = '/app.js'", "path = '/index.html'", 8, "\"/index.html\" occurs twice; give"),
+            ("path = '/app.js'", "path = 'app.js'", 8, "does not begin with a slash; write"),
+            ("path = '/data/1.json'", "path = '/app.js/1'", 17, "below \"/app.js\""),
+            ("found-at = '2 kB'", "found-at = '31 kB'", 12, "has 30000; write at most these"),
+            ("found-in = '/index.html'", "", 12, "add found-in"),
+            ("size = '30 kB'", "size = 1\nfound-in = '/app.js'", 2, "put it first"),
+            ("found-in = '/index.html'", "found-in = '/data/1.json'", 12, "only documents"),
+            ("execution = '20 ms'", "execution = '20'", 14, "\"10 ms\""),
+            ("blocking = false", "sise = 1", 13, "unknown field `sise`"),
+            ("size = 0", "", 16, "missing field `size`"),
+            ("size = 0", "size = 0\nfound-at = 1", 21, "only documents are read"),
+        ] {
+            assert!(PAGE.contains(from), "{from}");
+            let text = PAGE.replace(from, to);
+            let Refusal { at, what } = parse(&text).unwrap_err();
+            assert!(what.contains(message), "{to}: {what}");
+            assert_eq!(text[..at].matches('\n').count() + 1, line, "{to}: {what}");
+        }
+        assert!(parse("").unwrap_err().what.starts_with("the page is empty; write"));
+        let circle = PAGE.replace(
+            "found-in = '/index.html'\n        found-at = '2 kB'",
+            "found-in = '/data/1.json'",
+        );
+        assert!(parse(&circle).unwrap_err().what.contains("in a circle (/app.js in /data/1.json"));
+    }
+}
