@@ -21,14 +21,16 @@ pub fn compare(plan: &Plan, virtually: &[RunResult], emulated: &[RunResult]) -> 
     let (first, second) = (sorted_by_cell(plan, virtually), sorted_by_cell(plan, &emulated));
     let cells = plan.cells.iter().enumerate().zip(first.iter().zip(&second));
     let compared = cells.filter_map(|((index, cell), (first, second))| {
-        let means = |runs: &[&RunResult]| run_means(runs, METRIC, plan.runs);
         let margin = margin(cell);
-        let found = equivalence(&means(first), &means(second), margin).ok()?;
+        let (metric, found) = METRICS.into_iter().find_map(|metric| {
+            let means = |runs: &[&RunResult]| run_means(runs, metric, plan.runs);
+            Some((metric, equivalence(&means(first), &means(second), margin).ok()?))
+        })?;
         let names: Vec<String> = cell.factors.iter().map(|(_, value)| value.to_string()).collect();
         Some(Agreement {
             cell: index as u32,
             name: names.join(" "),
-            metric: METRIC.to_owned(),
+            metric: metric.to_owned(),
             virtually: found.means[0],
             emulated: found.means[1],
             pairs: found.n as u32,
@@ -52,5 +54,6 @@ fn margin(cell: &Cell) -> f64 {
     }
 }
 
-/// What is compared: the time from the first connection to the last answer.
-const METRIC: &str = "completion_ms";
+/// What is compared, the first of these that the runs have: the time from the first connection to
+/// the last answer, or until the page was loaded.
+const METRICS: [&str; 2] = ["completion_ms", "plt_ms"];

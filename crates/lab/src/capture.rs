@@ -1,15 +1,19 @@
-//! Captures of a single run: packets at both ends, TLS secrets, QUIC traces.
+//! Captures of a single run: packets at both ends, TLS secrets, QUIC traces, and how pages were
+//! loaded.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use trackbed_core::event::Record;
 use trackbed_core::{Packet, Time};
 use trackbed_measure::keylog::KeyLog;
 use trackbed_measure::pcapng::{PcapngWriter, Section, TapId, TapPoint};
 use trackbed_measure::qlog::QlogSinks;
+use trackbed_measure::waterfall::{self, Bar};
 use trackbed_net::{Direction, LinkId, Point, Tap};
 use trackbed_protocols::{Observer, Side};
 use trackbed_substrate::wall_clock;
@@ -18,6 +22,9 @@ use trackbed_substrate::wall_clock;
 #[derive(Debug)]
 pub struct Capture {
     directory: PathBuf,
+    command: String,
+    /// The objects of the pages that were loaded.
+    bars: Mutex<Vec<Bar>>,
     keys: KeyLog,
     qlog: QlogSinks,
     packets: Arc<Mutex<Option<Packets>>>,
@@ -42,6 +49,8 @@ impl Capture {
         };
         Ok(Capture {
             directory: directory.to_owned(),
+            command: command.to_owned(),
+            bars: Mutex::default(),
             keys,
             qlog: QlogSinks::new(),
             packets: Arc::new(Mutex::new(Some(packets))),
@@ -56,6 +65,11 @@ impl Capture {
     /// What protocols show their keys and traces to.
     pub fn observer(&self) -> Arc<dyn Observer> {
         Arc::new(Watch { keys: self.keys.clone(), qlog: self.qlog.clone() })
+    }
+
+    /// Keeps what the events of the run say of its pages.
+    pub fn keep_pages(&self, records: &[Record]) {
+        *self.bars.lock().unwrap_or_else(PoisonError::into_inner) = waterfall::bars(records);
     }
 
     /// Writes everything to its end and returns the files. Call it when the run is over.
@@ -84,8 +98,29 @@ impl Capture {
             std::fs::write(&path, bytes)?;
             files.push(path);
         }
+        let bars = self.bars.lock().unwrap_or_else(PoisonError::into_inner);
+        files.extend(write_pages(&bars, &self.directory, &self.command)?);
         Ok(files)
     }
+}
+
+/// Writes how pages were loaded: all of them as a table, each as an archive.
+fn write_pages(bars: &[Bar], directory: &Path, command: &str) -> io::Result<Vec<PathBuf>> {
+    if bars.is_empty() {
+        return Ok(Vec::new());
+    }
+    let table = directory.join("waterfall.csv");
+    waterfall::write_csv(bars, BufWriter::new(File::create(&table)?))?;
+    let mut files = vec![table];
+    let phones: BTreeSet<u32> = bars.iter().map(|bar| bar.phone).collect();
+    for &phone in &phones {
+        let name = if phones.len() == 1 { "page".to_owned() } else { format!("page-{phone}") };
+        let path = directory.join(format!("{name}.har"));
+        let archive = waterfall::archive(bars, phone, command);
+        std::fs::write(&path, serde_json::to_string_pretty(&archive)?)?;
+        files.push(path);
+    }
+    Ok(files)
 }
 
 /// Writes that fail are remembered and reported at the end: the run itself must not depend on the

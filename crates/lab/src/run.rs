@@ -79,7 +79,12 @@ impl Runner {
         capture: Option<&Capture>,
     ) -> Result<Outcome, RunError> {
         match self.record(cell, seed, capture) {
-            Ok(records) => Ok(outcome(&records)),
+            Ok(records) => {
+                if let Some(capture) = capture {
+                    capture.keep_pages(&records);
+                }
+                Ok(outcome(&records))
+            }
             Err(Unfinished::Run(error @ RunError::Cancelled { .. })) => Err(error),
             Err(error) => Ok(Outcome::Failed(error.to_string())),
         }

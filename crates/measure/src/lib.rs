@@ -9,3 +9,4 @@ pub mod qlog;
 pub mod reference;
 pub mod results;
 pub mod samples;
+pub mod waterfall;

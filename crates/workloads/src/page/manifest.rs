@@ -260,12 +260,12 @@ mod tests {
             ("path = '/data/1.json'", "path = '/app.js/1'", 17, "below \"/app.js\""),
             ("found-at = '2 kB'", "found-at = '31 kB'", 12, "has 30000; write at most these"),
             ("found-in = '/index.html'", "", 12, "add found-in"),
-            ("size = '30 kB'", "size = 1\nfound-in = '/app.js'", 2, "put it first"),
+            ("size = '30 kB'", "size = 2_000\nfound-in = '/app.js'", 2, "put it first"),
             ("found-in = '/index.html'", "found-in = '/data/1.json'", 12, "only documents"),
             ("execution = '20 ms'", "execution = '20'", 14, "\"10 ms\""),
             ("blocking = false", "sise = 1", 13, "unknown field `sise`"),
             ("size = 0", "", 16, "missing field `size`"),
-            ("size = 0", "size = 0\nfound-at = 1", 21, "only documents are read"),
+            ("size = 0", "size = 0\nfound-at = 1", 20, "only documents are read"),
         ] {
             assert!(PAGE.contains(from), "{from}");
             let text = PAGE.replace(from, to);

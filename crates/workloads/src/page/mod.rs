@@ -8,6 +8,7 @@
 mod built_in;
 mod connections;
 mod content;
+mod har;
 mod loader;
 mod manifest;
 mod model;
@@ -92,9 +93,14 @@ impl Plan {
 }
 
 fn page(arguments: &Arguments, base: &Path) -> Result<model::Page, WorkloadError> {
-    match arguments.get::<PathBuf>("manifest") {
-        Some(file) => manifest::read(&base.join(file)),
-        None => Ok(built_in::page()),
+    match (arguments.get::<PathBuf>("manifest"), arguments.get::<PathBuf>("har")) {
+        (Some(_), Some(_)) => {
+            let advice = "the page is described by the manifest; leave out `har` or `manifest`";
+            Err(WorkloadError::new("har", advice))
+        }
+        (Some(file), None) => manifest::read(&base.join(file)),
+        (None, Some(file)) => har::read(&base.join(file)),
+        (None, None) => Ok(built_in::page()),
     }
 }
 
@@ -140,6 +146,13 @@ const PARAMETERS: &[Parameter] = &[
          that names it, found-at: how much of that, if it is html, must have come, blocking: \
          whether painting waits for it, and execution: the time until what it names is known; \
          without it a page of 472 kB: html, css, js and five images",
+    ),
+    Parameter::optional(
+        "har",
+        Kind::File,
+        "a page that a browser has recorded (HAR 1.2): its objects with their transferred sizes, \
+         whatever their origins, from one server; what led to what is Chrome's _initiator, or \
+         else guessed from the times",
     ),
     Parameter::optional(
         "connections",

@@ -4,6 +4,7 @@
 mod bulk;
 mod fake;
 mod messages;
+mod page;
 #[path = "../support/mod.rs"]
 mod support;
 mod trouble;

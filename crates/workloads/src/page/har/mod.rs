@@ -1,0 +1,258 @@
+//! A page as a browser has recorded it: the HTTP Archive format (HAR) 1.2.
+//!
+//! Every request that was answered becomes an object, in the order in which they began. All are
+//! served by one server, whatever their origins, and get paths of their own, so that a request
+//! that was made twice is made twice. What the recording says beyond sizes, kinds and what led to
+//! what (redirects, headers, cookies, the time that servers took) is not reproduced.
+//!
+//! *Sizes* are those that were transferred: `response.bodySize`; where a browser does not give it,
+//! Chrome's `_transferSize`, which includes headers; and where an object came from a cache, the
+//! size of its content.
+//!
+//! *What leads to what* is Chrome's `_initiator`, or a redirect; where neither is said, an object
+//! is found in the one that ended last before it began. One that began while the document arrived
+//! that led to it is found at that place in it, in proportion to the time.
+
+mod format;
+mod instant;
+
+use std::path::Path as FilePath;
+use std::time::Duration;
+
+use super::manifest::OBJECT_BYTES_MAX;
+use super::model::{Found, Kind, Object, Page};
+use crate::contract::WorkloadError;
+use format::{Archive, Entry};
+
+/// Reads the page that the archive `file` holds; the first one, if there are several.
+pub(super) fn read(file: &FilePath) -> Result<Page, WorkloadError> {
+    let refuse = |why: String| {
+        let advice = format!("{}: {why}", file.display());
+        WorkloadError::new("har", advice)
+    };
+    let text = std::fs::read(file)
+        .map_err(|why| refuse(format!("cannot be read: {why}; give the path of a .har file")))?;
+    parse(&text).map_err(refuse)
+}
+
+fn parse(text: &[u8]) -> Result<Page, String> {
+    // Some browsers put a byte order mark in front.
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    let archive: Archive = serde_json::from_slice(text)
+        .map_err(|why| format!("is no HTTP archive: {why}; export one from a browser"))?;
+    let recorded = Recorded::all(archive)?;
+    let objects = (0..recorded.len()).map(|index| object(&recorded, index));
+    let page = Page::new(objects.collect::<Result<_, _>>()?);
+    page.map_err(|fault| format!("{}: {}", recorded[fault.object].name(), fault.what))
+}
+
+/// A request of the archive that was answered.
+struct Recorded {
+    entry: Entry,
+    /// Its place in the file, for messages.
+    number: usize,
+    /// When it began, when its first byte came and when it ended, in milliseconds.
+    begin: f64,
+    first_byte: f64,
+    end: f64,
+}
+
+impl Recorded {
+    /// The requests of the archive's first page that were answered, in the order in which they
+    /// began.
+    fn all(archive: Archive) -> Result<Vec<Recorded>, String> {
+        let pages = archive.log.pages.unwrap_or_default();
+        let first = pages.into_iter().next().map(|page| page.id);
+        let of_the_page = |entry: &Entry| match (&first, &entry.pageref) {
+            (Some(first), Some(page)) => first == page,
+            _ => true,
+        };
+        let mut all = Vec::new();
+        for (index, entry) in archive.log.entries.into_iter().enumerate() {
+            if of_the_page(&entry) && is_transfer(&entry) {
+                all.push(Recorded::new(entry, index + 1)?);
+            }
+        }
+        all.sort_by(|a, b| a.begin.total_cmp(&b.begin));
+        match all.is_empty() {
+            true => Err("the page is empty: the archive has no request over HTTP that was \
+                         answered; record it while the page loads"
+                .to_owned()),
+            false => Ok(all),
+        }
+    }
+
+    fn new(entry: Entry, number: usize) -> Result<Recorded, String> {
+        let place = || name(number, &entry.request.url);
+        let begin = instant::milliseconds(&entry.started).ok_or_else(|| {
+            format!(
+                "{}: startedDateTime is \"{}\"; it is written as 2024-05-01T10:00:00.000Z",
+                place(),
+                entry.started
+            )
+        })?;
+        let span =
+            |value: Option<f64>| value.filter(|ms| ms.is_finite() && *ms > 0.0).unwrap_or(0.0);
+        let timings = &entry.timings;
+        let before = [timings.blocked, timings.dns, timings.connect, timings.send, timings.wait];
+        let end = begin + span(entry.time);
+        let first_byte = (begin + before.into_iter().map(span).sum::<f64>()).min(end);
+        Ok(Recorded { begin, first_byte, end, number, entry })
+    }
+
+    fn name(&self) -> String {
+        name(self.number, &self.entry.request.url)
+    }
+
+    fn url(&self) -> &str {
+        &self.entry.request.url
+    }
+}
+
+fn name(number: usize, url: &str) -> String {
+    let short: String = url.chars().take(URL_SHOWN_MAX).collect();
+    format!("entry {number} ({short})")
+}
+
+/// Whether an entry is something that a server has sent. A response without a status was never
+/// answered.
+fn is_transfer(entry: &Entry) -> bool {
+    let url = entry.request.url.as_str();
+    let web = ["http://", "https://"].iter().any(|scheme| url.starts_with(scheme));
+    web && (200..=599).contains(&entry.response.status)
+}
+
+fn object(all: &[Recorded], index: usize) -> Result<Object, String> {
+    let recorded = &all[index];
+    let kind = kind(&recorded.entry);
+    let low = ["Medium", "Low", "VeryLow"];
+    let deferred = kind == Kind::Js
+        && recorded.entry.priority.as_deref().is_some_and(|priority| low.contains(&priority));
+    Ok(Object {
+        path: path(index, recorded.url()),
+        kind,
+        bytes: bytes(recorded)?,
+        found: found(all, index),
+        blocking: kind.blocks() && !deferred,
+        execution: Duration::ZERO,
+    })
+}
+
+/// What was transferred of the response's body.
+fn bytes(recorded: &Recorded) -> Result<u64, String> {
+    let response = &recorded.entry.response;
+    let content = &response.content;
+    let content = content.size.map(|size| size - content.compression.unwrap_or(0));
+    let content = content.filter(|size| *size >= 0);
+    let known = match (response.body_size, response.transfer_size) {
+        (Some(body @ 1..), _) => Some(body),
+        // Headers alone were transferred.
+        (Some(0), Some(1..)) => Some(0),
+        (Some(0), _) => content.or(Some(0)),
+        (_, Some(transferred @ 1..)) => Some(transferred),
+        _ => content,
+    };
+    let size = known.and_then(|size| u64::try_from(size).ok()).ok_or_else(|| {
+        format!(
+            "{}: neither response.bodySize nor response.content.size says how long it is; export \
+             the archive with contents, or leave the entry out",
+            recorded.name()
+        )
+    })?;
+    match size <= OBJECT_BYTES_MAX {
+        true => Ok(size),
+        false => Err(format!(
+            "{}: {size} bytes are more than the {OBJECT_BYTES_MAX} that an object may have; leave \
+             the entry out",
+            recorded.name()
+        )),
+    }
+}
+
+fn kind(entry: &Entry) -> Kind {
+    let chrome = entry.resource_type.as_deref().unwrap_or("");
+    let mime = entry.response.content.mime_type.as_deref().unwrap_or("");
+    let mime = mime.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
+    match (chrome, mime.as_str()) {
+        ("document", _) => Kind::Html,
+        ("stylesheet", _) => Kind::Css,
+        ("script", _) => Kind::Js,
+        ("image", _) => Kind::Image,
+        ("font", _) => Kind::Font,
+        ("xhr" | "fetch" | "other" | "media" | "preflight" | "ping" | "manifest", _) => Kind::Other,
+        (_, "text/html" | "application/xhtml+xml") => Kind::Html,
+        (_, "text/css") => Kind::Css,
+        (_, mime) if mime.contains("javascript") || mime.contains("ecmascript") => Kind::Js,
+        (_, mime) if mime.starts_with("image/") => Kind::Image,
+        (_, mime) if mime.starts_with("font/") || mime.contains("font-") => Kind::Font,
+        _ => Kind::Other,
+    }
+}
+
+/// A path of the object's own that tells what it was: the end of its URL's path.
+fn path(index: usize, url: &str) -> String {
+    let path = url.split(['?', '#']).next().unwrap_or("");
+    let last = path.splitn(4, '/').nth(3).unwrap_or("").rsplit('/').next().unwrap_or("");
+    let allowed = |c: &char| c.is_ascii_alphanumeric() || "-._~".contains(*c);
+    let last: Vec<char> = last.chars().filter(allowed).collect();
+    let last: String = last[last.len().saturating_sub(NAME_LEN_MAX)..].iter().collect();
+    format!("/{index}-{}", if last.is_empty() { "index" } else { &last })
+}
+
+/// What leads to object `index`.
+fn found(all: &[Recorded], index: usize) -> Option<Found> {
+    let recorded = &all[index];
+    if let Some(by) = redirect(all, index).or_else(|| initiator(all, index)) {
+        return match recorded.begin < all[by].end && kind(&all[by].entry) == Kind::Html {
+            true => while_it_arrived(recorded, by, &all[by]),
+            false => Some(Found { by, at: None }),
+        };
+    }
+    match ended_before(all, index) {
+        Some(by) => Some(Found { by, at: None }),
+        None if index > 0 && kind(&all[0].entry) == Kind::Html => {
+            while_it_arrived(recorded, 0, &all[0])
+        }
+        None => None,
+    }
+}
+
+/// Where in the document `parent` an object was found that began before it had ended. One that
+/// began before its first byte was found elsewhere: it was pushed or known beforehand.
+fn while_it_arrived(recorded: &Recorded, by: usize, parent: &Recorded) -> Option<Found> {
+    let (since, span) = (recorded.begin - parent.first_byte, parent.end - parent.first_byte);
+    let size = bytes(parent).unwrap_or(0);
+    let at = (size as f64 * since / span) as u64;
+    (since >= 0.0 && span > 0.0).then_some(Found { by, at: Some(at) })
+}
+
+/// The response that sent the browser here.
+fn redirect(all: &[Recorded], index: usize) -> Option<usize> {
+    let target = all[index].url();
+    all[..index].iter().rposition(|earlier| {
+        let response = &earlier.entry.response;
+        let to = response.redirect_url.as_deref().unwrap_or("");
+        (300..=399).contains(&response.status) && !to.is_empty() && target.ends_with(to)
+    })
+}
+
+/// The object that Chrome says led to this one: the last one of that URL that began before it, or,
+/// against all sense, one that did not.
+fn initiator(all: &[Recorded], index: usize) -> Option<usize> {
+    let initiator = all[index].entry.initiator.as_ref()?;
+    let url = initiator.url()?;
+    let named = |other: &usize| *other != index && all[*other].url() == url;
+    (0..index).rev().find(named).or_else(|| (index..all.len()).find(named))
+}
+
+/// The object that ended last before this one began.
+fn ended_before(all: &[Recorded], index: usize) -> Option<usize> {
+    let ended = (0..index).filter(|other| all[*other].end <= all[index].begin);
+    ended.max_by(|a, b| all[*a].end.total_cmp(&all[*b].end))
+}
+
+const URL_SHOWN_MAX: usize = 100;
+const NAME_LEN_MAX: usize = 80;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,237 @@
+//! Archives as browsers export them, shortened to what matters.
+
+use serde_json::{Value, json};
+
+use super::*;
+
+/// Begins `ms` after ten o'clock, waits 100 ms for its first byte and ends after 200 ms.
+fn entry(ms: u32, url: &str, kind: &str, mime: &str, bytes: i64) -> Value {
+    json!({
+        "pageref": "page_1",
+        "_initiator": { "type": "other" },
+        "_priority": "VeryHigh",
+        "_resourceType": kind,
+        "cache": {},
+        "connection": "443",
+        "startedDateTime": format!("2024-05-01T10:00:{:02}.{:03}Z", ms / 1_000, ms % 1_000),
+        "time": 200.0,
+        "request": {
+            "method": "GET", "url": url, "httpVersion": "http/2.0", "headers": [],
+            "queryString": [], "cookies": [], "headersSize": -1, "bodySize": 0
+        },
+        "response": {
+            "status": 200, "statusText": "", "httpVersion": "http/2.0", "headers": [],
+            "cookies": [], "redirectURL": "", "headersSize": -1, "bodySize": bytes,
+            "_transferSize": bytes + 150, "_error": null,
+            "content": { "size": 3 * bytes, "mimeType": mime, "compression": 2 * bytes }
+        },
+        "serverIPAddress": "203.0.113.7",
+        "timings": {
+            "blocked": 2.0, "dns": -1, "ssl": -1, "connect": -1, "send": 0.5, "wait": 97.5,
+            "receive": 100.0, "_blocked_queueing": 1.5
+        }
+    })
+}
+
+fn archive(entries: &[Value]) -> Value {
+    json!({ "log": {
+        "version": "1.2",
+        "creator": { "name": "WebInspector", "version": "537.36" },
+        "pages": [
+            { "startedDateTime": "2024-05-01T10:00:00.000Z", "id": "page_1",
+              "title": "https://example.test/", "pageTimings": { "onLoad": 900.0 } },
+            { "startedDateTime": "2024-05-01T10:01:00.000Z", "id": "page_2", "title": "" }
+        ],
+        "entries": entries
+    } })
+}
+
+fn page(entries: &[Value]) -> Page {
+    parse(archive(entries).to_string().as_bytes()).unwrap_or_else(|why| panic!("{why}"))
+}
+
+fn refused(entries: &[Value]) -> String {
+    parse(archive(entries).to_string().as_bytes()).unwrap_err()
+}
+
+/// The paths of a page's objects and what they are found in.
+fn tree(page: &Page) -> Vec<(&str, Option<(usize, Option<u64>)>)> {
+    let found = |object: &Object| object.found.map(|found| (found.by, found.at));
+    page.objects().iter().map(|o| (o.path.as_str(), found(o))).map(|(p, f)| (p, f)).collect()
+}
+
+fn with(mut entry: Value, pointer: &str, value: Value) -> Value {
+    let (parent, key) = pointer.rsplit_once('/').unwrap();
+    entry.pointer_mut(parent).unwrap()[key] = value;
+    entry
+}
+
+const SITE: &str = "https://example.test";
+
+#[test]
+fn chrome_says_what_led_to_what() {
+    let by = |url: &str| json!({ "type": "parser", "url": url, "lineNumber": 7 });
+    let script = json!({ "type": "script", "stack": {
+        "callFrames": [{ "functionName": "", "scriptId": "1", "url": "", "lineNumber": 0 }],
+        "parent": { "description": "setTimeout", "callFrames": [
+            { "functionName": "f", "url": "https://cdn.test/app.js", "lineNumber": 3 }] } } });
+    let page = page(&[
+        entry(0, "https://example.test/", "document", "text/html", 30_000),
+        // Halfway through the document, of which the first byte comes after 100 ms.
+        with(
+            entry(150, "https://example.test/style.css?v=3", "stylesheet", "text/css", 9_000),
+            "/_initiator",
+            by("https://example.test/"),
+        ),
+        with(
+            entry(250, "https://cdn.test/app.js", "script", "text/javascript", 40_000),
+            "/_initiator",
+            by("https://example.test/"),
+        ),
+        with(
+            entry(700, "https://img.test/a/b%20c.png", "image", "image/png", 70_000),
+            "/_initiator",
+            by("https://example.test/style.css?v=3"),
+        ),
+        with(
+            entry(900, "https://example.test/api", "fetch", "text/plain", 100),
+            "/_initiator",
+            script,
+        ),
+        entry(60_000, "https://example.test/later", "document", "text/html", 1)
+            .as_object()
+            .map(|other| {
+                json!({ "pageref": "page_2", "request": other["request"],
+                "response": other["response"], "startedDateTime": other["startedDateTime"] })
+            })
+            .unwrap(),
+    ]);
+    assert_eq!(
+        tree(&page),
+        [
+            ("/0-index", None),
+            ("/1-style.css", Some((0, Some(15_000)))),
+            ("/2-app.js", Some((0, None))),
+            ("/3-b20c.png", Some((1, None))),
+            ("/4-api", Some((2, None))),
+        ]
+    );
+    let kinds: Vec<Kind> = page.objects().iter().map(|object| object.kind).collect();
+    assert_eq!(kinds, [Kind::Html, Kind::Css, Kind::Js, Kind::Image, Kind::Other]);
+    let bytes: Vec<u64> = page.objects().iter().map(|object| object.bytes).collect();
+    assert_eq!(bytes, [30_000, 9_000, 40_000, 70_000, 100]);
+}
+
+/// Other browsers say neither `_initiator` nor `_resourceType`. The archive is not in the order of
+/// time.
+#[test]
+fn without_initiators_time_decides() {
+    let plain = |ms, path: &str, mime| {
+        let mut entry = entry(ms, &format!("{SITE}/{path}"), "", mime, 1_000);
+        let object = entry.as_object_mut().unwrap();
+        for key in ["_initiator", "_priority", "_resourceType", "pageref"] {
+            object.remove(key);
+        }
+        entry
+    };
+    let page = page(&[
+        plain(0, "", "text/html; charset=utf-8"),
+        plain(700, "d.woff2", "font/woff2"),
+        plain(50, "early.js", "application/javascript"),
+        plain(125, "a.css", "text/css"),
+        plain(200, "b.svg", "image/svg+xml"),
+        plain(410, "c.png", "image/png"),
+    ]);
+    assert_eq!(
+        tree(&page),
+        [
+            ("/0-index", None),
+            ("/1-early.js", None),
+            ("/2-a.css", Some((0, Some(250)))),
+            ("/3-b.svg", Some((0, None))),
+            ("/4-c.png", Some((3, None))),
+            ("/5-d.woff2", Some((4, None))),
+        ]
+    );
+    let kinds: Vec<Kind> = page.objects().iter().map(|object| object.kind).collect();
+    let expected = [Kind::Html, Kind::Js, Kind::Css, Kind::Image, Kind::Image, Kind::Font];
+    assert_eq!(kinds, expected);
+}
+
+#[test]
+fn a_redirect_leads_to_its_target_and_scripts_may_wait() {
+    let moved = entry(0, "http://example.test/", "document", "", 0);
+    let moved = with(moved, "/response/status", json!(301));
+    let moved = with(moved, "/response/redirectURL", json!("https://example.test/"));
+    let late = entry(450, "https://example.test/late.js", "script", "text/javascript", 10);
+    let page = page(&[
+        moved,
+        entry(200, "https://example.test/", "document", "text/html", 10),
+        with(late, "/_priority", json!("Low")),
+    ]);
+    assert_eq!(page.objects()[1].found, Some(Found { by: 0, at: None }));
+    assert_eq!(page.objects()[0].bytes, 0);
+    let blocking: Vec<bool> = page.objects().iter().map(|object| object.blocking).collect();
+    assert_eq!(blocking, [true, true, false]);
+}
+
+#[test]
+fn sizes_are_those_that_were_transferred() {
+    let sized = |body: Value, transfer: Value, content: Value| {
+        let entry = entry(0, "https://example.test/", "document", "text/html", 1);
+        let entry = with(entry, "/response/bodySize", body);
+        let entry = with(entry, "/response/_transferSize", transfer);
+        with(entry, "/response/content", content)
+    };
+    let size = |entry| page(&[entry]).objects()[0].bytes;
+    let content = json!({ "size": 900, "compression": 600 });
+    assert_eq!(size(sized(json!(200), json!(350), content.clone())), 200);
+    assert_eq!(size(sized(json!(-1), json!(350), content.clone())), 350);
+    assert_eq!(size(sized(json!(-1), json!(null), content.clone())), 300);
+    assert_eq!(size(sized(json!(0), json!(0), json!({ "size": 900 }))), 900, "from a cache");
+    assert_eq!(size(sized(json!(0), json!(0), json!({}))), 0);
+    let unknown = refused(&[sized(json!(-1), json!(-1), json!({ "size": -1 }))]);
+    assert!(unknown.contains("entry 1 (https://example.test/): neither response.bodySize"));
+    assert!(unknown.contains("export the archive with contents"), "{unknown}");
+    let vast = refused(&[sized(json!(2_000_000_000), json!(0), json!({}))]);
+    assert!(vast.contains("leave the entry out"), "{vast}");
+}
+
+#[test]
+fn what_was_not_sent_by_a_server_is_left_out() {
+    let blocked = entry(10, "https://ads.test/x.js", "script", "", 5);
+    let page = page(&[
+        entry(0, "https://example.test/", "document", "text/html", 10),
+        with(blocked, "/response/status", json!(0)),
+        entry(20, "data:image/gif;base64,R0lGODlhAQABAAAAACw=", "image", "image/gif", 5),
+        entry(30, "wss://example.test/live", "websocket", "", 5),
+    ]);
+    assert_eq!(page.objects().len(), 1);
+}
+
+#[test]
+fn what_is_no_page_is_refused_with_place_and_remedy() {
+    let a = entry(0, "https://example.test/", "document", "text/html", 10);
+    assert!(refused(&[]).contains("the page is empty"), "{}", refused(&[]));
+    let unsent = refused(&[with(a.clone(), "/response/status", json!(0))]);
+    assert!(unsent.contains("record it while the page loads"), "{unsent}");
+    let undated = refused(&[with(a.clone(), "/startedDateTime", json!("yesterday"))]);
+    assert!(undated.contains("entry 1 (https://example.test/): startedDateTime"), "{undated}");
+
+    let by = |url: &str| json!({ "type": "script", "url": format!("{SITE}{url}") });
+    let x = with(entry(250, &format!("{SITE}/x.js"), "script", "", 9), "/_initiator", by("/y.js"));
+    let y = with(entry(260, &format!("{SITE}/y.js"), "script", "", 9), "/_initiator", by("/x.js"));
+    let circle = refused(&[a.clone(), x, y]);
+    assert!(circle.contains("entry 2 (https://example.test/x.js): "), "{circle}");
+    assert!(circle.contains("in a circle (/1-x.js in /2-y.js in /1-x.js)"), "{circle}");
+
+    for (text, message) in [
+        ("", "is no HTTP archive: EOF while parsing a value at line 1 column 0; export one"),
+        ("{\"log\": {}}", "missing field `entries` at line 1"),
+        ("\u{feff}{\"log\": {\"entries\": []}}", "the page is empty"),
+        ("[1]", "is no HTTP archive"),
+    ] {
+        let why = parse(text.as_bytes()).unwrap_err();
+        assert!(why.contains(message), "{why}");
+    }
+}

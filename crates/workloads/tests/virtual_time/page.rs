@@ -1,0 +1,260 @@
+//! Page loads over a protocol that is nothing but arithmetic: the order of objects, the number of
+//! connections, what happens when they break.
+
+mod origin;
+
+use std::collections::BTreeMap;
+
+use trackbed_core::event::{Event, Record};
+use trackbed_measure::metrics::outcome;
+
+use super::support::{Settings, count, expect, failures, prepare};
+use origin::{Origin, Ran, load};
+
+/// A document, what stands in it, and what stands in that, with sizes that tell them apart.
+const MANIFEST: &str = "tests/data/page.toml";
+
+fn page(settings: &Settings, origin: &Origin) -> Ran {
+    let settings: Vec<_> = [("manifest", MANIFEST)].iter().chain(settings).copied().collect();
+    load(&*prepare("page", &settings).unwrap(), origin)
+}
+
+/// When, in milliseconds since the start, each object was requested and was done.
+fn times(records: &[Record]) -> BTreeMap<u32, (f64, f64)> {
+    let mut times: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+    for record in records {
+        match record.event {
+            Event::ObjectRequested { object, .. } => {
+                times.entry(object).or_default().0 = record.at.as_millis_f64();
+            }
+            Event::ObjectDone { object, .. } => {
+                times.entry(object).or_default().1 = record.at.as_millis_f64();
+            }
+            _ => {}
+        }
+    }
+    times
+}
+
+fn connections(records: &[Record]) -> usize {
+    count(records, |event| matches!(event, Event::ConnectStarted { .. }))
+}
+
+/// Connecting takes 20 ms, a response begins 10 ms after its request, and arrives with 1 kB each
+/// millisecond on each connection's exchange.
+///
+/// The document (20 kB) is requested at 20, begins at 30 and is done at 50 ms. Its style sheet (10
+/// kB) stands behind 4 kB: requested at 34, done at 54. Its script (5 kB) is found at its end:
+/// requested at 50, done at 65, executed until 72. The image in the style sheet (30 kB): 54 to 94.
+/// What the script fetches (1 kB): 72 to 83. The font that nothing leads to: 20 to 32.
+#[test]
+fn objects_are_requested_when_they_become_known() {
+    let ran = page(&[], &Origin::default());
+    assert_eq!(outcome(&ran.records), Ok(()));
+    let expected = [(20, 50), (34, 54), (50, 65), (54, 94), (72, 83), (20, 32)];
+    let expected: BTreeMap<u32, (f64, f64)> =
+        (0..).zip(expected.map(|(from, to)| (f64::from(from), f64::from(to)))).collect();
+    assert_eq!(times(&ran.records), expected);
+    expect("plt_ms", &ran.records, &[94.0]);
+    expect("ttfb_ms", &ran.records, &[30.0]);
+    // The script is executed last of all that blocks painting.
+    expect("first_paint_ms", &ran.records, &[72.0]);
+    expect("objects_count", &ran.records, &[6.0]);
+    expect("connections_count", &ran.records, &[1.0]);
+    assert_eq!((ran.origin.open, ran.origin.open_max), (0, 1));
+}
+
+/// One exchange at a time: the document and the font take a connection each. At 32 ms the second
+/// one is idle, and takes the style sheet at 34. The script takes the first one at 50, when the
+/// document is whole, the image the second one at 54, and what the script fetches the first one.
+#[test]
+fn connections_are_used_again_before_others_are_opened() {
+    let ran = page(&[], &Origin { multiplexed: false, ..Origin::default() });
+    assert_eq!(outcome(&ran.records), Ok(()));
+    expect("plt_ms", &ran.records, &[94.0]);
+    expect("connections_count", &ran.records, &[2.0]);
+}
+
+/// The built-in page has five objects in its document and two in these.
+#[test]
+fn no_more_connections_are_open_than_allowed() {
+    for (limit, multiplexed) in [(1, false), (2, false), (6, false), (3, true)] {
+        let origin = Origin { multiplexed, ..Origin::default() };
+        let text: &'static str = ["", "1", "2", "3", "", "", "6"][limit];
+        let prepared = prepare("page", &[("connections", text)]).unwrap();
+        let ran = load(&*prepared, &origin);
+        assert_eq!(outcome(&ran.records), Ok(()));
+        expect("objects_count", &ran.records, &[8.0]);
+        assert!(ran.origin.open_max as usize <= limit, "{} of {limit}", ran.origin.open_max);
+        assert_eq!(connections(&ran.records), limit.min(6), "multiplexed: {multiplexed}");
+        assert_eq!(ran.origin.exchanges_max > 1, multiplexed, "at once on a connection");
+        assert_eq!(ran.origin.open, 0);
+    }
+}
+
+#[test]
+fn without_keep_alive_each_object_has_a_connection_of_its_own() {
+    for multiplexed in [false, true] {
+        for connections_max in ["1", "2", "6"] {
+            let settings = [("keep_alive", "false"), ("connections", connections_max)];
+            let origin = Origin { multiplexed, ..Origin::default() };
+            let ran = page(&settings, &origin);
+            assert_eq!(outcome(&ran.records), Ok(()));
+            assert_eq!(connections(&ran.records), 6);
+            assert_eq!(ran.origin.exchanges, vec![1; 6], "exchanges of each connection");
+            assert!(ran.origin.open_max <= connections_max.parse().unwrap());
+        }
+    }
+}
+
+/// An image, a script and a style sheet are found one after the other at the end of the document.
+/// The image takes the connection that has become idle; the others wait for it.
+#[test]
+fn what_waits_for_a_connection_does_so_in_the_order_of_its_urgency() {
+    for (priorities, expected) in [("true", [0, 1, 3, 2]), ("false", [0, 1, 2, 3])] {
+        let settings = [
+            ("manifest", "tests/data/urgent.toml"),
+            ("connections", "1"),
+            ("priorities", priorities),
+        ];
+        let origin = Origin { multiplexed: false, ..Origin::default() };
+        let ran = load(&*prepare("page", &settings).unwrap(), &origin);
+        let mut order: Vec<_> = times(&ran.records).into_iter().collect();
+        order.sort_by(|(_, a), (_, b)| a.0.total_cmp(&b.0));
+        assert_eq!(order.iter().map(|(object, _)| *object).collect::<Vec<_>>(), expected);
+        assert_eq!(ran.origin.prioritised, if priorities == "true" { 4 } else { 0 });
+    }
+}
+
+/// Exchange 1 is the font's, 2 the style sheet's. All on the connection go on; what is requested
+/// again takes a new one, as does what is found later.
+#[test]
+fn a_connection_that_breaks_is_replaced_and_its_object_requested_again() {
+    for multiplexed in [true, false] {
+        let origin = Origin { multiplexed, broken: &[2], ..Origin::default() };
+        let ran = page(&[], &origin);
+        assert_eq!(outcome(&ran.records), Ok(()));
+        expect("objects_count", &ran.records, &[6.0]);
+        let sheet = |event: &Event| matches!(event, Event::ObjectRequested { object: 1, .. });
+        assert_eq!(count(&ran.records, sheet), 2);
+        assert_eq!(ran.origin.open, 0, "the broken connection is closed too");
+    }
+}
+
+/// It breaks in the middle of the body; what was found in the first half is found once.
+#[test]
+fn a_document_that_breaks_off_is_loaded_again() {
+    let ran = page(&[], &Origin { breaking_off: &[0], ..Origin::default() });
+    assert_eq!(outcome(&ran.records), Ok(()));
+    let found = |event: &Event| matches!(event, Event::ObjectFound { .. });
+    assert_eq!(count(&ran.records, found), 6);
+    expect("objects_count", &ran.records, &[6.0]);
+}
+
+#[test]
+fn a_page_that_cannot_be_completed_fails_with_a_reason() {
+    let failure = |origin: &Origin| {
+        let ran = page(&[], origin);
+        assert!(outcome(&ran.records).is_err());
+        assert_eq!(count(&ran.records, |event| *event == Event::Finished), 1);
+        assert_eq!(count(&ran.records, |event| matches!(event, Event::PageLoaded { .. })), 0);
+        assert_eq!(ran.origin.open, 0);
+        failures(&ran.records).into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let all: &[u32] = &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+    assert_eq!(
+        failure(&Origin { broken: all, ..Origin::default() }),
+        ["/index.html: fake: sending failed: broken (attempt 3)"]
+    );
+    assert_eq!(
+        failure(&Origin { refused: u32::MAX, ..Origin::default() }),
+        ["/index.html: fake: connecting failed: refused"]
+    );
+    assert_eq!(
+        failure(&Origin { unanswered: &[2], ..Origin::default() }),
+        ["2 of the page's 6 objects were missing after 600 s"]
+    );
+    assert_eq!(
+        failure(&Origin { missing: Some("/app.js"), ..Origin::default() }),
+        ["/app.js: the server answered with status 404"]
+    );
+    assert_eq!(
+        failure(&Origin { shortened: Some("/style.css"), ..Origin::default() }),
+        ["/style.css: 9999 bytes arrived in place of 10000"]
+    );
+}
+
+/// Two attempts fail, the third succeeds.
+#[test]
+fn connecting_is_tried_again() {
+    let ran = page(&[], &Origin { refused: 2, ..Origin::default() });
+    assert_eq!(outcome(&ran.records), Ok(()));
+    assert_eq!(connections(&ran.records), 3);
+}
+
+#[test]
+fn every_phone_loads_the_page() {
+    let ran = page(&[("phones", "3")], &Origin::default());
+    assert_eq!(outcome(&ran.records), Ok(()));
+    expect("plt_ms", &ran.records, &[94.0; 3]);
+}
+
+#[test]
+fn a_recorded_page_loads_as_it_was_recorded() {
+    let prepared = prepare("page", &[("har", "tests/data/page.har")]).unwrap();
+    let ran = load(&*prepared, &Origin::default());
+    assert_eq!(outcome(&ran.records), Ok(()));
+    expect("objects_count", &ran.records, &[4.0]);
+    // The document is found at 20 ms, is 12 kB long and comes from 30 to 42 ms. The style sheet
+    // (4 kB) takes until 56, its font (8 kB) until 74; the script (2 kB) stood halfway in the
+    // document.
+    expect("object_done_ms", &ran.records, &[42.0, 48.0, 56.0, 74.0]);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_advice() {
+    for (name, value) in
+        [("timeout", "0 ms"), ("phones", "2000"), ("connections", "300"), ("manifest", "none.toml")]
+    {
+        let Err(why) = prepare("page", &[(name, value)]) else {
+            panic!("{name} {value} was taken")
+        };
+        assert_eq!(why.parameter, name);
+        assert!(why.advice.contains("write") || why.advice.contains("give"), "{why}");
+    }
+    let Err(why) = prepare("page", &[("har", MANIFEST)]) else { panic!("TOML was taken") };
+    assert!(why.advice.contains("page.toml: is no HTTP archive"), "{why}");
+    let both = [("har", "tests/data/page.har"), ("manifest", MANIFEST)];
+    assert!(prepare("page", &both).is_err_and(|why| why.advice.contains("leave out")));
+}
+
+#[test]
+fn a_site_holds_every_object() {
+    let site = prepare("page", &[("manifest", MANIFEST)]).unwrap().site().unwrap();
+    let sizes: Vec<(String, usize)> = site
+        .files
+        .iter()
+        .map(|file| {
+            let mut content = Vec::new();
+            (file.content)(&mut content).unwrap();
+            (file.path.clone(), content.len())
+        })
+        .collect();
+    let objects = [
+        ("/index.html", 20_000),
+        ("/style.css", 10_000),
+        ("/app.js", 5_000),
+        ("/images/back.gif", 30_000),
+        ("/data.json", 1_000),
+        ("/type.woff2", 2_000),
+    ];
+    assert_eq!(sizes[1..], objects.map(|(path, len)| (path.to_owned(), len)));
+}
+
+#[test]
+fn the_timeout_is_as_long_as_it_says() {
+    let origin = Origin { unanswered: &[0], ..Origin::default() };
+    let ran = page(&[("timeout", "3 s")], &origin);
+    assert_eq!(failures(&ran.records), ["5 of the page's 6 objects were missing after 3 s"]);
+    assert!(ran.end.as_millis_f64() < 3_100.0 && ran.end.as_millis_f64() >= 3_000.0);
+}
