@@ -10,6 +10,7 @@ use trackbed_tests::{document_of, plan, run};
 
 const VRU: &[&str] = &["runs=3", "link.loss=3%"];
 const BULK: &[&str] = &["runs=1", "workload.size=400kB", "link.loss=1%"];
+const WEB: &[&str] = &["runs=1", "link.loss=5%"];
 
 fn json(name: &str, overrides: &[&str], jobs: usize) -> String {
     let plan = plan(name, overrides);
@@ -19,7 +20,7 @@ fn json(name: &str, overrides: &[&str], jobs: usize) -> String {
 
 #[test]
 fn the_number_of_workers_changes_nothing() {
-    for (name, overrides) in [("vru", VRU), ("bulk", BULK)] {
+    for (name, overrides) in [("vru", VRU), ("web", WEB), ("bulk", BULK)] {
         let one = json(name, overrides, 1);
         assert_eq!(one, json(name, overrides, 2));
         assert_eq!(one, json(name, overrides, 7));
@@ -75,7 +76,7 @@ fn captures_are_equal_to_the_byte() {
 fn results_and_captures_are_those_of_every_other_build() {
     let folder = temporary("golden");
     let mut digests = BTreeMap::new();
-    for (name, overrides) in [("vru", VRU), ("bulk", BULK)] {
+    for (name, overrides) in [("vru", VRU), ("web", WEB), ("bulk", BULK)] {
         digests.extend(captures(name, overrides, &folder));
         let plan = plan(name, overrides);
         let lines: Vec<String> =

@@ -32,6 +32,21 @@ fn vru_has_the_cells_and_metrics_that_it_promises() {
 }
 
 #[test]
+fn web_has_the_cells_and_metrics_that_it_promises() {
+    let document = document("web", &["runs=1"]);
+    assert_eq!(document.cells.len(), 21);
+    for cell in &document.cells {
+        let names: Vec<&str> = cell.factors.keys().map(String::as_str).collect();
+        assert_eq!(names, ["protocol", "loss"]);
+        for metric in ["plt_ms", "ttfb_ms", "first_paint_ms", "objects_count", "object_done_ms"] {
+            assert!(cell.metrics.contains_key(metric), "{metric} in {:?}", cell.factors);
+        }
+        assert!(!cell.metrics.contains_key("completion_ms"));
+        assert_eq!(cell.metrics["object_done_ms"].samples, 8);
+    }
+}
+
+#[test]
 fn bulk_has_the_cells_and_metrics_that_it_promises() {
     let document = document("bulk", &["runs=1", "workload.size=300kB"]);
     assert_eq!(document.cells.len(), 10);
