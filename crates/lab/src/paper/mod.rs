@@ -12,8 +12,10 @@ use reference::{Reference, ReferenceClaim, ReferenceFigure, Selector};
 use verdict::{Found, Runs, difference, verdict, widening};
 
 /// The papers, by the name that a scenario gives in its `paper` key.
-const PAPERS: [(&str, &str); 1] =
-    [("vru", include_str!("../../../../scenarios/reference/vru.toml"))];
+const PAPERS: [(&str, &str); 2] = [
+    ("vru", include_str!("../../../../scenarios/reference/vru.toml")),
+    ("web", include_str!("../../../../scenarios/reference/web.toml")),
+];
 
 /// The names of all papers.
 pub fn names() -> impl Iterator<Item = &'static str> {
