@@ -256,6 +256,34 @@ fn a_connection_that_idled_too_long_is_replaced() {
     }
 }
 
+/// Three rounds of objects and the handshake at the least, whatever the protocol; the built-in page
+/// has eight objects.
+#[test]
+fn a_page_loads_over_every_protocol() {
+    for endpoint in Endpoint::all() {
+        let records = run_with("page", &[], endpoint);
+        expect("objects_count", &records, &[8.0]);
+        let least = f64::from(endpoint.set_up_round_trips() + 3) * 10.0;
+        let found = samples("plt_ms", &records)[0];
+        assert!(found >= least, "{}: {found} ms, but {least} ms of round trips", endpoint.name());
+        let first = f64::from(endpoint.set_up_round_trips() + 1) * 10.0;
+        assert!(samples("ttfb_ms", &records)[0] >= first, "{}", endpoint.name());
+    }
+}
+
+/// Over all four links' directions one packet in twenty is lost.
+#[test]
+fn a_page_loads_through_loss_the_same_way_each_time() {
+    for endpoint in Endpoint::newest() {
+        let prepared = prepare("page", &[("phones", "2")]).unwrap();
+        let load = || run_over(&*prepared, endpoint, Ratio::from_parts(1, 20), Seed::of_run(3, 0));
+        let records = load();
+        assert_eq!(outcome(&records), Ok(()), "{}", endpoint.name());
+        expect("objects_count", &records, &[8.0, 8.0]);
+        assert_eq!(records, load(), "{}", endpoint.name());
+    }
+}
+
 #[test]
 fn bulk_data_arrives_intact_over_every_protocol() {
     for endpoint in Endpoint::newest() {

@@ -31,6 +31,20 @@ fn a_replay_is_the_run_that_was_recorded_and_the_same_each_time() {
 }
 
 #[test]
+fn a_replay_of_a_page_load_writes_its_waterfall() {
+    let scratch = Scratch::new("waterfall");
+    scratch.succeed("run web --runs 1 --set protocol=http2 --set link.loss=0 --out out");
+    scratch.succeed("replay out 0 0 --out one");
+    let table = scratch.read("one/waterfall.csv");
+    assert_eq!(table.lines().count(), 1 + 8, "{table}");
+    assert!(table.contains(",/images/5.gif,image,20000,"), "{table}");
+    let archive: serde_json::Value = serde_json::from_str(&scratch.read("one/page.har")).unwrap();
+    assert_eq!(archive["log"]["entries"].as_array().unwrap().len(), 8);
+    // The archive is one that the workload reads.
+    scratch.succeed("run web --runs 1 --set link.loss=0 --set workload.har=one/page.har --out two");
+}
+
+#[test]
 fn a_directory_that_holds_something_else_than_the_run_gives_is_a_defect() {
     let scratch = Scratch::new("defect");
     scratch.write("a.toml", SCENARIO);

@@ -69,6 +69,23 @@ fn least(cell: &Value, metric: &str) -> f64 {
     cell["metrics"][metric]["min"].as_f64().unwrap_or_else(|| panic!("{metric} in {cell}"))
 }
 
+/// TCP, TLS and three rounds of objects, or QUIC and these, of 20 ms each.
+#[test]
+fn a_page_loads_on_the_kernel() {
+    let Some(scratch) = Scratch::new("page") else { return };
+    let settings = ["link.loss=0", "link.delay=10ms"].map(|setting| ["--set", setting]).concat();
+    let document = scratch.document(&[&["web", "--runs", "1"], &settings[..]].concat());
+    let cells = document["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 3);
+    for cell in cells {
+        let rounds = if factor(cell, "protocol") == "http3" { 4.0 } else { 5.0 };
+        let found = least(cell, "plt_ms");
+        assert!(found >= rounds * 20.0, "{cell}");
+        assert_eq!(least(cell, "objects_count"), 8.0, "{cell}");
+        assert!(least(cell, "first_paint_ms") <= found && least(cell, "ttfb_ms") < found);
+    }
+}
+
 /// What a packet takes on the link it takes in real time too; only the machine comes on top.
 #[test]
 fn every_protocol_takes_its_round_trips_at_least() {

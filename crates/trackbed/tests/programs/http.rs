@@ -105,5 +105,24 @@ fn a_download_from_each_server_arrives_intact_and_no_faster_than_the_link() {
     assert!(refused.stderr.contains("only our own server checks"), "{}", refused.stderr);
 }
 
+/// The document, what stands in it and what stands in that: three rounds of 20 ms, and those of
+/// the handshake.
+#[test]
+fn a_page_loads_from_servers_of_others() {
+    let scenario = "protocol = \"http2\"\nserver = [\"trackbed\", \"nginx\", \"nghttpd\", \"caddy\"]\n\
+                    runs = 1\n[link]\nrate = \"50 Mbit/s\"\ndelay = \"10 ms\"\n\
+                    [workload]\nkind = \"page\"\n";
+    let programs = ["nginx", "nghttpd", "caddy"];
+    let Some(scratch) = Scratch::new("page", &programs, scenario) else { return };
+    let cells = [scratch.cells(&[]), scratch.cells(&HTTP1), scratch.cells(&HTTP3)].concat();
+    assert_eq!(cells.len(), 4 + 2 + 1);
+    for cell in &cells {
+        assert_eq!(metric(cell, "objects_count", "min"), 8.0, "{cell}");
+        assert!(metric(cell, "plt_ms", "min") >= 80.0, "{cell}");
+        let connections = if factor(cell, "protocol") == "http1" { 6.0 } else { 1.0 };
+        assert_eq!(metric(cell, "connections_count", "max"), connections, "{cell}");
+    }
+}
+
 const HTTP1: [&str; 4] = ["--set", "protocol=http1", "--set", "server=nginx,caddy"];
 const HTTP3: [&str; 4] = ["--set", "protocol=http3", "--set", "server=caddy"];

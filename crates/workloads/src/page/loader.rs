@@ -238,7 +238,7 @@ impl Plan {
 }
 
 /// How often an object is requested, on different connections, before the page is given up.
-const ATTEMPTS_MAX: u32 = 3;
+const ATTEMPTS_MAX: u32 = 5;
 
 /// Browsers open six connections to a server over HTTP/1.1, and one where exchanges share it.
 const CONNECTIONS_SINGLE: usize = 6;

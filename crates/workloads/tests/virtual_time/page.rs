@@ -164,7 +164,7 @@ fn a_page_that_cannot_be_completed_fails_with_a_reason() {
     let all: &[u32] = &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
     assert_eq!(
         failure(&Origin { broken: all, ..Origin::default() }),
-        ["/index.html: fake: sending failed: broken (attempt 3)"]
+        ["/index.html: fake: sending failed: broken (attempt 5)"]
     );
     assert_eq!(
         failure(&Origin { refused: u32::MAX, ..Origin::default() }),
