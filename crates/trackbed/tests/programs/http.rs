@@ -119,8 +119,9 @@ fn a_page_loads_from_servers_of_others() {
     for cell in &cells {
         assert_eq!(metric(cell, "objects_count", "min"), 8.0, "{cell}");
         assert!(metric(cell, "plt_ms", "min") >= 80.0, "{cell}");
-        let connections = if factor(cell, "protocol") == "http1" { 6.0 } else { 1.0 };
-        assert_eq!(metric(cell, "connections_count", "max"), connections, "{cell}");
+        // How many of six are needed is up to when the objects are found.
+        let connections = if factor(cell, "protocol") == "http1" { 2.0..=6.0 } else { 1.0..=1.0 };
+        assert!(connections.contains(&metric(cell, "connections_count", "max")), "{cell}");
     }
 }
 
