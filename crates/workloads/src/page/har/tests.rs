@@ -54,10 +54,13 @@ fn refused(entries: &[Value]) -> String {
     parse(archive(entries).to_string().as_bytes()).unwrap_err()
 }
 
+/// In which object, and where in it.
+type Place = (usize, Option<u64>);
+
 /// The paths of a page's objects and what they are found in.
-fn tree(page: &Page) -> Vec<(&str, Option<(usize, Option<u64>)>)> {
+fn tree(page: &Page) -> Vec<(&str, Option<Place>)> {
     let found = |object: &Object| object.found.map(|found| (found.by, found.at));
-    page.objects().iter().map(|o| (o.path.as_str(), found(o))).map(|(p, f)| (p, f)).collect()
+    page.objects().iter().map(|o| (o.path.as_str(), found(o))).collect()
 }
 
 fn with(mut entry: Value, pointer: &str, value: Value) -> Value {
