@@ -50,7 +50,8 @@ pub fn compare(plan: &Plan, virtually: &[RunResult], emulated: &[RunResult]) -> 
 fn margin(cell: &Cell) -> f64 {
     match cell.endpoint.protocol.capabilities().transport {
         Transport::Tcp => MARGIN_TCP,
-        Transport::Udp => MARGIN_QUIC,
+        // The same code on both substrates.
+        Transport::Udp | Transport::Sctp => MARGIN_QUIC,
     }
 }
 

@@ -79,6 +79,31 @@ impl Default for TlsParameters {
     }
 }
 
+/// What carries the packets of SCTP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Encapsulation {
+    /// UDP datagrams (RFC 6951), which pass where SCTP is unknown.
+    #[default]
+    Udp,
+}
+
+impl Encapsulation {
+    /// Every way.
+    pub const ALL: &'static [Encapsulation] = &[Encapsulation::Udp];
+
+    /// The name that scenarios use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Encapsulation::Udp => "udp",
+        }
+    }
+
+    /// The way called `name`.
+    pub fn from_name(name: &str) -> Option<Encapsulation> {
+        Encapsulation::ALL.iter().copied().find(|encapsulation| encapsulation.name() == name)
+    }
+}
+
 /// What both sides set below TLS.
 #[derive(Clone, Debug)]
 pub struct TransportParameters {
@@ -90,9 +115,11 @@ pub struct TransportParameters {
     /// own writes, and each message leaves at once.
     pub tcp: TcpOptions,
     /// The flow control window of HTTP/2 and QUIC in bytes, for each stream and each connection,
-    /// and the most that a QUIC sender buffers. The default of 64 MiB carries 890 Mbit/s at a
+    /// and the most that a QUIC sender buffers; the receiver window of an SCTP association. The default of 64 MiB carries 890 Mbit/s at a
     /// round-trip time of 600 ms, so that the congestion controller is the limit and not this.
     pub window: u32,
+    /// What carries the packets of SCTP.
+    pub encapsulation: Encapsulation,
     /// How long nothing may arrive or leave before a connection is given up. QUIC applies it to
     /// the connection (RFC 9000 section 10.1), the others while an exchange is under way.
     pub idle_timeout: Duration,
@@ -115,6 +142,7 @@ impl Default for TransportParameters {
             congestion: "cubic".to_owned(),
             tcp: TcpOptions::default(),
             window: 64 << 20,
+            encapsulation: Encapsulation::default(),
             idle_timeout: Duration::from_secs(30),
             observer: None,
             ledger: None,

@@ -20,6 +20,7 @@
 
 pub mod body;
 pub mod config;
+mod datagrams;
 pub mod error;
 mod framing;
 mod http1;
@@ -33,6 +34,7 @@ mod priority;
 mod protocol;
 mod quic;
 mod quic_transport;
+mod sctp;
 mod security;
 mod stats;
 mod tcp;
@@ -40,7 +42,7 @@ mod tcp_transport;
 mod tls;
 
 pub use body::Body;
-pub use config::{ClientConfig, ServerConfig, TlsParameters, TransportParameters};
+pub use config::{ClientConfig, Encapsulation, ServerConfig, TlsParameters, TransportParameters};
 pub use error::Error;
 pub use ledger::{Ledger, LedgerTotals};
 pub use observer::{Observer, Side};
@@ -56,7 +58,15 @@ pub use tls::{SERVER_NAME, Trust};
 /// Every protocol, in the order of lists. A new one is a file or folder of its own and a line
 /// here.
 pub fn registry() -> &'static [&'static dyn Protocol] {
-    &[&http1::Http1, &http2::Http2, &http3::Http3, &quic::Quic, &tcp::Tcp, &tcp::TcpTls]
+    &[
+        &http1::Http1,
+        &http2::Http2,
+        &http3::Http3,
+        &quic::Quic,
+        &sctp::Sctp,
+        &tcp::Tcp,
+        &tcp::TcpTls,
+    ]
 }
 
 /// The protocol called `name`.

@@ -161,6 +161,8 @@ pub enum Transport {
     Tcp,
     /// UDP: both are the protocol's own.
     Udp,
+    /// SCTP (RFC 9260): both are the protocol's own, and there is one congestion control.
+    Sctp,
 }
 
 /// A running server. Dropping it stops the server: it accepts nothing more, and the connections

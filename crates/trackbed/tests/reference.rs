@@ -71,6 +71,7 @@ fn protocols(page: &mut String) {
         let transport = match capabilities.transport {
             Transport::Tcp => "TCP",
             Transport::Udp => "UDP",
+            Transport::Sctp => "SCTP",
         };
         let tls: Vec<&str> = capabilities.tls.iter().map(|version| version.name()).collect();
         let handshakes = capabilities.handshakes.iter().map(|handshake| handshake.name());

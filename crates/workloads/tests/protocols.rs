@@ -68,11 +68,11 @@ impl Endpoint {
         format!("{} {tls} {}", self.protocol.name(), self.handshake.name())
     }
 
-    /// Round trips before a request can leave: one for TCP (RFC 9293 section 3.5); one for TLS
+    /// Round trips before a request can leave: one for TCP (RFC 9293 section 3.5) and SCTP (RFC 9260 section 5.1); one for TLS
     /// 1.3, none with early data (RFC 8446 section 2); two for TLS 1.2, one if it resumes (RFC
     /// 5246 section 7.3); one for QUIC, none with 0-RTT (RFC 9001 section 4).
     fn set_up_round_trips(&self) -> u32 {
-        let transport = u32::from(self.protocol.capabilities().transport == Transport::Tcp);
+        let transport = u32::from(self.protocol.capabilities().transport != Transport::Udp);
         transport
             + match (self.tls, self.handshake) {
                 (None, _) | (Some(TlsVersion::Tls13), Handshake::Early) => 0,
@@ -90,7 +90,7 @@ impl Endpoint {
     fn check_completion(&self, records: &[Record], connections: u32) {
         let least = f64::from(self.set_up_round_trips() * connections + 10) * 10.0;
         let pacing = match self.protocol.capabilities().transport {
-            Transport::Tcp => 0.0,
+            Transport::Tcp | Transport::Sctp => 0.0,
             Transport::Udp => f64::from(connections) * 10.0,
         };
         let completion = samples("completion_ms", records)[0];
@@ -250,7 +250,7 @@ fn a_connection_that_idled_too_long_is_replaced() {
         let connections = count(&records, |event| matches!(event, Event::Connected { .. }));
         let expected = match endpoint.protocol.capabilities().transport {
             Transport::Udp => 3,
-            Transport::Tcp => 1,
+            Transport::Tcp | Transport::Sctp => 1,
         };
         assert_eq!(connections, expected, "{}", endpoint.name());
     }

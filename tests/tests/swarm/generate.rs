@@ -92,6 +92,7 @@ fn endpoint(dice: &mut Dice, class: Class) -> (String, bool) {
             repeatable = congestion.repeatable;
             line("congestion", quoted(congestion.name));
         }
+        Transport::Sctp => line("encapsulation", quoted(dice.pick(Encapsulation::ALL).name())),
     }
     if can.multiplexed && dice.percent(25) {
         line("window", quoted(format_args!("{} B", dice.magnitude(4_000, 1_000_000))));

@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use trackbed_core::ByteSize;
 use trackbed_core::parameter::{FromValue, Kind, Parameter};
 use trackbed_protocols::{
-    Capabilities, CipherSuite, Handshake, Protocol, TlsVersion, Transport, TransportParameters,
-    quic_congestion, registry,
+    Capabilities, CipherSuite, Encapsulation, Handshake, Protocol, TlsVersion, Transport,
+    TransportParameters, quic_congestion, registry,
 };
 
 use super::plan::{Endpoint, Programs};
@@ -63,6 +63,8 @@ pub(super) fn ignored_factor(path: &str) -> &'static str {
     match path {
         // Without tickets every connection is a new one.
         "handshake" => Handshake::New.name(),
+        // SCTP has one congestion control, which its specification describes.
+        "congestion" => "rfc9260",
         _ => "none",
     }
 }
@@ -155,7 +157,8 @@ impl Settings<'_> {
     ) -> Result<TransportParameters, Refusal> {
         let known = congestion(can.transport);
         let mut transport = TransportParameters::default();
-        if let Some(congestion) = self.word("congestion") {
+        let choosable = self.word("congestion").filter(|_| can.transport != Transport::Sctp);
+        if let Some(congestion) = choosable {
             if !known.contains(&congestion) {
                 let why = format!(
                     "{protocol} has no congestion control {congestion}; it has {}",
@@ -175,6 +178,8 @@ impl Settings<'_> {
         tcp.send_buffer = bytes("send-buffer").or(tcp.send_buffer);
         tcp.receive_buffer = bytes("receive-buffer").or(tcp.receive_buffer);
         tcp.keepalive = self.get("keepalive").or(tcp.keepalive);
+        let encapsulation = self.word("encapsulation").and_then(Encapsulation::from_name);
+        transport.encapsulation = encapsulation.unwrap_or_default();
         transport.idle_timeout = self.get("idle-timeout").unwrap_or(transport.idle_timeout);
         if let Some(window) = bytes("window") {
             transport.window = u32::try_from(window).map_err(|_| Refusal {
@@ -201,9 +206,13 @@ fn ignored(can: &Capabilities) -> Vec<&'static str> {
     if can.tls.is_empty() {
         ignored.extend(["tls", "handshake", "cipher"]);
     }
-    if can.transport == Transport::Udp {
+    if can.transport != Transport::Tcp {
         ignored.extend(["hystart", "ecn", "send-buffer", "receive-buffer", "keepalive"]);
     }
+    ignored.push(match can.transport {
+        Transport::Sctp => "congestion",
+        Transport::Tcp | Transport::Udp => "encapsulation",
+    });
     if !can.multiplexed {
         ignored.push("window");
     }
@@ -211,7 +220,7 @@ fn ignored(can: &Capabilities) -> Vec<&'static str> {
 }
 
 /// The keys of the two ends.
-pub(super) fn parameters() -> [Parameter; 13] {
+pub(super) fn parameters() -> [Parameter; 14] {
     static PROTOCOLS: LazyLock<Vec<&'static str>> =
         LazyLock::new(|| registry().iter().map(|protocol| protocol.name()).collect());
     static TLS: LazyLock<Vec<&'static str>> =
@@ -220,6 +229,8 @@ pub(super) fn parameters() -> [Parameter; 13] {
         LazyLock::new(|| Handshake::ALL.iter().map(|handshake| handshake.name()).collect());
     static CIPHERS: LazyLock<Vec<&'static str>> =
         LazyLock::new(|| CipherSuite::ALL.iter().map(|cipher| cipher.name()).collect());
+    static ENCAPSULATIONS: LazyLock<Vec<&'static str>> =
+        LazyLock::new(|| Encapsulation::ALL.iter().map(|way| way.name()).collect());
     static CONGESTION: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
         let mut names = congestion(Transport::Tcp);
         names.extend(congestion(Transport::Udp));
@@ -230,6 +241,7 @@ pub(super) fn parameters() -> [Parameter; 13] {
     let (protocols, tls) = (Kind::Choice(&PROTOCOLS), Kind::Choice(&TLS));
     let (handshakes, ciphers) = (Kind::Choice(&HANDSHAKES), Kind::Choice(&CIPHERS));
     let congestion = Kind::Choice(&CONGESTION);
+    let encapsulations = Kind::Choice(&ENCAPSULATIONS);
     let (flag, size, time) = (Kind::Flag, Kind::Size, Kind::Time);
     [
         Parameter::required("protocol", protocols, "what is compared"),
@@ -238,6 +250,7 @@ pub(super) fn parameters() -> [Parameter; 13] {
         Parameter::with_default("handshake", handshakes, "new", "how connections begin"),
         Parameter::optional("cipher", ciphers, "the cipher; without it the ends agree"),
         Parameter::with_default("congestion", congestion, "cubic", "the congestion control"),
+        Parameter::with_default("encapsulation", encapsulations, "udp", ENCAPSULATION),
         Parameter::with_default("hystart", flag, "true", HYSTART),
         Parameter::optional("ecn", flag, ECN),
         Parameter::optional("send-buffer", size, "TCP: the send buffer; else the stack's"),
@@ -251,7 +264,8 @@ pub(super) fn parameters() -> [Parameter; 13] {
 const IP: &str = "the version of IP; 4 unless it is said";
 const HYSTART: &str = "TCP: CUBIC leaves slow start when the delay grows";
 const ECN: &str = "TCP: ask for congestion notification; else answer who asks";
-const WINDOW: &str = "HTTP/2 and QUIC: the flow control window of a stream and a connection";
+const ENCAPSULATION: &str = "SCTP: what carries its packets";
+const WINDOW: &str = "HTTP/2, QUIC, SCTP: the flow control window of a stream and a connection";
 const IDLE_TIMEOUT: &str = "how long nothing may arrive before a connection is given up";
 
 /// The congestion control algorithms of a transport.
@@ -259,5 +273,6 @@ fn congestion(transport: Transport) -> Vec<&'static str> {
     match transport {
         Transport::Tcp => trackbed_tcp::algorithms().iter().map(|entry| entry.name()).collect(),
         Transport::Udp => quic_congestion().iter().map(|entry| entry.name).collect(),
+        Transport::Sctp => Vec::new(),
     }
 }

@@ -151,7 +151,8 @@ fn transport(protocol: &dyn Protocol) -> Option<trackbed_programs::Transport> {
     }
     Some(match protocol.capabilities().transport {
         Transport::Tcp => trackbed_programs::Transport::Tcp,
-        Transport::Udp => trackbed_programs::Transport::Udp,
+        // SCTP comes in UDP datagrams where the kernel's sockets are used.
+        Transport::Udp | Transport::Sctp => trackbed_programs::Transport::Udp,
     })
 }
 

@@ -57,10 +57,14 @@ pub(crate) async fn send_message(
             }
         }
     }
-    if delimiter == Delimiter::EmptyChunk {
-        output.write(chunk_len(0)).await?;
+    match delimiter {
+        // What is kept back leaves with the end.
+        Delimiter::EndOfStream => Ok(()),
+        Delimiter::EmptyChunk => {
+            output.write(chunk_len(0)).await?;
+            output.flush().await
+        }
     }
-    output.flush().await
 }
 
 fn chunk_len(len: usize) -> Bytes {

@@ -122,7 +122,9 @@ fn rejected_early_data_is_not_lost_in_silence() {
             let (result, security) = connect(&forgotten).await;
             match protocol(name).capabilities().transport {
                 Transport::Tcp => assert_eq!(result, Ok(()), "{name}"),
-                Transport::Udp => assert!(result.unwrap_err().is_retryable(), "{name}"),
+                Transport::Udp | Transport::Sctp => {
+                    assert!(result.unwrap_err().is_retryable(), "{name}")
+                }
             }
             let security = security.unwrap();
             assert!(!security.resumed && !security.early_data, "{name}");

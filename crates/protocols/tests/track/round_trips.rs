@@ -108,9 +108,15 @@ fn quic_takes_2_and_one_less_with_early_data() {
     }
 }
 
+/// RFC 9260 section 5.1: INIT and INIT ACK, then the request along with the COOKIE ECHO.
+#[test]
+fn sctp_takes_2() {
+    check("sctp", None, 2);
+}
+
 #[test]
 fn every_protocol_is_measured_above() {
-    assert_eq!(registry_names(), ["http1", "http2", "http3", "quic", "tcp", "tcp+tls"]);
+    assert_eq!(registry_names(), ["http1", "http2", "http3", "quic", "sctp", "tcp", "tcp+tls"]);
 }
 
 /// RFC 9002 section 6.2: before there is a sample, the probe timeout is
@@ -126,6 +132,12 @@ fn a_lost_first_quic_packet_costs_999_ms() {
 fn a_lost_syn_costs_a_second() {
     first_packet_lost("tcp", RTT * 2 + Duration::from_secs(1));
     first_packet_lost("http2", RTT * 3 + Duration::from_secs(1));
+}
+
+/// RFC 9260 section 16: RTO.Initial is 1 s.
+#[test]
+fn a_lost_init_costs_a_second() {
+    first_packet_lost("sctp", RTT * 2 + Duration::from_secs(1));
 }
 
 fn first_packet_lost(name: &str, expected: Duration) {

@@ -77,6 +77,7 @@ fn protocols() -> Table {
         let transport = match transport {
             Transport::Tcp => "TCP",
             Transport::Udp => "UDP",
+            Transport::Sctp => "SCTP",
         };
         let tls: Vec<&str> = tls.iter().map(|version| version.name()).collect();
         let handshakes: Vec<&str> = handshakes.iter().map(|handshake| handshake.name()).collect();

@@ -1,0 +1,158 @@
+//! Datagrams to and from one peer: what stands below SCTP and DTLS.
+//!
+//! A client has a socket for each connection, a server one for all its peers. Both look the same
+//! from above: a [`Channel`].
+
+mod peers;
+
+use std::cell::RefCell;
+use std::io::{self, IoSliceMut};
+use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use trackbed_core::packet::{Ecn, ip_header_len};
+use trackbed_substrate::{Datagram, Host, ReceivedMeta, UdpSocket};
+
+use crate::config::Encapsulation;
+use crate::error::{Error, Result, Step};
+pub(crate) use peers::Peers;
+
+/// Carries datagrams to one peer and back; it may lose, repeat and reorder them.
+pub(crate) trait Channel {
+    /// The next datagram from the peer.
+    ///
+    /// # Errors
+    /// If nothing can come any more.
+    fn poll_recv(&self, cx: &mut Context<'_>) -> Poll<io::Result<Bytes>>;
+
+    /// Sends one datagram. Pending while the host has no room for it.
+    ///
+    /// # Errors
+    /// If the host refuses the datagram; the next one may pass.
+    fn poll_send(&self, cx: &mut Context<'_>, datagram: &[u8]) -> Poll<io::Result<()>>;
+
+    /// The most bytes that a datagram may have so that its packets fit into the path.
+    fn room(&self) -> usize;
+
+    /// Tells the peer that nothing more comes, where there is a way to say it.
+    fn close(&self) {}
+}
+
+/// A socket for packets of some transport protocol, with what has to be known of it.
+#[derive(Debug)]
+pub(crate) struct Socket {
+    socket: Box<dyn UdpSocket>,
+    buffer: RefCell<Vec<u8>>,
+    header_len: usize,
+}
+
+impl Socket {
+    /// A socket of `host` at `local`, where port 0 takes a free one.
+    ///
+    /// # Errors
+    /// If the host has no such socket.
+    pub(crate) fn bind(
+        host: &dyn Host,
+        local: SocketAddr,
+        encapsulation: Encapsulation,
+    ) -> io::Result<Socket> {
+        let (socket, header_len) = match encapsulation {
+            Encapsulation::Udp => (host.bind_udp(local)?, UDP_HEADER_LEN),
+        };
+        let header_len = ip_header_len(local.ip()) + header_len;
+        Ok(Socket { socket, buffer: RefCell::new(vec![0; BUFFER_LEN]), header_len })
+    }
+
+    pub(crate) fn local_addr(&self) -> SocketAddr {
+        self.socket.local_addr()
+    }
+
+    fn poll_recv(&self, cx: &mut Context<'_>) -> Poll<io::Result<(SocketAddr, Bytes)>> {
+        let mut buffer = self.buffer.borrow_mut();
+        let mut meta = [ReceivedMeta::default()];
+        ready!(self.socket.poll_recv(cx, &mut [IoSliceMut::new(&mut buffer)], &mut meta))?;
+        let [ReceivedMeta { source, len, .. }] = meta;
+        Poll::Ready(Ok((source, Bytes::copy_from_slice(&buffer[..len]))))
+    }
+
+    fn poll_send(
+        &self,
+        cx: &mut Context<'_>,
+        destination: SocketAddr,
+        payload: &[u8],
+    ) -> Poll<io::Result<()>> {
+        let (source, segment_size) = (None, None);
+        let datagram =
+            Datagram { source, destination, ecn: Ecn::NotCapable, payload, segment_size };
+        self.socket.poll_send(cx, &datagram)
+    }
+
+    fn room(&self) -> usize {
+        PATH_MTU - self.header_len
+    }
+}
+
+/// A client's channel, with a socket of its own.
+#[derive(Debug)]
+pub(crate) struct ClientChannel {
+    socket: Socket,
+    remote: SocketAddr,
+}
+
+impl ClientChannel {
+    /// A channel from `host` to `remote`, from `local` or the host's first address of the family.
+    ///
+    /// # Errors
+    /// If the host has no such address or no socket left.
+    pub(crate) fn open(
+        protocol: &'static str,
+        host: &dyn Host,
+        local: Option<IpAddr>,
+        remote: SocketAddr,
+        encapsulation: Encapsulation,
+    ) -> Result<Rc<ClientChannel>> {
+        let fits = |address: &&IpAddr| address.is_ipv4() == remote.is_ipv4();
+        let chosen = local.as_ref().or_else(|| host.addresses().iter().find(fits));
+        let local = *chosen.filter(fits).ok_or_else(|| {
+            let reason = format!("the host has no address of the family of {remote}");
+            Error::lasting(protocol, Step::Connect, reason)
+        })?;
+        let socket = Socket::bind(host, SocketAddr::new(local, 0), encapsulation)
+            .map_err(|error| Error::lasting(protocol, Step::Connect, error))?;
+        Ok(Rc::new(ClientChannel { socket, remote }))
+    }
+
+    pub(crate) fn local_addr(&self) -> SocketAddr {
+        self.socket.local_addr()
+    }
+}
+
+impl Channel for ClientChannel {
+    fn poll_recv(&self, cx: &mut Context<'_>) -> Poll<io::Result<Bytes>> {
+        loop {
+            let (source, datagram) = ready!(self.socket.poll_recv(cx))?;
+            if source == self.remote {
+                return Poll::Ready(Ok(datagram));
+            }
+        }
+    }
+
+    fn poll_send(&self, cx: &mut Context<'_>, datagram: &[u8]) -> Poll<io::Result<()>> {
+        self.socket.poll_send(cx, self.remote, datagram)
+    }
+
+    fn room(&self) -> usize {
+        self.socket.room()
+    }
+}
+
+/// What every path of the track takes.
+const PATH_MTU: usize = 1_500;
+
+const UDP_HEADER_LEN: usize = 8;
+
+/// Longer than any datagram that the track carries, and too short for the kernel to join several
+/// (see [`UdpSocket::max_receive_segments`]).
+const BUFFER_LEN: usize = 9_216;

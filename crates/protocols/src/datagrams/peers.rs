@@ -1,0 +1,123 @@
+//! A server's socket, shared by all who speak to it.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+use std::future::poll_fn;
+use std::io;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+
+use super::{Channel, Socket};
+
+/// The peers of a server, by their addresses and ports.
+#[derive(Clone, Debug)]
+pub(crate) struct Peers(Rc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    socket: Socket,
+    known: RefCell<BTreeMap<SocketAddr, Rc<Inbox>>>,
+}
+
+#[derive(Debug, Default)]
+struct Inbox {
+    datagrams: RefCell<VecDeque<Bytes>>,
+    reader: RefCell<Option<Waker>>,
+}
+
+impl Peers {
+    pub(crate) fn new(socket: Socket) -> Peers {
+        Peers(Rc::new(Shared { socket, known: RefCell::default() }))
+    }
+
+    pub(crate) fn local_addr(&self) -> SocketAddr {
+        self.0.socket.local_addr()
+    }
+
+    /// Hands what comes from known peers to their channels, and returns what comes from others.
+    ///
+    /// # Errors
+    /// If the socket no longer works.
+    pub(crate) async fn stranger(&self) -> io::Result<(SocketAddr, Bytes)> {
+        loop {
+            let (source, datagram) = poll_fn(|cx| self.0.socket.poll_recv(cx)).await?;
+            match self.0.known.borrow().get(&source) {
+                Some(inbox) => inbox.put(datagram),
+                None => return Ok((source, datagram)),
+            }
+        }
+    }
+
+    /// A channel to a peer, which is known from now on until the channel is dropped.
+    pub(crate) fn admit(&self, peer: SocketAddr) -> Rc<PeerChannel> {
+        let inbox = Rc::new(Inbox::default());
+        self.0.known.borrow_mut().insert(peer, Rc::clone(&inbox));
+        Rc::new(PeerChannel { shared: Rc::clone(&self.0), peer, inbox })
+    }
+
+    /// How many peers are known.
+    pub(crate) fn count(&self) -> usize {
+        self.0.known.borrow().len()
+    }
+
+    /// Sends a datagram to somebody without a channel; it is lost if the host has no room for it.
+    pub(crate) fn answer(&self, peer: SocketAddr, datagram: &[u8]) {
+        let mut cx = Context::from_waker(Waker::noop());
+        let _lost = self.0.socket.poll_send(&mut cx, peer, datagram);
+    }
+
+    /// The most bytes of a datagram.
+    pub(crate) fn room(&self) -> usize {
+        self.0.socket.room()
+    }
+}
+
+impl Inbox {
+    fn put(&self, datagram: Bytes) {
+        self.datagrams.borrow_mut().push_back(datagram);
+        if let Some(reader) = self.reader.take() {
+            reader.wake();
+        }
+    }
+}
+
+/// A server's channel to one peer.
+#[derive(Debug)]
+pub(crate) struct PeerChannel {
+    shared: Rc<Shared>,
+    peer: SocketAddr,
+    inbox: Rc<Inbox>,
+}
+
+impl Channel for PeerChannel {
+    fn poll_recv(&self, cx: &mut Context<'_>) -> Poll<io::Result<Bytes>> {
+        match self.inbox.datagrams.borrow_mut().pop_front() {
+            Some(datagram) => Poll::Ready(Ok(datagram)),
+            None => {
+                self.inbox.reader.replace(Some(cx.waker().clone()));
+                Poll::Pending
+            }
+        }
+    }
+
+    fn poll_send(&self, cx: &mut Context<'_>, datagram: &[u8]) -> Poll<io::Result<()>> {
+        self.shared.socket.poll_send(cx, self.peer, datagram)
+    }
+
+    fn room(&self) -> usize {
+        self.shared.socket.room()
+    }
+}
+
+impl Drop for PeerChannel {
+    fn drop(&mut self) {
+        let mut known = self.shared.known.borrow_mut();
+        // The peer may have come again on a channel of its own.
+        if known.get(&self.peer).is_some_and(|inbox| Rc::ptr_eq(inbox, &self.inbox)) {
+            known.remove(&self.peer);
+        }
+    }
+}

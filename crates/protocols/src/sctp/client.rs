@@ -1,0 +1,120 @@
+//! The client's side: dialer, connection, exchanges.
+
+use std::future::poll_fn;
+use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use futures_core::future::LocalBoxFuture;
+use futures_util::future::{Either, select};
+use trackbed_substrate::{Host, now, spawn};
+
+use super::association::{Association, Shared};
+use super::driver::drive;
+use super::server::body;
+use super::settings::{Ports, message_len, options, seed_generator};
+use super::stream::halves;
+use crate::config::{ClientConfig, TransportParameters};
+use crate::datagrams::{Channel, ClientChannel};
+use crate::error::{Error, Result};
+use crate::framing::{Reader, check_path, request_head};
+use crate::nursery::yield_now;
+use crate::observer::Side;
+use crate::protocol::{Connection, Dialer, Request, Response};
+use crate::security::{Handshake, Security};
+use crate::stats::TransportStats;
+
+/// Opens associations, each from a port of its own.
+pub(super) struct SctpDialer {
+    protocol: &'static str,
+    host: Arc<dyn Host>,
+    local: Option<IpAddr>,
+    transport: TransportParameters,
+}
+
+impl SctpDialer {
+    pub(super) fn new(
+        protocol: &'static str,
+        host: Arc<dyn Host>,
+        config: &ClientConfig,
+    ) -> Result<SctpDialer> {
+        if config.handshake != Handshake::New {
+            let advice = "it has no sessions to resume: use the handshake `new`";
+            return Err(Error::Unsupported { protocol, advice: advice.to_owned() });
+        }
+        seed_generator(&host.entropy());
+        let (local, transport) = (config.local, config.transport.clone());
+        Ok(SctpDialer { protocol, host, local, transport })
+    }
+}
+
+impl Dialer for SctpDialer {
+    fn connect(&self, remote: SocketAddr) -> LocalBoxFuture<'_, Result<Rc<dyn Connection>>> {
+        Box::pin(async move {
+            let SctpDialer { protocol, host, local, transport } = self;
+            let carrier = transport.encapsulation;
+            let channel = ClientChannel::open(protocol, &**host, *local, remote, carrier)?;
+            let ports = Ports { local: channel.local_addr().port(), remote: remote.port() };
+            let room = channel.room();
+            let engine = dcsctp::new_socket("client", &options(transport, ports, room));
+            let idle_timeout = transport.idle_timeout;
+            let shared = Shared::new(protocol, Side::Client, idle_timeout, engine, now());
+            let association = Rc::new(Association(Rc::clone(&shared)));
+            spawn(drive(shared, channel, transport.ledger.clone())).detach();
+            poll_fn(|cx| association.poll_answered(cx)).await?;
+            let message_len = message_len(room);
+            Ok(Rc::new(SctpConnection { association, message_len }) as Rc<dyn Connection>)
+        })
+    }
+}
+
+struct SctpConnection {
+    association: Rc<Association>,
+    message_len: usize,
+}
+
+impl Connection for SctpConnection {
+    fn exchange(&self, request: Request) -> LocalBoxFuture<'_, Result<Response>> {
+        Box::pin(async move {
+            let protocol = self.association.0.protocol;
+            check_path(protocol, &request.path)?;
+            let stream = poll_fn(|cx| self.association.poll_open(cx)).await?;
+            let (sending, receiving) = halves(&self.association, stream, self.message_len);
+            let mut reader = Reader::new(protocol, receiving);
+            let send = Box::pin(sending.message(request_head(&request.path), request.body));
+            let status = Box::pin(async move {
+                let status = reader.response().await?;
+                Ok((status, reader))
+            });
+            match select(send, status).await {
+                Either::Left((sent, status)) => {
+                    sent?;
+                    let (status, reader) = status.await?;
+                    Ok(Response { status, body: body(reader, None) })
+                }
+                // The response begins before the request has ended: that goes on beside it.
+                Either::Right((answered, send)) => {
+                    let (status, reader) = answered?;
+                    Ok(Response { status, body: body(reader, Some(spawn(send))) })
+                }
+            }
+        })
+    }
+
+    fn close(&self) -> LocalBoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.association.end();
+            // The driver takes its turn.
+            yield_now().await;
+            poll_fn(|cx| self.association.poll_flushed(cx)).await;
+        })
+    }
+
+    fn security(&self) -> Option<Security> {
+        None
+    }
+
+    fn transport(&self) -> TransportStats {
+        self.association.stats()
+    }
+}

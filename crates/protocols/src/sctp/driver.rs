@@ -1,0 +1,127 @@
+//! The task of an association: between its channel and its engine.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use trackbed_core::Time;
+use trackbed_substrate::{Timer, now, sleep_until};
+
+use super::association::{Shared, State};
+use crate::datagrams::Channel;
+use crate::error::{Error, Step};
+use crate::ledger::{Accounted, Ledger};
+use crate::observer::Side;
+
+/// Moves packets and time until the association has come to its end.
+pub(super) async fn drive(shared: Rc<Shared>, channel: Rc<dyn Channel>, ledger: Option<Ledger>) {
+    let _account = Accounted::new(shared.counters.clone(), ledger.as_ref());
+    let mut driver = Driver { shared, channel, timer: None, answer: None };
+    poll_fn(|cx| driver.poll(cx)).await;
+    driver.channel.close();
+}
+
+struct Driver {
+    shared: Rc<Shared>,
+    channel: Rc<dyn Channel>,
+    timer: Option<(Timer, Time)>,
+    /// The server's first answer, and how many turns it is kept back for.
+    answer: Option<(Bytes, u32)>,
+}
+
+impl Driver {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let shared = Rc::clone(&self.shared);
+        let mut state = shared.state.borrow_mut();
+        state.driver = None;
+        loop {
+            self.receive(&mut state, cx);
+            state.advance();
+            state.measure();
+            self.check_idle(&mut state);
+            while let Some(packet) = state.outgoing.front() {
+                // A packet that the host refuses is a lost one: retransmission deals with it.
+                let Poll::Ready(_sent) = self.channel.poll_send(cx, packet) else { break };
+                state.sent();
+            }
+            if state.is_over() && state.outgoing.is_empty() {
+                return Poll::Ready(());
+            }
+            if !self.arm(&state, cx) {
+                break;
+            }
+        }
+        state.driver = Some(cx.waker().clone());
+        Poll::Pending
+    }
+
+    fn receive(&mut self, state: &mut State, cx: &mut Context<'_>) {
+        if let Some((answer, turns)) = self.answer.take() {
+            if turns > 0 {
+                self.answer = Some((answer, turns - 1));
+                cx.waker().wake_by_ref();
+                return;
+            }
+            state.input(&answer);
+        }
+        while let Poll::Ready(received) = self.channel.poll_recv(cx) {
+            match received {
+                // Who connects is told of it before the engine is: the engine answers at once, and
+                // what is to go along with its COOKIE ECHO must be there by then.
+                Ok(packet) if state.is_first_answer(&packet) => {
+                    state.answered();
+                    self.answer = Some((packet, ANSWER_TURNS));
+                    cx.waker().wake_by_ref();
+                    return;
+                }
+                Ok(packet) => state.input(&packet),
+                Err(error) => {
+                    let step = if state.is_answered() { Step::Receive } else { Step::Connect };
+                    state.fail(Error::transient(self.shared.protocol, step, error));
+                    return;
+                }
+            }
+        }
+    }
+
+    fn check_idle(&self, state: &mut State) {
+        let idle = self.shared.idle_timeout;
+        if self.shared.side == Side::Server || state.end.is_some() || now() < state.moved + idle {
+            return;
+        }
+        if !state.is_awaited() {
+            state.moved = now();
+            return;
+        }
+        let step = if state.is_answered() { Step::Receive } else { Step::Connect };
+        let reason = format!("nothing moved for {idle:?}");
+        state.fail(Error::transient(self.shared.protocol, step, reason));
+    }
+
+    /// Sets the timer, and says whether it has gone off.
+    fn arm(&mut self, state: &State, cx: &mut Context<'_>) -> bool {
+        let idle = (self.shared.side == Side::Client && state.end.is_none())
+            .then(|| state.moved + self.shared.idle_timeout);
+        let Some(due) = [state.next_timeout(), idle].into_iter().flatten().min() else {
+            self.timer = None;
+            return false;
+        };
+        let (timer, armed) = self.timer.get_or_insert_with(|| (sleep_until(due), due));
+        // Deadlines mostly move away from now; who comes early finds that out.
+        if due < *armed {
+            timer.reset(due);
+            *armed = due;
+        }
+        if Pin::new(timer).poll(cx).is_ready() {
+            self.timer = None;
+            return true;
+        }
+        false
+    }
+}
+
+/// How many turns of the executor pass between the news of an answer and its effect: one for who
+/// connects, one for a task that this one starts for its request, one more for a body.
+const ANSWER_TURNS: u32 = 3;

@@ -1,0 +1,78 @@
+//! The engine's settings.
+
+use std::time::Duration;
+
+use dcsctp::api::Options;
+use trackbed_substrate::Entropy;
+
+use crate::STREAMS_MAX;
+use crate::config::TransportParameters;
+
+/// The two ends of an association, by their ports (RFC 9260 section 3.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ports {
+    pub(super) local: u16,
+    pub(super) remote: u16,
+}
+
+/// What RFC 9260 section 16 recommends where the configuration says nothing else. Packets have at
+/// most `room` bytes.
+pub(super) fn options(parameters: &TransportParameters, ports: Ports, room: usize) -> Options {
+    // What waits to be read fills the window up to nine tenths; the rest is for what fills gaps.
+    let window = u64::from(parameters.window) * 10 / 9 + 1;
+    Options {
+        local_port: ports.local,
+        remote_port: ports.remote,
+        announced_maximum_incoming_streams: STREAMS_MAX as u16,
+        announced_maximum_outgoing_streams: STREAMS_MAX as u16,
+        mtu: room & !3,
+        max_receiver_window_buffer_size: window.min(u32::MAX.into()) as usize,
+        charge_until_released: true,
+        // Each stream has its own bound, see `UNSENT_MAX`.
+        max_send_buffer_size: u32::MAX as usize,
+        per_stream_send_queue_limit: u32::MAX as usize,
+        default_stream_buffered_amount_low_threshold: UNSENT_MAX / 2,
+        rto_initial: RTO_INITIAL,
+        rto_min: Duration::from_secs(1),
+        rto_max: RTO_MAX,
+        max_timer_backoff_duration: Some(RTO_MAX),
+        t1_init_timeout: Duration::from_secs(1),
+        t1_cookie_timeout: Duration::from_secs(1),
+        t2_shutdown_timeout: Duration::from_secs(1),
+        delayed_ack_max_timeout: Duration::from_millis(200),
+        heartbeat_interval: Duration::from_secs(30),
+        max_burst: 4,
+        max_retransmissions: Some(10),
+        max_init_retransmits: Some(8),
+        enable_partial_reliability: false,
+        enable_message_interleaving: true,
+        ..Options::default()
+    }
+}
+
+/// Gives the engine's generator of tags and sequence numbers a seed that nobody can guess. In a
+/// simulated run it has one already, which follows from the run's.
+pub(super) fn seed_generator(entropy: &Entropy) {
+    if let Entropy::System = entropy {
+        let mut seed = [0; 8];
+        // Without it the generator's own seed stands.
+        if ring::rand::SecureRandom::fill(&ring::rand::SystemRandom::new(), &mut seed).is_ok() {
+            fastrand::seed(u64::from_ne_bytes(seed));
+        }
+    }
+}
+
+/// How many bytes of a stream may wait in the engine to be sent for the first time.
+pub(super) const UNSENT_MAX: usize = 64 << 10;
+
+/// RFC 9260 section 16. The engine reports it as the round-trip time until it has measured one.
+pub(super) const RTO_INITIAL: Duration = Duration::from_secs(1);
+const RTO_MAX: Duration = Duration::from_secs(60);
+
+/// The most bytes of a message that leaves in one packet (RFC 8260 section 2.1).
+pub(super) fn message_len(room: usize) -> usize {
+    (room & !3) - COMMON_HEADER_LEN - I_DATA_HEADER_LEN
+}
+
+const COMMON_HEADER_LEN: usize = 12;
+const I_DATA_HEADER_LEN: usize = 20;
