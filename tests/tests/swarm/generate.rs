@@ -3,7 +3,8 @@
 use std::fmt::{self, Write as _};
 
 use trackbed_protocols::{
-    Capabilities, CipherSuite, Handshake, TlsVersion, Transport, quic_congestion, registry,
+    Capabilities, CipherSuite, Encapsulation, Handshake, TlsVersion, Transport, quic_congestion,
+    registry,
 };
 
 use super::dice::{Dice, quoted};

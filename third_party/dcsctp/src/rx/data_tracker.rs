@@ -35,6 +35,13 @@ const MAX_ACCEPTED_OUTSTANDING_FRAGMENTS: u32 = 100000;
 const MAX_DUPLICATE_TSN_REPORTED: usize = 20;
 
 /// The maximum number of gap-ack-blocks that will be reported in a SACK.
+///
+/// What is not reported stays in flight for the sender, who waits for it until the retransmission
+/// timer expires. The bound is what fits into a packet, see
+/// <https://datatracker.ietf.org/doc/html/rfc9260#section-3.3.4>.
+#[cfg(not(test))]
+const MAX_GAP_ACK_BLOCKS_REPORTED: usize = 256;
+#[cfg(test)]
 const MAX_GAP_ACK_BLOCKS_REPORTED: usize = 20;
 
 #[derive(Debug, PartialEq)]

@@ -177,6 +177,8 @@ struct Item {
     // Mutable state:
     state: ItemState,
     num_retransmissions: u16,
+    /// The TSN that was next to be sent when this chunk was last sent again.
+    retransmitted_before: Option<Tsn>,
 }
 
 impl Item {
@@ -262,9 +264,17 @@ impl Item {
         }
     }
 
-    pub fn mark_as_retransmitted(&mut self, now: SocketTime) {
+    pub fn mark_as_retransmitted(&mut self, now: SocketTime, next_tsn: Tsn) {
+        self.retransmitted_before = Some(next_tsn);
         self.state = ItemState::InFlight { time_sent: now };
         self.num_retransmissions = self.num_retransmissions.saturating_add(1);
+    }
+
+    /// Whether a SACK that acknowledges no TSN above `highest_tsn_acked` can tell that this chunk
+    /// was lost: one that was sent again comes behind all that was sent before. FreeBSD's stack
+    /// does the same (`fast_retran_tsn`).
+    pub fn is_overtaken_by(&self, highest_tsn_acked: Tsn) -> bool {
+        self.retransmitted_before.is_none_or(|tsn| highest_tsn_acked.greater_than_or_equal(tsn))
     }
 
     pub fn abandon(&mut self) {
@@ -465,7 +475,12 @@ impl OutstandingData {
                 && tsn.less_than_or_equal(max_tsn_to_nack)
                 && tsn.less_than(limit)
             {
-                ack_info.has_packet_loss |= self.nack_chunk(now, tsn, false, !is_in_fast_recovery);
+                let index = tsn.distance_to(self.last_cumulative_tsn_ack) - 1;
+                if self.outstanding_data[index as usize].is_overtaken_by(ack_info.highest_tsn_acked)
+                {
+                    ack_info.has_packet_loss |=
+                        self.nack_chunk(now, tsn, false, !is_in_fast_recovery);
+                }
                 tsn += 1;
             }
             prev_block_last_acked = cumulative_tsn_ack.add_to(block.end as u32);
@@ -564,6 +579,7 @@ impl OutstandingData {
         // As `tsns` has been taken out of `self`, `abandon_all_for` can't remove abandoned chunks
         // from it directly. They are collected here and removed once the iteration is done.
         let mut abandoned: Vec<OrderedTsn> = vec![];
+        let next_tsn = self.next_tsn();
         for tsn in tsns.iter() {
             // No point in continuing if the packet is full.
             if max_size <= self.data_chunk_header_size {
@@ -591,7 +607,7 @@ impl OutstandingData {
 
             let size = round_up_to_4!(self.data_chunk_header_size + item.data.payload.len());
             if size <= max_size {
-                item.mark_as_retransmitted(now);
+                item.mark_as_retransmitted(now, next_tsn);
                 result.push((tsn.0, item.data.clone()));
                 max_size -= size;
                 self.unacked_payload_bytes += item.data.payload.len();
@@ -749,6 +765,7 @@ impl OutstandingData {
             data: data.clone(),
             state: ItemState::InFlight { time_sent },
             num_retransmissions: 0,
+            retransmitted_before: None,
         };
         self.outstanding_data.push_back(item);
         let item = self.outstanding_data.back().unwrap();
@@ -817,6 +834,7 @@ impl OutstandingData {
             data,
             state: ItemState::AbandonedAndAcked,
             num_retransmissions: 0,
+            retransmitted_before: None,
         };
         self.outstanding_data.push_back(item);
         self.unsent_messages_to_discard.push((stream_key.id(), message_id));
@@ -1041,6 +1059,7 @@ impl OutstandingData {
                 data: item_data,
                 state: item_state,
                 num_retransmissions: data.retransmission_count,
+                retransmitted_before: None,
             };
 
             let tsn = self.next_tsn();

@@ -443,6 +443,10 @@ impl RetransmissionQueue {
 
             self.cwnd = self.mtu;
 
+            // What was lost is found out anew from here, and the window must grow while it is sent
+            // again. Linux does so too (`sctp_transport_lower_cwnd`).
+            self.fast_recovery_exit_tsn = None;
+
             // Errata: <https://datatracker.ietf.org/doc/html/rfc8540#section-3.11>
             self.partial_bytes_acked = 0;
         }
