@@ -85,16 +85,19 @@ pub enum Encapsulation {
     /// UDP datagrams (RFC 6951), which pass where SCTP is unknown.
     #[default]
     Udp,
+    /// Nothing: packets of IP protocol 132, as SCTP is at home. Virtual substrate only.
+    None,
 }
 
 impl Encapsulation {
     /// Every way.
-    pub const ALL: &'static [Encapsulation] = &[Encapsulation::Udp];
+    pub const ALL: &'static [Encapsulation] = &[Encapsulation::Udp, Encapsulation::None];
 
     /// The name that scenarios use.
     pub const fn name(self) -> &'static str {
         match self {
             Encapsulation::Udp => "udp",
+            Encapsulation::None => "none",
         }
     }
 

@@ -24,6 +24,14 @@ pub trait Host: fmt::Debug + Send + Sync {
     /// [`io::ErrorKind::AddrNotAvailable`] if the address is not this host's.
     fn bind_udp(&self, local: SocketAddr) -> io::Result<Box<dyn UdpSocket>>;
 
+    /// Binds a socket for the packets of SCTP (IP protocol 132) that come for a port. Its datagrams
+    /// are whole packets, whose header says from which port they are (RFC 9260 section 3.1): what
+    /// SCTP does is up to the user.
+    ///
+    /// # Errors
+    /// As [`Host::bind_udp`], and [`io::ErrorKind::Unsupported`] on the kernel's sockets.
+    fn bind_sctp(&self, local: SocketAddr) -> io::Result<Box<dyn UdpSocket>>;
+
     /// Opens a TCP connection; resolves when it is established. `local` is the address to connect
     /// from, by default the host's first one of the same family. Dropping the future before that
     /// gives the attempt up.

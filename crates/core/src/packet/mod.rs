@@ -25,6 +25,8 @@ pub mod protocol {
     pub const UDP: u8 = 17;
     /// ICMP for IPv6.
     pub const ICMPV6: u8 = 58;
+    /// SCTP.
+    pub const SCTP: u8 = 132;
 }
 
 /// The Explicit Congestion Notification field of the IP header (RFC 3168 section 5).

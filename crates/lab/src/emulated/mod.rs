@@ -18,6 +18,7 @@ use trackbed_emulator::namespace::{self, NamespaceError};
 use trackbed_emulator::{Clock, Verdict, Vigil};
 use trackbed_measure::results::{Certificate, Outcome, Reliability, RunResult};
 use trackbed_net::Direction;
+use trackbed_protocols::{Encapsulation, Transport};
 use trackbed_substrate::RunError;
 
 use crate::directory::About;
@@ -114,6 +115,15 @@ impl Substrate for Emulated {
     }
 
     fn check(&self, plan: &Plan) -> Result<(), String> {
+        let bare = |cell: &Cell| {
+            cell.endpoint.protocol.capabilities().transport == Transport::Sctp
+                && cell.endpoint.transport.encapsulation == Encapsulation::None
+        };
+        if plan.cells.iter().any(bare) {
+            return Err("packets of SCTP without UDP are for virtual time\n  help: add \
+                        --set encapsulation=udp"
+                .to_owned());
+        }
         programs::check(plan)
     }
 

@@ -60,6 +60,7 @@ impl Socket {
     ) -> io::Result<Socket> {
         let (socket, header_len) = match encapsulation {
             Encapsulation::Udp => (host.bind_udp(local)?, UDP_HEADER_LEN),
+            Encapsulation::None => (host.bind_sctp(local)?, 0),
         };
         let header_len = ip_header_len(local.ip()) + header_len;
         Ok(Socket { socket, buffer: RefCell::new(vec![0; BUFFER_LEN]), header_len })

@@ -7,4 +7,5 @@ mod negotiation;
 mod priorities;
 mod recovery;
 mod round_trips;
+mod sctp;
 mod support;

@@ -75,6 +75,14 @@ impl Host for KernelHost {
         Ok(Box::new(socket.map_err(|error| self.explain(local, error))?))
     }
 
+    /// A raw socket would hear the packets of all ports, and the kernel's own SCTP answer them.
+    fn bind_sctp(&self, local: SocketAddr) -> io::Result<Box<dyn UdpSocket>> {
+        let message = format!(
+            "{local}: SCTP packets without UDP need the virtual substrate; encapsulate them in UDP"
+        );
+        Err(io::Error::new(io::ErrorKind::Unsupported, message))
+    }
+
     fn connect_tcp(
         &self,
         local: Option<IpAddr>,

@@ -10,7 +10,7 @@ use trackbed_net::{Network, NodeId};
 
 use super::listener::SimulatedTcpListener;
 use super::stream::SimulatedTcpStream;
-use super::udp::SimulatedUdpSocket;
+use super::udp::{Carrier, SimulatedUdpSocket};
 use super::world::{self, World};
 use crate::entropy::{Entropy, EntropyError, SeededEntropy};
 use crate::host::Host;
@@ -89,7 +89,13 @@ impl Host for SimulatedHost {
     }
 
     fn bind_udp(&self, local: SocketAddr) -> io::Result<Box<dyn UdpSocket>> {
-        Ok(Box::new(SimulatedUdpSocket::bind(self.run, self.node, local)?))
+        let carrier = Carrier::Udp;
+        Ok(Box::new(SimulatedUdpSocket::bind(self.run, self.node, carrier, local)?))
+    }
+
+    fn bind_sctp(&self, local: SocketAddr) -> io::Result<Box<dyn UdpSocket>> {
+        let carrier = Carrier::Sctp;
+        Ok(Box::new(SimulatedUdpSocket::bind(self.run, self.node, carrier, local)?))
     }
 
     fn connect_tcp(

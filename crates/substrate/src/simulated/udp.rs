@@ -1,4 +1,4 @@
-//! UDP sockets of the simulated world.
+//! UDP sockets of the simulated world, and those for whole packets of SCTP.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -8,11 +8,11 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use trackbed_core::Packet;
-use trackbed_core::packet::{Ecn, UdpDatagram, ip_header_len};
+use trackbed_core::packet::{Ecn, IpHeader, UdpDatagram, ip_header_len, protocol};
 use trackbed_net::NodeId;
 
 use super::ports::Ports;
-use super::world::{self, World, send};
+use super::world::{self, HostState, World, send};
 use crate::executor::{SocketKind, SocketRef, Wait, Waiter, note};
 use crate::socket::{Datagram, ReceivedMeta, UdpSocket};
 
@@ -25,8 +25,13 @@ pub(super) struct SimulatedUdpSocket {
 }
 
 impl SimulatedUdpSocket {
-    pub(super) fn bind(run: u64, node: NodeId, local: SocketAddr) -> io::Result<Self> {
-        let bound = world::with(run, |world| world.udp_bind(node, local));
+    pub(super) fn bind(
+        run: u64,
+        node: NodeId,
+        carrier: Carrier,
+        local: SocketAddr,
+    ) -> io::Result<Self> {
+        let bound = world::with(run, |world| world.udp_bind(node, carrier, local));
         let (key, local) = bound.ok_or_else(world::ended)??;
         Ok(SimulatedUdpSocket { run, key, local })
     }
@@ -73,10 +78,61 @@ impl Drop for SimulatedUdpSocket {
     }
 }
 
+/// What a socket's datagrams are on the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Carrier {
+    /// The payload of UDP.
+    Udp,
+    /// Packets of SCTP, which have their ports in front as UDP has (RFC 9260 section 3.1).
+    Sctp,
+}
+
+impl Carrier {
+    fn header_len(self) -> usize {
+        match self {
+            Carrier::Udp => 8,
+            Carrier::Sctp => 0,
+        }
+    }
+
+    fn emit(self, source: SocketAddr, destination: SocketAddr, ecn: Ecn, bytes: &[u8]) -> Packet {
+        let (protocol, fill) = match self {
+            Carrier::Udp => return UdpDatagram::emit(source, destination, ecn, bytes),
+            Carrier::Sctp => (protocol::SCTP, |out: &mut [u8]| out.copy_from_slice(bytes)),
+        };
+        let (source, destination) = (source.ip(), destination.ip());
+        Packet::build(&IpHeader { source, destination, protocol, ecn }, bytes.len(), fill)
+    }
+
+    /// The datagram in a packet; `None` if it is too short or damaged. Damage to SCTP is up to the
+    /// user to find.
+    fn parse(self, packet: &Packet) -> Option<UdpDatagram> {
+        if self == Carrier::Udp {
+            return UdpDatagram::parse(packet).ok();
+        }
+        let payload = packet.transport();
+        let [a, b, c, d] = *payload.first_chunk()?;
+        Some(UdpDatagram {
+            source: SocketAddr::new(packet.source(), u16::from_be_bytes([a, b])),
+            destination: SocketAddr::new(packet.destination(), u16::from_be_bytes([c, d])),
+            ecn: packet.ecn(),
+            payload,
+        })
+    }
+
+    fn ports(self, host: &mut HostState) -> &mut Ports {
+        match self {
+            Carrier::Udp => &mut host.udp_ports,
+            Carrier::Sctp => &mut host.sctp_ports,
+        }
+    }
+}
+
 /// A UDP socket below its handle.
 #[derive(Debug)]
 pub(super) struct Udp {
     node: NodeId,
+    carrier: Carrier,
     local: SocketAddr,
     /// Tells this socket from a later one with the same key.
     serial: u64,
@@ -113,7 +169,7 @@ impl Udp {
         let mut count = 0;
         for (buffer, meta) in buffers.iter_mut().zip(meta) {
             let Some(received) = self.received.pop_front() else { break };
-            self.received_charge -= charge(self.local, received.payload.len());
+            self.received_charge -= self.charge(received.payload.len());
             let len = received.payload.len().min(buffer.len());
             buffer[..len].copy_from_slice(&received.payload[..len]);
             let Received { source, destination, ecn, .. } = received;
@@ -124,7 +180,7 @@ impl Udp {
     }
 
     fn receive(&mut self, datagram: UdpDatagram) {
-        let charge = charge(self.local, datagram.payload.len());
+        let charge = self.charge(datagram.payload.len());
         // As Linux does, a datagram is taken as long as the buffer is not yet full.
         if self.received_charge >= BUFFER {
             self.overflowed += 1;
@@ -135,6 +191,10 @@ impl Udp {
         self.received.push_back(Received { source, destination: destination.ip(), ecn, payload });
         self.reader.wake();
     }
+
+    fn charge(&self, payload_len: usize) -> usize {
+        ip_header_len(self.local.ip()) + self.carrier.header_len() + payload_len + OVERHEAD
+    }
 }
 
 /// For the diagnosis of a stall.
@@ -142,8 +202,12 @@ impl fmt::Display for Udp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "UDP {}, {} datagrams received and not read, {} B waiting to be sent, {} lost for \
+            "{} {}, {} datagrams received and not read, {} B waiting to be sent, {} lost for \
              want of room",
+            match self.carrier {
+                Carrier::Udp => "UDP",
+                Carrier::Sctp => "SCTP",
+            },
             self.local,
             self.received.len(),
             self.sending_charge,
@@ -153,15 +217,21 @@ impl fmt::Display for Udp {
 }
 
 impl World {
-    fn udp_bind(&mut self, node: NodeId, local: SocketAddr) -> io::Result<(u32, SocketAddr)> {
+    fn udp_bind(
+        &mut self,
+        node: NodeId,
+        carrier: Carrier,
+        local: SocketAddr,
+    ) -> io::Result<(u32, SocketAddr)> {
         let host = &mut self.hosts[node.index()];
         if !host.owns(local.ip()) {
             return Err(not_an_address(&host.name, local.ip()));
         }
-        let local = host.udp_ports.choose(local, |_| true)?;
+        let local = carrier.ports(host).choose(local, |_| true)?;
         self.udp_serial += 1;
         let key = self.udp.insert(Udp {
             node,
+            carrier,
             local,
             serial: self.udp_serial,
             received: VecDeque::new(),
@@ -171,14 +241,13 @@ impl World {
             reader: Waiter::default(),
             writers: Vec::new(),
         }) as u32;
-        host.udp_ports.bind(local, key);
+        carrier.ports(host).bind(local, key);
         Ok((key, local))
     }
 
     fn udp_close(&mut self, key: u32) {
         let socket = self.udp.remove(key as usize);
-        let ports: &mut Ports = &mut self.host(socket.node).udp_ports;
-        ports.release(socket.local, key);
+        socket.carrier.ports(self.host(socket.node)).release(socket.local, key);
     }
 
     fn udp_poll_send(
@@ -200,7 +269,7 @@ impl World {
             None => Some(socket.local.ip()),
         };
         let size = datagram.segment_size.unwrap_or(datagram.payload.len()).max(1);
-        let source = match checked_source(source, datagram.destination, size) {
+        let source = match checked_source(source, datagram.destination, socket.carrier, size) {
             Ok(source) => SocketAddr::new(source, socket.local.port()),
             Err(error) => return Poll::Ready(Err(error)),
         };
@@ -214,7 +283,7 @@ impl World {
         let mut rest = datagram.payload;
         loop {
             let (first, behind) = rest.split_at(size.min(rest.len()));
-            let packet = UdpDatagram::emit(source, datagram.destination, datagram.ecn, first);
+            let packet = socket.carrier.emit(source, datagram.destination, datagram.ecn, first);
             let packet_charge = packet.len() + OVERHEAD;
             if send(&mut self.network, &mut self.egress, socket.node, packet, charged) {
                 socket.sending_charge += packet_charge;
@@ -239,9 +308,9 @@ impl World {
         }
     }
 
-    pub(super) fn deliver_udp(&mut self, node: NodeId, packet: &Packet) {
-        let Ok(datagram) = UdpDatagram::parse(packet) else { return };
-        let key = self.hosts[node.index()].udp_ports.lookup(datagram.destination);
+    pub(super) fn deliver_datagram(&mut self, node: NodeId, carrier: Carrier, packet: &Packet) {
+        let Some(datagram) = carrier.parse(packet) else { return };
+        let key = carrier.ports(self.host(node)).lookup(datagram.destination);
         if let Some(key) = key {
             self.udp[key as usize].receive(datagram);
         }
@@ -252,6 +321,7 @@ impl World {
 fn checked_source(
     source: Option<IpAddr>,
     destination: SocketAddr,
+    carrier: Carrier,
     payload_len: usize,
 ) -> io::Result<IpAddr> {
     let invalid = |message| Err(io::Error::new(io::ErrorKind::InvalidInput, message));
@@ -265,7 +335,7 @@ fn checked_source(
             ));
         }
     };
-    let room = usize::from(u16::MAX) - ip_header_len(source) - UDP_HEADER_LEN;
+    let room = usize::from(u16::MAX) - ip_header_len(source) - carrier.header_len();
     if payload_len > room {
         return invalid(format!("a datagram holds at most {room} bytes, not {payload_len}"));
     }
@@ -282,12 +352,6 @@ pub(super) fn not_an_address(host: &str, address: IpAddr) -> io::Error {
         format!("{address} is not an address of the host \"{host}\"; use one of its own"),
     )
 }
-
-fn charge(local: SocketAddr, payload_len: usize) -> usize {
-    ip_header_len(local.ip()) + UDP_HEADER_LEN + payload_len + OVERHEAD
-}
-
-const UDP_HEADER_LEN: usize = 8;
 
 /// Linux charges a buffer for the packet and for what it needs to manage it: `sk_buff` and
 /// `skb_shared_info`, 256 and 320 bytes on 64-bit machines (SKB_TRUESIZE).

@@ -16,7 +16,7 @@ use super::flow::Flow;
 use super::listener::Listener;
 use super::ports::Ports;
 use super::tcp::Tcp;
-use super::udp::Udp;
+use super::udp::{Carrier, Udp};
 use crate::clock;
 use crate::executor::TimerQueue;
 
@@ -44,6 +44,7 @@ pub(super) struct HostState {
     pub(super) name: Arc<str>,
     pub(super) addresses: Arc<[IpAddr]>,
     pub(super) udp_ports: Ports,
+    pub(super) sctp_ports: Ports,
     pub(super) tcp_ports: Ports,
     /// The stream behind the host's [`SeededEntropy`](crate::SeededEntropy).
     pub(super) entropy: Rng,
@@ -111,7 +112,8 @@ impl World {
             events += 1;
             match packet.protocol() {
                 protocol::TCP => self.deliver_tcp(node, &packet),
-                protocol::UDP => self.deliver_udp(node, &packet),
+                protocol::UDP => self.deliver_datagram(node, Carrier::Udp, &packet),
+                protocol::SCTP => self.deliver_datagram(node, Carrier::Sctp, &packet),
                 // UDP learns nothing of it: like a QUIC stack on Linux (IP_PMTUDISC_PROBE), users
                 // of these sockets find the path MTU themselves.
                 _ => {
@@ -163,6 +165,7 @@ impl HostState {
         HostState {
             addresses: interfaces.flat_map(|i| network.addresses(*i)).copied().collect(),
             udp_ports: Ports::new(),
+            sctp_ports: Ports::new(),
             tcp_ports: Ports::new(),
             entropy: seed.stream(&format!("entropy/{name}")),
             sequence_numbers: seed.stream(&format!("tcp/{name}/sequence-numbers")),

@@ -1,0 +1,249 @@
+//! What is SCTP's own: its carriers, its window, its streams.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use futures_util::future::{join_all, select};
+use trackbed_core::packet::{Ecn, protocol as numbers};
+use trackbed_core::{Packet, Ratio, Seed, Time};
+use trackbed_net::models::Loss;
+use trackbed_net::models::loss::Listed;
+use trackbed_net::{Direction, LinkId, LinkSpec, Point, Tap};
+use trackbed_protocols::{
+    ClientConfig, Connection, Encapsulation, ServerConfig, TransportParameters, body,
+};
+use trackbed_substrate::{Datagram, now, sleep, spawn};
+
+use crate::support::{
+    RTT, Track, clean, digest, fast, get, network, noise, ping, post, protocol, server_address,
+    service, simulate, simulate_on,
+};
+
+/// A connection whose ends both have `transport`.
+async fn connect(
+    track: &Track,
+    transport: TransportParameters,
+) -> (Rc<dyn Connection>, impl Sized) {
+    let config = ServerConfig { transport: transport.clone(), ..ServerConfig::default() };
+    let server = track.serve_with(protocol("sctp"), &config, Rc::new(service));
+    let config = ClientConfig { transport, ..ClientConfig::default() };
+    let dialer = track.dialer(protocol("sctp"), &server, config);
+    (dialer.connect(server_address()).await.unwrap(), server)
+}
+
+fn carried_by(encapsulation: Encapsulation) -> TransportParameters {
+    TransportParameters { encapsulation, ..TransportParameters::default() }
+}
+
+/// The protocol number and length of every packet that a host sends.
+#[derive(Clone, Default)]
+struct Sizes(Arc<Mutex<Vec<(u8, usize)>>>);
+
+impl Tap for Sizes {
+    fn see(&mut self, _: Time, _: LinkId, _: Direction, point: Point, packet: &Packet) {
+        if point == Point::Entered {
+            self.0.lock().unwrap().push((packet.protocol(), packet.len()));
+        }
+    }
+}
+
+#[test]
+fn packets_come_in_udp_or_by_themselves_and_fill_the_path() {
+    for (encapsulation, number) in
+        [(Encapsulation::Udp, numbers::UDP), (Encapsulation::None, numbers::SCTP)]
+    {
+        let seed = Seed::of_run(1, 0);
+        let lossy = fast(20).with(Loss::bernoulli(Ratio::from_parts(1, 100)));
+        let mut network = network(&lossy, &lossy, &seed);
+        let sizes = Sizes::default();
+        network.set_tap(Some(Box::new(sizes.clone())));
+        simulate_on(network, seed, |track| async move {
+            let (connection, _server) = connect(&track, carried_by(encapsulation)).await;
+            let (upload, sum) = noise(300_000, 1);
+            let response = connection.exchange(post("/echo", upload)).await.unwrap();
+            assert_eq!(digest(response.body).await.unwrap(), sum);
+        });
+        let sizes = sizes.0.lock().unwrap();
+        assert!(sizes.iter().all(|(protocol, _)| *protocol == number), "{encapsulation:?}");
+        assert_eq!(sizes.iter().map(|(_, len)| *len).max(), Some(1_500), "{encapsulation:?}");
+    }
+}
+
+#[test]
+fn a_first_answer_takes_two_round_trips_over_either_carrier() {
+    for &encapsulation in Encapsulation::ALL {
+        let took = simulate(&clean(), |track| async move {
+            let (connection, _server) = connect(&track, carried_by(encapsulation)).await;
+            assert_eq!(now() - Time::ZERO, RTT);
+            ping(&*connection).await.unwrap()
+        });
+        assert_eq!(took - Time::ZERO, RTT * 2, "{encapsulation:?}");
+    }
+}
+
+/// RFC 9260 section 16: RTO.Initial is 1 s. The engine sends the COOKIE ECHO again alone, and what
+/// was bundled with it when that is acknowledged.
+#[test]
+fn a_lost_cookie_echo_costs_a_second_and_a_round_trip() {
+    let seed = Seed::of_run(1, 0);
+    let up = clean().with(Loss::new(Listed::new([2])));
+    let took = simulate_on(network(&up, &clean(), &seed), seed, |track| async move {
+        let (connection, _server) = connect(&track, TransportParameters::default()).await;
+        ping(&*connection).await.unwrap()
+    });
+    assert_eq!(took - Time::ZERO, RTT * 3 + Duration::from_secs(1));
+}
+
+/// A window of W bytes and a round-trip time of R carry W / R.
+#[test]
+fn the_window_limits_the_rate() {
+    let window = 400_000;
+    let rate = simulate(&fast(1_000), |track| async move {
+        let transport = TransportParameters { window, ..TransportParameters::default() };
+        let (connection, _server) = connect(&track, transport).await;
+        let mut response = connection.exchange(get("/zeros?200000000")).await.unwrap();
+        // Slow start is over by then.
+        while now() < Time::from_millis(1_000) {
+            response.body.next().await.unwrap().unwrap();
+        }
+        let (start, mut bytes) = (now(), 0);
+        while now() < start + Duration::from_secs(2) {
+            bytes += response.body.next().await.unwrap().unwrap().len();
+        }
+        bytes as f64 / (now() - start).as_secs_f64()
+    });
+    // 20 ms of delay, and 12 us until a packet has been sent.
+    let expected = f64::from(window) / 0.020_012;
+    assert!((rate / expected - 1.0).abs() < 0.01, "{rate} B/s, not {expected}");
+}
+
+/// Who pauses closes the window; when he goes on, the rest comes at full speed again.
+#[test]
+fn a_closed_window_opens_without_delay() {
+    let took = simulate(&fast(100), |track| async move {
+        let transport = TransportParameters { window: 500_000, ..TransportParameters::default() };
+        let (connection, _server) = connect(&track, transport).await;
+        let mut response = connection.exchange(get("/zeros?10000000")).await.unwrap();
+        let first = response.body.next().await.unwrap().unwrap().len() as u64;
+        sleep(Duration::from_secs(100)).await;
+        let start = now();
+        assert_eq!(body::drain(response.body).await, Ok(10_000_000 - first));
+        now() - start
+    });
+    // 9.5 MB at 100 Mbit/s take 0.76 s.
+    assert!(took < Duration::from_millis(1_000), "{took:?}");
+}
+
+/// A large body does not hold up a small exchange on another stream: the small answer waits for
+/// what is on the link before it, and no longer.
+#[test]
+fn streams_share_the_association() {
+    simulate(&fast(10), |track| async move {
+        let transport = TransportParameters { window: 100_000, ..TransportParameters::default() };
+        let (connection, _server) = connect(&track, transport).await;
+        let response = connection.exchange(get("/zeros?20000000")).await.unwrap();
+        let large = spawn(async move { body::drain(response.body).await });
+        sleep(Duration::from_secs(2)).await;
+        for _ in 0..20 {
+            let start = now();
+            ping(&*connection).await.unwrap();
+            // A window of 100 kB takes 80 ms at 10 Mbit/s.
+            let took = now() - start;
+            assert!(took < Duration::from_millis(150), "{took:?}");
+        }
+        assert_eq!(large.await, Ok(20_000_000));
+    });
+}
+
+/// 1,024 streams: more exchanges wait for one, and each stream is used again.
+#[test]
+fn more_exchanges_than_streams_take_turns() {
+    simulate(&fast(100), |track| async move {
+        let (connection, _server) = connect(&track, TransportParameters::default()).await;
+        for _ in 0..2 {
+            let all = join_all((0..3_000).map(|_| ping(&*connection))).await;
+            assert!(all.iter().all(Result::is_ok));
+        }
+        // Exchanges that end in every way leave a stream that can be used.
+        for _ in 0..1_100 {
+            drop(connection.exchange(get("/zeros?100000")).await.unwrap());
+            let (upload, _) = noise(10_000, 1);
+            let response = connection.exchange(post("/ignore", upload)).await.unwrap();
+            assert_eq!(body::collect(response.body, 32).await.unwrap(), "ignored");
+        }
+        let (upload, sum) = noise(100_000, 2);
+        let response = connection.exchange(post("/echo", upload)).await.unwrap();
+        assert_eq!(digest(response.body).await.unwrap(), sum);
+    });
+}
+
+#[test]
+fn one_packet_in_five_may_be_lost() {
+    for run in 0..5 {
+        let seed = Seed::of_run(2, run);
+        let lossy: LinkSpec = fast(20).with(Loss::bernoulli(Ratio::from_parts(1, 5)));
+        simulate_on(network(&lossy, &lossy, &seed), seed, |track| async move {
+            let (connection, _server) = connect(&track, TransportParameters::default()).await;
+            let (upload, sum) = noise(100_000, run);
+            let response = connection.exchange(post("/echo", upload)).await.unwrap();
+            assert_eq!(digest(response.body).await.unwrap(), sum);
+            connection.close().await;
+        });
+    }
+}
+
+/// Packets that look like SCTP, to a server and to a client from the server's address: an INIT ACK
+/// without the client's tag, an ABORT, and noise.
+#[test]
+fn who_does_not_know_the_tags_disturbs_nobody() {
+    simulate(&clean(), |track| async move {
+        let (connection, server) = connect(&track, TransportParameters::default()).await;
+        ping(&*connection).await.unwrap();
+        let stranger = track.client.bind_udp("10.0.0.1:9".parse().unwrap()).unwrap();
+        let mut rng = Seed::of_run(5, 0).stream("stray");
+        for chunk in 0..=255 {
+            for len in [0, 1, 4, 20, 1_000] {
+                let mut payload = vec![0; 16 + len];
+                rng.fill(&mut payload);
+                payload[2..4].copy_from_slice(&443u16.to_be_bytes());
+                payload[12] = chunk;
+                let datagram = Datagram {
+                    source: None,
+                    destination: server_address(),
+                    ecn: Ecn::NotCapable,
+                    payload: &payload,
+                    segment_size: None,
+                };
+                std::future::poll_fn(|cx| stranger.poll_send(cx, &datagram)).await.unwrap();
+            }
+        }
+        sleep(RTT).await;
+        ping(&*connection).await.unwrap();
+        drop(server);
+    });
+}
+
+/// A handshake that is given up at any time leaves nothing behind that goes on sending.
+#[test]
+fn a_handshake_that_is_given_up_ends() {
+    let sent = Rc::new(Cell::new(0));
+    for ms in (10..400).step_by(30) {
+        let seed = Seed::of_run(1, ms);
+        let sizes = Sizes::default();
+        let down = clean().with(Loss::new(Listed::new([1])));
+        let mut network = network(&clean(), &down, &seed);
+        network.set_tap(Some(Box::new(sizes.clone())));
+        simulate_on(network, seed, |track| async move {
+            let server = track.serve(protocol("sctp"));
+            let dialer = track.dialer(protocol("sctp"), &server, ClientConfig::default());
+            let patience = sleep(Duration::from_millis(ms));
+            drop(select(dialer.connect(server_address()), patience).await);
+            sleep(Duration::from_secs(100)).await;
+        });
+        sent.set(sent.get() + sizes.0.lock().unwrap().len());
+    }
+    assert!(sent.get() <= 14 * 2, "{} packets", sent.get());
+}
