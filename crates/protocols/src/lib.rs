@@ -1,4 +1,4 @@
-//! http1, http2, http3, quic, tcp and tcp+tls over the sockets of a substrate.
+//! http1, http2, http3, quic, sctp, sctp+dtls, tcp and tcp+tls over the sockets of a substrate.
 //!
 //! A [`Protocol`] offers request and response, with streamed bodies, over a connection that can
 //! be opened in several ways. [`registry`] lists them. Who uses one needs to know no protocol:
@@ -21,6 +21,7 @@
 pub mod body;
 pub mod config;
 mod datagrams;
+mod dtls_transport;
 pub mod error;
 mod framing;
 mod http1;
@@ -64,6 +65,7 @@ pub fn registry() -> &'static [&'static dyn Protocol] {
         &http3::Http3,
         &quic::Quic,
         &sctp::Sctp,
+        &sctp::SctpDtls,
         &tcp::Tcp,
         &tcp::TcpTls,
     ]

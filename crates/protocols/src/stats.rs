@@ -7,13 +7,16 @@ use trackbed_substrate::TcpInfo;
 /// What the transport of a connection has done so far, seen from this end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TransportStats {
-    /// TCP: segments sent, retransmissions included. QUIC: packets sent.
+    /// TCP: segments sent, retransmissions included. QUIC, SCTP: packets sent.
     pub packets_sent: u64,
-    /// TCP: segments sent again. QUIC, which never sends a packet again: packets declared lost.
+    /// TCP: segments sent again. SCTP: packets with a chunk that is sent again. QUIC, which never
+    /// sends a packet again: packets declared lost.
     pub packets_lost: u64,
-    /// TCP: payload bytes sent, retransmissions included. QUIC: bytes of UDP payload sent.
+    /// TCP: payload bytes sent, retransmissions included. QUIC: bytes of UDP payload sent. SCTP: bytes
+    /// of its packets.
     pub bytes_sent: u64,
-    /// TCP: payload bytes received in order. QUIC: bytes of UDP payload received.
+    /// TCP: payload bytes received in order. QUIC: bytes of UDP payload received. SCTP: bytes of its
+    /// packets.
     pub bytes_received: u64,
     /// The smoothed round-trip time; `None` before the first sample.
     pub smoothed_rtt: Option<Duration>,

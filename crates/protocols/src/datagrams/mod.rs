@@ -17,7 +17,7 @@ use trackbed_substrate::{Datagram, Host, ReceivedMeta, UdpSocket};
 
 use crate::config::Encapsulation;
 use crate::error::{Error, Result, Step};
-pub(crate) use peers::Peers;
+pub(crate) use peers::{PeerChannel, Peers};
 
 /// Carries datagrams to one peer and back; it may lose, repeat and reorder them.
 pub(crate) trait Channel {

@@ -51,9 +51,11 @@ impl Peers {
         }
     }
 
-    /// A channel to a peer, which is known from now on until the channel is dropped.
-    pub(crate) fn admit(&self, peer: SocketAddr) -> Rc<PeerChannel> {
+    /// A channel to a peer, which is known from now on until the channel is dropped. What it has
+    /// `said` comes first out of it.
+    pub(crate) fn admit(&self, peer: SocketAddr, said: Option<Bytes>) -> Rc<PeerChannel> {
         let inbox = Rc::new(Inbox::default());
+        said.into_iter().for_each(|datagram| inbox.put(datagram));
         self.0.known.borrow_mut().insert(peer, Rc::clone(&inbox));
         Rc::new(PeerChannel { shared: Rc::clone(&self.0), peer, inbox })
     }

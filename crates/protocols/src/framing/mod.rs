@@ -1,4 +1,4 @@
-//! The messages of `quic`, `tcp` and `tcp+tls`: as little as a request and a response need.
+//! The messages of `quic`, `sctp`, `sctp+dtls`, `tcp` and `tcp+tls`: as little as a request and a response need.
 //!
 //! A message is a head and a body. Numbers are big-endian.
 //!
@@ -13,6 +13,9 @@
 //! *Over QUIC* every exchange has a bidirectional stream of its own: the client sends a request,
 //! the server a response, and the end of the stream (FIN) is the end of the body. A side that
 //! cannot complete its body resets the stream.
+//!
+//! *Over SCTP* likewise, on a stream in each direction; messages of SCTP stand in for the stream's
+//! bytes and say where it ends, see `sctp::exchange`.
 //!
 //! *Over TCP* the exchanges of a connection follow one another, so the body's end has to be said:
 //!

@@ -12,10 +12,11 @@ use trackbed_substrate::{Host, now, spawn};
 use super::association::{Association, Shared};
 use super::driver::drive;
 use super::server::body;
-use super::settings::{Ports, message_len, options, seed_generator};
+use super::settings::{Ports, message_len, options, options_inside_dtls, seed_generator};
 use super::stream::halves;
 use crate::config::{ClientConfig, TransportParameters};
 use crate::datagrams::{Channel, ClientChannel};
+use crate::dtls_transport::DtlsEnd;
 use crate::error::{Error, Result};
 use crate::framing::{Reader, check_path, request_head};
 use crate::nursery::yield_now;
@@ -23,6 +24,7 @@ use crate::observer::Side;
 use crate::protocol::{Connection, Dialer, Request, Response};
 use crate::security::{Handshake, Security};
 use crate::stats::TransportStats;
+use crate::tls::Trust;
 
 /// Opens associations, each from a port of its own.
 pub(super) struct SctpDialer {
@@ -30,6 +32,8 @@ pub(super) struct SctpDialer {
     host: Arc<dyn Host>,
     local: Option<IpAddr>,
     transport: TransportParameters,
+    /// For DTLS below: this end, and the server to trust.
+    dtls: Option<(DtlsEnd, Trust)>,
 }
 
 impl SctpDialer {
@@ -37,6 +41,7 @@ impl SctpDialer {
         protocol: &'static str,
         host: Arc<dyn Host>,
         config: &ClientConfig,
+        dtls: Option<(DtlsEnd, Trust)>,
     ) -> Result<SctpDialer> {
         if config.handshake != Handshake::New {
             let advice = "it has no sessions to resume: use the handshake `new`";
@@ -44,26 +49,38 @@ impl SctpDialer {
         }
         seed_generator(&host.entropy());
         let (local, transport) = (config.local, config.transport.clone());
-        Ok(SctpDialer { protocol, host, local, transport })
+        Ok(SctpDialer { protocol, host, local, transport, dtls })
     }
 }
 
 impl Dialer for SctpDialer {
     fn connect(&self, remote: SocketAddr) -> LocalBoxFuture<'_, Result<Rc<dyn Connection>>> {
         Box::pin(async move {
-            let SctpDialer { protocol, host, local, transport } = self;
+            let SctpDialer { protocol, host, local, transport, dtls } = self;
             let carrier = transport.encapsulation;
-            let channel = ClientChannel::open(protocol, &**host, *local, remote, carrier)?;
-            let ports = Ports { local: channel.local_addr().port(), remote: remote.port() };
-            let room = channel.room();
-            let engine = dcsctp::new_socket("client", &options(transport, ports, room));
+            let below = ClientChannel::open(protocol, &**host, *local, remote, carrier)?;
+            let ports = Ports { local: below.local_addr().port(), remote: remote.port() };
+            let (channel, options, security): (Rc<dyn Channel>, _, _) = match dtls {
+                None => {
+                    let options = options(transport, ports, below.room());
+                    (below, options, None)
+                }
+                Some((end, trust)) => {
+                    let channel = end.connect(below, trust).await?;
+                    let security = channel.security();
+                    let options = options_inside_dtls(transport, channel.room());
+                    (channel, options, security)
+                }
+            };
+            let message_len = message_len(channel.room());
+            let engine = dcsctp::new_socket("client", &options);
             let idle_timeout = transport.idle_timeout;
             let shared = Shared::new(protocol, Side::Client, idle_timeout, engine, now());
             let association = Rc::new(Association(Rc::clone(&shared)));
             spawn(drive(shared, channel, transport.ledger.clone())).detach();
             poll_fn(|cx| association.poll_answered(cx)).await?;
-            let message_len = message_len(room);
-            Ok(Rc::new(SctpConnection { association, message_len }) as Rc<dyn Connection>)
+            let connection = SctpConnection { association, message_len, security };
+            Ok(Rc::new(connection) as Rc<dyn Connection>)
         })
     }
 }
@@ -71,6 +88,7 @@ impl Dialer for SctpDialer {
 struct SctpConnection {
     association: Rc<Association>,
     message_len: usize,
+    security: Option<Security>,
 }
 
 impl Connection for SctpConnection {
@@ -111,7 +129,7 @@ impl Connection for SctpConnection {
     }
 
     fn security(&self) -> Option<Security> {
-        None
+        self.security
     }
 
     fn transport(&self) -> TransportStats {

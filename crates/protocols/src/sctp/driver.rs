@@ -86,9 +86,15 @@ impl Driver {
         }
     }
 
+    /// A server leaves it to the client to end an association that there is; whether the client is
+    /// still there, heartbeats tell.
+    fn minds_silence(&self, state: &State) -> bool {
+        state.end.is_none() && (self.shared.side == Side::Client || !state.is_answered())
+    }
+
     fn check_idle(&self, state: &mut State) {
         let idle = self.shared.idle_timeout;
-        if self.shared.side == Side::Server || state.end.is_some() || now() < state.moved + idle {
+        if !self.minds_silence(state) || now() < state.moved + idle {
             return;
         }
         if !state.is_awaited() {
@@ -102,8 +108,7 @@ impl Driver {
 
     /// Sets the timer, and says whether it has gone off.
     fn arm(&mut self, state: &State, cx: &mut Context<'_>) -> bool {
-        let idle = (self.shared.side == Side::Client && state.end.is_none())
-            .then(|| state.moved + self.shared.idle_timeout);
+        let idle = self.minds_silence(state).then(|| state.moved + self.shared.idle_timeout);
         let Some(due) = [state.next_timeout(), idle].into_iter().flatten().min() else {
             self.timer = None;
             return false;

@@ -1,10 +1,13 @@
-//! `sctp`: one association, and a stream for each exchange, in the frames of
+//! `sctp` and `sctp+dtls`: one association, and a stream for each exchange, in the frames of
 //! [`framing`](crate::framing).
 //!
 //! SCTP (RFC 9260) carries messages on numbered streams; those of different streams do not wait for
 //! each other, and long ones are interleaved (RFC 8260). The client gives each exchange a stream of
 //! its own, the first one that is free, in both directions. Request and response are cut into
 //! messages that fill a packet; how they end is said by [`exchange::Kind`].
+//!
+//! Inside DTLS (RFC 8261) packets are as in WebRTC's data channels: one association, in the records
+//! of [`dtls_transport`](crate::dtls_transport), without checksums of their own (RFC 9653).
 //!
 //! # Not supported
 //!
@@ -28,8 +31,9 @@ use std::sync::Arc;
 
 use trackbed_substrate::Host;
 
-use crate::config::{ClientConfig, ServerConfig};
-use crate::error::Result;
+use crate::config::{ClientConfig, Encapsulation, ServerConfig, TransportParameters};
+use crate::dtls_transport::{self, DtlsEnd};
+use crate::error::{Error, Result};
 use crate::protocol::{Capabilities, Dialer, Protocol, ServerHandle, Service, Transport};
 use crate::security::Handshake;
 
@@ -61,10 +65,61 @@ impl Protocol for Sctp {
         config: &ServerConfig,
         service: Rc<dyn Service>,
     ) -> Result<ServerHandle> {
-        server::serve(self.name(), &host, listen, config, service)
+        server::serve(self.name(), &host, listen, config, None, service)
     }
 
     fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
-        Ok(Rc::new(client::SctpDialer::new(self.name(), host, config)?))
+        Ok(Rc::new(client::SctpDialer::new(self.name(), host, config, None)?))
+    }
+}
+
+/// Frames on streams of SCTP inside DTLS.
+pub(crate) struct SctpDtls;
+
+impl Protocol for SctpDtls {
+    fn name(&self) -> &'static str {
+        "sctp+dtls"
+    }
+
+    fn summary(&self) -> &'static str {
+        "frames on SCTP inside DTLS, as WebRTC has it"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            transport: Transport::Sctp,
+            tls: dtls_transport::VERSIONS,
+            handshakes: &[Handshake::New],
+            multiplexed: true,
+        }
+    }
+
+    fn serve(
+        &self,
+        host: Arc<dyn Host>,
+        listen: SocketAddr,
+        config: &ServerConfig,
+        service: Rc<dyn Service>,
+    ) -> Result<ServerHandle> {
+        udp_below(self.name(), &config.transport)?;
+        let dtls = DtlsEnd::server(self.name(), host.entropy(), config)?;
+        server::serve(self.name(), &host, listen, config, Some(dtls), service)
+    }
+
+    fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
+        udp_below(self.name(), &config.transport)?;
+        let dtls = DtlsEnd::client(self.name(), host.entropy(), config)?;
+        Ok(Rc::new(client::SctpDialer::new(self.name(), host, config, Some(dtls))?))
+    }
+}
+
+/// DTLS is at home in UDP, and its records have no ports.
+fn udp_below(protocol: &'static str, transport: &TransportParameters) -> Result<()> {
+    match transport.encapsulation {
+        Encapsulation::Udp => Ok(()),
+        Encapsulation::None => {
+            let advice = "DTLS comes in UDP: use the encapsulation `udp`".to_owned();
+            Err(Error::Unsupported { protocol, advice })
+        }
     }
 }

@@ -12,23 +12,27 @@ use trackbed_substrate::{Host, Task, now, spawn};
 use super::association::{Association, Shared};
 use super::driver::drive;
 use super::exchange::SharedExchange;
-use super::settings::{Ports, message_len, options, seed_generator};
+use super::settings::{Ports, message_len, options, options_inside_dtls, seed_generator};
 use super::stream::{Receiving, halves};
 use crate::body::Body;
 use crate::config::{ServerConfig, TransportParameters};
-use crate::datagrams::{Peers, Socket};
+use crate::datagrams::{Channel, PeerChannel, Peers, Socket};
+use crate::dtls_transport::{DtlsEnd, is_client_hello};
 use crate::error::{Error, Result, Step};
 use crate::framing::{Reader, response_head};
 use crate::nursery::Nursery;
 use crate::observer::Side;
 use crate::protocol::{Request, ServerHandle, Service};
+use crate::tls::Trust;
 
-/// Starts a server; see [`Protocol::serve`](crate::Protocol::serve).
+/// Starts a server; see [`Protocol::serve`](crate::Protocol::serve). With `dtls` it is this end of
+/// DTLS below, and what clients have to trust.
 pub(super) fn serve(
     protocol: &'static str,
     host: &Arc<dyn Host>,
     listen: SocketAddr,
     config: &ServerConfig,
+    dtls: Option<(DtlsEnd, Trust)>,
     service: Rc<dyn Service>,
 ) -> Result<ServerHandle> {
     seed_generator(&host.entropy());
@@ -36,20 +40,65 @@ pub(super) fn serve(
     let socket = Socket::bind(&**host, listen, transport.encapsulation)
         .map_err(|error| Error::lasting(protocol, Step::Listen, format!("{listen}: {error}")))?;
     let local = socket.local_addr();
-    let peers = Peers::new(socket);
+    let (end, trust) = dtls.unzip();
+    let server = Rc::new(Server { protocol, peers: Peers::new(socket), transport, end, service });
     let running = Nursery::default();
-    let associations = Nursery::default();
     running.spawn(async move {
-        while let Ok((peer, packet)) = peers.stranger().await {
-            let Some(engine) = greet(&peers, &transport, peer, &packet) else { continue };
-            let shared = Shared::new(protocol, Side::Server, transport.idle_timeout, engine, now());
-            let association = Rc::new(Association(Rc::clone(&shared)));
-            let message_len = message_len(peers.room());
-            spawn(drive(shared, peers.admit(peer), transport.ledger.clone())).detach();
-            associations.spawn(answer_all(association, message_len, Rc::clone(&service)));
+        let associations = Nursery::default();
+        while let Ok((peer, packet)) = server.peers.stranger().await {
+            if server.peers.count() >= PEERS_MAX {
+                continue;
+            }
+            if server.end.is_some() {
+                if is_client_hello(&packet) {
+                    let below = server.peers.admit(peer, Some(packet));
+                    let server = Rc::clone(&server);
+                    associations.spawn(async move { server.shake_hands(below).await });
+                }
+            } else if let Some(engine) = greet(&server.peers, &server.transport, peer, &packet) {
+                let channel = server.peers.admit(peer, None);
+                let server = Rc::clone(&server);
+                associations.spawn(async move { server.attend(engine, channel).await });
+            }
         }
     });
-    Ok(ServerHandle::new(local, None, running))
+    Ok(ServerHandle::new(local, trust, running))
+}
+
+struct Server {
+    protocol: &'static str,
+    peers: Peers,
+    transport: TransportParameters,
+    end: Option<DtlsEnd>,
+    service: Rc<dyn Service>,
+}
+
+impl Server {
+    /// Does the handshake of DTLS with a client, and then waits for its INIT.
+    async fn shake_hands(&self, below: Rc<PeerChannel>) {
+        let Some(end) = &self.end else { return };
+        // A client with whom it fails has been told.
+        let Ok(channel) = end.accept(below).await else { return };
+        let options = options_inside_dtls(&self.transport, channel.room());
+        self.attend(dcsctp::new_socket("server", &options), channel).await;
+    }
+
+    /// Answers the requests of an association until it ends.
+    async fn attend(&self, engine: Box<dyn DcSctpSocket>, channel: Rc<dyn Channel>) {
+        let Server { protocol, transport, service, .. } = self;
+        let message_len = message_len(channel.room());
+        let shared = Shared::new(protocol, Side::Server, transport.idle_timeout, engine, now());
+        let association = Rc::new(Association(Rc::clone(&shared)));
+        spawn(drive(shared, channel, transport.ledger.clone())).detach();
+        let exchanges = Nursery::default();
+        while let Some(stream) = poll_fn(|cx| association.poll_request(cx)).await {
+            let (association, service) = (Rc::clone(&association), Rc::clone(service));
+            exchanges.spawn(async move {
+                // A client that breaks the protocol is told that nothing comes; see `Sending`.
+                let _outcome = answer(&association, stream, message_len, &*service).await;
+            });
+        }
+    }
 }
 
 /// Answers somebody who is not known. Nothing is remembered of an INIT; a COOKIE ECHO makes an
@@ -61,7 +110,7 @@ fn greet(
     packet: &[u8],
 ) -> Option<Box<dyn DcSctpSocket>> {
     let &[high, low, _, _, _, _, _, _, _, _, _, _, chunk, ..] = packet else { return None };
-    if ![INIT, SHUTDOWN_ACK, COOKIE_ECHO].contains(&chunk) || peers.count() >= PEERS_MAX {
+    if ![INIT, SHUTDOWN_ACK, COOKIE_ECHO].contains(&chunk) {
         return None;
     }
     let remote = u16::from_be_bytes([high, low]);
@@ -77,18 +126,6 @@ fn greet(
         }
     }
     None
-}
-
-/// Answers the requests of an association until it ends.
-async fn answer_all(association: Rc<Association>, message_len: usize, service: Rc<dyn Service>) {
-    let exchanges = Nursery::default();
-    while let Some(stream) = poll_fn(|cx| association.poll_request(cx)).await {
-        let (association, service) = (Rc::clone(&association), Rc::clone(&service));
-        exchanges.spawn(async move {
-            // A client that breaks the protocol is told that nothing comes; see `Sending`.
-            let _outcome = answer(&association, stream, message_len, &*service).await;
-        });
-    }
 }
 
 async fn answer(

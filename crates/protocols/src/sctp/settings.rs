@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dcsctp::api::Options;
+use dcsctp::api::{Options, ZERO_CHECKSUM_ALTERNATE_ERROR_DETECTION_METHOD_LOWER_LAYER_DTLS};
 use trackbed_substrate::Entropy;
 
 use crate::STREAMS_MAX;
@@ -50,6 +50,16 @@ pub(super) fn options(parameters: &TransportParameters, ports: Ports, room: usiz
     }
 }
 
+/// The same inside DTLS, whose records show damage better than a checksum does (RFC 9653).
+pub(super) fn options_inside_dtls(parameters: &TransportParameters, room: usize) -> Options {
+    let ports = Ports { local: DTLS_PORT, remote: DTLS_PORT };
+    Options {
+        zero_checksum_alternate_error_detection_method:
+            ZERO_CHECKSUM_ALTERNATE_ERROR_DETECTION_METHOD_LOWER_LAYER_DTLS,
+        ..options(parameters, ports, room)
+    }
+}
+
 /// Gives the engine's generator of tags and sequence numbers a seed that nobody can guess. In a
 /// simulated run it has one already, which follows from the run's.
 pub(super) fn seed_generator(entropy: &Entropy) {
@@ -67,6 +77,10 @@ pub(super) const UNSENT_MAX: usize = 64 << 10;
 
 /// RFC 9260 section 16. The engine reports it as the round-trip time until it has measured one.
 pub(super) const RTO_INITIAL: Duration = Duration::from_secs(1);
+/// Inside DTLS there is one association, and its ports say nothing. This is WebRTC's (RFC 8841
+/// section 5).
+const DTLS_PORT: u16 = 5_000;
+
 const RTO_MAX: Duration = Duration::from_secs(60);
 
 /// The most bytes of a message that leaves in one packet (RFC 8260 section 2.1).

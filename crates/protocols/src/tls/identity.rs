@@ -3,8 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use p256::SecretKey;
 use p256::ecdsa::signature::Signer as _;
 use p256::ecdsa::{DerSignature, SigningKey as P256Key};
+use p256::pkcs8::EncodePrivateKey as _;
 use rcgen::{CertificateParams, KeyPair, PKCS_ECDSA_P256_SHA256, PublicKeyData, date_time_ymd};
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use rustls::sign::{CertifiedKey, Signer, SigningKey};
@@ -42,9 +44,11 @@ impl fmt::Debug for Trust {
 }
 
 /// A P-256 key with a certificate for [`SERVER_NAME`].
-pub(super) struct Identity {
+pub(crate) struct Identity {
     pub(super) key: Arc<CertifiedKey>,
-    pub(super) trust: Trust,
+    /// The private key in PKCS #8, for libraries that sign by themselves.
+    pub(crate) pkcs8: Vec<u8>,
+    pub(crate) trust: Trust,
 }
 
 impl Identity {
@@ -52,7 +56,7 @@ impl Identity {
     ///
     /// # Errors
     /// If the source of randomness fails.
-    pub(super) fn new(randomness: &Randomness) -> Result<Identity, String> {
+    pub(crate) fn new(randomness: &Randomness) -> Result<Identity, String> {
         match randomness.seeded() {
             None => Identity::from_system(),
             Some(seeded) => {
@@ -64,9 +68,10 @@ impl Identity {
     fn from_system() -> Result<Identity, String> {
         let pair = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(|e| e.to_string())?;
         let certificate = certify(&pair)?;
-        let der = PrivatePkcs8KeyDer::from(pair.serialize_der());
+        let pkcs8 = pair.serialize_der();
+        let der = PrivatePkcs8KeyDer::from(pkcs8.clone());
         let key = rustls::crypto::ring::sign::any_ecdsa_type(&der.into());
-        Ok(Identity::of(certificate, key.map_err(|e| e.to_string())?))
+        Ok(Identity::of(certificate, key.map_err(|e| e.to_string())?, pkcs8))
     }
 
     fn from_seeded(
@@ -80,12 +85,17 @@ impl Identity {
                 break Arc::new(DeterministicP256::new(key));
             }
         };
-        Ok(Identity::of(certify(key.as_ref())?, key))
+        let pkcs8 = SecretKey::from(&key.key).to_pkcs8_der().map_err(|error| error.to_string())?;
+        Ok(Identity::of(certify(key.as_ref())?, key, pkcs8.as_bytes().to_vec()))
     }
 
-    fn of(certificate: CertificateDer<'static>, key: Arc<dyn SigningKey>) -> Identity {
+    fn of(
+        certificate: CertificateDer<'static>,
+        key: Arc<dyn SigningKey>,
+        pkcs8: Vec<u8>,
+    ) -> Identity {
         let key = Arc::new(CertifiedKey::new(vec![certificate.clone()], key));
-        Identity { key, trust: Trust { certificate } }
+        Identity { key, pkcs8, trust: Trust { certificate } }
     }
 }
 

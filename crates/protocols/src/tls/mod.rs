@@ -15,9 +15,9 @@ use crate::config::{ClientConfig, ServerConfig, TlsParameters};
 use crate::error::{Error, Result, Step};
 use crate::observer::Observer;
 use crate::security::{Handshake, KeyExchange, Security, TlsVersion};
-use identity::Identity;
+pub(crate) use identity::Identity;
 pub use identity::{SERVER_NAME, Trust};
-pub(crate) use provider::{Randomness, meaning};
+pub(crate) use provider::{Randomness, fill_seeded, meaning};
 
 /// What a protocol says to TLS about itself.
 #[derive(Clone, Copy, Debug)]

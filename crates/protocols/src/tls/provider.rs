@@ -124,7 +124,11 @@ impl Drop for Restore {
     }
 }
 
-fn fill(bytes: &mut [u8]) -> Result<(), GetRandomFailed> {
+/// Fills `bytes` from the seed of the run whose [`Randomness::scope`] this call is in.
+///
+/// # Errors
+/// Outside of such a scope.
+pub(crate) fn fill_seeded(bytes: &mut [u8]) -> Result<(), GetRandomFailed> {
     CURRENT.with_borrow(|current| {
         current.as_ref().ok_or(GetRandomFailed)?.fill(bytes).map_err(|_| GetRandomFailed)
     })
@@ -135,7 +139,7 @@ struct SeededRandom;
 
 impl SecureRandom for SeededRandom {
     fn fill(&self, bytes: &mut [u8]) -> Result<(), GetRandomFailed> {
-        fill(bytes)
+        fill_seeded(bytes)
     }
 }
 
@@ -146,7 +150,7 @@ struct SeededX25519;
 impl SupportedKxGroup for SeededX25519 {
     fn start(&self) -> Result<Box<dyn ActiveKeyExchange>, rustls::Error> {
         let mut key = [0; 32];
-        fill(&mut key)?;
+        fill_seeded(&mut key)?;
         let secret = StaticSecret::from(key);
         let public = PublicKey::from(&secret);
         Ok(Box::new(SeededExchange { secret, public }))

@@ -114,9 +114,18 @@ fn sctp_takes_2() {
     check("sctp", None, 2);
 }
 
+/// RFC 9147 section 5.1: one round trip more, for a handshake without a cookie.
+#[test]
+fn sctp_inside_dtls_takes_3() {
+    check("sctp+dtls", Some((Tls13, New)), 3);
+}
+
 #[test]
 fn every_protocol_is_measured_above() {
-    assert_eq!(registry_names(), ["http1", "http2", "http3", "quic", "sctp", "tcp", "tcp+tls"]);
+    assert_eq!(
+        registry_names(),
+        ["http1", "http2", "http3", "quic", "sctp", "sctp+dtls", "tcp", "tcp+tls"]
+    );
 }
 
 /// RFC 9002 section 6.2: before there is a sample, the probe timeout is

@@ -1,0 +1,312 @@
+//! The channel: records between the engine and the channel below.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use dimpl::{Dtls, Output};
+use trackbed_core::Time;
+use trackbed_substrate::{Timer, from_std_instant, now, sleep_until, to_std_instant};
+
+use super::meaning;
+use crate::datagrams::Channel;
+use crate::error::{Error, Result, Step};
+use crate::security::{CipherSuite, Security, TlsVersion};
+use crate::tls::{Randomness, Trust};
+
+/// A channel whose datagrams are records of DTLS in the channel below.
+pub(crate) struct DtlsChannel {
+    below: Rc<dyn Channel>,
+    state: RefCell<State>,
+}
+
+struct State {
+    protocol: &'static str,
+    dtls: Dtls,
+    randomness: Randomness,
+    /// The server that is to be there; `None` at the server's own end.
+    trust: Option<Trust>,
+    is_trusted: bool,
+    connected: bool,
+    cipher: Option<CipherSuite>,
+    incoming: VecDeque<Bytes>,
+    outgoing: VecDeque<Vec<u8>>,
+    buffer: Vec<u8>,
+    /// When the engine wants to be called again.
+    due: Option<Time>,
+    timer: Option<(Timer, Time)>,
+    end: Option<Error>,
+}
+
+impl DtlsChannel {
+    pub(super) fn new(
+        protocol: &'static str,
+        dtls: Dtls,
+        below: Rc<dyn Channel>,
+        trust: Option<Trust>,
+        randomness: &Randomness,
+    ) -> DtlsChannel {
+        let buffer = vec![0; below.room().max(BUFFER_LEN)];
+        let mut state = State {
+            protocol,
+            dtls,
+            randomness: randomness.clone(),
+            is_trusted: trust.is_none(),
+            trust,
+            connected: false,
+            cipher: None,
+            incoming: VecDeque::new(),
+            outgoing: VecDeque::new(),
+            buffer,
+            due: None,
+            timer: None,
+            end: None,
+        };
+        state.call(|dtls| dtls.handle_timeout(to_std_instant(now())));
+        DtlsChannel { below, state: RefCell::new(state) }
+    }
+
+    /// Ready when the handshake is over.
+    pub(super) fn poll_connected(&self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        let mut state = self.state.borrow_mut();
+        self.drive(&mut state, cx);
+        match &state.end {
+            Some(error) => Poll::Ready(Err(error.clone())),
+            None if state.connected => Poll::Ready(Ok(())),
+            None => Poll::Pending,
+        }
+    }
+
+    /// What the handshake negotiated.
+    pub(crate) fn security(&self) -> Option<Security> {
+        let cipher = self.state.borrow().cipher?;
+        let version = TlsVersion::Tls13;
+        Some(Security { version, cipher, resumed: false, early_data: false })
+    }
+
+    fn drive(&self, state: &mut State, cx: &mut Context<'_>) {
+        loop {
+            while state.end.is_none()
+                && let Poll::Ready(received) = self.below.poll_recv(cx)
+            {
+                match received {
+                    Ok(datagram) => state.receive(&datagram),
+                    Err(error) => {
+                        state.fail(Error::transient(state.protocol, Step::Receive, error))
+                    }
+                }
+            }
+            self.flush(state, cx);
+            if !state.poll_timer(cx) {
+                return;
+            }
+        }
+    }
+
+    /// Hands records to the channel below; false if some have to wait.
+    fn flush(&self, state: &mut State, cx: &mut Context<'_>) -> bool {
+        while let Some(record) = state.outgoing.front() {
+            // A record that the host refuses is a lost one.
+            let Poll::Ready(_sent) = self.below.poll_send(cx, record) else { return false };
+            state.outgoing.pop_front();
+        }
+        true
+    }
+}
+
+impl Channel for DtlsChannel {
+    fn poll_recv(&self, cx: &mut Context<'_>) -> Poll<io::Result<Bytes>> {
+        let mut state = self.state.borrow_mut();
+        if let Some(datagram) = state.incoming.pop_front() {
+            return Poll::Ready(Ok(datagram));
+        }
+        self.drive(&mut state, cx);
+        match (state.incoming.pop_front(), &state.end) {
+            (Some(datagram), _) => Poll::Ready(Ok(datagram)),
+            (None, Some(error)) => Poll::Ready(Err(io::Error::other(error.clone()))),
+            (None, None) => Poll::Pending,
+        }
+    }
+
+    fn poll_send(&self, cx: &mut Context<'_>, datagram: &[u8]) -> Poll<io::Result<()>> {
+        let mut state = self.state.borrow_mut();
+        if !self.flush(&mut state, cx) {
+            return Poll::Pending;
+        }
+        if let Some(error) = &state.end {
+            return Poll::Ready(Err(io::Error::other(error.clone())));
+        }
+        state.call(|dtls| dtls.send_application_data(datagram).map(drop));
+        self.flush(&mut state, cx);
+        Poll::Ready(Ok(()))
+    }
+
+    fn room(&self) -> usize {
+        self.below.room() - RECORD_OVERHEAD
+    }
+
+    fn close(&self) {
+        let mut state = self.state.borrow_mut();
+        if state.end.is_none() {
+            state.call(|dtls| dtls.close());
+            // Who is gone need not know.
+            self.flush(&mut state, &mut Context::from_waker(std::task::Waker::noop()));
+        }
+        self.below.close();
+    }
+}
+
+impl State {
+    /// Calls the engine, then takes what it has.
+    fn call(&mut self, action: impl FnOnce(&mut Dtls) -> Result<(), dimpl::Error>) {
+        let randomness = self.randomness.clone();
+        randomness.scope(|| {
+            if let Err(error) = action(&mut self.dtls) {
+                self.broken(&error);
+            }
+            self.drain();
+        });
+    }
+
+    fn receive(&mut self, datagram: &[u8]) {
+        self.note_cipher(datagram);
+        self.call(|dtls| {
+            dtls.handle_timeout(to_std_instant(now()))?;
+            dtls.handle_packet(datagram)
+        });
+    }
+
+    fn drain(&mut self) {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        while self.end.is_none() || self.connected {
+            match self.dtls.poll_output(&mut buffer) {
+                Output::Packet(record) => {
+                    let record = record.to_vec();
+                    self.note_cipher(&record);
+                    self.outgoing.push_back(record);
+                }
+                Output::BufferTooSmall { needed } => buffer.resize(needed, 0),
+                Output::PeerCert(certificate) => {
+                    let is_expected =
+                        self.trust.as_ref().is_none_or(|trust| trust.as_der() == certificate);
+                    match is_expected {
+                        true => self.is_trusted = true,
+                        false => self.fail(self.lasting("the server is not the trusted one")),
+                    }
+                }
+                Output::Connected if !self.is_trusted => {
+                    self.fail(self.lasting("the server has shown no certificate"));
+                }
+                Output::Connected => self.connected = true,
+                Output::ApplicationData(data) => {
+                    self.incoming.push_back(Bytes::copy_from_slice(data));
+                }
+                Output::CloseNotify => {
+                    let reason = "the peer has closed the connection";
+                    self.fail(Error::transient(self.protocol, Step::Receive, reason));
+                }
+                Output::Timeout(at) => {
+                    self.due = Some(from_std_instant(at));
+                    break;
+                }
+                // Keys for other protocols.
+                _ => {}
+            }
+        }
+        self.buffer = buffer;
+    }
+
+    /// Words a failure of the engine. Before the end of the handshake the peer is told.
+    fn broken(&mut self, error: &dimpl::Error) {
+        if matches!(error, dimpl::Error::ReceiveQueueFull | dimpl::Error::TransmitQueueFull) {
+            // As if the datagram had been lost.
+            return;
+        }
+        if matches!(error, dimpl::Error::Timeout(_)) {
+            let reason = "the peer does not answer";
+            return self.fail(Error::transient(self.protocol, Step::Handshake, reason));
+        }
+        if !self.connected && self.trust.is_none() {
+            self.outgoing.push_back(HANDSHAKE_FAILURE.to_vec());
+        }
+        let reason = error.to_string();
+        self.fail(self.lasting(&reason));
+    }
+
+    fn lasting(&self, reason: &str) -> Error {
+        Error::lasting(self.protocol, Step::Handshake, reason)
+    }
+
+    fn fail(&mut self, error: Error) {
+        self.end.get_or_insert(error);
+    }
+
+    /// The engine does not say what was negotiated, the server's hello does.
+    fn note_cipher(&mut self, record: &[u8]) {
+        if self.cipher.is_none() {
+            self.cipher = server_hello_cipher(record).and_then(meaning);
+        }
+    }
+
+    /// Sets the timer, and says whether it has gone off.
+    fn poll_timer(&mut self, cx: &mut Context<'_>) -> bool {
+        let Some(due) = self.due.filter(|_| self.end.is_none()) else {
+            self.timer = None;
+            return false;
+        };
+        let (timer, armed) = self.timer.get_or_insert_with(|| (sleep_until(due), due));
+        if due != *armed {
+            timer.reset(due);
+            *armed = due;
+        }
+        if Pin::new(timer).poll(cx).is_pending() {
+            return false;
+        }
+        self.timer = None;
+        self.due = None;
+        self.call(|dtls| dtls.handle_timeout(to_std_instant(now())));
+        true
+    }
+}
+
+/// Whether a datagram begins as that of a client does (RFC 9147 sections 4 and 5.2).
+pub(crate) fn is_client_hello(datagram: &[u8]) -> bool {
+    matches!(datagram, [HANDSHAKE, 0xfe, ..])
+        && datagram.get(RECORD_HEADER_LEN) == Some(&CLIENT_HELLO)
+}
+
+/// The number of the cipher suite in a datagram that begins with a ServerHello (RFC 8446 section
+/// 4.1.3), which is not encrypted.
+fn server_hello_cipher(datagram: &[u8]) -> Option<u16> {
+    let is_handshake = datagram.first() == Some(&HANDSHAKE);
+    let message = datagram.get(RECORD_HEADER_LEN..).filter(|_| is_handshake)?;
+    let body = message.get(MESSAGE_HEADER_LEN..)?;
+    if message.first() != Some(&SERVER_HELLO) {
+        return None;
+    }
+    // Version, random, session ID.
+    let at = 2 + 32 + 1 + usize::from(*body.get(34)?);
+    Some(u16::from_be_bytes(body.get(at..at + 2)?.try_into().ok()?))
+}
+
+/// What a record adds to a datagram: a header with a sequence number of two bytes and a length, the
+/// type of the content, and the tag (RFC 9147 section 4).
+const RECORD_OVERHEAD: usize = 5 + 1 + 16;
+
+/// The headers of an unencrypted record (RFC 9147 section 4) and of a message (section 5.2).
+const RECORD_HEADER_LEN: usize = 13;
+const MESSAGE_HEADER_LEN: usize = 12;
+const HANDSHAKE: u8 = 22;
+const CLIENT_HELLO: u8 = 1;
+const SERVER_HELLO: u8 = 2;
+
+/// The alert that no handshake is possible (RFC 8446 section 6.2), in a record of its own. Nobody
+/// can tell who it is from; it spares an honest peer the wait.
+const HANDSHAKE_FAILURE: [u8; 15] = [21, 0xfe, 0xfd, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 2, 2, 40];
+
+/// Where records are made; the engine says if one needs more.
+const BUFFER_LEN: usize = 2_048;
