@@ -100,3 +100,14 @@ fn bare_tcp_takes_one_round_trip_more_than_there_are_messages() {
     assert_eq!(cell(&document, &[("protocol", "tcp+tls")]).expected_round_trips, Some(12));
     assert!(document.checks.iter().all(|check| check.pass), "{:#?}", document.checks);
 }
+
+/// SCTP: one for INIT and INIT ACK, the request goes along with the COOKIE ECHO (RFC 9260 section
+/// 5.1); DTLS 1.3 one more (RFC 9147 section 5).
+#[test]
+fn sctp_takes_one_round_trip_more_than_there_are_messages_and_two_inside_dtls() {
+    let protocols = "protocol=sctp,sctp+dtls";
+    let document = document("vru", &["link.loss=0", "runs=1", protocols, "handshake=new"]);
+    assert_eq!(cell(&document, &[("protocol", "sctp")]).expected_round_trips, Some(11));
+    assert_eq!(cell(&document, &[("protocol", "sctp+dtls")]).expected_round_trips, Some(12));
+    assert!(document.checks.iter().all(|check| check.pass), "{:#?}", document.checks);
+}

@@ -93,7 +93,11 @@ fn endpoint(dice: &mut Dice, class: Class) -> (String, bool) {
             repeatable = congestion.repeatable;
             line("congestion", quoted(congestion.name));
         }
-        Transport::Sctp => line("encapsulation", quoted(dice.pick(Encapsulation::ALL).name())),
+        // DTLS comes in UDP.
+        Transport::Sctp if can.tls.is_empty() => {
+            line("encapsulation", quoted(dice.pick(Encapsulation::ALL).name()));
+        }
+        Transport::Sctp => {}
     }
     if can.multiplexed && dice.percent(25) {
         line("window", quoted(format_args!("{} B", dice.magnitude(4_000, 1_000_000))));

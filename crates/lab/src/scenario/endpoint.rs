@@ -180,6 +180,11 @@ impl Settings<'_> {
         tcp.keepalive = self.get("keepalive").or(tcp.keepalive);
         let encapsulation = self.word("encapsulation").and_then(Encapsulation::from_name);
         transport.encapsulation = encapsulation.unwrap_or_default();
+        let is_dtls = can.transport == Transport::Sctp && !can.tls.is_empty();
+        if is_dtls && transport.encapsulation == Encapsulation::None {
+            let why = format!("{protocol} comes in UDP; encapsulation none is for sctp");
+            return Err(Refusal { path: "encapsulation", why });
+        }
         transport.idle_timeout = self.get("idle-timeout").unwrap_or(transport.idle_timeout);
         if let Some(window) = bytes("window") {
             transport.window = u32::try_from(window).map_err(|_| Refusal {

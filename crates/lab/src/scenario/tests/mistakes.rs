@@ -227,7 +227,8 @@ fn what_is_missing() {
     assert_eq!(
         plan_with("runs = 3", &[]).unwrap_err().to_string(),
         "error: the scenario does not say its protocol\n --> a.toml\n = write protocol = \
-         \"http1\" or \"http2\" or \"http3\" or \"quic\" or \"tcp\" or \"tcp+tls\", or a list of these\n\n\
+         \"http1\" or \"http2\" or \"http3\" or \"quic\" or \"sctp\" or \"sctp+dtls\" or \"tcp\" \
+         or \"tcp+tls\", or a list of these\n\n\
          error: the scenario does not say its link\n --> a.toml\n = write [link], and below it \
          rate = \"50 Mbit/s\" and delay = \"5 ms\"\n\n\
          error: the scenario does not say its workload\n --> a.toml\n = write [workload] and \
