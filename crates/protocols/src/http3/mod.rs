@@ -23,7 +23,7 @@ use crate::body::Body;
 use crate::config::{ClientConfig, ServerConfig};
 use crate::error::{Error, Result, Step};
 use crate::framing::{check_path, final_status};
-use crate::http_messages::{field_priority, is_empty};
+use crate::http_messages::{content, field_priority, is_empty};
 use crate::nursery::Nursery;
 use crate::priority;
 use crate::protocol::{
@@ -214,18 +214,20 @@ async fn answer(
     let (head, stream) = resolved.map_err(|error| stream_failed(Step::Receive, &error))?;
     let (mut sending, receiving) = stream.split();
     let path = head.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
+    let method = head.method().clone();
     let priority = field_priority(head.headers());
     if let Some(priority) = priority {
         ranks.set(sending.send_id(), priority);
     }
     let request = Request { path, priority, body: request_body(receiving) };
-    let mut response = service.call(request).await;
+    let response = service.call(request).await;
     let mut head = http::Response::new(());
     *head.status_mut() = http::StatusCode::from_u16(final_status(response.status))
         .expect("a final status is between 200 and 999");
     let failed = |error: StreamError| stream_failed(Step::Send, &error);
     sending.send_response(head).await.map_err(failed)?;
-    while let Some(piece) = response.body.next().await.transpose()? {
+    let mut body = content(&method, response.body);
+    while let Some(piece) = body.next().await.transpose()? {
         sending.send_data(piece).await.map_err(failed)?;
     }
     sending.finish().await.map_err(failed)

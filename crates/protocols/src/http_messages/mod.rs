@@ -15,7 +15,7 @@ use hyper::body::Incoming;
 use hyper::service::{Service as HyperService, service_fn};
 use trackbed_substrate::spawn;
 
-use crate::body::Body;
+use crate::body::{self, Body};
 use crate::error::{Error, Result, Step};
 use crate::framing::{check_path, final_status};
 use crate::priority::{self, Priority};
@@ -109,10 +109,11 @@ pub(crate) fn answering(
         let service = Rc::clone(&service);
         async move {
             let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
+            let method = request.method().clone();
             let priority = field_priority(request.headers());
             let body = arriving(profile, request.into_body());
             let response = service.call(Request { path, priority, body }).await;
-            let mut answer = http::Response::new(Outgoing(response.body));
+            let mut answer = http::Response::new(Outgoing(content(&method, response.body)));
             *answer.status_mut() = http::StatusCode::from_u16(final_status(response.status))
                 .expect("a final status is between 200 and 999");
             Ok::<_, Infallible>(answer)
@@ -126,6 +127,12 @@ pub(crate) fn field_priority(headers: &http::HeaderMap) -> Option<Priority> {
         headers.get_all(priority::FIELD).iter().filter_map(|value| value.to_str().ok()).collect();
     // RFC 9110 section 5.3: several lines of a field are one list.
     (!fields.is_empty()).then(|| Priority::from_field(&fields.join(",")))
+}
+
+/// What of `body` answers a request of this method: nothing if that is HEAD (RFC 9110 section
+/// 9.3.2).
+pub(crate) fn content(method: &http::Method, body: Body) -> Body {
+    if method == http::Method::HEAD { body::empty() } else { body }
 }
 
 /// Words a failure of hyper's.
