@@ -4,6 +4,8 @@
 //! is asked of it ([`Setup`]), and says what it cannot be held to ([`Abilities`]). A user's own
 //! command is a [`CustomCommand`], which is a `Program` too.
 //!
+//! A [`ClientProgram`] is an entry of [`clients::registry`], and says itself what it has fetched.
+//!
 //! 1. [`find_executable`] says where the program is, or which Debian package has it.
 //! 2. [`Folder`] is a place for its files, gone when the run is over.
 //! 3. [`Running`] starts it in a network namespace, waits until it listens, and stops it. Whatever
@@ -12,7 +14,8 @@
 
 mod caddy;
 mod certificate;
-mod clients;
+mod channel;
+pub mod clients;
 mod coap_server;
 mod command;
 mod error;
@@ -28,7 +31,11 @@ mod running;
 mod tree;
 
 pub use certificate::{Certificate, pem_of};
-pub use clients::package_of;
+pub use channel::Channel;
+pub use clients::{
+    Client, ClientProgram, CustomClient, Does, Fetched, PageTimes, Session, Visit, Visited, Wanted,
+    package_of,
+};
 pub use command::{CommandError, CustomCommand, Words};
 pub use error::ProgramError;
 pub use executable::{Missing, find_executable};

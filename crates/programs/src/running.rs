@@ -1,5 +1,6 @@
 //! A program that runs.
 
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -13,6 +14,7 @@ use trackbed_emulator::Clock;
 use trackbed_emulator::enclosure::{Account, Enclosed, Enclosure, Output, Reaped};
 use trackbed_emulator::namespace::NetNamespace;
 
+use crate::channel::Channel;
 use crate::error::ProgramError;
 use crate::folder::Folder;
 use crate::listening::is_listening;
@@ -58,6 +60,34 @@ impl Running {
         folder: &Arc<Folder>,
         label: &'static str,
     ) -> Result<Running, ProgramError> {
+        Running::start_as(namespace, executable, launch, folder, label, |command| command)
+    }
+
+    /// The same, with a channel to it.
+    ///
+    /// # Errors
+    /// Likewise.
+    pub fn start_with_channel(
+        namespace: &NetNamespace,
+        executable: &Path,
+        launch: &Launch,
+        folder: &Arc<Folder>,
+        label: &'static str,
+    ) -> Result<(Running, Channel), ProgramError> {
+        let channel = Channel::new(folder)?;
+        let enclose = |command| channel.enclose(command);
+        let running = Running::start_as(namespace, executable, launch, folder, label, enclose)?;
+        Ok((running, channel))
+    }
+
+    fn start_as(
+        namespace: &NetNamespace,
+        executable: &Path,
+        launch: &Launch,
+        folder: &Arc<Folder>,
+        label: &'static str,
+        enclose: impl FnOnce(Vec<OsString>) -> Vec<OsString>,
+    ) -> Result<Running, ProgramError> {
         for (name, content) in &launch.files {
             folder.write(name, content.as_bytes())?;
         }
@@ -68,7 +98,7 @@ impl Running {
         let mut command = vec![executable.into()];
         command.extend(launch.arguments.iter().cloned());
         let environment = launch.environment.clone();
-        let enclosed = Enclosed { command, environment, resolver: None };
+        let enclosed = Enclosed { command: enclose(command), environment, resolver: None };
         let enclosure =
             Enclosure::start_apart(namespace, &enclosed, output).map_err(ProgramError::Start)?;
         let end = descriptor(enclosure.root()).map_err(ProgramError::Lost)?;
@@ -123,6 +153,22 @@ impl Running {
         let limit = Timespec::try_from(limit).ok();
         // Interrupted or not: who calls looks what there is to see, and comes back.
         let _ = poll(&mut [PollFd::new(&self.end, PollFlags::IN)], limit.as_ref());
+    }
+
+    /// Waits until it has written to `channel` or ended, or until this time is over.
+    pub fn wait_for_word(&self, channel: &Channel, limit: Duration) {
+        let limit = Timespec::try_from(limit).ok();
+        let mut both = [PollFd::new(&self.end, PollFlags::IN), PollFd::new(channel, PollFlags::IN)];
+        let _ = poll(&mut both, limit.as_ref());
+    }
+
+    /// All that it has said to standard output so far.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn output(&self) -> Result<Vec<u8>, ProgramError> {
+        let path = self.folder.path().join(stdout(self.label));
+        std::fs::read(path).map_err(ProgramError::Lost)
     }
 
     /// Looks whether it has come to its end by itself, with success; when it ran and what it has

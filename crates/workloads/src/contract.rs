@@ -12,6 +12,8 @@ use futures_core::future::LocalBoxFuture;
 use trackbed_core::{Arguments, EventLog, Parameter, Seed};
 use trackbed_protocols::{Capabilities, Dialer, Handshake, Service};
 
+use crate::warm_up::WARM_UP_PATH;
+
 /// A workload: an entry of [`registry`](crate::registry).
 pub trait Workload: Sync {
     /// The name that scenarios use, for example `messages`.
@@ -69,6 +71,14 @@ pub trait Prepared: Send + Sync {
 pub struct Site {
     /// Its files.
     pub files: Vec<SiteFile>,
+}
+
+impl Site {
+    /// What clients fetch in the measured part: all files but the one that warms up. Of a page, its
+    /// document comes first.
+    pub fn objects(&self) -> impl Iterator<Item = &SiteFile> {
+        self.files.iter().filter(|file| file.path != WARM_UP_PATH)
+    }
 }
 
 /// A file of a web server.

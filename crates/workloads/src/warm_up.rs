@@ -95,7 +95,8 @@ pub(crate) fn site_file() -> SiteFile {
 
 const ANSWER: &[u8] = b"{\"status\":\"warm\"}";
 
-const WARM_UP_PATH: &str = "/warm-up";
+/// The path of warm-up requests.
+pub(crate) const WARM_UP_PATH: &str = "/warm-up";
 
 /// Between the beginnings of two phones' warm-ups: a handshake of some 6 kB then takes a tenth of
 /// 100 Mbit/s.

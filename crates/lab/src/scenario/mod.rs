@@ -45,7 +45,7 @@ use trackbed_core::parameter::{FromValue, Value};
 
 pub use link::link;
 pub use overrides::{Override, OverrideError};
-pub use plan::{Cell, ClientCommand, Endpoint, Factor, LinkPlan, NetworkPlan, Plan, Programs};
+pub use plan::{Cell, Endpoint, Factor, ForeignClient, LinkPlan, NetworkPlan, Plan, Programs};
 pub use problem::ScenarioError;
 pub(crate) use programs::program_version;
 pub use reference::{Key, reference};

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use trackbed_core::Bitrate;
 use trackbed_net::LinkSpec;
-use trackbed_programs::{Server, Words};
+use trackbed_programs::{Client, Server};
 use trackbed_protocols::{
     CipherSuite, Handshake, KeyExchange, Protocol, TlsParameters, TlsVersion, TransportParameters,
 };
@@ -91,14 +91,14 @@ pub struct Programs {
     /// The server; `None` where it is ours.
     pub server: Option<Server>,
     /// The client; `None` where it is ours.
-    pub client: Option<ClientCommand>,
+    pub client: Option<ForeignClient>,
 }
 
 /// A client that is not ours.
 #[derive(Clone, Debug)]
-pub struct ClientCommand {
-    /// Its command line.
-    pub words: Words,
+pub struct ForeignClient {
+    /// The program.
+    pub program: Client,
     /// How long it may take.
     pub timeout: Duration,
 }

@@ -4,11 +4,12 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use trackbed_core::parameter::{Kind, Parameter};
-use trackbed_programs::{CustomCommand, Server, Words};
+use trackbed_programs::clients;
+use trackbed_programs::{Client, CustomClient, CustomCommand, Server};
 use trackbed_protocols::{Handshake, Protocol, TlsVersion, Transport};
 
 use super::endpoint::{Refusal, Settings};
-use super::plan::{ClientCommand, Endpoint, Programs};
+use super::plan::{Endpoint, ForeignClient, Programs};
 use super::spec::Spec;
 use crate::foreign;
 
@@ -33,15 +34,16 @@ pub(super) fn resolve(
     let client = match choice(settings, "client") {
         CUSTOM => {
             let text = text(settings, "client", "client-command")?;
-            let words = Words::parse(&text, CLIENT_PLACEHOLDERS).map_err(|why| Refusal {
+            let command = CustomClient::new(&text).map_err(|why| Refusal {
                 path: "client-command",
                 why: format!("the client's command: {why}"),
             })?;
-            let timeout = settings.get("client-timeout").unwrap_or(CLIENT_TIMEOUT);
-            Some(ClientCommand { words, timeout })
+            Some(Client::Custom(Arc::new(command)))
         }
-        _ => None,
+        name => clients::find(name).map(Client::Registered),
     };
+    let timeout = settings.get("client-timeout").unwrap_or(CLIENT_TIMEOUT);
+    let client = client.map(|program| ForeignClient { program, timeout });
     Ok(Programs { server, client })
 }
 
@@ -54,6 +56,21 @@ pub(super) fn check(endpoint: &Endpoint) -> Result<(), Refusal> {
     if unspoken && (server.is_none() || client.is_none()) {
         let end = if server.is_none() { "server" } else { "client" };
         return refuse(end, format!("our own {end} needs a protocol: write protocol = \"http2\""));
+    }
+    if let Some(client) = client {
+        let (name, speaks) = (client.program.name(), client.program.speaks());
+        if !speaks.is_empty() && !speaks.contains(&protocol) {
+            let path = if unspoken { "protocol" } else { "client" };
+            return refuse(
+                path,
+                match unspoken {
+                    true => {
+                        format!("{name} has to be told what to speak: write protocol = \"http2\"")
+                    }
+                    false => format!("{name} speaks {}, not {protocol}", speaks.join(", ")),
+                },
+            );
+        }
     }
     let Some(server) = server else { return Ok(()) };
     let (name, speaks) = (server.name(), server.speaks());
@@ -104,10 +121,12 @@ pub(super) fn ignored(settings: &Settings<'_>, programs: &Programs) -> Vec<&'sta
     if choice(settings, "server") != CUSTOM {
         ignored.push("server-command");
     }
-    if programs.client.is_some() {
-        ignored.push("handshake");
-    } else {
-        ignored.extend(["client-command", "client-timeout"]);
+    match programs.client {
+        Some(_) => ignored.push("handshake"),
+        None => ignored.push("client-timeout"),
+    }
+    if choice(settings, "client") != CUSTOM {
+        ignored.push("client-command");
     }
     if programs.server.is_some() && programs.client.is_some() {
         let ours = ["hystart", "ecn", "send-buffer", "receive-buffer", "keepalive"];
@@ -162,10 +181,14 @@ pub(super) fn parameters() -> [Parameter; 5] {
         let programs = trackbed_programs::registry().iter().map(|program| program.name());
         [OURS].into_iter().chain(programs).chain([CUSTOM]).collect()
     });
+    static CLIENTS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+        let programs = clients::registry().iter().map(|program| program.name());
+        [OURS].into_iter().chain(programs).chain([CUSTOM]).collect()
+    });
     [
         Parameter::optional("server", Kind::Choice(&SERVERS), SERVER),
         Parameter::optional("server-command", Kind::Text, SERVER_COMMAND),
-        Parameter::optional("client", Kind::Choice(&[OURS, CUSTOM]), CLIENT),
+        Parameter::optional("client", Kind::Choice(&CLIENTS), CLIENT),
         Parameter::optional("client-command", Kind::Text, CLIENT_COMMAND),
         Parameter::optional("client-timeout", Kind::Time, CLIENT_TIMEOUT_HELP),
     ]
@@ -175,14 +198,13 @@ const SERVER: &str = "who answers (emulated substrate): `trackbed`, a program \
                       (`trackbed list programs`), or `command` for the server-command; without it that, or ours";
 const SERVER_COMMAND: &str = "a server of your own, as words without a shell; {address} {port} \
                               {name} {certificate} {key} {directory} {site} stand for its own";
-const CLIENT: &str = "who asks (emulated substrate): `trackbed`, or `command` for the \
-                      client-command; without it that, or ours";
+const CLIENT: &str = "who asks (emulated substrate): `trackbed`, a program (`curl`, `chromium`), \
+                      or `command` for the client-command; without it that, or ours";
 const CLIENT_COMMAND: &str = "a client of your own, likewise, with {address} {port} {name} \
                               {certificate} {directory}; its exit status says whether it went \
                               well, its duration is the completion";
-const CLIENT_TIMEOUT_HELP: &str = "how long the client-command may take; else 10 min";
+const CLIENT_TIMEOUT_HELP: &str = "how long a client that is not ours may take; else 10 min";
 
-const CLIENT_PLACEHOLDERS: &[&str] = &["address", "port", "name", "certificate", "directory"];
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// The name of our own ends.

@@ -1,5 +1,6 @@
 //! A client that is not ours.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,12 +8,16 @@ use trackbed_core::Time;
 use trackbed_core::event::{Event, Record, Role as End};
 use trackbed_core::units::format_duration;
 use trackbed_emulator::Clock;
-use trackbed_emulator::enclosure::Usage;
+use trackbed_emulator::enclosure::{Account, Usage};
 use trackbed_emulator::namespace::NetNamespace;
-use trackbed_programs::{Folder, Launch, Listens, Running, Used, find_executable};
+use trackbed_programs::{
+    Channel, Client, Folder, ProgramError, Running, Session, Used, Visit, Visited, Wanted,
+    find_executable,
+};
 use trackbed_protocols::SERVER_NAME;
 
-use crate::scenario::ClientCommand;
+use super::visited;
+use crate::scenario::{Cell, ForeignClient};
 use crate::track::{IpVersion, SERVER_PORT};
 
 /// Where a client runs.
@@ -20,62 +25,166 @@ pub(super) struct Place<'a> {
     pub namespace: &'a NetNamespace,
     pub folder: &'a Arc<Folder>,
     pub clock: Clock,
+    /// The server's certificate in DER.
+    pub trust: Vec<u8>,
 }
 
-/// Runs `command` to its end, and returns its events. `watch` looks now and then after a server
-/// that is not ours; its error ends the waiting.
+/// Runs the client of `cell` to its end, and returns its events. `watch` looks now and then after
+/// the server; its error ends the waiting.
 pub(super) fn run(
-    command: &ClientCommand,
-    port: Option<u16>,
+    client: &ForeignClient,
+    cell: &Cell,
     place: &Place<'_>,
-    mut watch: impl FnMut() -> Result<(), String>,
+    watch: impl FnMut() -> Result<(), String>,
 ) -> Result<Vec<Record>, String> {
-    let &Place { namespace, folder, clock } = place;
-    let executable = find_executable(&[command.words.program()], None);
-    let executable = executable.map_err(|missing| missing.to_string())?;
-    let launch = launch(command, port.unwrap_or(SERVER_PORT), folder);
-    let begin = clock.now();
-    let started = Running::start(namespace, &executable, &launch, folder, "client");
-    let mut running = started.map_err(|why| why.to_string())?;
-    let account = loop {
-        if let Some(account) = running.try_finish().map_err(|why| why.to_string())? {
-            break account;
+    let ForeignClient { program, timeout } = client;
+    let wanted = wanted(cell)?;
+    let visit = Visit {
+        folder: place.folder.path(),
+        certificate: place.folder.setup().certificate,
+        trust: &place.trust,
+        address: IpVersion::V4.server().ip(),
+        port: cell.endpoint.programs.port().unwrap_or(SERVER_PORT),
+        name: SERVER_NAME,
+        protocol: cell.endpoint.protocol.name(),
+        wanted: &wanted,
+    };
+    let mut running = start(program, &visit, place).map_err(|why| why.to_string())?;
+    let mut session = program.session(&visit);
+    let limit = Limit { name: program.name(), after: *timeout, clock: place.clock };
+    let account = follow(&mut running, session.as_deref_mut(), &limit, watch)?;
+    let visited = match session {
+        Some(mut session) => {
+            if running.channel.is_none() {
+                session.hear(&running.program.output().map_err(|why| why.to_string())?)?;
+            }
+            let visited = session.finish()?;
+            Some(visit.judge(visited).map_err(|why| format!("{}: {why}", program.name()))?)
+        }
+        None => None,
+    };
+    Ok(records(&account, visited.as_ref(), place.clock))
+}
+
+/// What the workload has for clients of others, with its size.
+fn wanted(cell: &Cell) -> Result<Vec<Wanted>, String> {
+    let mut wanted = Vec::new();
+    for file in cell.workload.site().unwrap_or_default().objects() {
+        let mut size = Size(0);
+        let failed = |why| format!("{} cannot be made: {why}", file.path);
+        (file.content)(&mut size).map_err(failed)?;
+        wanted.push(Wanted { path: file.path.clone(), bytes: size.0 });
+    }
+    Ok(wanted)
+}
+
+/// Counts what is written, and keeps nothing.
+struct Size(u64);
+
+impl io::Write for Size {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A client that runs, and the way to speak with it.
+struct Conversing {
+    program: Running,
+    channel: Option<Channel>,
+}
+
+fn start(
+    client: &Client,
+    visit: &Visit<'_>,
+    place: &Place<'_>,
+) -> Result<Conversing, ProgramError> {
+    let executable = find_executable(&client.executables(), client.package());
+    let executable = executable.map_err(ProgramError::Missing)?;
+    let launch = client.prepare(visit)?;
+    let &Place { namespace, folder, .. } = place;
+    if client.has_channel() {
+        let started = Running::start_with_channel(namespace, &executable, &launch, folder, LABEL)?;
+        return Ok(Conversing { program: started.0, channel: Some(started.1) });
+    }
+    let program = Running::start(namespace, &executable, &launch, folder, LABEL)?;
+    Ok(Conversing { program, channel: None })
+}
+
+/// How long a client may take.
+struct Limit<'a> {
+    name: &'a str,
+    after: Duration,
+    clock: Clock,
+}
+
+/// Converses with a client until it ends, with success.
+fn follow(
+    running: &mut Conversing,
+    mut session: Option<&mut (dyn Session + 'static)>,
+    limit: &Limit<'_>,
+    mut watch: impl FnMut() -> Result<(), String>,
+) -> Result<Account, String> {
+    let Conversing { program, channel } = running;
+    let words = |why: ProgramError| why.to_string();
+    let begin = limit.clock.now();
+    loop {
+        if let (Some(channel), Some(session)) = (channel.as_mut(), session.as_deref_mut()) {
+            converse(channel, session).map_err(|why| format!("{}: {why}", limit.name))?;
+        }
+        if let Some(account) = program.try_finish().map_err(words)? {
+            return Ok(account);
         }
         watch()?;
-        if clock.now() > begin + command.timeout {
-            let limit = format_duration(command.timeout);
-            return Err(format!("{} has not ended within {limit}", command.words.program()));
+        if limit.clock.now() > begin + limit.after {
+            let (name, after) = (limit.name, format_duration(limit.after));
+            return Err(format!("{name} has not ended within {after}"));
         }
-        running.wait_for_end(PERIOD);
-    };
-    let at =
-        |monotonic: Time| Time::from_nanos(monotonic.as_nanos().saturating_sub(clock.origin()));
-    let (begin, end) = (at(account.begin), at(account.end));
-    let Usage { processor, memory_bytes } = account.usage;
-    let used = Used { processor, memory_bytes };
-    Ok(vec![
-        Record { at: begin, event: Event::Started },
-        Record { at: end, event: Event::Completed { phone: 0 } },
-        Record { at: end, event: Event::Finished },
-        Record { at: end, event: super::used(End::Client, used) },
-    ])
+        match channel {
+            Some(channel) => program.wait_for_word(channel, PERIOD),
+            None => program.wait_for_end(PERIOD),
+        }
+    }
 }
 
-fn launch(command: &ClientCommand, port: u16, folder: &Folder) -> Launch {
-    let values = [
-        ("address", IpVersion::V4.server().ip().to_string()),
-        ("port", port.to_string()),
-        ("name", SERVER_NAME.to_owned()),
-        ("certificate", folder.setup().certificate.display().to_string()),
-        ("directory", folder.path().display().to_string()),
-    ];
-    Launch {
-        arguments: command.words.arguments(&values),
-        environment: Vec::new(),
-        files: Vec::new(),
-        listens: Listens { transport: None, port },
+fn converse(channel: &mut Channel, session: &mut dyn Session) -> Result<(), String> {
+    let heard = channel.read().map_err(|why| format!("it cannot be heard: {why}"))?;
+    session.hear(&heard)?;
+    while let Some(words) = session.say() {
+        channel.write(&words).map_err(|why| format!("it does not listen: {why}"))?;
     }
+    Ok(())
+}
+
+fn records(account: &Account, visited: Option<&Visited>, clock: Clock) -> Vec<Record> {
+    let at =
+        |monotonic: Time| Time::from_nanos(monotonic.as_nanos().saturating_sub(clock.origin()));
+    let Usage { processor, memory_bytes } = account.usage;
+    let used = Record {
+        at: at(account.end),
+        event: super::used(End::Client, Used { processor, memory_bytes }),
+    };
+    let begin = at(visited.and_then(|visited| visited.begin).unwrap_or(account.begin));
+    let mut records = match visited {
+        Some(visited) => visited::records(begin, visited),
+        None => vec![Record { at: begin, event: Event::Started }],
+    };
+    let end = match visited {
+        Some(_) => records.iter().map(|record| record.at).max().unwrap_or(begin),
+        None => at(account.end),
+    };
+    records.push(Record { at: end, event: Event::Completed { phone: 0 } });
+    records.push(Record { at: end, event: Event::Finished });
+    records.push(used);
+    records
 }
 
 /// How often the server is looked after.
 const PERIOD: Duration = Duration::from_millis(20);
+
+/// How the files of its output begin.
+const LABEL: &str = "client";

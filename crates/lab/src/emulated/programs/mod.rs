@@ -4,6 +4,7 @@ mod client;
 mod requirements;
 mod server;
 mod verdict;
+mod visited;
 
 use std::sync::Arc;
 
@@ -56,13 +57,15 @@ pub(super) fn play(
         None => Ok(()),
     };
     let mut records = match &programs.client {
-        Some(command) => {
+        Some(client) => {
             set_congestion(traffic.phones(), cell)?;
-            if let Some(certificate) = trust.filter(|_| programs.server.is_none()) {
-                folder.keep_trust(&certificate).map_err(|why| why.to_string())?;
+            if let Some(certificate) = trust.as_ref().filter(|_| programs.server.is_none()) {
+                folder.keep_trust(certificate).map_err(|why| why.to_string())?;
             }
-            let place = client::Place { namespace: traffic.phones(), folder: &folder, clock };
-            client::run(command, programs.port(), &place, watch)?
+            let trust = trust.unwrap_or_default();
+            let namespace = traffic.phones();
+            let place = client::Place { namespace, folder: &folder, clock, trust };
+            client::run(client, cell, &place, watch)?
         }
         None => {
             let mut records = ends.drive(&Start { origin: clock.origin(), trust }, watch)?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use trackbed_programs::find_executable;
+use trackbed_programs::{Client, Does, find_executable};
 
 use crate::scenario::{Cell, Plan};
 
@@ -28,10 +28,34 @@ fn of_cell(cell: &Cell) -> Vec<String> {
         problems.extend(site.map(|why| format!("{} as the server: {why}", server.name())));
     }
     if let Some(client) = &programs.client {
-        let found = find_executable(&[client.words.program()], None);
-        problems.extend(found.err().map(|missing| missing.to_string()));
-        if cell.workload.phones() > 1 {
-            problems.push("a client-command is one client: write phones = 1".to_owned());
+        problems.extend(of_client(&client.program, cell));
+    }
+    problems
+}
+
+fn of_client(client: &Client, cell: &Cell) -> Vec<String> {
+    let mut problems = Vec::new();
+    let name = client.name();
+    let protocol = cell.endpoint.protocol.name();
+    match find_executable(&client.executables(), client.package()) {
+        Ok(executable) => problems.extend(client.check(&executable, protocol).err()),
+        Err(missing) => problems.push(missing.to_string()),
+    }
+    if cell.workload.phones() > 1 {
+        problems.push(format!("{name} is one client: write phones = 1"));
+    }
+    let site = cell.workload.site();
+    let has_files = || site.as_ref().is_ok_and(|site| site.objects().next().is_some());
+    match client.does() {
+        Does::AsTold => {}
+        Does::FetchesFiles if has_files() => {}
+        Does::FetchesFiles => problems.push(format!(
+            "{name} fetches files, and this workload has none: write kind = \"page\", or kind = \
+             \"bulk\" with direction = \"download\""
+        )),
+        Does::LoadsPage if has_files() => {}
+        Does::LoadsPage => {
+            problems.push(format!("{name} loads web pages: write kind = \"page\""));
         }
     }
     problems

@@ -8,6 +8,7 @@ pub fn package_of(executable: &str) -> Option<&'static str> {
 
 const PACKAGES: &[(&str, &[&str])] = &[
     ("curl", &["curl"]),
+    ("chromium", &["chromium"]),
     ("nghttp2-client", &["h2load", "nghttp"]),
     ("mosquitto-clients", &["mosquitto_pub", "mosquitto_sub", "mosquitto_rr"]),
     ("libcoap3-bin", &["coap-client", "coap-client-openssl", "coap-client-gnutls", "coap-server"]),

@@ -1,0 +1,85 @@
+//! A channel to a program that runs: what it reads as descriptor 3 and writes as descriptor 4.
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::PathBuf;
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat};
+
+use crate::error::ProgramError;
+use crate::folder::Folder;
+
+/// Our ends of two named pipes.
+#[derive(Debug)]
+pub struct Channel {
+    /// What the program is told; what it has not read yet waits in the kernel.
+    commands: File,
+    messages: File,
+    paths: [PathBuf; 2],
+}
+
+impl Channel {
+    /// A new one, whose pipes are in `folder`.
+    ///
+    /// # Errors
+    /// If they cannot be made.
+    pub(crate) fn new(folder: &Folder) -> Result<Channel, ProgramError> {
+        let paths = ["commands", "messages"].map(|name| folder.path().join(name));
+        let make = |path: &PathBuf| {
+            mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
+            // Open both ways, a pipe waits for nobody at the other end (fifo(7)).
+            OpenOptions::new().read(true).write(true).custom_flags(NONBLOCKING).open(path)
+        };
+        let open = |path: &PathBuf| make(path).map_err(|why| ProgramError::File(path.clone(), why));
+        let (commands, messages) = (open(&paths[0])?, open(&paths[1])?);
+        Ok(Channel { commands, messages, paths })
+    }
+
+    /// The command line that starts `command` with the other ends.
+    pub(crate) fn enclose(&self, command: Vec<OsString>) -> Vec<OsString> {
+        let [commands, messages] = self.paths.clone().map(OsString::from);
+        let shell = ["/bin/sh", "-c", REDIRECT, "sh"].map(OsString::from);
+        shell.into_iter().chain([commands, messages]).chain(command).collect()
+    }
+
+    /// What the program has written and was not read yet; empty if there is nothing.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn read(&mut self) -> io::Result<Vec<u8>> {
+        let mut all = Vec::new();
+        let mut piece = [0; 16 << 10];
+        loop {
+            match self.messages.read(&mut piece) {
+                Ok(0) => return Ok(all),
+                Ok(len) => all.extend_from_slice(&piece[..len]),
+                Err(why) if why.kind() == io::ErrorKind::WouldBlock => return Ok(all),
+                Err(why) if why.kind() == io::ErrorKind::Interrupted => {}
+                Err(why) => return Err(why),
+            }
+        }
+    }
+
+    /// Writes what the program is to read.
+    ///
+    /// # Errors
+    /// If it has not read what was written before, 64 kB at the most, or cannot be reached.
+    pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.commands.write_all(bytes)
+    }
+}
+
+/// Becomes readable when the program has written something.
+impl AsFd for Channel {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.messages.as_fd()
+    }
+}
+
+/// The first two words after the shell's name are the pipes.
+const REDIRECT: &str = "exec 3<\"$1\" 4>\"$2\"; shift 2; exec \"$@\"";
+
+const NONBLOCKING: i32 = OFlags::NONBLOCK.bits().cast_signed();

@@ -1,0 +1,151 @@
+//! Chromium: it loads a page as its users see it, without a screen.
+//!
+//! It is started with a profile of its own, is led to the page by the DevTools protocol when it has
+//! come to rest, and is asked for what it has measured itself.
+
+mod devtools;
+
+use std::ffi::OsString;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use sha2::{Digest as _, Sha256};
+use webpki::EndEntityCert;
+
+use self::devtools::Conversation;
+use super::{ClientProgram, Does, Session, Visit};
+use crate::error::ProgramError;
+use crate::program::{Launch, Listens};
+
+/// The entry of the registry.
+pub(super) struct Chromium;
+
+impl ClientProgram for Chromium {
+    fn name(&self) -> &str {
+        "chromium"
+    }
+
+    fn summary(&self) -> &str {
+        "Chromium without a screen; it loads the page of the workload, and tells its own times"
+    }
+
+    fn package(&self) -> Option<&'static str> {
+        Some("chromium")
+    }
+
+    fn executables(&self) -> Vec<&str> {
+        vec!["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
+    }
+
+    fn speaks(&self) -> &'static [&'static str] {
+        &["http1", "http2", "http3"]
+    }
+
+    fn does(&self) -> Does {
+        Does::LoadsPage
+    }
+
+    fn prepare(&self, visit: &Visit<'_>) -> Result<Launch, ProgramError> {
+        let Visit { folder, address, port, name, .. } = visit;
+        let mut arguments: Vec<OsString> = FLAGS.iter().map(OsString::from).collect();
+        let mut profile = OsString::from("--user-data-dir=");
+        profile.push(folder.join("profile"));
+        arguments.push(profile);
+        arguments
+            .push(format!("--ignore-certificate-errors-spki-list={}", pin(visit.trust)?).into());
+        // Nothing else has an address: what it does on its own accord stays off the link.
+        let rules = format!("--host-resolver-rules=MAP {name} {address}, MAP * ~NOTFOUND");
+        arguments.push(rules.into());
+        if visit.protocol == "http3" {
+            arguments.push(format!("--origin-to-force-quic-on={name}:{port}").into());
+        }
+        arguments.push(BLANK.into());
+        let home = ["HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"];
+        Ok(Launch {
+            arguments,
+            environment: home.map(|name| (name.into(), visit.folder.into())).into(),
+            files: Vec::new(),
+            listens: Listens { transport: None, port: *port },
+        })
+    }
+
+    fn session(&self, visit: &Visit<'_>) -> Option<Box<dyn Session>> {
+        let page = visit.wanted.first().map_or("/", |page| &page.path);
+        Some(Box::new(Conversation::about(visit.url(page))))
+    }
+
+    fn has_channel(&self) -> bool {
+        true
+    }
+}
+
+/// The name under which it knows a key: the digest of its `SubjectPublicKeyInfo` (RFC 7469 section
+/// 2.4).
+fn pin(certificate: &[u8]) -> Result<String, ProgramError> {
+    let certificate = certificate.into();
+    let read = EndEntityCert::try_from(&certificate);
+    let read = read.map_err(|why| ProgramError::Certificate(why.to_string()))?;
+    Ok(BASE64_STANDARD.encode(Sha256::digest(read.subject_public_key_info())))
+}
+
+const BLANK: &str = "about:blank";
+
+const FLAGS: &[&str] = &[
+    "--headless=new",
+    "--remote-debugging-pipe",
+    // All that it shows is ours, and its sandbox does not start for root or within a namespace.
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-domain-reliability",
+    "--disable-extensions",
+    "--disable-sync",
+    "--disable-crash-reporter",
+    "--disable-breakpad",
+    "--metrics-recording-only",
+    "--no-pings",
+    "--password-store=basic",
+    "--log-level=3",
+];
+
+#[cfg(test)]
+mod tests {
+    use rcgen::PublicKeyData as _;
+
+    use super::super::Wanted;
+    use super::super::visit::tests::visit;
+    use super::*;
+    use crate::certificate::Certificate;
+
+    #[test]
+    fn it_is_told_the_key_the_address_and_the_protocol() {
+        let certificate = Certificate::for_names(["server.test".to_owned()]).unwrap();
+        let wanted = [Wanted { path: "/page".to_owned(), bytes: 1 }];
+        let arguments = |protocol| {
+            let visit = Visit { trust: certificate.as_der(), ..visit(protocol, &wanted) };
+            let launch = Chromium.prepare(&visit).unwrap();
+            let words: Vec<_> =
+                launch.arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+            words.join(" ")
+        };
+        let key = pem::parse(certificate.key_pem()).unwrap();
+        let key = rcgen::KeyPair::try_from(key.contents()).unwrap();
+        let pin = BASE64_STANDARD.encode(Sha256::digest(key.subject_public_key_info()));
+        let http2 = arguments("http2");
+        assert!(http2.contains(&format!("spki-list={pin} ")), "{http2}");
+        assert!(http2.contains("MAP server.test 10.0.0.1, MAP * ~NOTFOUND"), "{http2}");
+        assert!(http2.contains("--user-data-dir=/some/folder/profile"), "{http2}");
+        assert!(!http2.contains("quic") && arguments("http3").contains("quic-on=server.test:443"));
+    }
+
+    #[test]
+    fn a_certificate_that_is_none_is_told() {
+        let visit = Visit { trust: b"nonsense", ..visit("http2", &[]) };
+        assert!(matches!(Chromium.prepare(&visit), Err(ProgramError::Certificate(_))));
+    }
+}

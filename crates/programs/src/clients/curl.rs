@@ -1,0 +1,212 @@
+//! curl: it fetches the files of a site one after the other, on one connection where it can.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::{ClientProgram, Does, Fetched, Session, Visit, Visited};
+use crate::error::ProgramError;
+use crate::program::{Launch, Listens};
+
+/// The entry of the registry.
+pub(super) struct Curl;
+
+impl ClientProgram for Curl {
+    fn name(&self) -> &str {
+        "curl"
+    }
+
+    fn summary(&self) -> &str {
+        "curl; it fetches the files of the workload one after the other, on one connection"
+    }
+
+    fn package(&self) -> Option<&'static str> {
+        Some("curl")
+    }
+
+    fn executables(&self) -> Vec<&str> {
+        vec!["curl"]
+    }
+
+    fn speaks(&self) -> &'static [&'static str] {
+        &["http1", "http2", "http3"]
+    }
+
+    fn does(&self) -> Does {
+        Does::FetchesFiles
+    }
+
+    /// HTTP/3 is built into some.
+    fn check(&self, executable: &Path, protocol: &str) -> Result<(), String> {
+        let feature = match protocol {
+            "http2" => "HTTP2",
+            "http3" => "HTTP3",
+            _ => return Ok(()),
+        };
+        let asked = Command::new(executable).arg("--version").stdin(Stdio::null()).output();
+        let said = asked.map_err(|why| format!("{} does not run: {why}", executable.display()))?;
+        let said = String::from_utf8_lossy(&said.stdout);
+        let features = said.lines().find_map(|line| line.strip_prefix("Features:"));
+        if features.unwrap_or_default().split_whitespace().any(|found| found == feature) {
+            return Ok(());
+        }
+        Err(format!(
+            "{} was built without {feature}\n  help: put one with it first in PATH \
+             (curl --version names it), or write client = \"chromium\"",
+            executable.display()
+        ))
+    }
+
+    fn prepare(&self, visit: &Visit<'_>) -> Result<Launch, ProgramError> {
+        let version = match visit.protocol {
+            "http1" => "--http1.1",
+            "http3" => "--http3-only",
+            _ => "--http2",
+        };
+        let Visit { address, port, name, .. } = visit;
+        let mut arguments: Vec<OsString> = vec![
+            // Whatever a user's .curlrc says comes after this, and is not read.
+            "--disable".into(),
+            version.into(),
+            "--silent".into(),
+            "--show-error".into(),
+            "--noproxy".into(),
+            "*".into(),
+            "--resolve".into(),
+            format!("{name}:{port}:{address}").into(),
+            "--cacert".into(),
+            visit.certificate.clone().into(),
+            "--write-out".into(),
+            "%{json}\n".into(),
+        ];
+        for wanted in visit.wanted {
+            let output = ["--output", "/dev/null"].map(OsString::from);
+            arguments.extend(output);
+            arguments.push(visit.url(&wanted.path).into());
+        }
+        Ok(Launch {
+            arguments,
+            environment: Vec::new(),
+            files: Vec::new(),
+            listens: Listens { transport: None, port: visit.port },
+        })
+    }
+
+    fn session(&self, visit: &Visit<'_>) -> Option<Box<dyn Session>> {
+        let paths = visit.wanted.iter().map(|wanted| wanted.path.clone()).collect();
+        Some(Box::new(Report { paths, said: Vec::new() }))
+    }
+}
+
+/// What it writes after each file.
+struct Report {
+    paths: Vec<String>,
+    said: Vec<u8>,
+}
+
+/// A line of it (curl(1), `--write-out`): times are seconds from the beginning of this transfer.
+#[derive(Deserialize)]
+struct Transfer {
+    /// Which of the URLs.
+    urlnum: usize,
+    response_code: u16,
+    http_version: String,
+    size_download: u64,
+    time_pretransfer: f64,
+    time_starttransfer: f64,
+    time_total: f64,
+}
+
+impl Session for Report {
+    fn say(&mut self) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn hear(&mut self, bytes: &[u8]) -> Result<(), String> {
+        self.said.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// A transfer begins when the one before has ended.
+    fn finish(self: Box<Self>) -> Result<Visited, String> {
+        let mut fetched = Vec::new();
+        let mut begin = 0.0;
+        for line in self.said.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            let transfer: Transfer = serde_json::from_slice(line)
+                .map_err(|why| format!("curl's report is not understood: {why}"))?;
+            let path = self.paths.get(transfer.urlnum).cloned();
+            let at = |seconds: f64| {
+                Duration::try_from_secs_f64(begin + seconds)
+                    .map_err(|why| format!("curl reports a time that makes no sense: {why}"))
+            };
+            fetched.push(Fetched {
+                path: path.ok_or("curl reports a transfer that it was not asked for")?,
+                protocol: protocol(&transfer.http_version),
+                status: transfer.response_code,
+                bytes: transfer.size_download,
+                requested: at(transfer.time_pretransfer)?,
+                first_byte: at(transfer.time_starttransfer)?,
+                done: at(transfer.time_total)?,
+            });
+            begin += transfer.time_total;
+        }
+        Ok(Visited { begin: None, fetched, page: None })
+    }
+}
+
+fn protocol(version: &str) -> String {
+    match version {
+        "1.1" => "http1".to_owned(),
+        "2" => "http2".to_owned(),
+        "3" => "http3".to_owned(),
+        other => format!("HTTP/{other}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Wanted;
+    use super::super::visit::tests::visit;
+    use super::*;
+
+    #[test]
+    fn its_report_becomes_times_from_the_beginning() {
+        let wanted = ["/a", "/b"].map(|path| Wanted { path: path.to_owned(), bytes: 5 });
+        let visit = visit("http2", &wanted);
+        let launch = Curl.prepare(&visit).unwrap();
+        let words: Vec<_> = launch.arguments.iter().map(|word| word.to_string_lossy()).collect();
+        let words = words.join(" ");
+        assert!(words.contains("--http2 ") && words.contains("server.test:443:10.0.0.1"));
+        assert!(words.contains("https://server.test:443/a ") && words.ends_with("/b"), "{words}");
+        let mut report = Curl.session(&visit).unwrap();
+        let line = |number, pretransfer, start, total| {
+            format!(
+                "{{\"urlnum\":{number},\"response_code\":200,\"http_version\":\"2\",\
+                 \"size_download\":5,\"time_pretransfer\":{pretransfer},\
+                 \"time_starttransfer\":{start},\"time_total\":{total},\"more\":null}}\n"
+            )
+        };
+        let said = line(0, 0.4, 0.6, 0.75) + &line(1, 0.0, 0.25, 0.5);
+        let (front, behind) = said.split_at(100);
+        report.hear(front.as_bytes()).unwrap();
+        report.hear(behind.as_bytes()).unwrap();
+        assert_eq!(report.say(), None);
+        let visited = visit.judge(report.finish().unwrap()).unwrap();
+        let millis = |at: fn(&Fetched) -> Duration| {
+            visited.fetched.iter().map(|f| at(f).as_millis()).collect::<Vec<_>>()
+        };
+        assert_eq!(millis(|f| f.requested), [400, 750]);
+        assert_eq!(millis(|f| f.first_byte), [600, 1_000]);
+        assert_eq!(millis(|f| f.done), [750, 1_250]);
+    }
+
+    #[test]
+    fn nonsense_is_told() {
+        let mut report = Curl.session(&visit("http1", &[])).unwrap();
+        report.hear(b"curl: it went wrong\n").unwrap();
+        assert!(report.finish().unwrap_err().contains("not understood"));
+    }
+}

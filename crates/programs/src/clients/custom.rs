@@ -1,0 +1,73 @@
+//! A client that a user starts by a command of their own.
+
+use std::path::Path;
+
+use super::{ClientProgram, Does, Session, Visit};
+use crate::command::{CommandError, Words};
+use crate::error::ProgramError;
+use crate::program::{Launch, Listens};
+
+/// A command line. Nothing is known of what it does; its exit status says whether it went well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CustomClient(Words);
+
+impl CustomClient {
+    /// What stands for something in the command of a client.
+    pub const PLACEHOLDERS: &'static [&'static str] =
+        &["address", "port", "name", "certificate", "directory"];
+
+    /// The client that `text` starts.
+    ///
+    /// # Errors
+    /// If `text` is no command line.
+    pub fn new(text: &str) -> Result<CustomClient, CommandError> {
+        Ok(CustomClient(Words::parse(text, CustomClient::PLACEHOLDERS)?))
+    }
+}
+
+impl ClientProgram for CustomClient {
+    fn name(&self) -> &str {
+        let program = self.0.program();
+        Path::new(program).file_name().and_then(|name| name.to_str()).unwrap_or(program)
+    }
+
+    fn summary(&self) -> &str {
+        "a command of the user's own"
+    }
+
+    fn package(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn executables(&self) -> Vec<&str> {
+        vec![self.0.program()]
+    }
+
+    fn speaks(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn does(&self) -> Does {
+        Does::AsTold
+    }
+
+    fn prepare(&self, visit: &Visit<'_>) -> Result<Launch, ProgramError> {
+        let values = [
+            ("address", visit.address.to_string()),
+            ("port", visit.port.to_string()),
+            ("name", visit.name.to_owned()),
+            ("certificate", visit.certificate.display().to_string()),
+            ("directory", visit.folder.display().to_string()),
+        ];
+        Ok(Launch {
+            arguments: self.0.arguments(&values),
+            environment: Vec::new(),
+            files: Vec::new(),
+            listens: Listens { transport: None, port: visit.port },
+        })
+    }
+
+    fn session(&self, _: &Visit<'_>) -> Option<Box<dyn Session>> {
+        None
+    }
+}
