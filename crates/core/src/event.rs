@@ -141,6 +141,11 @@ pub enum Event {
         /// Its place on the page.
         object: u32,
     },
+    /// A browser that is not ours has shown something of a page for the first time.
+    PagePainted {
+        /// Which client.
+        phone: u32,
+    },
     /// Every object of a page is ready.
     PageLoaded {
         /// Which client.

@@ -96,6 +96,7 @@ fn configure(setup: &Setup<'_>) -> String {
          access_log off;\n\
          log_not_found off;\n\
          {temporary}\
+         types {{ text/html html; text/css css; text/javascript js; image/gif gif; }}\n\
          default_type application/octet-stream;\n\
          sendfile on;\n\
          client_max_body_size 0;\n\

@@ -62,6 +62,11 @@ pub trait Prepared: Send + Sync {
     /// If the workload needs our own server; the reason says why.
     fn site(&self) -> Result<Site, String>;
 
+    /// The page that the clients load, if that is what they do: its objects, the document first.
+    fn page(&self) -> Option<Vec<PageObject>> {
+        None
+    }
+
     /// How the run proceeds if it is a strict sequence of round trips, else `None`.
     fn expectation(&self) -> Option<Expectation>;
 }
@@ -88,6 +93,19 @@ pub struct SiteFile {
     pub path: String,
     /// Writes its content.
     pub content: Arc<WriteContent>,
+}
+
+/// An object of a web page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageObject {
+    /// Its path in a URL, which begins with a slash.
+    pub path: String,
+    /// What it is: html, css, js, image, font or other.
+    pub kind: &'static str,
+    /// The bytes of its content.
+    pub bytes: u64,
+    /// Nothing is painted before it is there.
+    pub blocking: bool,
 }
 
 /// What writes the content of a file.

@@ -19,7 +19,8 @@ mod phone;
 mod warm_up;
 
 pub use contract::{
-    Expectation, Patience, Prepared, Site, SiteFile, Stage, Workload, WorkloadError, WriteContent,
+    Expectation, PageObject, Patience, Prepared, Site, SiteFile, Stage, Workload, WorkloadError,
+    WriteContent,
 };
 
 /// Every workload, in the order of lists. A new one is a file or folder of its own and a line

@@ -91,6 +91,22 @@ impl Ends {
         }
     }
 
+    /// Whether the ends go on without having anything to say.
+    ///
+    /// # Errors
+    /// If one has failed or is gone.
+    pub fn check(&mut self) -> Result<(), String> {
+        while let Ok((role, heard)) = self.reports.try_recv() {
+            match heard {
+                Heard::Report(Report::Alive) => {}
+                Heard::Report(Report::Failed(why)) => return Err(why),
+                Heard::Report(_) => return Err(out_of_turn(role)),
+                Heard::Gone(why) => return Err(self.told(role).obituary(&why)),
+            }
+        }
+        Ok(())
+    }
+
     /// What is said next, other than that an end is alive. Silence for too long is an error: an
     /// end that was stopped, or does not get a processor, will not do its work.
     fn next(

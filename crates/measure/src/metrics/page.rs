@@ -26,8 +26,9 @@ pub(super) const FIRST_PAINT_MS: Metric = Metric {
     name: "first_paint_ms",
     help: "when a browser could first paint a page: from the start of the measured part until the \
            document and all that blocks painting (style sheets, and scripts unless they are \
-           declared not to) have arrived and were parsed or executed",
-    compute: |records| each(records, first_paint),
+           declared not to) have arrived and were parsed or executed; with a browser of others when \
+           it did",
+    compute: |records| each(records, |page| page.painted.or_else(|| first_paint(page))),
 };
 
 pub(super) const OBJECTS_COUNT: Metric = Metric {
@@ -44,7 +45,8 @@ pub(super) const CONNECTIONS_COUNT: Metric = Metric {
     help: "connections that a phone opened to load a page, those that came too late to be used \
            included",
     compute: |records| {
-        let pages = pages(records).into_values();
+        // Clients that are not ours do not tell.
+        let pages = pages(records).into_values().filter(|page| page.connections > 0);
         pages.map(|page| f64::from(page.connections)).collect()
     },
 };
@@ -77,6 +79,7 @@ const DOCUMENT: u32 = 0;
 struct Page {
     objects: BTreeMap<u32, Object>,
     connections: u32,
+    painted: Option<Time>,
     loaded: Option<Time>,
 }
 
@@ -121,6 +124,7 @@ fn pages(records: &[Record]) -> BTreeMap<u32, Page> {
             Event::ObjectReady { phone, object: number } => {
                 object(*phone, *number, &|object| object.ready = at);
             }
+            Event::PagePainted { phone } => pages.entry(*phone).or_default().painted = at,
             Event::PageLoaded { phone } => pages.entry(*phone).or_default().loaded = at,
             _ => {}
         }

@@ -147,6 +147,7 @@ impl Session for Report {
                 protocol: protocol(&transfer.http_version),
                 status: transfer.response_code,
                 bytes: transfer.size_download,
+                found: at(0.0)?,
                 requested: at(transfer.time_pretransfer)?,
                 first_byte: at(transfer.time_starttransfer)?,
                 done: at(transfer.time_total)?,

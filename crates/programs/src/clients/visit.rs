@@ -41,7 +41,7 @@ pub struct Wanted {
 pub struct Visited {
     /// When it began, on `CLOCK_MONOTONIC`, if it says so; else that was when it was started.
     pub begin: Option<Time>,
-    /// What it has fetched, in the order in which it asked.
+    /// What it has fetched, in the order in which it came upon it.
     pub fetched: Vec<Fetched>,
     /// What became of a page.
     pub page: Option<PageTimes>,
@@ -59,7 +59,9 @@ pub struct Fetched {
     pub status: u16,
     /// Bytes of content.
     pub bytes: u64,
-    /// When it was asked for.
+    /// When the client knew that it wanted it.
+    pub found: Duration,
+    /// When it was asked for, on a connection that was ready.
     pub requested: Duration,
     /// When the response began.
     pub first_byte: Duration,
@@ -77,6 +79,14 @@ pub struct PageTimes {
     pub loaded: Duration,
 }
 
+impl Visited {
+    /// How long it took: until the page was loaded, or else the last object was there.
+    pub fn took(&self) -> Duration {
+        let done = self.fetched.iter().map(|fetched| fetched.done).max().unwrap_or_default();
+        self.page.map_or(done, |page| page.loaded)
+    }
+}
+
 impl Visit<'_> {
     /// The URL of `path`.
     pub fn url(&self, path: &str) -> String {
@@ -90,7 +100,8 @@ impl Visit<'_> {
     pub fn judge(&self, mut visited: Visited) -> Result<Visited, String> {
         for Wanted { path, bytes } in self.wanted {
             let found = visited.fetched.iter().find(|fetched| fetched.path == *path);
-            let found = found.ok_or_else(|| format!("{path} was not fetched"))?;
+            let found =
+                found.ok_or_else(|| format!("{path} was not fetched: nothing led to it"))?;
             let Fetched { status, protocol, bytes: arrived, .. } = found;
             if !(200..300).contains(status) {
                 return Err(match status {
@@ -147,6 +158,7 @@ pub(super) mod tests {
             protocol: "http2".to_owned(),
             status: 200,
             bytes: 3,
+            found: Duration::ZERO,
             requested: Duration::ZERO,
             first_byte: Duration::from_millis(1),
             done: Duration::from_millis(2),

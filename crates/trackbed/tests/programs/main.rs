@@ -2,6 +2,7 @@
 //! not allow namespaces, or a program is missing, these tests say so and pass; with `CI=true` a
 //! missing program is a failure.
 
+mod browsers;
 mod clients;
 mod http;
 mod support;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 /// A folder of the test's own, gone when it ends.
@@ -17,7 +18,8 @@ impl Scratch {
         if !is_allowed() || !programs.iter().all(|program| is_there(program)) {
             return None;
         }
-        let name = format!("trackbed-test-programs-{name}-{}", std::process::id());
+        // Browsers make sockets in it, whose paths have 107 bytes at the most (unix(7)).
+        let name = format!("tb-{name}-{}", std::process::id());
         let path = std::env::temp_dir().join(name);
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(path.join("tmp")).unwrap();
@@ -120,6 +122,17 @@ pub fn is_alive(pid: u32) -> bool {
         .is_ok_and(|stat| !stat.rsplit_once(')').is_some_and(|(_, rest)| rest.starts_with(" Z")))
 }
 
+/// The words with which a process was started.
+pub fn command_line(pid: u32) -> String {
+    let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&words).replace('\0', " ")
+}
+
+pub fn kill(pid: u32) {
+    let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    kill_process(pid, Signal::KILL).unwrap();
+}
+
 pub fn eventually<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
     for _ in 0..10_000 {
         if let Some(found) = look() {
@@ -150,9 +163,13 @@ fn is_allowed() -> bool {
 }
 
 fn is_there(program: &str) -> bool {
-    let known = trackbed_programs::find(program);
-    let names = known.map_or_else(|| vec![program], |program| program.executables());
-    let package = known.and_then(|program| program.package());
+    let server = trackbed_programs::find(program);
+    let client = trackbed_programs::clients::find(program);
+    let names = server.map(|server| server.executables());
+    let names = names.or_else(|| client.map(|client| client.executables()));
+    let names = names.unwrap_or_else(|| vec![program]);
+    let package = server.and_then(|server| server.package());
+    let package = package.or_else(|| client.and_then(|client| client.package()));
     match trackbed_programs::find_executable(&names, package) {
         Ok(_) => true,
         Err(missing) => {

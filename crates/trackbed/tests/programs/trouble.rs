@@ -2,20 +2,13 @@
 
 use std::process::Stdio;
 
-use rustix::process::{Pid, Signal, kill_process};
-
-use super::support::{Ended, Scratch, descendants, eventually, is_alive, trackbed};
+use super::support::{Ended, Scratch, descendants, eventually, is_alive, kill, trackbed};
 
 fn scenario(ends: &str) -> String {
     format!(
         "protocol = \"http2\"\n{ends}\nruns = 2\n[link]\ndelay = \"100 ms\"\n\
          [workload]\nkind = \"messages\"\n"
     )
-}
-
-fn kill(pid: u32) {
-    let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
-    kill_process(pid, Signal::KILL).unwrap();
 }
 
 #[test]

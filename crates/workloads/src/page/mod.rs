@@ -24,7 +24,9 @@ use trackbed_core::parameter::Kind;
 use trackbed_core::{Arguments, EventLog, Parameter};
 use trackbed_protocols::Service;
 
-use crate::contract::{Expectation, Prepared, Site, SiteFile, Stage, Workload, WorkloadError};
+use crate::contract::{
+    Expectation, PageObject, Prepared, Site, SiteFile, Stage, Workload, WorkloadError,
+};
 use crate::warm_up::{self, WithWarmUp};
 use content::Content;
 use service::PageService;
@@ -129,6 +131,16 @@ impl Prepared for Pages {
         };
         let objects = (0..page.objects().len()).map(file);
         Ok(Site { files: [warm_up::site_file()].into_iter().chain(objects).collect() })
+    }
+
+    fn page(&self) -> Option<Vec<PageObject>> {
+        let objects = self.0.page.objects().iter().map(|object| PageObject {
+            path: object.path.clone(),
+            kind: object.kind.name(),
+            bytes: object.bytes,
+            blocking: object.blocking,
+        });
+        Some(objects.collect())
     }
 
     /// How long an object takes depends on windows and rates, not on round trips alone.

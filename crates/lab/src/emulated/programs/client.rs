@@ -15,6 +15,7 @@ use trackbed_programs::{
     find_executable,
 };
 use trackbed_protocols::SERVER_NAME;
+use trackbed_workloads::PageObject;
 
 use super::visited;
 use crate::scenario::{Cell, ForeignClient};
@@ -63,7 +64,8 @@ pub(super) fn run(
         }
         None => None,
     };
-    Ok(records(&account, visited.as_ref(), place.clock))
+    let page = cell.workload.page();
+    Ok(records(&account, visited.as_ref(), page.as_deref().unwrap_or_default(), place.clock))
 }
 
 /// What the workload has for clients of others, with its size.
@@ -160,7 +162,12 @@ fn converse(channel: &mut Channel, session: &mut dyn Session) -> Result<(), Stri
     Ok(())
 }
 
-fn records(account: &Account, visited: Option<&Visited>, clock: Clock) -> Vec<Record> {
+fn records(
+    account: &Account,
+    visited: Option<&Visited>,
+    page: &[PageObject],
+    clock: Clock,
+) -> Vec<Record> {
     let at =
         |monotonic: Time| Time::from_nanos(monotonic.as_nanos().saturating_sub(clock.origin()));
     let Usage { processor, memory_bytes } = account.usage;
@@ -168,14 +175,16 @@ fn records(account: &Account, visited: Option<&Visited>, clock: Clock) -> Vec<Re
         at: at(account.end),
         event: super::used(End::Client, Used { processor, memory_bytes }),
     };
-    let begin = at(visited.and_then(|visited| visited.begin).unwrap_or(account.begin));
-    let mut records = match visited {
-        Some(visited) => visited::records(begin, visited),
-        None => vec![Record { at: begin, event: Event::Started }],
+    let (begin, end) = match visited {
+        Some(visited) => {
+            let begin = at(visited.begin.unwrap_or(account.begin));
+            (begin, begin + visited.took())
+        }
+        None => (at(account.begin), at(account.end)),
     };
-    let end = match visited {
-        Some(_) => records.iter().map(|record| record.at).max().unwrap_or(begin),
-        None => at(account.end),
+    let mut records = match visited {
+        Some(visited) => visited::records(begin, visited, page),
+        None => vec![Record { at: begin, event: Event::Started }],
     };
     records.push(Record { at: end, event: Event::Completed { phone: 0 } });
     records.push(Record { at: end, event: Event::Finished });

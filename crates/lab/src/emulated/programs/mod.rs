@@ -18,6 +18,7 @@ use super::conversation::{Job, Role, Start};
 use super::ground::{Closed, Ground, INTERFACE};
 use super::process::Ends;
 use crate::scenario::Cell;
+use server::Server;
 
 pub(super) use requirements::check;
 pub(super) use verdict::judge;
@@ -52,10 +53,6 @@ pub(super) fn play(
         Some(server) => Some(server.trust.clone()),
         None => ends.serve(clock.origin())?,
     };
-    let watch = || match &mut server {
-        Some(server) => server.running.check().map_err(|why| why.to_string()),
-        None => Ok(()),
-    };
     let mut records = match &programs.client {
         Some(client) => {
             set_congestion(traffic.phones(), cell)?;
@@ -65,9 +62,14 @@ pub(super) fn play(
             let trust = trust.unwrap_or_default();
             let namespace = traffic.phones();
             let place = client::Place { namespace, folder: &folder, clock, trust };
+            let watch = || match &mut server {
+                Some(server) => server.check(),
+                None => ends.check(),
+            };
             client::run(client, cell, &place, watch)?
         }
         None => {
+            let watch = || server.as_mut().map_or(Ok(()), Server::check);
             let mut records = ends.drive(&Start { origin: clock.origin(), trust }, watch)?;
             // Half of the two ends' account would look like the whole.
             records.retain(|record| !matches!(record.event, Event::Transport { .. }));

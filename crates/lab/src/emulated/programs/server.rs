@@ -17,6 +17,13 @@ pub(super) struct Server {
     pub trust: Vec<u8>,
 }
 
+impl Server {
+    /// Whether it still runs.
+    pub fn check(&mut self) -> Result<(), String> {
+        self.running.check().map_err(|why| why.to_string())
+    }
+}
+
 /// Starts `program` with a certificate and a site, and returns when it listens.
 pub(super) fn start(
     program: &trackbed_programs::Server,

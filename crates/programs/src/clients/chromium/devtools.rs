@@ -277,6 +277,7 @@ struct Object {
     protocol: String,
     status: u16,
     bytes: u64,
+    found: f64,
     requested: f64,
     first: f64,
     done: f64,
@@ -299,13 +300,14 @@ fn visited(begin: Time, result: &Value) -> Result<Visited, String> {
             protocol: protocol_of_alpn(&object.protocol).to_owned(),
             status: object.status,
             bytes: object.bytes,
+            found: at(object.found)?,
             requested: at(object.requested)?,
             first_byte: at(object.first)?,
             done: at(object.done)?,
         })
     });
     let mut fetched = fetched.collect::<Result<Vec<_>, String>>()?;
-    fetched.sort_by_key(|fetched| fetched.requested);
+    fetched.sort_by_key(|fetched| fetched.found);
     let first_paint = times.paint.map(at).transpose()?;
     let page = Some(PageTimes { first_paint, loaded: at(times.loaded)? });
     Ok(Visited { begin: Some(begin), fetched, page })
@@ -323,8 +325,8 @@ const TIMES: &str = "limit => new Promise(done => {
     const [page] = performance.getEntriesByType('navigation');
     const tell = entry => ({
         url: entry.name, protocol: entry.nextHopProtocol, status: entry.responseStatus,
-        bytes: entry.encodedBodySize, requested: entry.startTime,
-        first: entry.responseStart, done: entry.responseEnd,
+        bytes: entry.encodedBodySize, found: entry.startTime,
+        requested: entry.requestStart, first: entry.responseStart, done: entry.responseEnd,
     });
     const look = left => {
         const [paint] = performance.getEntriesByType('paint');

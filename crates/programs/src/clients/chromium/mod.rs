@@ -56,14 +56,21 @@ impl ClientProgram for Chromium {
         // Nothing else has an address: what it does on its own accord stays off the link.
         let rules = format!("--host-resolver-rules=MAP {name} {address}, MAP * ~NOTFOUND");
         arguments.push(rules.into());
-        if visit.protocol == "http3" {
-            arguments.push(format!("--origin-to-force-quic-on={name}:{port}").into());
+        // A server may offer another version than the one that is to be spoken.
+        match visit.protocol {
+            "http1" => arguments.extend(["--disable-http2", "--disable-quic"].map(OsString::from)),
+            "http2" => arguments.push("--disable-quic".into()),
+            _ => arguments.push(format!("--origin-to-force-quic-on={name}:{port}").into()),
         }
         arguments.push(BLANK.into());
-        let home = ["HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"];
+        let mut places = vec!["HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"];
+        // What it leaves there when it is killed goes with the folder.
+        if folder.as_os_str().len() <= TEMPORARY_LEN_MAX {
+            places.push("TMPDIR");
+        }
         Ok(Launch {
             arguments,
-            environment: home.map(|name| (name.into(), visit.folder.into())).into(),
+            environment: places.into_iter().map(|name| (name.into(), folder.into())).collect(),
             files: Vec::new(),
             listens: Listens { transport: None, port: *port },
         })
@@ -89,6 +96,10 @@ fn pin(certificate: &[u8]) -> Result<String, ProgramError> {
 }
 
 const BLANK: &str = "about:blank";
+
+/// It puts a socket into a folder of its own below `TMPDIR`, and does not start if the socket's path
+/// is longer than 107 bytes (unix(7)).
+const TEMPORARY_LEN_MAX: usize = 107 - "/org.chromium.Chromium.XXXXXX/SingletonSocket".len();
 
 const FLAGS: &[&str] = &[
     "--headless=new",
@@ -140,7 +151,9 @@ mod tests {
         assert!(http2.contains(&format!("spki-list={pin} ")), "{http2}");
         assert!(http2.contains("MAP server.test 10.0.0.1, MAP * ~NOTFOUND"), "{http2}");
         assert!(http2.contains("--user-data-dir=/some/folder/profile"), "{http2}");
-        assert!(!http2.contains("quic") && arguments("http3").contains("quic-on=server.test:443"));
+        assert!(http2.contains("--disable-quic") && !http2.contains("--disable-http2"), "{http2}");
+        assert!(arguments("http1").contains("--disable-http2"));
+        assert!(arguments("http3").contains("quic-on=server.test:443"));
     }
 
     #[test]

@@ -50,11 +50,14 @@ fn answer_until(conversation: &mut Conversation, last: &str) {
 
 fn times(status: u16) -> Value {
     let objects = json!([
-        { "url": URL, "protocol": "h3", "status": 200, "bytes": 10, "requested": 0.0,
+        { "url": URL, "protocol": "h3", "status": 200, "bytes": 10, "found": 0.0,
+          "requested": 0.0,
           "first": 600.5, "done": 700.0 },
         { "url": "https://server.test/late.png", "protocol": "h3", "status": 200, "bytes": 30,
+          "found": 720.0,
           "requested": 720.0, "first": 930.0, "done": 940.0 },
         { "url": "https://server.test/a.css?x=1", "protocol": "h3", "status": status, "bytes": 20,
+          "found": 710.0,
           "requested": 710.0, "first": 910.0, "done": 911.0 },
     ]);
     let text = json!({ "loaded": 950.0, "paint": 912.0, "objects": objects }).to_string();

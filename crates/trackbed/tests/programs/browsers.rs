@@ -1,0 +1,162 @@
+//! curl and Chromium as clients by name: what they fetch, and what they tell of it.
+
+use std::process::Stdio;
+
+use super::support::{
+    Ended, Scratch, command_line, descendants, eventually, factor, is_alive, kill, metric, trackbed,
+};
+
+/// A page of eight objects, on a link whose round trip takes 40 ms.
+fn page(ends: &str) -> String {
+    format!(
+        "{ends}\nruns = 1\n[link]\nrate = \"50 Mbit/s\"\ndelay = \"20 ms\"\n[workload]\n\
+         kind = \"page\"\n"
+    )
+}
+
+/// How long the first byte takes at the least: TCP's handshake and that of TLS 1.3, or QUIC's, and
+/// the request.
+fn ttfb_min(protocol: &str) -> f64 {
+    if protocol == "http3" { 80.0 } else { 120.0 }
+}
+
+#[test]
+fn chromium_loads_our_page_with_all_its_objects_over_each_version_of_http() {
+    let text = page("protocol = [\"http1\", \"http2\", \"http3\"]\nclient = \"chromium\"");
+    let Some(scratch) = Scratch::new("chromium", &["chromium"], &text) else { return };
+    let cells = scratch.cells(&[]);
+    assert_eq!(cells.len(), 3);
+    for cell in &cells {
+        let ttfb = metric(cell, "ttfb_ms", "min");
+        assert!(ttfb >= ttfb_min(factor(cell, "protocol")), "{cell}");
+        // The style sheet is found in the document, and an image in the style sheet.
+        assert!(metric(cell, "plt_ms", "min") >= ttfb + 80.0, "{cell}");
+        assert!(metric(cell, "first_paint_ms", "min") >= ttfb + 40.0, "{cell}");
+        assert_eq!(metric(cell, "objects_count", "min"), 8.0, "{cell}");
+        assert_eq!(metric(cell, "completion_ms", "min"), metric(cell, "plt_ms", "min"), "{cell}");
+        // 472 kB at 50 Mbit/s take 75.5 ms.
+        assert!(metric(cell, "wire_bytes", "min") > 472_000.0, "{cell}");
+        assert!(metric(cell, "plt_ms", "min") >= 75.5, "{cell}");
+    }
+    assert!(scratch.left_over().is_empty(), "{:?}", scratch.left_over());
+}
+
+#[test]
+fn chromium_loads_the_page_from_the_servers_of_others() {
+    let text = page("protocol = \"http2\"\nserver = [\"nginx\", \"caddy\"]\nclient = \"chromium\"");
+    let programs = ["chromium", "nginx", "caddy"];
+    let Some(scratch) = Scratch::new("elsewhere", &programs, &text) else { return };
+    let http2 = scratch.cells(&[]);
+    let http3 = scratch.cells(&["--set", "protocol=http3", "--set", "server=caddy"]);
+    let http1 = scratch.cells(&["--set", "protocol=http1"]);
+    for cell in [http2, http3, http1].concat() {
+        assert!(metric(&cell, "ttfb_ms", "min") >= ttfb_min(factor(&cell, "protocol")), "{cell}");
+        assert_eq!(metric(&cell, "objects_count", "min"), 8.0, "{cell}");
+    }
+}
+
+/// Eight round trips one after the other, on one connection.
+#[test]
+fn curl_fetches_the_objects_of_a_page_one_after_the_other() {
+    let text = page(
+        "protocol = [\"http1\", \"http2\"]\nserver = [\"trackbed\", \"nginx\"]\nclient = \"curl\"",
+    );
+    let Some(scratch) = Scratch::new("curl-page", &["curl", "nginx"], &text) else { return };
+    for cell in scratch.cells(&[]) {
+        assert!(metric(&cell, "completion_ms", "min") >= 120.0 + 7.0 * 40.0, "{cell}");
+        assert!(metric(&cell, "ttfb_ms", "min") >= 120.0, "{cell}");
+        assert_eq!(metric(&cell, "objects_count", "min"), 8.0, "{cell}");
+        assert!(cell["metrics"]["plt_ms"].is_null(), "it loads no page: {cell}");
+    }
+}
+
+/// A megabyte at 50 Mbit/s takes 160 ms.
+#[test]
+fn curl_downloads_and_says_what_it_cannot() {
+    let text = page("protocol = [\"http1\", \"http2\"]\nclient = \"curl\"");
+    let Some(scratch) = Scratch::new("curl-bulk", &["curl"], &text) else { return };
+    let bulk = ["--set", "workload.kind=bulk", "--set", "workload.size=1 MB"];
+    for cell in scratch.cells(&bulk) {
+        assert!(metric(&cell, "completion_ms", "min") >= 120.0 + 160.0, "{cell}");
+    }
+    for (words, message) in [
+        (&["--set", "workload.kind=messages"][..], "curl fetches files"),
+        (&["--set", "workload.phones=2"], "curl is one client: write phones = 1"),
+        (&["--set", "protocol=quic"], "curl speaks http1, http2, http3, not quic"),
+    ] {
+        let refused = scratch.run(words);
+        assert_eq!(refused.status, 2, "{}", refused.stderr);
+        assert!(refused.stderr.contains(message), "{}", refused.stderr);
+    }
+}
+
+#[test]
+fn a_browser_that_is_missing_or_has_no_page_is_told_before_anything_runs() {
+    let text = page("protocol = \"http2\"\nclient = \"chromium\"");
+    let Some(scratch) = Scratch::new("no-browser", &[], &text) else { return };
+    let output = scratch.command(&[]).env("PATH", "/nowhere").output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("apt install chromium"), "{said}");
+    let output = scratch.command(&["--set", "workload.kind=bulk"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("chromium loads web pages: write kind = \"page\""), "{said}");
+    let virtually = trackbed(&scratch.0).args(["run", "a.toml"]).output().unwrap();
+    let said = String::from_utf8_lossy(&virtually.stderr);
+    assert_eq!(virtually.status.code(), Some(2), "{said}");
+    assert!(said.contains("--substrate emulated"), "{said}");
+}
+
+/// On a round trip of a minute nothing is there in two seconds.
+#[test]
+fn a_browser_that_does_not_end_is_ended_and_leaves_nothing() {
+    let text = page("protocol = \"http2\"\nclient = \"chromium\"\nclient-timeout = \"2 s\"");
+    let Some(scratch) = Scratch::new("slow", &["chromium"], &text) else { return };
+    let ended = scratch.run(&["--set", "link.delay=30s"]);
+    assert_eq!(ended.status, 1, "{}", ended.stderr);
+    assert!(ended.stderr.contains("chromium has not ended within 2 s"), "{}", ended.stderr);
+    assert!(scratch.left_over().is_empty(), "{:?}", scratch.left_over());
+}
+
+/// Two runs; in the first, as soon as the browser shows a page, the process with the command line
+/// that `is_victim` takes is killed. The other run counts.
+fn interrupt(name: &str, is_victim: impl Fn(&str) -> bool) -> Option<String> {
+    let text = page("protocol = \"http2\"\nclient = \"chromium\"");
+    let scratch = Scratch::new(name, &["chromium"], &text)?;
+    let mut command = scratch.command(&["--runs", "2", "--set", "link.delay=300ms"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let root = child.id();
+    let lines = || descendants(root).into_iter().map(|(pid, _)| (pid, command_line(pid)));
+    let inside: Vec<(u32, String)> = eventually("the browser shows something", || {
+        let all: Vec<_> = lines().collect();
+        all.iter().any(|(_, line)| line.contains("--type=renderer")).then_some(all)
+    });
+    let victim = inside.iter().find(|(_, line)| is_victim(line));
+    kill(victim.unwrap_or_else(|| panic!("no victim in {inside:#?}")).0);
+    let ended = Ended::from(child.wait_with_output().unwrap());
+    assert_eq!(ended.status, 1, "{}", ended.stderr);
+    let cell = &ended.cells()[0];
+    assert_eq!((&cell["failed"], &cell["metrics"]["plt_ms"]["n"]), (&1.into(), &1.into()));
+    assert!(inside.iter().all(|(pid, _)| !is_alive(*pid)), "{inside:?}");
+    assert!(scratch.left_over().is_empty(), "{:?}", scratch.left_over());
+    Some(ended.stderr)
+}
+
+#[test]
+fn a_browser_that_crashes_fails_its_run_and_no_other() {
+    // The browser itself, neither what started it nor what it has started.
+    let is_browser = |line: &str| {
+        line.contains("--user-data-dir")
+            && !line.contains("--type=")
+            && !line.contains("@enclosure")
+    };
+    let Some(said) = interrupt("crash", is_browser) else { return };
+    assert!(said.contains("chromium ended (exit status: 137)"), "{said}");
+}
+
+#[test]
+fn a_server_of_ours_that_dies_fails_the_run_of_a_browser_and_no_other() {
+    let Some(said) = interrupt("server", |line| line.contains("@endpoint")) else { return };
+    assert!(said.contains("the server"), "{said}");
+}
