@@ -21,6 +21,7 @@ pub const TOOLS: &[Tool] = &[
     Tool { program: "mosquitto_pub", package: "mosquitto-clients" },
     Tool { program: "coap-server-openssl", package: "libcoap3-bin" },
     Tool { program: "curl", package: "curl" },
+    Tool { program: "chromium", package: "chromium" },
     Tool { program: "ss", package: "iproute2" },
 ];
 

@@ -103,6 +103,16 @@ fn programs(page: &mut String) {
         ]
     });
     table(page, ["name", "speaks", "Debian package", "port", "what it is"], rows);
+    page.push_str("\nClients of others, for `client` likewise.\n\n");
+    let rows = trackbed_programs::clients::registry().iter().map(|program| {
+        [
+            code(program.name()),
+            program.speaks().join(", "),
+            code(program.package().unwrap_or_default()),
+            program.summary().to_owned(),
+        ]
+    });
+    table(page, ["name", "speaks", "Debian package", "what it is"], rows);
 }
 
 /// The keys that stand in no table.

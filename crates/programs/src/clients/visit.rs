@@ -167,7 +167,7 @@ pub(super) mod tests {
         let judge = |fetched: &[Fetched]| {
             visit.judge(Visited { fetched: fetched.to_vec(), ..Visited::default() })
         };
-        assert_eq!(judge(&[good.clone(), icon]).unwrap().fetched, [good.clone()]);
+        assert_eq!(judge(&[good.clone(), icon]).unwrap().fetched, std::slice::from_ref(&good));
         for (bad, why) in [
             (vec![], "/a was not fetched"),
             (vec![Fetched { status: 404, ..good.clone() }], "status 404"),

@@ -121,15 +121,29 @@ fn models(is_wanted: impl Fn(&str) -> bool) -> Table {
 }
 
 fn programs() -> Table {
-    let titles = ["program", "speaks", "Debian package", "installed", "what it is"];
+    let titles = ["program", "end", "speaks", "Debian package", "installed", "what it is"];
     let mut table = Table::new(titles.map(|title| (title, Align::Left)));
+    let installed = |names: &[&str], package| {
+        let found = trackbed_programs::find_executable(names, package);
+        found.map_or_else(|_| "no".to_owned(), |path| path.display().to_string())
+    };
     for program in trackbed_programs::registry() {
-        let found = trackbed_programs::find_executable(&program.executables(), program.package());
         table.row([
             program.name().to_owned(),
+            "server".to_owned(),
             program.speaks().join(" "),
             program.package().unwrap_or("-").to_owned(),
-            found.map_or_else(|_| "no".to_owned(), |path| path.display().to_string()),
+            installed(&program.executables(), program.package()),
+            program.summary().to_owned(),
+        ]);
+    }
+    for program in trackbed_programs::clients::registry() {
+        table.row([
+            program.name().to_owned(),
+            "client".to_owned(),
+            program.speaks().join(" "),
+            program.package().unwrap_or("-").to_owned(),
+            installed(&program.executables(), program.package()),
             program.summary().to_owned(),
         ]);
     }
