@@ -66,6 +66,24 @@ fn two_programs_bring_their_own_protocol_and_workload() {
 }
 
 #[test]
+fn a_client_is_a_factor_too() {
+    let swept = "protocol = [\"http2\", \"quic\"]\nclient = [\"trackbed\", \"chromium\"]";
+    let plan = plan_with(&with_workload(swept), &[]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(
+        factors(&plan),
+        [
+            "protocol=http2 client=trackbed",
+            "protocol=http2 client=chromium",
+            "protocol=quic client=trackbed",
+        ]
+    );
+    let why = "left out 1 combination: chromium speaks http1, http2, http3, not quic";
+    assert_eq!(plan.notes, [why]);
+    let client = plan.cells[1].endpoint.programs.client.as_ref().unwrap();
+    assert_eq!((client.program.name(), client.timeout.as_secs()), ("chromium", 600));
+}
+
+#[test]
 fn what_a_program_cannot_be_held_to_is_refused() {
     for (ends, message) in [
         ("protocol = \"quic\"\nserver = \"nginx\"", "nginx speaks http1, http2, not quic"),
@@ -94,6 +112,11 @@ fn what_a_program_cannot_be_held_to_is_refused() {
             "protocol = \"http2\"\nclient-command = \"curl {adress}\"",
             "there is no {adress} here; there are {address} {port}",
         ),
+        (
+            "server = \"nginx\"\nclient = \"curl\"",
+            "curl has to be told what to speak: write protocol = \"http2\"",
+        ),
+        ("protocol = \"http2\"\nclient = \"chromum\"", "did you mean \"chromium\"?"),
         ("protocol = \"http2\"\nserver-command = \"say 'hello\"", "a ' is not closed"),
         ("protocol = \"http2\"\nserver = \"ngnix\"", "did you mean \"nginx\"?"),
     ] {
