@@ -83,3 +83,23 @@ impl AsFd for Channel {
 const REDIRECT: &str = "exec 3<\"$1\" 4>\"$2\"; shift 2; exec \"$@\"";
 
 const NONBLOCKING: i32 = OFlags::NONBLOCK.bits().cast_signed();
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_program_reads_and_writes_at_the_other_ends() {
+        let folder = Folder::new().unwrap();
+        let mut channel = Channel::new(&folder).unwrap();
+        assert_eq!(channel.read().unwrap(), b"", "nobody has written, and nobody waits");
+        let command = ["/bin/sh", "-c", "read -r word <&3; echo \"$1 $word\" >&4", "sh", "heard"];
+        let line = channel.enclose(command.map(OsString::from).to_vec());
+        channel.write(b"hello\n").unwrap();
+        let ended = Command::new(&line[0]).args(&line[1..]).status().unwrap();
+        assert!(ended.success(), "{ended}");
+        assert_eq!(channel.read().unwrap(), b"heard hello\n");
+    }
+}
