@@ -136,8 +136,8 @@ async fn answer(
 ) -> Result<()> {
     let (sending, receiving) = halves(association, stream, message_len);
     let mut reader = Reader::new(association.0.protocol, receiving);
-    let Some(path) = reader.request().await? else { return Ok(()) };
-    let response = service.call(Request { path, body: body(reader, None) }).await;
+    let Some((path, priority)) = reader.request().await? else { return Ok(()) };
+    let response = service.call(Request { path, priority, body: body(reader, None) }).await;
     sending.message(response_head(response.status), response.body).await
 }
 

@@ -88,7 +88,7 @@ async fn check(connection: &dyn Connection, len: usize) {
     let mut bytes = vec![0; len];
     Seed::of_run(len as u64, 0).stream("noise").fill(&mut bytes);
     let sum = Sha256::digest(&bytes);
-    let request = Request { path: "/echo".to_owned(), body: body::full(bytes) };
+    let request = Request::new("/echo", body::full(bytes));
     let response = connection.exchange(request).await.unwrap();
     assert_eq!(response.status, 200);
     let answer = body::collect(response.body, len).await.unwrap();
