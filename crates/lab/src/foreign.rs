@@ -36,6 +36,7 @@ impl Protocol for Foreign {
             tls: TlsVersion::ALL,
             handshakes: &[Handshake::New],
             multiplexed: false,
+            migrates: false,
         }
     }
 

@@ -58,6 +58,17 @@ pub trait Dialer {
     /// # Errors
     /// If the server cannot be reached or trusted, or does not speak the protocol.
     fn connect(&self, remote: SocketAddr) -> LocalBoxFuture<'_, Result<Rc<dyn Connection>, Error>>;
+
+    /// To be told at once when the host has [moved on](Host::move_on), as a phone's system tells
+    /// its programs. Connections that can, go on from the new address
+    /// ([`Connection::follows_its_host`]); the others are dead. Later ones are opened from there
+    /// anyway.
+    ///
+    /// # Errors
+    /// If there is no socket to be had at the new address; then no connection goes on.
+    fn host_has_moved(&self) -> Result<(), Error> {
+        Ok(())
+    }
 }
 
 /// A connection to a server. Dropping the last handle closes it.
@@ -76,6 +87,12 @@ pub trait Connection {
     /// Closes the connection in an orderly way; resolves when the peer has been told. Exchanges
     /// that still run may fail.
     fn close(&self) -> LocalBoxFuture<'_, ()>;
+
+    /// Whether the connection outlives a change of its host's address that the dialer is
+    /// [told](Dialer::host_has_moved) of; see [`Capabilities::migrates`].
+    fn follows_its_host(&self) -> bool {
+        false
+    }
 
     /// What the handshake negotiated; `None` where nothing is encrypted or, with early data, as
     /// long as the server has not answered.
@@ -152,6 +169,9 @@ pub struct Capabilities {
     pub handshakes: &'static [Handshake],
     /// Whether several exchanges share a connection at once.
     pub multiplexed: bool,
+    /// Whether a connection goes on when the client's address changes, from the end of the
+    /// handshake on (RFC 9000 section 9).
+    pub migrates: bool,
 }
 
 /// The transport protocol whose packets carry everything else.

@@ -55,6 +55,7 @@ impl Protocol for Quic {
             tls: QUIC.versions,
             handshakes: Handshake::ALL,
             multiplexed: true,
+            migrates: true,
         }
     }
 
@@ -83,6 +84,10 @@ impl Dialer for StreamDialer {
             let connection = self.0.connect(remote).await?;
             Ok(Rc::new(StreamConnection(connection)) as Rc<dyn Connection>)
         })
+    }
+
+    fn host_has_moved(&self) -> Result<()> {
+        self.0.host_has_moved()
     }
 }
 
@@ -119,6 +124,10 @@ impl Connection for StreamConnection {
 
     fn close(&self) -> LocalBoxFuture<'_, ()> {
         Box::pin(self.0.close(NO_ERROR))
+    }
+
+    fn follows_its_host(&self) -> bool {
+        self.0.can_migrate()
     }
 
     fn security(&self) -> Option<Security> {

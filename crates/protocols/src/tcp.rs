@@ -45,6 +45,7 @@ impl Protocol for Tcp {
             tls: &[],
             handshakes: &[Handshake::New],
             multiplexed: false,
+            migrates: false,
         }
     }
 
@@ -96,6 +97,7 @@ impl Protocol for TcpTls {
             tls: TCP_TLS.versions,
             handshakes: Handshake::ALL,
             multiplexed: false,
+            migrates: false,
         }
     }
 

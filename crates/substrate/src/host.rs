@@ -15,7 +15,7 @@ pub trait Host: fmt::Debug + Send + Sync {
     fn name(&self) -> &str;
 
     /// Its addresses, of both families, the preferred ones first.
-    fn addresses(&self) -> &[IpAddr];
+    fn addresses(&self) -> Vec<IpAddr>;
 
     /// Binds a UDP socket. Port 0 takes the next free port of the host's ephemeral range.
     ///
@@ -57,6 +57,22 @@ pub trait Host: fmt::Debug + Send + Sync {
         options: &TcpOptions,
     ) -> io::Result<Box<dyn TcpListener>>;
 
+    /// Leaves its network for the next one, as a phone does between Wi-Fi and cellular: it has
+    /// the addresses that the new one gives it, and the old ones are gone at once. What arrives for
+    /// them is lost, and so is what sockets that are bound to them send; they stay open and know
+    /// nothing of it.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::NotFound`] if the host was given no further network, or what the system
+    /// says.
+    fn move_on(&self) -> io::Result<()>;
+
     /// Where this host's keys, nonces and connection identifiers come from.
     fn entropy(&self) -> Entropy;
+}
+
+/// The error of a host that has no network to move on to.
+pub(crate) fn no_further_network(host: &str) -> io::Error {
+    let message = format!("the host \"{host}\" has no further network; give it one more");
+    io::Error::new(io::ErrorKind::NotFound, message)
 }

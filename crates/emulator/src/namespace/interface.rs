@@ -152,19 +152,44 @@ impl Interface {
         if address.is_ipv6() && !has_ipv6() {
             return Ok(());
         }
-        let mut message = AddressMessage::default();
-        message.header.family = family(address);
-        message.header.prefix_len = prefix;
+        let mut message = self.address_message((address, prefix));
         // Nobody else can have it, so looking for duplicates would only take time (RFC 4862).
         message.header.flags = AddressHeaderFlags::Nodad;
-        message.header.scope = AddressScope::Universe;
-        message.header.index = self.index;
-        message.attributes =
-            vec![AddressAttribute::Local(address), AddressAttribute::Address(address)];
         let added = request(Request::NewAddress(message));
         added.map_err(|why| {
             configure(format!("cannot give \"{}\" the address {address}", self.name), why)
         })
+    }
+
+    /// Takes an address away from it, at once and for good: sockets that are bound to it stay, but
+    /// nothing comes or goes any more. On a machine without IPv6 an IPv6 address is passed over.
+    ///
+    /// # Errors
+    /// If it does not have the address, or the kernel refuses.
+    pub fn remove_address(&self, (address, prefix): Address) -> Result<(), NamespaceError> {
+        if address.is_ipv6() && !has_ipv6() {
+            return Ok(());
+        }
+        let message = self.address_message((address, prefix));
+        let removed = request(Request::RemoveAddress(message)).and_then(|()| match address {
+            IpAddr::V4(_) => Ok(()),
+            // Here the kernel does not look whether a socket's address still exists.
+            IpAddr::V6(_) => request(Request::Rule(rule_from(address, RuleAction::Blackhole))),
+        });
+        removed.map_err(|why| {
+            configure(format!("cannot take the address {address} from \"{}\"", self.name), why)
+        })
+    }
+
+    fn address_message(&self, (address, prefix): Address) -> AddressMessage {
+        let mut message = AddressMessage::default();
+        message.header.family = family(address);
+        message.header.prefix_len = prefix;
+        message.header.scope = AddressScope::Universe;
+        message.header.index = self.index;
+        message.attributes =
+            vec![AddressAttribute::Local(address), AddressAttribute::Address(address)];
+        message
     }
 
     /// Sends what goes to this network through the interface; a prefix of 0 is everything that
@@ -208,11 +233,8 @@ impl Interface {
             IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
         };
         self.route((everything, 0), RouteType::Unicast, table, None)?;
-        let mut message = RuleMessage::default();
-        message.header.family = family(source);
-        message.header.src_len = if source.is_ipv4() { 32 } else { 128 };
-        message.header.action = RuleAction::ToTable;
-        message.attributes = vec![RuleAttribute::Source(source), RuleAttribute::Table(table)];
+        let mut message = rule_from(source, RuleAction::ToTable);
+        message.attributes.push(RuleAttribute::Table(table));
         let added = request(Request::Rule(message));
         added.map_err(|why| {
             configure(format!("cannot route what comes from {source} by \"{}\"", self.name), why)
@@ -285,6 +307,16 @@ fn family(address: IpAddr) -> AddressFamily {
         IpAddr::V4(_) => AddressFamily::Inet,
         IpAddr::V6(_) => AddressFamily::Inet6,
     }
+}
+
+/// What is to be done with packets from `source`.
+fn rule_from(source: IpAddr, action: RuleAction) -> RuleMessage {
+    let mut message = RuleMessage::default();
+    message.header.family = family(source);
+    message.header.src_len = if source.is_ipv4() { 32 } else { 128 };
+    message.header.action = action;
+    message.attributes = vec![RuleAttribute::Source(source)];
+    message
 }
 
 fn configure(what: String, why: io::Error) -> NamespaceError {

@@ -25,6 +25,8 @@ pub(super) enum Request {
     RemoveLink(LinkMessage),
     /// Gives an interface an address.
     NewAddress(AddressMessage),
+    /// Takes an address away from an interface.
+    RemoveAddress(AddressMessage),
     /// Adds a route, in place of one to the same destination.
     Route(RouteMessage),
     /// Adds a rule that says which packets a table of routes is for.
@@ -46,6 +48,7 @@ pub(super) fn request(request: Request) -> io::Result<()> {
         Request::NewAddress(address) => {
             (RouteNetlinkMessage::NewAddress(address), NLM_F_CREATE | NLM_F_EXCL)
         }
+        Request::RemoveAddress(address) => (RouteNetlinkMessage::DelAddress(address), 0),
         Request::Route(route) => {
             (RouteNetlinkMessage::NewRoute(route), NLM_F_CREATE | NLM_F_REPLACE)
         }

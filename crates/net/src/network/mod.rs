@@ -213,6 +213,13 @@ impl Network {
         self.routes.owner(address).map(|channel| self.routes.begin(channel))
     }
 
+    /// Takes `address` away for good, as when a host leaves the network that gave it: packets to
+    /// it, also those on their way, and packets from it are discarded as unroutable at the next
+    /// node. False if nobody has it.
+    pub fn withdraw(&mut self, address: IpAddr) -> bool {
+        self.routes.withdraw(address)
+    }
+
     /// The largest packet in bytes that the link at `interface` takes.
     pub fn mtu(&self, interface: InterfaceId) -> u32 {
         self.channels[interface.0 as usize].mtu

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::ids::{ChannelId, NodeId};
 
-/// The static routes of a network.
+/// The static routes of a network, of which only addresses may vanish.
 ///
 /// Hosts forward nothing, so only the way from router to router needs a table; the last step is
 /// found from the owner of the address. Building takes time in proportion to the number of hosts
@@ -65,6 +65,11 @@ impl Routes {
     /// The interface that owns `address`.
     pub(super) fn owner(&self, address: IpAddr) -> Option<ChannelId> {
         self.owners.get(&address).copied()
+    }
+
+    /// Forgets who owns `address`; false if nobody does.
+    pub(super) fn withdraw(&mut self, address: IpAddr) -> bool {
+        self.owners.remove(&address).is_some()
     }
 
     /// The node at which `channel` begins.

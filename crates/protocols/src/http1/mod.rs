@@ -45,6 +45,7 @@ impl Protocol for Http1 {
             tls: HTTP1.versions,
             handshakes: Handshake::ALL,
             multiplexed: false,
+            migrates: false,
         }
     }
 

@@ -44,6 +44,7 @@ impl Protocol for Http2 {
             tls: HTTP2.versions,
             handshakes: Handshake::ALL,
             multiplexed: true,
+            migrates: false,
         }
     }
 

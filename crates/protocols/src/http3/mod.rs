@@ -61,6 +61,7 @@ impl Protocol for Http3 {
             tls: HTTP3.versions,
             handshakes: Handshake::ALL,
             multiplexed: true,
+            migrates: true,
         }
     }
 
@@ -99,6 +100,10 @@ impl Dialer for Http3Dialer {
             spawn(drive).detach();
             Ok(Rc::new(Http3Connection { quic, sender }) as Rc<dyn Connection>)
         })
+    }
+
+    fn host_has_moved(&self) -> Result<()> {
+        self.0.host_has_moved()
     }
 }
 
@@ -144,6 +149,10 @@ impl Connection for Http3Connection {
 
     fn close(&self) -> LocalBoxFuture<'_, ()> {
         Box::pin(self.quic.close(NO_ERROR))
+    }
+
+    fn follows_its_host(&self) -> bool {
+        self.quic.can_migrate()
     }
 
     fn security(&self) -> Option<Security> {

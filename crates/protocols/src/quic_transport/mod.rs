@@ -14,6 +14,7 @@ use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use futures_util::FutureExt as _;
 use noq::{ConnectionError, Endpoint, PathId, TransportConfig, VarInt};
 use trackbed_substrate::{Host, spawn};
 
@@ -98,13 +99,24 @@ impl QuicDialer {
         config
     }
 
+    /// Gives every endpoint a socket at the host's new address. The engine takes connection IDs
+    /// that nobody has seen yet and sends from there at once, which makes the server validate the
+    /// new path (RFC 9000 section 9).
+    pub(crate) fn host_has_moved(&self) -> Result<()> {
+        let mut endpoints = self.endpoints.borrow_mut();
+        for (old, endpoint) in std::mem::take(&mut *endpoints) {
+            let new = self.local_address(old)?;
+            let socket = self.host.bind_udp(SocketAddr::new(new, 0));
+            let rebound =
+                socket.and_then(|socket| endpoint.rebind_abstract(Box::new(Socket::new(socket))));
+            rebound.map_err(|error| Error::lasting(self.protocol, Step::Connect, error))?;
+            endpoints.insert(new, endpoint);
+        }
+        Ok(())
+    }
+
     fn endpoint(&self, remote: IpAddr) -> Result<Endpoint> {
-        let fits = |address: &&IpAddr| address.is_ipv4() == remote.is_ipv4();
-        let chosen = self.local.as_ref().or_else(|| self.host.addresses().iter().find(fits));
-        let local = *chosen.filter(fits).ok_or_else(|| {
-            let reason = format!("the host has no address of the family of {remote}");
-            Error::lasting(self.protocol, Step::Connect, reason)
-        })?;
+        let local = self.local_address(remote)?;
         if let Some(endpoint) = self.endpoints.borrow().get(&local) {
             return Ok(endpoint.clone());
         }
@@ -113,6 +125,16 @@ impl QuicDialer {
             .map_err(|reason| Error::lasting(self.protocol, Step::Connect, reason))?;
         self.endpoints.borrow_mut().insert(local, endpoint.clone());
         Ok(endpoint)
+    }
+
+    /// The address to speak to `peer` from.
+    fn local_address(&self, peer: IpAddr) -> Result<IpAddr> {
+        let fits = |address: &IpAddr| address.is_ipv4() == peer.is_ipv4();
+        let chosen = self.local.or_else(|| self.host.addresses().into_iter().find(fits));
+        chosen.filter(fits).ok_or_else(|| {
+            let reason = format!("the host has no address of the family of {peer}");
+            Error::lasting(self.protocol, Step::Connect, reason)
+        })
     }
 }
 
@@ -130,6 +152,13 @@ impl QuicConnection {
 
     pub(crate) fn stats(&self) -> TransportStats {
         self.account.connection.account()
+    }
+
+    /// Whether the connection may migrate: the handshake is confirmed (RFC 9000 section 9), and
+    /// nothing has closed it.
+    pub(crate) fn can_migrate(&self) -> bool {
+        let confirmed = self.connection.handshake_confirmed().now_or_never();
+        matches!(confirmed, Some(Ok(()))) && self.connection.close_reason().is_none()
     }
 
     /// Closes with an application error code (RFC 9000 section 10.2) and lets the packet leave.

@@ -1,9 +1,11 @@
 //! Hosts on the kernel's sockets.
 
+use std::collections::VecDeque;
+use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_core::future::LocalBoxFuture;
 
@@ -11,9 +13,9 @@ use super::listener::KernelTcpListener;
 use super::pipe;
 use super::tcp::KernelTcpStream;
 use super::udp::KernelUdpSocket;
-use super::world;
+use super::world::{self, World};
 use crate::entropy::Entropy;
-use crate::host::Host;
+use crate::host::{Host, no_further_network};
 use crate::socket::{TcpListener, TcpOptions, TcpStream, UdpSocket};
 
 /// The machine that a run is executed on, as far as the network namespace of its thread reaches
@@ -32,8 +34,27 @@ impl Machine {
     /// must be addresses of the machine; a socket that uses another one fails. A machine may be
     /// several hosts.
     pub fn host(&self, name: &str, addresses: impl IntoIterator<Item = IpAddr>) -> Arc<dyn Host> {
-        let addresses = addresses.into_iter().collect();
-        Arc::new(KernelHost { run: self.run, name: name.to_owned(), addresses })
+        let never = |_: &[IpAddr], _: &[IpAddr]| Ok(());
+        self.roaming(name, vec![addresses.into_iter().collect()], never)
+    }
+
+    /// The machine as a host called `name` that has the addresses of the first of `networks`, until
+    /// it [moves on](Host::move_on) to the next. Then `rewire` takes from the machine the addresses
+    /// that it is told first, and gives it the second ones.
+    ///
+    /// # Panics
+    /// If `networks` is empty.
+    pub fn roaming(
+        &self,
+        name: &str,
+        networks: Vec<Vec<IpAddr>>,
+        rewire: impl Fn(&[IpAddr], &[IpAddr]) -> io::Result<()> + Send + Sync + 'static,
+    ) -> Arc<dyn Host> {
+        let mut later = VecDeque::from(networks);
+        let addresses = later.pop_front().expect("a host that roams begins somewhere");
+        let networks = Mutex::new(Networks { addresses, later });
+        let rewire = Box::new(rewire);
+        Arc::new(KernelHost { run: self.run, name: name.to_owned(), networks, rewire })
     }
 
     /// Resolves when nobody can write to `pipe` any more; what is written until then is thrown
@@ -54,20 +75,32 @@ impl Machine {
 
 /// A host on the kernel's sockets. Its state is the thread's, so the handle may go where libraries
 /// ask for `Send + Sync`.
-#[derive(Debug)]
 struct KernelHost {
     run: u64,
     name: String,
-    addresses: Vec<IpAddr>,
+    networks: Mutex<Networks>,
+    rewire: Box<Rewire>,
 }
+
+/// Where a host is, and where it will be.
+#[derive(Debug)]
+struct Networks {
+    /// The addresses that it has.
+    addresses: Vec<IpAddr>,
+    /// Those in the networks that it will move on to.
+    later: VecDeque<Vec<IpAddr>>,
+}
+
+/// Takes addresses from the machine and gives it others.
+type Rewire = dyn Fn(&[IpAddr], &[IpAddr]) -> io::Result<()> + Send + Sync;
 
 impl Host for KernelHost {
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn addresses(&self) -> &[IpAddr] {
-        &self.addresses
+    fn addresses(&self) -> Vec<IpAddr> {
+        self.networks().addresses.clone()
     }
 
     fn bind_udp(&self, local: SocketAddr) -> io::Result<Box<dyn UdpSocket>> {
@@ -106,12 +139,34 @@ impl Host for KernelHost {
         Ok(Box::new(listener.map_err(|error| self.explain(local, error))?))
     }
 
+    fn move_on(&self) -> io::Result<()> {
+        let mut networks = self.networks();
+        let next = networks.later.pop_front().ok_or_else(|| no_further_network(&self.name))?;
+        let left = std::mem::replace(&mut networks.addresses, next.clone());
+        // What the machine's addresses were is no longer true.
+        world::with(self.run, World::forget_addresses).ok_or_else(world::ended)?;
+        (self.rewire)(&left, &next)
+    }
+
     fn entropy(&self) -> Entropy {
         Entropy::System
     }
 }
 
+impl fmt::Debug for KernelHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KernelHost")
+            .field("name", &self.name)
+            .field("networks", &self.networks)
+            .finish_non_exhaustive()
+    }
+}
+
 impl KernelHost {
+    fn networks(&self) -> MutexGuard<'_, Networks> {
+        self.networks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The address to connect to `remote` from.
     fn source_for(&self, local: Option<IpAddr>, remote: SocketAddr) -> io::Result<IpAddr> {
         let invalid = |message| io::Error::new(io::ErrorKind::InvalidInput, message);
@@ -122,7 +177,7 @@ impl KernelHost {
         let fits = |local: &IpAddr| local.is_ipv4() == remote.is_ipv4();
         let source = match chosen {
             Some(local) => Some(local).filter(fits),
-            None => self.addresses.iter().copied().find(fits),
+            None => self.networks().addresses.iter().copied().find(fits),
         };
         source.ok_or_else(|| {
             invalid(format!("{} has no address of the family of {remote}", self.name))

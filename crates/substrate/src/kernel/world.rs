@@ -160,6 +160,11 @@ impl World {
         local
     }
 
+    /// Looks again which addresses are this machine's.
+    pub(super) fn forget_addresses(&mut self) {
+        self.local.clear();
+    }
+
     /// Datagrams that the kernel has dropped at the sockets of the run.
     pub(super) fn datagrams_dropped(&self) -> u64 {
         self.dropped + self.sources.iter().map(|(_, source)| source.dropped()).sum::<u64>()

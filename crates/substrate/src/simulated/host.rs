@@ -34,7 +34,6 @@ impl Hosts {
                     run: world.run,
                     node,
                     name: Arc::clone(&state.name),
-                    addresses: Arc::clone(&state.addresses),
                 })
             })
             .collect();
@@ -57,6 +56,17 @@ impl Hosts {
         Arc::clone(&self.hosts[node.index()]) as Arc<dyn Host>
     }
 
+    /// The host at `node` as one that roams: of the addresses that it has in the network of the
+    /// run, it has only those of the first of `networks` until it [moves on](Host::move_on) to the
+    /// next. Call it before the host has sockets.
+    ///
+    /// # Panics
+    /// If the node is of another network, or `networks` is empty.
+    pub fn roaming(&self, node: NodeId, networks: Vec<Vec<IpAddr>>) -> Arc<dyn Host> {
+        world::with(self.run, |world| world.roam(node, networks));
+        self.at(node)
+    }
+
     /// All of them, routers included, in the order of the network's nodes.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Arc<dyn Host>> {
         self.hosts.iter().map(|host| Arc::clone(host) as Arc<dyn Host>)
@@ -76,7 +86,6 @@ struct SimulatedHost {
     run: u64,
     node: NodeId,
     name: Arc<str>,
-    addresses: Arc<[IpAddr]>,
 }
 
 impl Host for SimulatedHost {
@@ -84,8 +93,9 @@ impl Host for SimulatedHost {
         &self.name
     }
 
-    fn addresses(&self) -> &[IpAddr] {
-        &self.addresses
+    fn addresses(&self) -> Vec<IpAddr> {
+        let addresses = |world: &mut World| world.host(self.node).addresses.clone();
+        world::with(self.run, addresses).unwrap_or_default()
     }
 
     fn bind_udp(&self, local: SocketAddr) -> io::Result<Box<dyn UdpSocket>> {
@@ -115,6 +125,10 @@ impl Host for SimulatedHost {
         options: &TcpOptions,
     ) -> io::Result<Box<dyn TcpListener>> {
         Ok(Box::new(SimulatedTcpListener::bind(self.run, self.node, local, options)?))
+    }
+
+    fn move_on(&self) -> io::Result<()> {
+        world::with(self.run, |world| world.move_on(self.node)).ok_or_else(world::ended)?
     }
 
     fn entropy(&self) -> Entropy {

@@ -1,7 +1,8 @@
 //! The simulated world of one run: the network, and the sockets at its ends.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -19,6 +20,7 @@ use super::tcp::Tcp;
 use super::udp::{Carrier, Udp};
 use crate::clock;
 use crate::executor::TimerQueue;
+use crate::host::no_further_network;
 
 /// Everything below the sockets of one run.
 pub(super) struct World {
@@ -42,7 +44,10 @@ pub(super) struct World {
 /// What a host has below its sockets.
 pub(super) struct HostState {
     pub(super) name: Arc<str>,
-    pub(super) addresses: Arc<[IpAddr]>,
+    /// Those it has now.
+    pub(super) addresses: Vec<IpAddr>,
+    /// The addresses in the networks that it will move on to.
+    later: VecDeque<Vec<IpAddr>>,
     pub(super) udp_ports: Ports,
     pub(super) sctp_ports: Ports,
     pub(super) tcp_ports: Ports,
@@ -127,12 +132,31 @@ impl World {
     }
 
     fn leave(&mut self, now: Time, waiting: Waiting) {
+        if let Some((key, serial)) = waiting.charged {
+            self.udp_sent(key, serial, waiting.packet.len());
+        }
+        // A host that has moved on meanwhile sends nothing from its old address.
         if let Some(node) = self.network.node_of(waiting.packet.source()) {
-            if let Some((key, serial)) = waiting.charged {
-                self.udp_sent(key, serial, waiting.packet.len());
-            }
             self.network.send(now, node, waiting.packet);
         }
+    }
+
+    /// Gives a host the addresses of these networks, one network after the other.
+    pub(super) fn roam(&mut self, node: NodeId, networks: Vec<Vec<IpAddr>>) {
+        let host = self.host(node);
+        host.later = networks.into();
+        host.addresses = host.later.pop_front().expect("a host that roams begins somewhere");
+    }
+
+    /// Takes a host to its next network.
+    pub(super) fn move_on(&mut self, node: NodeId) -> io::Result<()> {
+        let host = self.host(node);
+        let next = host.later.pop_front().ok_or_else(|| no_further_network(&host.name))?;
+        let left = std::mem::replace(&mut host.addresses, next.clone());
+        for address in left.into_iter().filter(|address| !next.contains(address)) {
+            self.network.withdraw(address);
+        }
+        Ok(())
     }
 }
 
@@ -169,6 +193,7 @@ impl HostState {
             tcp_ports: Ports::new(),
             entropy: seed.stream(&format!("entropy/{name}")),
             sequence_numbers: seed.stream(&format!("tcp/{name}/sequence-numbers")),
+            later: VecDeque::new(),
             name: name.into(),
         }
     }
@@ -199,9 +224,9 @@ pub(super) fn replace(world: Option<World>) -> Option<World> {
 }
 
 /// The error of a socket whose run has ended.
-pub(super) fn ended() -> std::io::Error {
-    std::io::Error::new(
-        std::io::ErrorKind::NotConnected,
+pub(super) fn ended() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::NotConnected,
         "the simulated run of this socket has ended, or it is used on another thread",
     )
 }

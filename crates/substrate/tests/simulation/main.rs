@@ -6,6 +6,7 @@ mod support;
 mod determinism;
 mod failures;
 mod parallel;
+mod roaming;
 mod tcp;
 mod time;
 mod udp;
