@@ -87,6 +87,19 @@ pub enum Event {
         /// Why, in words.
         reason: String,
     },
+    /// A phone loses its connection, or its address, on purpose.
+    Disturbed {
+        /// Which client.
+        phone: u32,
+        /// What happens to it.
+        disturbance: Disturbance,
+    },
+    /// After a disturbance, the first byte arrived that was not there before: at the phone, or at
+    /// the server where the phone is the one that sends.
+    Resumed {
+        /// Which client.
+        phone: u32,
+    },
     /// A bulk transfer's last byte arrived.
     Transferred {
         /// Which client.
@@ -189,6 +202,15 @@ pub enum Event {
         /// Packets dropped because a queue was full or a queue law said so.
         queue_dropped_packets: u64,
     },
+}
+
+/// What happens to a phone on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Disturbance {
+    /// It drops its connection and opens another one.
+    Reconnection,
+    /// It moves to another network: its address changes.
+    Move,
 }
 
 /// Which end of a connection.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,15 +11,16 @@ use trackbed_measure::metrics;
 use trackbed_measure::results::Outcome;
 use trackbed_net::{Counters, Direction, DropReason};
 use trackbed_protocols::{
-    ClientConfig, Dialer, Error, Ledger, LedgerTotals, Observer, ServerConfig, ServerHandle,
+    ClientConfig, Error, Ledger, LedgerTotals, Observer, ServerConfig, ServerHandle,
     TransportParameters,
 };
+use trackbed_substrate::Host;
 use trackbed_substrate::simulated::{Cancel, Hosts, RunError, Simulation};
 use trackbed_workloads::{Patience, Stage};
 
 use crate::capture::Capture;
 use crate::scenario::Cell;
-use crate::track::{Ends, SERVER_NAME, Track};
+use crate::track::{Ends, SERVER_NAME, Track, phone_networks};
 
 /// How runs are executed, whatever their cell.
 #[derive(Clone, Debug)]
@@ -96,7 +96,8 @@ impl Runner {
         seed: Seed,
         capture: Option<&Capture>,
     ) -> Result<Vec<Record>, Unfinished> {
-        let mut track = Track::build(&cell.network, cell.workload.phones(), &seed, Ends::Hosts);
+        let who = (cell.workload.phones(), cell.workload.networks());
+        let mut track = Track::build(&cell.network, who, &seed, Ends::Hosts);
         track.network.set_tap(capture.map(|capture| capture.tap(track.shared)));
         let layout = Layout { phones: track.phones, shared: track.shared };
         let observer = capture.map(Capture::observer);
@@ -157,13 +158,16 @@ async fn drive(
         local: None,
         transport: client_side,
     };
-    let dialer = |node| -> Result<Rc<dyn Dialer>, Error> {
-        endpoint.protocol.dialer(hosts.at(node), &client)
+    let phone = |(number, node)| {
+        hosts.roaming(node, phone_networks(number, cell.workload.networks()))
     };
-    let phones = layout.phones.into_iter().map(dialer).collect::<Result<Vec<_>, _>>()?;
+    let phone_hosts: Vec<Arc<dyn Host>> = (0..).zip(layout.phones).map(phone).collect();
+    let dialer = |host: &Arc<dyn Host>| endpoint.protocol.dialer(Arc::clone(host), &client);
+    let phones = phone_hosts.iter().map(dialer).collect::<Result<Vec<_>, _>>()?;
     let stage = Stage {
         phones,
         capabilities: endpoint.protocol.capabilities(),
+        hosts: phone_hosts,
         server: endpoint.ip.server(),
         handshake: endpoint.handshake,
         patience: Patience::VIRTUAL,

@@ -65,13 +65,19 @@ pub const SERVER_PORT: u16 = 443;
 pub const SERVER_NAME: &str = "server";
 
 impl Track {
-    /// Builds the network of `plan` for so many phones, with hosts or edges at its ends. One phone without an access link is
-    /// joined to the server directly; otherwise phones meet at a router in front of the shared
-    /// link.
+    /// Builds the network of `plan` for so many phones, with hosts or edges at its ends. One phone
+    /// without an access link is joined to the server directly; otherwise phones meet at a router
+    /// in front of the shared link. Each phone has addresses in so many networks
+    /// ([`phone_networks`]), which all lead over these links.
     ///
     /// # Panics
-    /// If there are more phones than addresses (about 16 million).
-    pub fn build(plan: &NetworkPlan, phones: u32, seed: &Seed, ends: Ends) -> Track {
+    /// If there are more phones, or moves, than addresses.
+    pub fn build(
+        plan: &NetworkPlan,
+        (phones, networks): (u32, u32),
+        seed: &Seed,
+        ends: Ends,
+    ) -> Track {
         let mut builder = NetworkBuilder::new();
         let place = |builder: &mut NetworkBuilder, name: String| match ends {
             Ends::Hosts => builder.host(name),
@@ -84,7 +90,8 @@ impl Track {
 
         if let (1, None) = (phones, &plan.access) {
             let phone = place(&mut builder, phone_name(0));
-            let shared = builder.connect(End::new(phone, phone_addresses(0)), server_end, shared);
+            let phone_end = End::new(phone, phone_networks(0, networks).concat());
+            let shared = builder.connect(phone_end, server_end, shared);
             return Track::assemble(builder, vec![phone], server, shared);
         }
         let router = builder.router("access point");
@@ -99,7 +106,7 @@ impl Track {
                 }
             };
             let mtu = plan.access.as_ref().map_or(*mtu, |access| access.mtu);
-            let end = End::new(phone, phone_addresses(index));
+            let end = End::new(phone, phone_networks(index, networks).concat());
             builder.connect(end, End::new(router, []), link.with_mtu(mtu));
             phone
         };
@@ -135,6 +142,28 @@ pub fn phone_addresses(index: u32) -> [IpAddr; 2] {
     );
     [v4.into(), v6.into()]
 }
+
+/// The addresses of phone number `index` in so many networks, in the order in which it is in them:
+/// first its [`phone_addresses`], then one after the other in 172.16.0.0/12 and behind fd00:2::.
+///
+/// # Panics
+/// If a phone that moves has a number from 10,000 on, or is in more than 101 networks.
+pub fn phone_networks(index: u32, networks: u32) -> Vec<Vec<IpAddr>> {
+    let at_home = phone_addresses(index).to_vec();
+    let away = |network: u32| {
+        assert!(network <= MOVES_MAX && index < MOVING_PHONES_MAX, "addresses have run out");
+        let v4 = Ipv4Addr::new(172, 16, 0, 0).to_bits() + index * MOVES_MAX + network - 1;
+        let v6 = Ipv6Addr::new(0xfd00, 2, 0, 0, 0, 0, 0, 0).to_bits()
+            + (u128::from(index) << 32)
+            + u128::from(network);
+        vec![Ipv4Addr::from_bits(v4).into(), Ipv6Addr::from_bits(v6).into()]
+    };
+    std::iter::once(at_home).chain((1..networks).map(away)).collect()
+}
+
+/// As many as 172.16.0.0/12 has addresses for, and as the workloads ask for at the most.
+const MOVES_MAX: u32 = 100;
+const MOVING_PHONES_MAX: u32 = 10_000;
 
 const MAX_PHONES: u32 = 16_000_000;
 /// The server's addresses, IPv4 first.

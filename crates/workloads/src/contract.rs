@@ -11,6 +11,7 @@ use std::time::Duration;
 use futures_core::future::LocalBoxFuture;
 use trackbed_core::{Arguments, EventLog, Parameter, Seed};
 use trackbed_protocols::{Capabilities, Dialer, Handshake, Service};
+use trackbed_substrate::Host;
 
 use crate::warm_up::WARM_UP_PATH;
 
@@ -42,6 +43,12 @@ pub trait Workload: Sync {
 pub trait Prepared: Send + Sync {
     /// How many clients, each on a host of its own, it needs.
     fn phones(&self) -> u32;
+
+    /// How many networks each phone is in during a run, one after the other: one more than the
+    /// times that it moves.
+    fn networks(&self) -> u32 {
+        1
+    }
 
     /// The server's side of one run.
     fn service(&self, log: EventLog) -> Rc<dyn Service>;
@@ -117,6 +124,8 @@ pub struct Stage {
     pub phones: Vec<Rc<dyn Dialer>>,
     /// What the dialers' protocol can do.
     pub capabilities: Capabilities,
+    /// The host of each phone, for phones that move.
+    pub hosts: Vec<Arc<dyn Host>>,
     /// Where the server listens.
     pub server: SocketAddr,
     /// How the dialers begin connections.

@@ -3,12 +3,14 @@
 use std::cell::Cell;
 use std::net::SocketAddr;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
+use futures_util::FutureExt as _;
 use trackbed_core::{Event, EventLog};
 use trackbed_protocols::{Connection, Dialer, Error, Request, Response};
-use trackbed_substrate::now;
+use trackbed_substrate::{Host, now};
 
 use crate::contract::Stage;
 use crate::limit::before;
@@ -19,6 +21,7 @@ pub(crate) struct Phone {
     pub(crate) number: u32,
     log: EventLog,
     dialer: Rc<dyn Dialer>,
+    host: Option<Arc<dyn Host>>,
     server: SocketAddr,
     /// Connections begun so far.
     begun: Cell<u32>,
@@ -32,6 +35,7 @@ impl Phone {
                 number,
                 log: log.clone(),
                 dialer: Rc::clone(dialer),
+                host: stage.hosts.get(number as usize).map(Arc::clone),
                 server: stage.server,
                 begun: Cell::new(0),
             })
@@ -47,6 +51,20 @@ impl Phone {
     /// Records that message `message`, or the connection that it needed, is given up.
     pub(crate) fn give_up(&self, message: u32, reason: impl Into<String>) {
         self.record(Event::Failed { phone: self.number, message, reason: reason.into() });
+    }
+
+    /// Takes the phone to its next network. Its connections learn of it where `notice` says that
+    /// its system tells; see [`Dialer::host_has_moved`].
+    ///
+    /// # Errors
+    /// If the phone cannot move, in words.
+    pub(crate) fn move_on(&self, notice: bool) -> Result<(), String> {
+        let host = self.host.as_ref().ok_or("the phone has no host that could move")?;
+        host.move_on().map_err(|why| format!("the phone cannot move: {why}"))?;
+        if notice {
+            self.dialer.host_has_moved().map_err(|why| why.to_string())?;
+        }
+        Ok(())
     }
 
     /// The number that the next connection will have.
@@ -88,6 +106,17 @@ impl Line {
     /// The smoothed round-trip time, once the transport has measured one.
     pub(crate) fn smoothed_rtt(&self) -> Option<Duration> {
         self.connection.transport().smoothed_rtt
+    }
+
+    /// Whether the connection outlives the move of its phone that the dialer was told of.
+    pub(crate) fn follows_its_phone(&self) -> bool {
+        self.connection.follows_its_host()
+    }
+
+    /// Drops the connection on the spot, whatever goes on over it. The server is told by one packet
+    /// at most: a reset, or what takes its place.
+    pub(crate) fn abandon(&self) {
+        let _told = self.connection.close().now_or_never();
     }
 
     /// Closes the connection. A peer that is not told in time is left to its own time-outs.

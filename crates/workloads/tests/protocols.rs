@@ -149,6 +149,7 @@ fn run_over(prepared: &dyn Prepared, endpoint: Endpoint, loss: Ratio, seed: Seed
         let stage = Stage {
             phones: (0..prepared.phones()).map(dialer).collect(),
             capabilities: endpoint.protocol.capabilities(),
+            hosts: Vec::new(),
             server: server.local_addr(),
             handshake: endpoint.handshake,
             patience: Patience::VIRTUAL,

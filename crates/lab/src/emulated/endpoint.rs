@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, BufRead as _, Read as _, Write as _};
 use std::os::fd::AsFd as _;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -14,14 +15,15 @@ use trackbed_protocols::{
     ClientConfig, Dialer, Error, Ledger, LedgerTotals, ServerConfig, TransportParameters, Trust,
 };
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
-use trackbed_substrate::{now, sleep, spawn_named};
+use trackbed_substrate::{Host, now, sleep, spawn_named};
 use trackbed_workloads::{Patience, Stage};
 
 use super::conversation::{Job, Report, Role, Start};
+use super::ground;
 use super::machine::{self, Usage};
 use super::warm_up::warm_up;
 use crate::scenario::{self, Cell as PlanCell, Override, Source};
-use crate::track::{SERVER_ADDRESSES, SERVER_NAME, phone_addresses, phone_name};
+use crate::track::{SERVER_ADDRESSES, SERVER_NAME, phone_name, phone_networks};
 
 /// If this process was started as an end of a run, does that work and returns its exit code;
 /// `None` otherwise. Call it first of all, with all arguments of the process.
@@ -116,24 +118,31 @@ async fn drive(
     let endpoint = &cell.endpoint;
     let (begun, ledger) = (machine::usage(), Ledger::default());
     let server = endpoint.ip.server();
-    let dialer = |number: u32| -> Result<Rc<dyn Dialer>, Error> {
-        let addresses = phone_addresses(number);
+    let networks = cell.workload.networks();
+    let host = |number: u32| {
+        machine.roaming(&phone_name(number), phone_networks(number, networks), ground::rewire)
+    };
+    let hosts: Vec<Arc<dyn Host>> = (0..cell.workload.phones()).map(host).collect();
+    let dialer = |host: &Arc<dyn Host>| -> Result<Rc<dyn Dialer>, Error> {
+        // Who stays where it is can have its sockets before anything is measured.
+        let own = host.addresses().into_iter().find(|own| own.is_ipv4() == server.is_ipv4());
         let config = ClientConfig {
             trust: trust.clone().map(Trust::from_der),
             tls: endpoint.tls_parameters(),
             handshake: endpoint.handshake,
-            local: addresses.into_iter().find(|own| own.is_ipv4() == server.is_ipv4()),
+            local: own.filter(|_| networks == 1),
             transport: TransportParameters {
                 ledger: Some(ledger.clone()),
                 ..endpoint.transport.clone()
             },
         };
-        endpoint.protocol.dialer(machine.host(&phone_name(number), addresses), &config)
+        endpoint.protocol.dialer(Arc::clone(host), &config)
     };
-    let phones = (0..cell.workload.phones()).map(dialer).collect::<Result<Vec<_>, _>>()?;
+    let phones = hosts.iter().map(dialer).collect::<Result<Vec<_>, _>>()?;
     let stage = Stage {
         phones,
         capabilities: endpoint.protocol.capabilities(),
+        hosts,
         server,
         handshake: endpoint.handshake,
         patience: Patience::REAL,

@@ -12,15 +12,15 @@ use trackbed_emulator::{
 use trackbed_net::{LinkId, Network};
 
 use crate::scenario::NetworkPlan;
-use crate::track::{Ends, SERVER_ADDRESSES, Track, phone_addresses};
+use crate::track::{Ends, SERVER_ADDRESSES, Track, phone_addresses, phone_networks};
 
 /// A server's namespace and one for all phones.
 pub(super) struct Ground {
     pub server: NetNamespace,
     /// Every phone is an address of it; the links tell them apart by that.
     pub phones: NetNamespace,
-    /// How many phones there are.
-    number: u32,
+    /// How many phones there are, and in how many networks each of them will have been.
+    who: (u32, u32),
     server_port: Port,
     phones_port: Port,
 }
@@ -44,7 +44,7 @@ pub(super) struct Closed {
 
 impl Ground {
     /// Builds the machines of a run. Nothing goes from one to another yet.
-    pub fn build(plan: &NetworkPlan, phones: u32) -> Result<Ground, String> {
+    pub fn build(plan: &NetworkPlan, (phones, networks): (u32, u32)) -> Result<Ground, String> {
         if phones > PHONES_MAX {
             return Err(format!(
                 "the emulated substrate takes at most {PHONES_MAX} phones; run more in virtual time"
@@ -59,17 +59,20 @@ impl Ground {
             let all = (0..phones).flat_map(phone_addresses);
             join(&clients, all)?;
             join(&server, SERVER_ADDRESSES.into_iter())?;
-            Ok(Ground { server, phones: clients, number: phones, server_port, phones_port })
+            let who = (phones, networks);
+            Ok(Ground { server, phones: clients, who, server_port, phones_port })
         };
         build().map_err(|why: NamespaceError| why.to_string())
     }
 
     /// Sets the links to work; `clock` gives their time.
     pub fn open(self, plan: &NetworkPlan, seed: &Seed, clock: Clock) -> Result<Traffic, String> {
-        let track = Track::build(plan, self.number, seed, Ends::Edges);
-        let owners = (0..self.number)
-            .zip(&track.phones)
-            .flat_map(|(number, node)| phone_addresses(number).map(|address| (address, *node)));
+        let (phones, networks) = self.who;
+        let track = Track::build(plan, self.who, seed, Ends::Edges);
+        let owners = (0..phones).zip(&track.phones).flat_map(|(number, node)| {
+            let all = phone_networks(number, networks).concat();
+            all.into_iter().map(|address| (address, *node))
+        });
         let attachments = vec![
             Attachment { port: self.phones_port, edges: Edges::ByAddress(owners.collect()) },
             Attachment { port: self.server_port, edges: Edges::One(track.server) },
@@ -120,16 +123,33 @@ fn join(
 ) -> Result<(), NamespaceError> {
     namespace.run(|| {
         let interface = Interface::named(INTERFACE)?;
-        addresses.try_for_each(|address| {
-            let bits = if address.is_ipv4() { 32 } else { 128 };
-            interface.add_address((address, bits))
-        })?;
+        addresses.try_for_each(|address| interface.add_address((address, bits(address))))?;
         for everywhere in ["0.0.0.0", "::"] {
             let everywhere = everywhere.parse().expect("these are addresses");
             interface.add_route((everywhere, 0))?;
         }
         Ok(())
     })?
+}
+
+/// Takes addresses from the machine that the calling thread is in, and gives it others.
+pub(super) fn rewire(left: &[IpAddr], next: &[IpAddr]) -> io::Result<()> {
+    let rewire = || {
+        let interface = Interface::named(INTERFACE)?;
+        for address in next {
+            interface.add_address((*address, bits(*address)))?;
+        }
+        for address in left {
+            interface.remove_address((*address, bits(*address)))?;
+        }
+        Ok(())
+    };
+    rewire().map_err(|why: NamespaceError| io::Error::other(why.to_string()))
+}
+
+/// An address is a network of its own: everything is sent over the link.
+fn bits(address: IpAddr) -> u8 {
+    if address.is_ipv4() { 32 } else { 128 }
 }
 
 /// The name of the link at either end.

@@ -57,7 +57,8 @@ impl Emulated {
         let cell = &plan.cells[index as usize];
         let seed = Seed::of_run(plan.seed, u64::from(run));
         let _vigil = Vigil::keep();
-        let ground = Ground::build(&cell.network, cell.workload.phones())?;
+        let who = (cell.workload.phones(), cell.workload.networks());
+        let ground = Ground::build(&cell.network, who)?;
         let job = |role| Job { about: self.about.clone(), cell: index, run, role };
         let (mut records, finished) = match cell.endpoint.programs.is_empty() {
             true => play(ground, cell, &seed, job)?,

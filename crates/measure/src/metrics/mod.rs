@@ -8,6 +8,7 @@
 mod age;
 mod completion;
 mod counts;
+mod disturbance;
 mod handshake;
 mod latency;
 mod link;
@@ -72,6 +73,10 @@ const REGISTRY: &[Metric] = &[
     handshake::HANDSHAKE_MS,
     handshake::RESUMED_RATIO,
     handshake::EARLY_DATA_RATIO,
+    disturbance::RECONNECT_MS,
+    disturbance::INTERRUPTION_MS,
+    disturbance::RECONNECTION_COUNT,
+    disturbance::MIGRATION_COUNT,
     latency::RTT_MS,
     latency::DEADLINE_MISS_RATIO,
     age::AGE_OF_INFORMATION_MS,

@@ -3,6 +3,7 @@
 mod bodies;
 mod determinism;
 mod failures;
+mod migration;
 mod negotiation;
 mod priorities;
 mod recovery;

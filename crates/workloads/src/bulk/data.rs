@@ -1,6 +1,7 @@
 //! The data of a transfer: made while it is sent, checked while it arrives.
 
-use std::sync::{LazyLock, OnceLock};
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use blake3::{Hash, Hasher};
 use bytes::Bytes;
@@ -9,12 +10,16 @@ use trackbed_core::Seed;
 /// The first `bytes` bytes of the test data, and their digest.
 pub(super) struct Expected {
     bytes: u64,
-    digest: OnceLock<Hash>,
+    /// Computed when it is first needed.
+    digest: Arc<OnceLock<Hash>>,
 }
 
 impl Expected {
+    /// All that are of one length share the digest: a gigabyte takes a good part of a second.
     pub(super) fn of(bytes: u64) -> Expected {
-        Expected { bytes, digest: OnceLock::new() }
+        static DIGESTS: Mutex<BTreeMap<u64, Arc<OnceLock<Hash>>>> = Mutex::new(BTreeMap::new());
+        let mut digests = DIGESTS.lock().unwrap_or_else(PoisonError::into_inner);
+        Expected { bytes, digest: Arc::clone(digests.entry(bytes).or_default()) }
     }
 
     /// How many bytes are to arrive.
@@ -22,15 +27,15 @@ impl Expected {
         self.bytes
     }
 
-    /// Whether what arrived is this. The digest is computed once, when it is first needed.
-    pub(super) fn matches(&self, arrived: Arrived) -> bool {
+    /// Whether what arrived is this.
+    pub(super) fn matches(&self, arrived: &Arrived) -> bool {
         arrived.bytes == self.bytes && arrived.digest() == *self.digest()
     }
 
     fn digest(&self) -> &Hash {
         self.digest.get_or_init(|| {
             let mut hash = Hasher::new();
-            for piece in pieces(self.bytes) {
+            for piece in pieces(0, self.bytes) {
                 hash.update(&piece);
             }
             hash.finalize()
@@ -58,21 +63,21 @@ impl Arrived {
         }
     }
 
-    fn digest(mut self) -> Hash {
-        self.hash.update(&self.waiting);
-        self.hash.finalize()
+    fn digest(&self) -> Hash {
+        self.hash.clone().update(&self.waiting).finalize()
     }
 }
 
-/// The first `bytes` bytes of the test data, which is the same in every run: slices of one random
-/// block, each from another place in it, so that a piece that is lost, doubled or misplaced
+/// The test data from byte `from` to before byte `end`. It is the same in every run: slices of one
+/// random block, each from another place in it, so that a piece that is lost, doubled or misplaced
 /// changes the digest. Nothing is copied, however long the data is.
-pub(super) fn pieces(bytes: u64) -> impl Iterator<Item = Bytes> {
-    let mut left = bytes;
-    (0u64..).map_while(move |index| {
-        let len = left.min(PIECE_LEN as u64) as usize;
-        left -= len as u64;
-        let start = (mix(index) % OFFSETS) as usize;
+pub(super) fn pieces(from: u64, end: u64) -> impl Iterator<Item = Bytes> {
+    let mut at = from;
+    std::iter::from_fn(move || {
+        let (index, skipped) = (at / PIECE_LEN as u64, (at % PIECE_LEN as u64) as usize);
+        let len = end.saturating_sub(at).min((PIECE_LEN - skipped) as u64) as usize;
+        at += len as u64;
+        let start = (mix(index) % OFFSETS) as usize + skipped;
         (len > 0).then(|| BLOCK.slice(start..start + len))
     })
 }
@@ -114,11 +119,11 @@ mod tests {
     fn only_the_very_same_data_matches() {
         let bytes = 10 * PIECE_LEN as u64 + 1;
         let expected = Expected::of(bytes);
-        let sent: Vec<Bytes> = pieces(bytes).collect();
+        let sent: Vec<Bytes> = pieces(0, bytes).collect();
         assert_eq!(sent.iter().map(Bytes::len).sum::<usize>() as u64, bytes);
-        assert!(expected.matches(arrived(&sent)));
+        assert!(expected.matches(&arrived(&sent)));
         let one = Bytes::from(sent.concat());
-        assert!(expected.matches(arrived([&one])), "pieces may be cut anywhere");
+        assert!(expected.matches(&arrived([&one])), "pieces may be cut anywhere");
 
         let mut swapped = sent.clone();
         swapped.swap(3, 4);
@@ -127,18 +132,28 @@ mod tests {
         let mut flipped = one.to_vec();
         flipped[100_000] ^= 1;
         for damaged in [swapped.concat(), doubled.concat(), flipped] {
-            assert!(!expected.matches(arrived([&Bytes::from(damaged)])));
+            assert!(!expected.matches(&arrived([&Bytes::from(damaged)])));
         }
-        assert!(!expected.matches(arrived([&one.slice(1..)])));
-        assert!(!expected.matches(Arrived::default()));
+        assert!(!expected.matches(&arrived([&one.slice(1..)])));
+        assert!(!expected.matches(&Arrived::default()));
+    }
+
+    #[test]
+    fn the_rest_of_the_data_is_the_end_of_the_whole() {
+        let end = 3 * PIECE_LEN as u64 + 5;
+        let whole: Vec<u8> = pieces(0, end).flatten().collect();
+        for from in [0, 1, 16_383, 16_384, 16_385, 40_000, end - 1, end, end + 1] {
+            let rest: Vec<u8> = pieces(from, end).flatten().collect();
+            assert_eq!(rest, whole[(from as usize).min(whole.len())..], "from {from}");
+        }
     }
 
     #[test]
     fn a_terabyte_costs_no_memory() {
         assert_eq!(
-            pieces(1_000_000_000_000).take(1_000).map(|p| p.len()).sum::<usize>(),
+            pieces(0, 1_000_000_000_000).take(1_000).map(|p| p.len()).sum::<usize>(),
             16_384_000
         );
-        assert_eq!(pieces(0).count(), 0);
+        assert_eq!(pieces(0, 0).count(), 0);
     }
 }

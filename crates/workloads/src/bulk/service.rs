@@ -1,9 +1,9 @@
 //! The server: it sends the data, or receives and checks it.
 
 use std::io;
+use std::rc::Rc;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use futures_core::future::LocalBoxFuture;
 use futures_util::StreamExt as _;
 use futures_util::stream;
@@ -11,74 +11,83 @@ use trackbed_core::{Event, EventLog};
 use trackbed_protocols::{Body, Error, Request, Response, Service, body};
 use trackbed_substrate::now;
 
-use super::data::{Arrived, Expected, pieces};
+use super::Plan;
+use super::data::{Arrived, pieces};
+use super::uploads::Uploads;
 use crate::contract::SiteFile;
 
-/// Answers transfers: `/bulk/{bytes}` with that many bytes, `/bulk/upload/{phone}` with what
-/// became of the data in the request, anything else with 404.
+/// Answers transfers, anything else with 404:
+///
+/// - `/bulk/{bytes}` with that many bytes, `/bulk/{bytes}/from/{offset}` with those behind an offset;
+/// - `/bulk/upload/{phone}` with what became of the data in the request;
+/// - for transfers that are [disturbed](super::disturbances), `/bulk/upload/{phone}/have` with how
+///   much of a phone's data there is, and `/bulk/upload/{phone}/from/{offset}`, whose request goes
+///   on from there, with a count whenever the phone waits for one.
 pub(super) struct BulkService {
-    expected: Arc<Expected>,
+    plan: Arc<Plan>,
+    uploads: Rc<Uploads>,
     log: EventLog,
 }
 
 impl BulkService {
-    pub(super) fn new(expected: Arc<Expected>, log: EventLog) -> BulkService {
-        BulkService { expected, log }
+    pub(super) fn new(plan: Arc<Plan>, log: EventLog) -> BulkService {
+        let uploads = Rc::new(Uploads::new(Arc::clone(&plan), log.clone()));
+        BulkService { plan, uploads, log }
     }
 }
 
 impl Service for BulkService {
     fn call(&self, request: Request) -> LocalBoxFuture<'static, Response> {
-        let (expected, log) = (Arc::clone(&self.expected), self.log.clone());
-        Box::pin(async move {
-            match Target::parse(&request.path) {
-                Some(Target::Download(bytes)) => {
-                    Response { status: 200, body: Box::pin(stream::iter(pieces(bytes).map(Ok))) }
-                }
-                Some(Target::Upload(phone)) => receive(phone, request.body, &expected, &log).await,
-                None => {
-                    let reason = format!("there is nothing at {}", request.path);
-                    answer(404, &serde_json::json!({ "status": "refused", "reason": reason }))
+        let answer = match Target::parse(&request.path) {
+            Some(Target::Download { bytes, from }) => {
+                let content = stream::iter(pieces(from, bytes).map(Ok));
+                Response { status: 200, body: Box::pin(content) }
+            }
+            Some(Target::Upload(phone)) => {
+                let (plan, log) = (Arc::clone(&self.plan), self.log.clone());
+                return Box::pin(receive(phone, request.body, plan, log));
+            }
+            Some(Target::Have(phone)) => {
+                let have = self.uploads.interrupt(phone);
+                Response { status: 200, body: body::full(have.to_be_bytes().to_vec()) }
+            }
+            Some(Target::Rest { phone, from }) => {
+                match Rc::clone(&self.uploads).take(phone, from, request.body) {
+                    Some(reports) => Response { status: 200, body: reports },
+                    None => refuse(409, format!("the data does not go on at byte {from}")),
                 }
             }
-        })
+            None => refuse(404, format!("there is nothing at {}", request.path)),
+        };
+        Box::pin(std::future::ready(answer))
     }
 }
 
-async fn receive(phone: u32, body: Body, expected: &Expected, log: &EventLog) -> Response {
-    match take_in(body, |_| ()).await {
+async fn receive(phone: u32, body: Body, plan: Arc<Plan>, log: EventLog) -> Response {
+    match take_in(body).await {
         Ok(arrived) => {
             let bytes = arrived.bytes;
-            let intact = expected.matches(arrived);
+            let intact = plan.expected.matches(&arrived);
             log.record(now(), Event::Transferred { phone, bytes, intact });
-            answer(
-                200,
-                &serde_json::json!({ "status": "received", "bytes": bytes, "intact": intact }),
-            )
+            let content = serde_json::json!({ "status": "received", "bytes": bytes, "intact": intact });
+            answer(200, &content)
         }
-        Err(why) => {
-            let reason = why.to_string();
-            answer(400, &serde_json::json!({ "status": "refused", "reason": reason }))
-        }
+        Err(why) => refuse(400, why.to_string()),
     }
 }
 
 /// The file from which a server that is not ours sends so many bytes.
 pub(super) fn site_file(bytes: u64) -> SiteFile {
     let content = Arc::new(move |file: &mut dyn io::Write| {
-        pieces(bytes).try_for_each(|piece| file.write_all(&piece))
+        pieces(0, bytes).try_for_each(|piece| file.write_all(&piece))
     });
-    SiteFile { path: Target::Download(bytes).path(), content }
+    SiteFile { path: Target::Download { bytes, from: 0 }.path(), content }
 }
 
-/// Reads a body to its end; `progress` is called for each piece.
-pub(super) async fn take_in(
-    mut body: Body,
-    mut progress: impl FnMut(&Bytes),
-) -> Result<Arrived, Error> {
+/// Reads a body to its end.
+async fn take_in(mut body: Body) -> Result<Arrived, Error> {
     let mut arrived = Arrived::default();
     while let Some(piece) = body.next().await.transpose()? {
-        progress(&piece);
         arrived.take(&piece);
     }
     Ok(arrived)
@@ -87,28 +96,57 @@ pub(super) async fn take_in(
 /// What a request is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
-    /// To send this many bytes.
-    Download(u64),
-    /// To receive data from this phone.
+    /// To send the bytes from one offset to another.
+    Download {
+        /// Where the data ends.
+        bytes: u64,
+        /// Where to begin.
+        from: u64,
+    },
+    /// To receive the data of this phone, all in one.
     Upload(u32),
+    /// To say how much of this phone's data there is.
+    Have(u32),
+    /// To receive the data of this phone from an offset on.
+    Rest {
+        /// Which phone.
+        phone: u32,
+        /// How much is there already.
+        from: u64,
+    },
 }
 
 impl Target {
     /// The path of a request about this.
     pub(super) fn path(self) -> String {
         match self {
-            Target::Download(bytes) => format!("/bulk/{bytes}"),
+            Target::Download { bytes, from: 0 } => format!("/bulk/{bytes}"),
+            Target::Download { bytes, from } => format!("/bulk/{bytes}/from/{from}"),
             Target::Upload(phone) => format!("/bulk/upload/{phone}"),
+            Target::Have(phone) => format!("/bulk/upload/{phone}/have"),
+            Target::Rest { phone, from } => format!("/bulk/upload/{phone}/from/{from}"),
         }
     }
 
     fn parse(path: &str) -> Option<Target> {
-        let rest = path.strip_prefix("/bulk/")?;
-        match rest.strip_prefix("upload/") {
-            Some(phone) => phone.parse().ok().map(Target::Upload),
-            None => rest.parse().ok().map(Target::Download),
-        }
+        let words: Vec<&str> = path.strip_prefix("/bulk/")?.split('/').collect();
+        Some(match words[..] {
+            ["upload", phone] => Target::Upload(phone.parse().ok()?),
+            ["upload", phone, "have"] => Target::Have(phone.parse().ok()?),
+            ["upload", phone, "from", from] => {
+                Target::Rest { phone: phone.parse().ok()?, from: from.parse().ok()? }
+            }
+            [bytes] => Target::Download { bytes: bytes.parse().ok()?, from: 0 },
+            [bytes, "from", from] => {
+                Target::Download { bytes: bytes.parse().ok()?, from: from.parse().ok()? }
+            }
+            _ => return None,
+        })
     }
+}
+
+fn refuse(status: u16, reason: String) -> Response {
+    answer(status, &serde_json::json!({ "status": "refused", "reason": reason }))
 }
 
 fn answer(status: u16, content: &serde_json::Value) -> Response {
@@ -121,10 +159,19 @@ mod tests {
 
     #[test]
     fn paths_lead_back_to_their_target() {
-        for target in [Target::Download(0), Target::Download(u64::MAX), Target::Upload(7)] {
+        let targets = [
+            Target::Download { bytes: 0, from: 0 },
+            Target::Download { bytes: u64::MAX, from: u64::MAX },
+            Target::Upload(7),
+            Target::Have(8),
+            Target::Rest { phone: 9, from: 0 },
+        ];
+        for target in targets {
             assert_eq!(Target::parse(&target.path()), Some(target));
         }
-        for other in ["/bulk", "/bulk/", "/bulk/-1", "/bulk/upload/x", "/messages/1/2"] {
+        let others =
+            ["/bulk", "/bulk/", "/bulk/-1", "/bulk/upload/x", "/bulk/1/from", "/messages/1/2"];
+        for other in others {
             assert_eq!(Target::parse(other), None, "{other}");
         }
     }

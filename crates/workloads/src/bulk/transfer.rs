@@ -1,19 +1,19 @@
-//! The phones: each transfers its data over one connection, all of them at once.
+//! The phones: each transfers its data, all of them at once, each over one connection after the
+//! other where it is disturbed.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
-use futures_util::stream;
+use trackbed_core::event::Disturbance;
 use trackbed_core::{Event, Time};
-use trackbed_protocols::{Error, Request, body};
+use trackbed_protocols::Error;
 use trackbed_substrate::{now, sleep_until, spawn_named};
 
-use super::data::pieces;
-use super::service::{Target, take_in};
+use super::data::Arrived;
 use super::{Direction, Plan};
 use crate::contract::Stage;
 use crate::limit::before;
@@ -47,109 +47,185 @@ pub(super) async fn drive(plan: Arc<Plan>, stage: Stage) {
     }
 }
 
-/// One phone's transfer. Returns its connection, if it got one.
+/// One phone's transfer. Returns its last connection, if it has one.
 async fn transfer(plan: Arc<Plan>, phone: Rc<Phone>) -> Option<Rc<Line>> {
-    let line = match open(&phone, plan.timeout).await {
-        Ok(line) => line,
-        Err(reason) => {
-            phone.give_up(0, reason);
-            return None;
-        }
-    };
-    let progress = Rc::new(Progress(Cell::new(now())));
-    let moving = async {
-        match plan.direction {
-            Direction::Download => download(&plan, &phone, &line, &progress).await,
-            Direction::Upload => upload(&plan, &phone, &line, &progress).await,
-        }
-    };
-    match select(pin!(moving), pin!(progress.stalled(plan.timeout))).await {
+    let transfer = Transfer::new(plan, phone);
+    match select(pin!(transfer.run()), pin!(transfer.stalled())).await {
         Either::Left((Ok(()), _)) => {}
-        Either::Left((Err(reason), _)) => phone.give_up(0, reason),
+        Either::Left((Err(reason), _)) => transfer.phone.give_up(0, reason),
         Either::Right(_) => {
-            let timeout = trackbed_core::units::format_duration(plan.timeout);
-            phone.give_up(0, format!("not a byte has moved for {timeout}"));
+            let timeout = trackbed_core::units::format_duration(transfer.plan.timeout);
+            transfer.phone.give_up(0, format!("not a byte has moved for {timeout}"));
         }
     }
-    Some(line)
+    transfer.line.take()
 }
 
-async fn open(phone: &Rc<Phone>, timeout: Duration) -> Result<Rc<Line>, String> {
-    let deadline = now() + timeout;
-    let mut attempt = 1;
-    loop {
-        match before(deadline, Rc::clone(phone).open()).await {
-            Some(Ok(line)) => return Ok(line),
-            Some(Err(why)) if why.is_retryable() && attempt < ATTEMPTS_MAX => attempt += 1,
-            Some(Err(why)) => return Err(why.to_string()),
-            None => {
-                let timeout = trackbed_core::units::format_duration(timeout);
-                return Err(format!("no connection within {timeout}"));
+/// A transfer that goes on.
+pub(super) struct Transfer {
+    pub(super) plan: Arc<Plan>,
+    pub(super) phone: Rc<Phone>,
+    /// The present connection.
+    line: RefCell<Option<Rc<Line>>>,
+    /// When a byte last moved, or a connection was last sought, as far as this end can see.
+    moved: Rc<Cell<Time>>,
+    /// How many disturbances there were.
+    disturbed: Cell<usize>,
+    /// Whether no new byte has come since the last one.
+    waits: Cell<bool>,
+}
+
+/// How the work of one connection ended.
+pub(super) enum Session {
+    /// Everything is transferred.
+    Complete,
+    /// The phone has given the connection up, and goes on over another one.
+    Disturbed,
+}
+
+/// Why the work of one connection ended too early.
+pub(super) enum Trouble {
+    /// The connection broke: another one may do.
+    Broken(String),
+    /// It would happen again.
+    Lasting(String),
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Trouble {
+        match error.is_retryable() {
+            true => Trouble::Broken(error.to_string()),
+            false => Trouble::Lasting(error.to_string()),
+        }
+    }
+}
+
+impl Transfer {
+    fn new(plan: Arc<Plan>, phone: Rc<Phone>) -> Transfer {
+        Transfer {
+            plan,
+            phone,
+            line: RefCell::default(),
+            moved: Rc::new(Cell::new(now())),
+            disturbed: Cell::new(0),
+            waits: Cell::new(false),
+        }
+    }
+
+    /// Carries the transfer out, over as many connections as it takes.
+    async fn run(&self) -> Result<(), String> {
+        let mut arrived = Arrived::default();
+        let mut breaks = 0;
+        for session in 0.. {
+            self.note();
+            let line = self.open().await?;
+            self.note();
+            self.line.replace(Some(Rc::clone(&line)));
+            let before = self.moved.get();
+            let ended = match self.plan.direction {
+                Direction::Download => self.download(&line, &mut arrived).await,
+                Direction::Upload => self.upload(&line, session > 0).await,
+            };
+            breaks = if self.moved.get() > before { 0 } else { breaks };
+            match ended {
+                Ok(Session::Complete) => return Ok(()),
+                Ok(Session::Disturbed) => {}
+                // Whoever can go on after a disturbance can do so after an accident too.
+                Err(Trouble::Broken(_))
+                    if !self.plan.disturbances.is_empty() && breaks < BREAKS_MAX =>
+                {
+                    breaks += 1;
+                    line.abandon();
+                }
+                Err(Trouble::Broken(why) | Trouble::Lasting(why)) => return Err(why),
+            }
+        }
+        unreachable!("there is always another session")
+    }
+
+    async fn open(&self) -> Result<Rc<Line>, String> {
+        let deadline = now() + self.plan.timeout;
+        let mut attempt = 1;
+        loop {
+            match before(deadline, Rc::clone(&self.phone).open()).await {
+                Some(Ok(line)) => return Ok(line),
+                Some(Err(why)) if why.is_retryable() && attempt < ATTEMPTS_MAX => attempt += 1,
+                Some(Err(why)) => return Err(why.to_string()),
+                None => {
+                    let timeout = trackbed_core::units::format_duration(self.plan.timeout);
+                    return Err(format!("no connection within {timeout}"));
+                }
             }
         }
     }
-}
 
-async fn download(
-    plan: &Plan,
-    phone: &Phone,
-    line: &Line,
-    progress: &Progress,
-) -> Result<(), String> {
-    let path = Target::Download(plan.expected.bytes()).path();
-    let words = |why: Error| why.to_string();
-    let response = line.exchange(Request::new(path, body::empty())).await.map_err(words)?;
-    check_status(response.status)?;
-    let arrived = take_in(response.body, |_| progress.note()).await.map_err(words)?;
-    let bytes = arrived.bytes;
-    let intact = plan.expected.matches(arrived);
-    phone.record(Event::Transferred { phone: phone.number, bytes, intact });
-    Ok(())
-}
-
-/// The server records the event when the last byte has arrived there.
-async fn upload(
-    plan: &Plan,
-    phone: &Phone,
-    line: &Line,
-    progress: &Rc<Progress>,
-) -> Result<(), String> {
-    let noting = Rc::clone(progress);
-    let content = stream::iter(pieces(plan.expected.bytes()).map(move |piece| {
-        noting.note();
-        Ok(piece)
-    }));
-    let request = Request::new(Target::Upload(phone.number).path(), Box::pin(content));
-    let words = |why: Error| why.to_string();
-    let response = line.exchange(request).await.map_err(words)?;
-    check_status(response.status)?;
-    body::drain(response.body).await.map_err(words)?;
-    Ok(())
-}
-
-fn check_status(status: u16) -> Result<(), String> {
-    if status == 200 { Ok(()) } else { Err(format!("the server answered with status {status}")) }
-}
-
-/// When a byte last moved, as far as this end can see.
-struct Progress(Cell<Time>);
-
-impl Progress {
-    fn note(&self) {
-        self.0.set(now());
+    /// The disturbance that comes next, and how many bytes are there then.
+    pub(super) fn next_disturbance(&self) -> Option<(u64, Disturbance)> {
+        self.plan.disturbances.get(self.disturbed.get())
     }
 
-    /// Resolves when nothing has moved for `timeout`.
-    async fn stalled(&self, timeout: Duration) {
+    /// Disturbs the phone; says whether it keeps its connection.
+    pub(super) fn disturb(&self, line: &Line, disturbance: Disturbance) -> Result<bool, Trouble> {
+        self.disturbed.set(self.disturbed.get() + 1);
+        self.waits.set(true);
+        self.phone.record(Event::Disturbed { phone: self.phone.number, disturbance });
+        let keeps = match disturbance {
+            Disturbance::Reconnection => false,
+            Disturbance::Move => {
+                let notice = self.plan.notice;
+                self.phone.move_on(notice).map_err(Trouble::Lasting)?;
+                // Who is not told believes that all is well.
+                !notice || line.follows_its_phone()
+            }
+        };
+        if !keeps {
+            line.abandon();
+        }
+        Ok(keeps)
+    }
+
+    /// Records that something has come that was not there before.
+    pub(super) fn note_arrival(&self) {
+        self.note();
+        if self.waits.replace(false) {
+            self.phone.record(Event::Resumed { phone: self.phone.number });
+        }
+    }
+
+    /// Notes that something has moved.
+    pub(super) fn note(&self) {
+        self.moved.set(now());
+    }
+
+    /// What notes that something has moved.
+    pub(super) fn notes(&self) -> impl Fn() + use<> {
+        let moved = Rc::clone(&self.moved);
+        move || moved.set(now())
+    }
+
+    /// Resolves when nothing has moved for too long.
+    async fn stalled(&self) {
+        let timeout: Duration = self.plan.timeout;
         loop {
-            let limit = self.0.get() + timeout;
+            let limit = self.moved.get() + timeout;
             sleep_until(limit).await;
-            if self.0.get() + timeout <= limit {
+            if self.moved.get() + timeout <= limit {
                 return;
             }
         }
     }
 }
 
+/// The server did not answer with what was asked for.
+pub(super) fn check_status(status: u16) -> Result<(), Trouble> {
+    match status {
+        200 => Ok(()),
+        _ => Err(Trouble::Lasting(format!("the server answered with status {status}"))),
+    }
+}
+
 /// How often opening a connection is tried.
 const ATTEMPTS_MAX: u32 = 3;
+
+/// How many connections in a row may break before they have brought anything.
+const BREAKS_MAX: u32 = 10;

@@ -89,6 +89,7 @@ pub fn run_with(
         let stage = Stage {
             phones: (0..prepared.phones()).map(|_| dialer()).collect(),
             capabilities: CAPABILITIES,
+            hosts: Vec::new(),
             server: SocketAddr::from(([10, 0, 0, 2], 443)),
             handshake: behaviour.handshake,
             patience: Patience::VIRTUAL,

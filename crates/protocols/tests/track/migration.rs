@@ -1,0 +1,220 @@
+//! Connections whose host moves to another network (RFC 9000 section 9).
+
+use std::net::IpAddr;
+use std::rc::Rc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use futures_util::StreamExt as _;
+use trackbed_core::{Packet, Seed, Time};
+use trackbed_net::{Direction, Duplex, End, LinkId, LinkSpec, NetworkBuilder, Point, Tap};
+use trackbed_protocols::{ClientConfig, Handshake, Protocol, Request, body};
+use trackbed_substrate::simulated::{Hosts, Simulation};
+use trackbed_substrate::{now, sleep};
+
+use crate::support::{
+    RTT, Track, clean, for_each_protocol, get, ping, protocol, server_address, service,
+};
+
+/// Runs `main` with a client that has addresses in so many networks, over a link that does nothing
+/// but delay. `tap` sees all packets.
+fn roam<T: Send, F: Future<Output = T>>(
+    networks: u8,
+    tap: Option<Box<dyn Tap>>,
+    main: impl FnOnce(Track) -> F + Send,
+) -> T {
+    let seed = Seed::of_run(1, 0);
+    let address = |at: u8| vec![IpAddr::from([10, at, 0, 1])];
+    let networks: Vec<Vec<IpAddr>> = (0..networks).map(address).collect();
+    let mut builder = NetworkBuilder::new();
+    let (client, server) = (builder.host("client"), builder.host("server"));
+    let link: LinkSpec = clean();
+    builder.connect(
+        End::new(client, networks.concat()),
+        End::new(server, [server_address().ip()]),
+        Duplex::new(&link, &link, &seed.child("link")),
+    );
+    let run = |hosts: Hosts| {
+        let client = hosts.roaming(client, networks);
+        main(Track { client, server: hosts.at(server) })
+    };
+    let mut network = builder.build().unwrap();
+    network.set_tap(tap);
+    Simulation::new().run(seed, network, run).unwrap()
+}
+
+fn migrating() -> impl Iterator<Item = &'static dyn Protocol> {
+    trackbed_protocols::registry().iter().copied().filter(|one| one.capabilities().migrates)
+}
+
+/// An exchange that begins when the host has moved needs no handshake. Until the new address is
+/// validated, which takes a round trip more, the server sends little (RFC 9000 sections 8.1 and
+/// 9.3): of the engine's one datagram, in which the challenge is, `quic`'s answer has its place;
+/// `http3` sends head and body in one each.
+#[test]
+fn an_exchange_after_a_move_needs_no_handshake() {
+    assert_eq!(migrating().count(), 2, "quic and http3");
+    for (name, round_trips) in [("quic", 1), ("http3", 2)] {
+        let protocol = protocol(name);
+        roam(4, None, |track| async move {
+            let server = track.serve(protocol);
+            let dialer = track.dialer(protocol, &server, ClientConfig::default());
+            let connection = dialer.connect(server_address()).await.unwrap();
+            ping(&*connection).await.unwrap();
+            for _ in 0..3 {
+                sleep(RTT).await;
+                track.client.move_on().unwrap();
+                dialer.host_has_moved().unwrap();
+                assert!(connection.follows_its_host());
+                let begun = now();
+                let taken = ping(&*connection).await.unwrap() - begun;
+                // The engine's pacer takes a nanosecond for each byte.
+                let most = RTT * round_trips + std::time::Duration::from_micros(5);
+                assert!(taken >= RTT * round_trips && taken < most, "{name}: {taken:?}");
+            }
+        });
+    }
+}
+
+/// Who says which of its addresses the server sends to, and which connection IDs the client
+/// addresses it by.
+#[derive(Default)]
+struct Seen {
+    /// The destination, first bytes and length of every packet with a short header, in each
+    /// direction.
+    up: Vec<(IpAddr, [u8; 8], usize)>,
+    down: Vec<(IpAddr, [u8; 8], usize)>,
+}
+
+#[derive(Clone, Default)]
+struct Watch(std::sync::Arc<Mutex<Seen>>);
+
+impl Tap for Watch {
+    fn see(&mut self, _: Time, _: LinkId, way: Direction, point: Point, packet: &Packet) {
+        // Behind the headers of IP and UDP; the long header has its first bit set (RFC 9000
+        // section 17).
+        let quic = &packet.bytes()[28..];
+        if point != Point::Entered || quic[0] & 0x80 != 0 {
+            return;
+        }
+        let id = quic[1..9].try_into().unwrap();
+        let mut seen = self.0.lock().unwrap();
+        match way {
+            Direction::Forward => seen.up.push((packet.source(), id, packet.len())),
+            Direction::Backward => seen.down.push((packet.destination(), id, packet.len())),
+        }
+    }
+}
+
+/// RFC 9000 section 9.5: an endpoint must not use a connection ID with more than one local address;
+/// section 8.2.1: the datagram that carries a PATH_CHALLENGE has at least 1,200 bytes.
+#[test]
+fn no_connection_id_is_seen_from_two_addresses_and_the_new_path_is_challenged() {
+    let watch = Watch::default();
+    roam(3, Some(Box::new(watch.clone())), |track| async move {
+        let protocol = protocol("quic");
+        let server = track.serve(protocol);
+        let dialer = track.dialer(protocol, &server, ClientConfig::default());
+        let connection = dialer.connect(server_address()).await.unwrap();
+        for _ in 0..2 {
+            ping(&*connection).await.unwrap();
+            sleep(RTT).await;
+            track.client.move_on().unwrap();
+            dialer.host_has_moved().unwrap();
+        }
+        ping(&*connection).await.unwrap();
+    });
+    let seen = watch.0.lock().unwrap();
+    for (name, packets) in [("up", &seen.up), ("down", &seen.down)] {
+        let mut of_id = std::collections::BTreeMap::new();
+        for &(address, id, _) in packets {
+            let addresses: &mut std::collections::BTreeSet<IpAddr> = of_id.entry(id).or_default();
+            addresses.insert(address);
+        }
+        assert!(of_id.len() >= 3, "{name}: an ID for each address at the least: {of_id:?}");
+        assert!(of_id.values().all(|addresses| addresses.len() == 1), "{name}: {of_id:?}");
+    }
+    for network in [1, 2] {
+        let address = IpAddr::from([10, network, 0, 1]);
+        let first = seen.down.iter().find(|(to, ..)| *to == address).unwrap();
+        assert!(first.2 >= 1_200 + 28, "the first packet to {address}: {} bytes", first.2);
+    }
+}
+
+/// A transfer goes on over the same connection; nothing is lost or comes twice, and the server has
+/// seen one request.
+#[test]
+fn a_transfer_goes_on_where_it_was() {
+    for protocol in migrating() {
+        for upload in [false, true] {
+            roam(6, None, |track| async move {
+                let requests = Rc::new(AtomicU32::new(0));
+                let counted = Rc::clone(&requests);
+                let counting = move |request: Request| {
+                    counted.fetch_add(1, Ordering::Relaxed);
+                    service(request)
+                };
+                let config = trackbed_protocols::ServerConfig::default();
+                let server = track.serve_with(protocol, &config, Rc::new(counting));
+                let dialer = track.dialer(protocol, &server, ClientConfig::default());
+                let connection = dialer.connect(server_address()).await.unwrap();
+                let request = match upload {
+                    true => Request { path: "/echo".to_owned(), body: body::zeros(5_000_000) },
+                    false => get("/zeros?5000000"),
+                };
+                let mut arriving = connection.exchange(request).await.unwrap().body;
+                let (mut bytes, mut moves) = (0, 0);
+                while let Some(piece) = arriving.next().await {
+                    let piece = piece.unwrap();
+                    assert!(piece.iter().all(|byte| *byte == 0));
+                    bytes += piece.len();
+                    if bytes > moves * 1_000_000 && moves < 5 {
+                        moves += 1;
+                        track.client.move_on().unwrap();
+                        dialer.host_has_moved().unwrap();
+                        assert!(connection.follows_its_host());
+                    }
+                }
+                assert_eq!((bytes, moves), (5_000_000, 5), "{}", protocol.name());
+                assert_eq!(requests.load(Ordering::Relaxed), 1);
+                assert_eq!(connection.transport().smoothed_rtt.map(|rtt| rtt >= RTT), Some(true));
+            });
+        }
+    }
+}
+
+/// Before the handshake is confirmed nobody migrates (RFC 9000 section 9), and TCP's connections
+/// never do. A new connection is opened from the new address, early data and all.
+#[test]
+fn what_cannot_follow_says_so_and_is_replaced_from_the_new_address() {
+    for_each_protocol(|protocol| {
+        let can = protocol.capabilities();
+        let handshake = match can.handshakes.contains(&Handshake::Early) {
+            true => Handshake::Early,
+            false => Handshake::New,
+        };
+        roam(2, None, |track| async move {
+            let server = track.serve(protocol);
+            let config = ClientConfig { handshake, ..ClientConfig::default() };
+            let dialer = track.dialer(protocol, &server, config);
+            let earlier = dialer.connect(server_address()).await.unwrap();
+            ping(&*earlier).await.unwrap();
+            sleep(RTT * 3).await;
+            assert_eq!(earlier.follows_its_host(), can.migrates);
+            earlier.close().await;
+            sleep(RTT * 3).await;
+            assert!(!earlier.follows_its_host(), "it is closed");
+
+            let unfinished = dialer.connect(server_address()).await.unwrap();
+            track.client.move_on().unwrap();
+            dialer.host_has_moved().unwrap();
+            if handshake == Handshake::Early {
+                assert!(!unfinished.follows_its_host(), "the server has not answered yet");
+            }
+            let begun = now();
+            let next = dialer.connect(server_address()).await.unwrap();
+            let taken = ping(&*next).await.unwrap() - begun;
+            assert!(taken < RTT * 4, "{}: {taken:?}", protocol.name());
+        });
+    });
+}

@@ -1,0 +1,47 @@
+//! A phone fetches its data.
+
+use futures_util::StreamExt as _;
+use trackbed_core::Event;
+use trackbed_protocols::{Request, body};
+
+use super::data::Arrived;
+use super::service::Target;
+use super::transfer::{Session, Transfer, Trouble, check_status};
+use crate::phone::Line;
+
+impl Transfer {
+    /// Fetches over `line` what has not arrived yet.
+    pub(super) async fn download(
+        &self,
+        line: &Line,
+        arrived: &mut Arrived,
+    ) -> Result<Session, Trouble> {
+        let bytes = self.plan.expected.bytes();
+        let path = Target::Download { bytes, from: arrived.bytes }.path();
+        let response = line.exchange(Request { path, body: body::empty() }).await?;
+        check_status(response.status)?;
+        let mut arriving = response.body;
+        while let Some(piece) = arriving.next().await.transpose()? {
+            self.note_arrival();
+            let mut piece = &piece[..];
+            while let Some((point, disturbance)) = self.next_disturbance()
+                && let Ok(missing) = usize::try_from(point - arrived.bytes)
+                && missing <= piece.len()
+            {
+                // What the phone has beyond the point it has not read when it is disturbed, so that
+                // all protocols have done the same by then.
+                let (read, unread) = piece.split_at(missing);
+                arrived.take(read);
+                piece = unread;
+                if !self.disturb(line, disturbance)? {
+                    return Ok(Session::Disturbed);
+                }
+            }
+            arrived.take(piece);
+        }
+        let (phone, bytes) = (self.phone.number, arrived.bytes);
+        let intact = self.plan.expected.matches(arrived);
+        self.phone.record(Event::Transferred { phone, bytes, intact });
+        Ok(Session::Complete)
+    }
+}

@@ -1,0 +1,87 @@
+//! A phone sends its data.
+
+use futures_util::{StreamExt as _, stream};
+use trackbed_protocols::{Body, Request, body};
+
+use super::data::pieces;
+use super::service::Target;
+use super::transfer::{Session, Transfer, Trouble, check_status};
+use crate::phone::Line;
+
+impl Transfer {
+    /// Sends over `line` what the server does not have yet; it records when it has everything.
+    pub(super) async fn upload(&self, line: &Line, resumes: bool) -> Result<Session, Trouble> {
+        if self.plan.disturbances.is_empty() {
+            return self.upload_at_once(line).await;
+        }
+        let phone = self.phone.number;
+        let from = if resumes { self.ask(line).await? } else { 0 };
+        if resumes && from == self.plan.expected.bytes() {
+            return Ok(Session::Complete);
+        }
+        let path = Target::Rest { phone, from }.path();
+        let response = line.exchange(Request { path, body: self.data(from) }).await?;
+        check_status(response.status)?;
+        let mut reports = Counts(response.body, Vec::new());
+        let mut has = from;
+        while let Some(count) = reports.next().await? {
+            self.note();
+            has = count;
+            while let Some((point, disturbance)) = self.next_disturbance()
+                && point <= has
+            {
+                if !self.disturb(line, disturbance)? {
+                    return Ok(Session::Disturbed);
+                }
+            }
+        }
+        match has == self.plan.expected.bytes() {
+            true => Ok(Session::Complete),
+            false => Err(Trouble::Lasting(format!("the server took in no more than {has} bytes"))),
+        }
+    }
+
+    async fn upload_at_once(&self, line: &Line) -> Result<Session, Trouble> {
+        let path = Target::Upload(self.phone.number).path();
+        let response = line.exchange(Request { path, body: self.data(0) }).await?;
+        check_status(response.status)?;
+        body::drain(response.body).await?;
+        Ok(Session::Complete)
+    }
+
+    /// How much the server has, as it says itself.
+    async fn ask(&self, line: &Line) -> Result<u64, Trouble> {
+        let path = Target::Have(self.phone.number).path();
+        let response = line.exchange(Request { path, body: body::empty() }).await?;
+        check_status(response.status)?;
+        let count = Counts(response.body, Vec::new()).next().await?;
+        count.ok_or_else(|| Trouble::Lasting("the server did not say what it has".to_owned()))
+    }
+
+    fn data(&self, from: u64) -> Body {
+        let note = self.notes();
+        Box::pin(stream::iter(pieces(from, self.plan.expected.bytes()).map(move |piece| {
+            note();
+            Ok(piece)
+        })))
+    }
+}
+
+/// The counts in a body, of 8 bytes each, and what is there of the next one.
+struct Counts(Body, Vec<u8>);
+
+impl Counts {
+    async fn next(&mut self) -> Result<Option<u64>, Trouble> {
+        loop {
+            if let Some((count, rest)) = self.1.split_first_chunk() {
+                let count = u64::from_be_bytes(*count);
+                self.1 = rest.to_vec();
+                return Ok(Some(count));
+            }
+            match self.0.next().await.transpose()? {
+                Some(piece) => self.1.extend_from_slice(&piece),
+                None => return Ok(None),
+            }
+        }
+    }
+}
