@@ -94,11 +94,18 @@ pub enum Event {
         /// What happens to it.
         disturbance: Disturbance,
     },
-    /// After a disturbance, the first byte arrived that was not there before: at the phone, or at
-    /// the server where the phone is the one that sends.
+    /// After a disturbance that cost a connection, the first byte arrived over the next one: at the
+    /// phone, or at the server where the phone is the one that sends.
     Resumed {
         /// Which client.
         phone: u32,
+    },
+    /// A connection has outlived a disturbance, and the next one, or the end, has come.
+    Outlived {
+        /// Which client.
+        phone: u32,
+        /// The longest time in between in which no byte arrived at the end that receives.
+        silence: Duration,
     },
     /// A bulk transfer's last byte arrived.
     Transferred {

@@ -158,9 +158,8 @@ async fn drive(
         local: None,
         transport: client_side,
     };
-    let phone = |(number, node)| {
-        hosts.roaming(node, phone_networks(number, cell.workload.networks()))
-    };
+    let phone =
+        |(number, node)| hosts.roaming(node, phone_networks(number, cell.workload.networks()));
     let phone_hosts: Vec<Arc<dyn Host>> = (0..).zip(layout.phones).map(phone).collect();
     let dialer = |host: &Arc<dyn Host>| endpoint.protocol.dialer(Arc::clone(host), &client);
     let phones = phone_hosts.iter().map(dialer).collect::<Result<Vec<_>, _>>()?;

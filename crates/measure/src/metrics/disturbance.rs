@@ -12,16 +12,15 @@ pub(super) const RECONNECT_MS: Metric = Metric {
     name: "reconnect_ms",
     help: "for each connection that a phone had to replace, from the disturbance that cost it until \
            a request may be sent over the next one, time-outs and failed attempts included",
-    compute: |records| {
-        millis(&gather(records), |spell| spell.connected.filter(|_| spell.has_reconnected))
-    },
+    compute: |records| millis(&gather(records), |spell| spell.reconnected),
 };
 
 pub(super) const INTERRUPTION_MS: Metric = Metric {
     name: "interruption_ms",
-    help: "for each disturbance, until the next byte arrives that was not there before: at a phone \
-           that fetches, in its order; at the server where a phone that sends had to reconnect",
-    compute: |records| millis(&gather(records), |spell| spell.resumed),
+    help: "for each disturbance, how long no new byte arrived, in its order, at the phone that \
+           fetches or the server that is sent to: until the first one over the next connection or, \
+           where the connection was kept, the longest such time until the next disturbance",
+    compute: |records| millis(&gather(records), |spell| spell.interruption),
 };
 
 pub(super) const RECONNECTION_COUNT: Metric = Metric {
@@ -43,10 +42,9 @@ struct Spell {
     what: Disturbance,
     at: Time,
     has_reconnected: bool,
-    /// When the next connection could be used.
-    connected: Option<Time>,
-    /// When something new had come.
-    resumed: Option<Time>,
+    /// How long it took until the next connection could be used.
+    reconnected: Option<Duration>,
+    interruption: Option<Duration>,
 }
 
 /// All disturbances in the order in which they came.
@@ -60,29 +58,33 @@ fn gather(records: &[Record]) -> Vec<Spell> {
                 what: disturbance,
                 at: record.at,
                 has_reconnected: false,
-                connected: None,
-                resumed: None,
+                reconnected: None,
+                interruption: None,
             });
             continue;
         }
         let (Event::ConnectStarted { phone, .. }
         | Event::Connected { phone, .. }
-        | Event::Resumed { phone }) = record.event
+        | Event::Resumed { phone }
+        | Event::Outlived { phone, .. }) = record.event
         else {
             continue;
         };
         let Some(spell) = last_of.get(&phone).map(|index| &mut spells[*index]) else { continue };
+        let passed = || Some(record.at - spell.at);
         match record.event {
-            Event::Connected { .. } => spell.connected = spell.connected.or(Some(record.at)),
-            Event::Resumed { .. } => spell.resumed = spell.resumed.or(Some(record.at)),
+            Event::Connected { .. } => spell.reconnected = spell.reconnected.or_else(passed),
+            Event::Resumed { .. } => spell.interruption = spell.interruption.or_else(passed),
+            Event::Outlived { silence, .. } => {
+                spell.interruption = spell.interruption.or(Some(silence));
+            }
             _ => spell.has_reconnected = true,
         }
     }
     spells
 }
 
-fn millis(spells: &[Spell], end: impl Fn(&Spell) -> Option<Time>) -> Vec<f64> {
-    let span = |spell: &Spell| -> Option<Duration> { Some(end(spell)? - spell.at) };
+fn millis(spells: &[Spell], span: impl Fn(&Spell) -> Option<Duration>) -> Vec<f64> {
     spells.iter().filter_map(span).map(|span| span.as_secs_f64() * 1e3).collect()
 }
 

@@ -111,7 +111,9 @@ impl UdpSender for Sender {
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<()>> {
         let datagram = Datagram {
-            source: transmit.src_ip,
+            // A socket that has one address has no other to send from. After a move the engine
+            // takes what had arrived before as a sign that the old address is still good.
+            source: transmit.src_ip.filter(|_| self.0.local_addr().ip().is_unspecified()),
             destination: transmit.destination,
             ecn: transmit.ecn.map_or(Ecn::NotCapable, |ecn| Ecn::from_bits(ecn as u8)),
             payload: transmit.contents,

@@ -30,11 +30,7 @@ impl Hosts {
         let nodes = world.network.nodes().zip(&world.hosts);
         let hosts: Vec<_> = nodes
             .map(|(node, state)| {
-                Arc::new(SimulatedHost {
-                    run: world.run,
-                    node,
-                    name: Arc::clone(&state.name),
-                })
+                Arc::new(SimulatedHost { run: world.run, node, name: Arc::clone(&state.name) })
             })
             .collect();
         let names = hosts.iter().enumerate();

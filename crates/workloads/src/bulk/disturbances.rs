@@ -1,5 +1,8 @@
 //! When a transfer is disturbed, and how.
 
+use std::time::Duration;
+
+use trackbed_core::Time;
 use trackbed_core::event::Disturbance;
 
 /// The disturbances of a transfer, in their order.
@@ -44,6 +47,31 @@ impl Disturbances {
     /// How many disturbances come before more than `bytes` are there.
     pub(super) fn up_to(&self, bytes: u64) -> usize {
         self.0.partition_point(|(point, _)| *point <= bytes)
+    }
+}
+
+/// The longest time without an arrival since a disturbance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Silence {
+    longest: Duration,
+    /// The last arrival, or the disturbance.
+    last: Time,
+}
+
+impl Silence {
+    /// From a disturbance on.
+    pub(super) fn since(disturbance: Time) -> Silence {
+        Silence { longest: Duration::ZERO, last: disturbance }
+    }
+
+    /// Something arrives.
+    pub(super) fn end(&mut self, now: Time) {
+        self.longest = self.longest.max(now - self.last);
+        self.last = now;
+    }
+
+    pub(super) fn longest(self) -> Duration {
+        self.longest
     }
 }
 

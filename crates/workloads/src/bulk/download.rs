@@ -39,6 +39,7 @@ impl Transfer {
             }
             arrived.take(piece);
         }
+        self.settle();
         let (phone, bytes) = (self.phone.number, arrived.bytes);
         let intact = self.plan.expected.matches(arrived);
         self.phone.record(Event::Transferred { phone, bytes, intact });

@@ -114,9 +114,7 @@ impl Plan {
 fn count(arguments: &Arguments, parameter: &'static str) -> Result<u32, WorkloadError> {
     let count: u64 = arguments.need(parameter);
     let count = u32::try_from(count).ok().filter(|count| *count <= DISTURBANCES_MAX);
-    count.ok_or_else(|| {
-        WorkloadError::new(parameter, format!("write at most {DISTURBANCES_MAX}"))
-    })
+    count.ok_or_else(|| WorkloadError::new(parameter, format!("write at most {DISTURBANCES_MAX}")))
 }
 
 /// Bulk transfers with everything resolved.

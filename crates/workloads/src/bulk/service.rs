@@ -69,7 +69,8 @@ async fn receive(phone: u32, body: Body, plan: Arc<Plan>, log: EventLog) -> Resp
             let bytes = arrived.bytes;
             let intact = plan.expected.matches(&arrived);
             log.record(now(), Event::Transferred { phone, bytes, intact });
-            let content = serde_json::json!({ "status": "received", "bytes": bytes, "intact": intact });
+            let content =
+                serde_json::json!({ "status": "received", "bytes": bytes, "intact": intact });
             answer(200, &content)
         }
         Err(why) => refuse(400, why.to_string()),

@@ -14,6 +14,7 @@ use trackbed_protocols::Error;
 use trackbed_substrate::{now, sleep_until, spawn_named};
 
 use super::data::Arrived;
+use super::disturbances::Silence;
 use super::{Direction, Plan};
 use crate::contract::Stage;
 use crate::limit::before;
@@ -71,8 +72,19 @@ pub(super) struct Transfer {
     moved: Rc<Cell<Time>>,
     /// How many disturbances there were.
     disturbed: Cell<usize>,
-    /// Whether no new byte has come since the last one.
-    waits: Cell<bool>,
+    /// What the last one has left.
+    aftermath: Cell<Aftermath>,
+}
+
+/// What a disturbance has left.
+#[derive(Clone, Copy)]
+enum Aftermath {
+    /// Nothing: all goes on.
+    Over,
+    /// The connection goes on, it seems.
+    Outlived(Silence),
+    /// The connection is lost, and nothing has come over another one yet.
+    Lost,
 }
 
 /// How the work of one connection ended.
@@ -108,7 +120,7 @@ impl Transfer {
             line: RefCell::default(),
             moved: Rc::new(Cell::new(now())),
             disturbed: Cell::new(0),
-            waits: Cell::new(false),
+            aftermath: Cell::new(Aftermath::Over),
         }
     }
 
@@ -136,6 +148,9 @@ impl Transfer {
                 {
                     breaks += 1;
                     line.abandon();
+                    if let Aftermath::Outlived(_) = self.aftermath.get() {
+                        self.aftermath.set(Aftermath::Lost);
+                    }
                 }
                 Err(Trouble::Broken(why) | Trouble::Lasting(why)) => return Err(why),
             }
@@ -166,8 +181,8 @@ impl Transfer {
 
     /// Disturbs the phone; says whether it keeps its connection.
     pub(super) fn disturb(&self, line: &Line, disturbance: Disturbance) -> Result<bool, Trouble> {
+        self.settle();
         self.disturbed.set(self.disturbed.get() + 1);
-        self.waits.set(true);
         self.phone.record(Event::Disturbed { phone: self.phone.number, disturbance });
         let keeps = match disturbance {
             Disturbance::Reconnection => false,
@@ -181,14 +196,37 @@ impl Transfer {
         if !keeps {
             line.abandon();
         }
+        self.aftermath.set(match keeps {
+            true => Aftermath::Outlived(Silence::since(now())),
+            false => Aftermath::Lost,
+        });
         Ok(keeps)
     }
 
-    /// Records that something has come that was not there before.
+    /// Takes note that data has arrived at the phone.
     pub(super) fn note_arrival(&self) {
         self.note();
-        if self.waits.replace(false) {
-            self.phone.record(Event::Resumed { phone: self.phone.number });
+        match self.aftermath.get() {
+            Aftermath::Over => {}
+            Aftermath::Outlived(mut silence) => {
+                silence.end(now());
+                self.aftermath.set(Aftermath::Outlived(silence));
+            }
+            Aftermath::Lost => {
+                self.aftermath.set(Aftermath::Over);
+                self.phone.record(Event::Resumed { phone: self.phone.number });
+            }
+        }
+    }
+
+    /// Ends the time after a disturbance, because another one comes or all is done.
+    pub(super) fn settle(&self) {
+        let fetches = self.plan.direction == Direction::Download;
+        if let Aftermath::Outlived(silence) = self.aftermath.replace(Aftermath::Over)
+            && fetches
+        {
+            let (phone, silence) = (self.phone.number, silence.longest());
+            self.phone.record(Event::Outlived { phone, silence });
         }
     }
 

@@ -13,6 +13,7 @@ use trackbed_substrate::now;
 
 use super::Plan;
 use super::data::Arrived;
+use super::disturbances::Silence;
 
 /// Uploads that outlive their connections.
 pub(super) struct Uploads {
@@ -40,6 +41,8 @@ struct Receiving {
     body: Body,
     /// Whether nothing has come yet.
     is_first: bool,
+    /// Since the phone was last told that it has reached a disturbance.
+    silence: Option<Silence>,
     is_over: bool,
 }
 
@@ -74,8 +77,15 @@ impl Uploads {
             upload.request += 1;
             upload.request
         };
-        let receiving =
-            Receiving { uploads: self, phone, request, body, is_first: true, is_over: false };
+        let receiving = Receiving {
+            uploads: self,
+            phone,
+            request,
+            body,
+            is_first: true,
+            silence: None,
+            is_over: false,
+        };
         Some(Box::pin(stream::try_unfold(receiving, Receiving::report)))
     }
 
@@ -119,14 +129,30 @@ impl Receiving {
             if std::mem::take(&mut self.is_first) && before > 0 {
                 uploads.log.record(now(), Event::Resumed { phone: self.phone });
             }
+            if let Some(silence) = &mut self.silence {
+                silence.end(now());
+            }
             let disturbances = &uploads.plan.disturbances;
             if disturbances.up_to(bytes) > disturbances.up_to(before) {
+                self.settle();
+                self.silence = Some(Silence::since(now()));
                 return Ok(Some((count(bytes), self)));
             }
         }
         self.is_over = true;
+        self.settle();
         let bytes = self.uploads.end(self.phone, self.request).ok_or_else(overtaken)?;
         Ok(Some((count(bytes), self)))
+    }
+}
+
+impl Receiving {
+    /// If the phone still sends over the connection on which it was disturbed, it has kept it.
+    fn settle(&mut self) {
+        if let Some(silence) = self.silence.take() {
+            let (phone, silence) = (self.phone, silence.longest());
+            self.uploads.log.record(now(), Event::Outlived { phone, silence });
+        }
     }
 }
 
