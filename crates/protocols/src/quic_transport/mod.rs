@@ -1,5 +1,6 @@
 //! QUIC (RFC 9000) on a substrate's UDP sockets: what `quic` and `http3` have in common.
 
+mod moving;
 mod pacing;
 mod probing;
 mod receiving;
@@ -13,9 +14,10 @@ use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use noq::{ConnectionError, Endpoint, PathId, TransportConfig, VarInt};
+use noq::{ConnectionError, Endpoint, PathId, TransportConfig, VarInt, WeakConnectionHandle};
 use trackbed_substrate::{Host, spawn};
 
 use crate::config::{ClientConfig, ServerConfig};
@@ -41,6 +43,8 @@ pub(crate) struct QuicDialer {
     transport: Arc<TransportConfig>,
     congestion: &'static QuicCongestion,
     endpoints: RefCell<BTreeMap<IpAddr, Endpoint>>,
+    /// The connection that was opened last.
+    latest: RefCell<Option<WeakConnectionHandle>>,
     ledger: Option<Ledger>,
 }
 
@@ -58,6 +62,7 @@ impl QuicDialer {
             local: config.local,
             host,
             endpoints: RefCell::default(),
+            latest: RefCell::default(),
             ledger: config.transport.ledger.clone(),
         };
         // Where the address is known already, no connection has to wait for its socket.
@@ -81,6 +86,7 @@ impl QuicDialer {
                 .await
                 .map_err(|error| connection_failed(self.protocol, Step::Handshake, &error))?,
         };
+        self.latest.replace(Some(connection.weak_handle()));
         let probes = probing::probe(connection.weak_handle(), leave, Occasion::Silence);
         spawn(probes).detach();
         let account = Accounted::new(connection.clone(), self.ledger.as_ref());
@@ -106,13 +112,23 @@ impl QuicDialer {
         let mut endpoints = self.endpoints.borrow_mut();
         for (old, endpoint) in std::mem::take(&mut *endpoints) {
             let new = self.local_address(old)?;
-            let socket = self.host.bind_udp(SocketAddr::new(new, 0));
-            let rebound =
-                socket.and_then(|socket| endpoint.rebind_abstract(Box::new(Socket::new(socket))));
-            rebound.map_err(|error| Error::lasting(self.protocol, Step::Connect, error))?;
+            let arrivals = moving::follow(&self.host, &endpoint, new)
+                .map_err(|error| Error::lasting(self.protocol, Step::Connect, error))?;
+            let round_trips = self.round_trip_time() * moving::PATIENCE_ROUND_TRIPS;
+            let patience = round_trips.max(moving::PATIENCE_MIN);
+            let (host, followed) = (Arc::clone(&self.host), endpoint.clone());
+            spawn(moving::persist(host, followed, arrivals, patience)).detach();
             endpoints.insert(new, endpoint);
         }
         Ok(())
+    }
+
+    /// That of the connection that was opened last, if it is still open.
+    fn round_trip_time(&self) -> Duration {
+        let latest = self.latest.borrow();
+        let connection = latest.as_ref().and_then(WeakConnectionHandle::upgrade);
+        let path = connection.and_then(|connection| connection.path_stats(PathId::ZERO));
+        path.map_or(Duration::ZERO, |path| path.rtt)
     }
 
     fn endpoint(&self, remote: IpAddr) -> Result<Endpoint> {

@@ -16,6 +16,8 @@ use trackbed_substrate::{
     to_std_instant,
 };
 
+use super::moving::Arrivals;
+
 /// Time and tasks from the substrate's executor.
 #[derive(Debug)]
 pub(super) struct Runtime;
@@ -53,17 +55,25 @@ impl AsyncTimer for EngineTimer {
 
 /// A host's UDP socket as the engine wants it.
 #[derive(Debug)]
-pub(super) struct Socket(Arc<dyn UdpSocket>);
+pub(super) struct Socket {
+    socket: Arc<dyn UdpSocket>,
+    arrivals: Arrivals,
+}
 
 impl Socket {
     pub(super) fn new(socket: Box<dyn UdpSocket>) -> Socket {
-        Socket(socket.into())
+        Socket::counting(socket, Arrivals::default())
+    }
+
+    /// A socket that counts what arrives.
+    pub(super) fn counting(socket: Box<dyn UdpSocket>, arrivals: Arrivals) -> Socket {
+        Socket { socket: socket.into(), arrivals }
     }
 }
 
 impl AsyncUdpSocket for Socket {
     fn create_sender(&self) -> Pin<Box<dyn UdpSender>> {
-        Box::pin(Sender(Arc::clone(&self.0)))
+        Box::pin(Sender(Arc::clone(&self.socket)))
     }
 
     fn poll_recv(
@@ -74,8 +84,11 @@ impl AsyncUdpSocket for Socket {
     ) -> Poll<io::Result<usize>> {
         let mut received = [ReceivedMeta::default(); RECEIVE_MAX];
         let room = received.len().min(buffers.len()).min(meta.len());
-        let count =
-            std::task::ready!(self.0.poll_recv(cx, &mut buffers[..room], &mut received[..room]))?;
+        let count = std::task::ready!(self.socket.poll_recv(
+            cx,
+            &mut buffers[..room],
+            &mut received[..room]
+        ))?;
         for (meta, received) in meta.iter_mut().zip(&received[..count]) {
             meta.addr = received.source;
             meta.len = received.len;
@@ -83,15 +96,16 @@ impl AsyncUdpSocket for Socket {
             meta.ecn = EcnCodepoint::from_bits(received.ecn as u8);
             meta.dst_ip = Some(received.destination);
         }
+        self.arrivals.add(count);
         Poll::Ready(Ok(count))
     }
 
     fn local_addr(&self) -> io::Result<SocketAddr> {
-        Ok(self.0.local_addr())
+        Ok(self.socket.local_addr())
     }
 
     fn max_receive_segments(&self) -> NonZeroUsize {
-        self.0.max_receive_segments()
+        self.socket.max_receive_segments()
     }
 
     /// The sockets of every substrate set "don't fragment"; path MTU discovery relies on it.

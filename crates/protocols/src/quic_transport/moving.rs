@@ -1,0 +1,82 @@
+//! A client's endpoint follows its host to another network.
+//!
+//! The engine's client sends a small packet from the new address, and the server answers with a
+//! PATH_CHALLENGE (RFC 9000 section 9). Until it has a PATH_RESPONSE it may send three times what
+//! it has received from there (section 8.1). That is used up by the challenge, so that if the
+//! challenge or the response is lost, neither side can go on: the server may not, and the engine
+//! gives its validation up after three probe time-outs without beginning another. A client that
+//! hears nothing more therefore migrates once more, to another port: the server begins anew.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use noq::Endpoint;
+use trackbed_substrate::{Host, sleep};
+
+use super::runtime::Socket;
+
+/// Gives `endpoint` a socket at `local`, and another one as long as no path is validated from there.
+///
+/// # Errors
+/// If there is no first socket.
+pub(super) fn follow(
+    host: &Arc<dyn Host>,
+    endpoint: &Endpoint,
+    local: IpAddr,
+) -> io::Result<Arrivals> {
+    let arrivals = Arrivals::default();
+    let socket = host.bind_udp(SocketAddr::new(local, 0))?;
+    endpoint.rebind_abstract(Box::new(Socket::counting(socket, arrivals.clone())))?;
+    Ok(arrivals)
+}
+
+/// Sees to it that the server validates the new path of `endpoint`, which has received so much over
+/// it. `patience` is how long a validation may take.
+pub(super) async fn persist(
+    host: Arc<dyn Host>,
+    endpoint: Endpoint,
+    mut arrivals: Arrivals,
+    mut patience: Duration,
+) {
+    let Ok(mut local) = endpoint.local_addr() else { return };
+    for _ in 0..ATTEMPTS_MAX {
+        sleep(patience).await;
+        let has_moved_on = endpoint.local_addr().ok() != Some(local);
+        if has_moved_on || arrivals.are_of_a_valid_path() || endpoint.open_connections() == 0 {
+            return;
+        }
+        // Where there is no further port, what there is has to do.
+        let Ok(next) = follow(&host, &endpoint, local.ip()) else { return };
+        let Ok(next_local) = endpoint.local_addr() else { return };
+        (arrivals, local) = (next, next_local);
+        patience *= 2;
+    }
+}
+
+/// How many datagrams have arrived at a socket.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Arrivals(Arc<AtomicU64>);
+
+impl Arrivals {
+    pub(super) fn add(&self, datagrams: usize) {
+        self.0.fetch_add(datagrams as u64, Ordering::Relaxed);
+    }
+
+    /// The first datagram has the challenge; another one comes when the server has the response.
+    fn are_of_a_valid_path(&self) -> bool {
+        self.0.load(Ordering::Relaxed) >= 2
+    }
+}
+
+/// The least time that a validation is given: that of a connection's first packet (RFC 9002 section
+/// 6.2.2, twice the initial round-trip time and more), as nothing is known of the new path.
+pub(super) const PATIENCE_MIN: Duration = Duration::from_secs(1);
+
+/// How many round trips of the old path a validation is given at the least.
+pub(super) const PATIENCE_ROUND_TRIPS: u32 = 3;
+
+/// The sixth attempt begins half a minute after the first, when the idle timeout is near.
+const ATTEMPTS_MAX: u32 = 5;
