@@ -187,6 +187,15 @@ impl Draft {
         let direction = self.dice.pick(&["download", "upload"]);
         self.line("direction", quoted(direction));
         self.timeout(60_000);
+        for key in ["reconnections", "moves"] {
+            if self.dice.percent(30) {
+                let count = self.dice.between(1, 5);
+                self.line(key, count.to_string());
+            }
+        }
+        if self.dice.percent(10) {
+            self.line("notice", "false".to_owned());
+        }
         Workload::Bulk { phones, bytes }
     }
 

@@ -38,6 +38,7 @@ impl Transfer {
                 }
             }
             arrived.take(piece);
+            self.there.set(arrived.bytes);
         }
         self.settle();
         let (phone, bytes) = (self.phone.number, arrived.bytes);

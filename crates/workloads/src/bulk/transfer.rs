@@ -70,6 +70,8 @@ pub(super) struct Transfer {
     line: RefCell<Option<Rc<Line>>>,
     /// When a byte last moved, or a connection was last sought, as far as this end can see.
     moved: Rc<Cell<Time>>,
+    /// How many bytes are at the receiving end, as far as the phone knows.
+    pub(super) there: Cell<u64>,
     /// How many disturbances there were.
     disturbed: Cell<usize>,
     /// What the last one has left.
@@ -119,6 +121,7 @@ impl Transfer {
             phone,
             line: RefCell::default(),
             moved: Rc::new(Cell::new(now())),
+            there: Cell::new(0),
             disturbed: Cell::new(0),
             aftermath: Cell::new(Aftermath::Over),
         }
@@ -133,12 +136,12 @@ impl Transfer {
             let line = self.open().await?;
             self.note();
             self.line.replace(Some(Rc::clone(&line)));
-            let before = self.moved.get();
+            let before = self.there.get();
             let ended = match self.plan.direction {
                 Direction::Download => self.download(&line, &mut arrived).await,
                 Direction::Upload => self.upload(&line, session > 0).await,
             };
-            breaks = if self.moved.get() > before { 0 } else { breaks };
+            breaks = if self.there.get() > before { 0 } else { breaks };
             match ended {
                 Ok(Session::Complete) => return Ok(()),
                 Ok(Session::Disturbed) => {}

@@ -16,6 +16,7 @@ impl Transfer {
         }
         let phone = self.phone.number;
         let from = if resumes { self.ask(line).await? } else { 0 };
+        self.there.set(from);
         if resumes && from == self.plan.expected.bytes() {
             return Ok(Session::Complete);
         }
@@ -23,21 +24,20 @@ impl Transfer {
         let response = line.exchange(Request { path, body: self.data(from) }).await?;
         check_status(response.status)?;
         let mut reports = Counts(response.body, Vec::new());
-        let mut has = from;
         while let Some(count) = reports.next().await? {
             self.note();
-            has = count;
+            self.there.set(count);
             while let Some((point, disturbance)) = self.next_disturbance()
-                && point <= has
+                && point <= count
             {
                 if !self.disturb(line, disturbance)? {
                     return Ok(Session::Disturbed);
                 }
             }
         }
-        match has == self.plan.expected.bytes() {
-            true => Ok(Session::Complete),
-            false => Err(Trouble::Lasting(format!("the server took in no more than {has} bytes"))),
+        match self.there.get() {
+            all if all == self.plan.expected.bytes() => Ok(Session::Complete),
+            part => Err(Trouble::Lasting(format!("the server took in no more than {part} bytes"))),
         }
     }
 

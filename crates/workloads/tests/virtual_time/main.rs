@@ -2,6 +2,7 @@
 //! an exchange takes two times a one-way delay, and faults happen where a test wants them.
 
 mod bulk;
+mod disturbances;
 mod fake;
 mod messages;
 mod page;

@@ -1,0 +1,158 @@
+//! Bulk transfers that go on over another connection: exact times, accidents, bad input.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use futures_core::future::LocalBoxFuture;
+use futures_util::StreamExt as _;
+use trackbed_core::event::{Disturbance, Event, Record};
+use trackbed_measure::metrics::outcome;
+use trackbed_protocols::error::Step;
+use trackbed_protocols::{Body, Error, Request, Response, Service};
+
+use super::fake::{Behaviour, run, run_with};
+use super::support::{count, expect, failures, prepare};
+
+/// 20 ms of set-up and 5 ms each way: a download that goes on takes 30 ms until its first byte; an
+/// upload asks how much there is (10 ms), and here its data moves when the phone has the head of the
+/// answer (10 ms more) and takes no time.
+#[test]
+fn a_reconnection_costs_a_set_up_and_a_request() {
+    for (direction, interruption, completion) in
+        [("download", 30.0, 4.0 * 30.0), ("upload", 40.0, 30.0 + 3.0 * 40.0)]
+    {
+        let settings = [("direction", direction), ("size", "1000001 B"), ("reconnections", "3")];
+        let ran = run(&*prepare("bulk", &settings).unwrap(), &Behaviour::default());
+        assert_eq!(outcome(&ran.records), Ok(()), "{direction}");
+        expect("reconnect_ms", &ran.records, &[20.0; 3]);
+        expect("interruption_ms", &ran.records, &[interruption; 3]);
+        expect("reconnection_count", &ran.records, &[3.0]);
+        expect("migration_count", &ran.records, &[0.0]);
+        expect("completion_ms", &ran.records, &[completion]);
+        let whole = Event::Transferred { phone: 0, bytes: 1_000_001, intact: true };
+        assert_eq!(count(&ran.records, |event| *event == whole), 1, "{direction}");
+        assert_eq!(count(&ran.records, |event| matches!(event, Event::Connected { .. })), 4);
+    }
+}
+
+#[test]
+fn without_disturbances_there_is_nothing_to_say_of_them() {
+    let ran = run(&*prepare("bulk", &[]).unwrap(), &Behaviour::default());
+    for metric in ["reconnect_ms", "interruption_ms", "reconnection_count", "migration_count"] {
+        expect(metric, &ran.records, &[]);
+    }
+}
+
+/// Lets a body break off after so many bytes in all, once for each of the numbers.
+#[derive(Clone)]
+struct Brittle {
+    inner: Rc<dyn Service>,
+    breaks: Rc<RefCell<Vec<usize>>>,
+}
+
+impl Service for Brittle {
+    fn call(&self, request: Request) -> LocalBoxFuture<'static, Response> {
+        let Brittle { inner, breaks } = self.clone();
+        let is_data = request.path.contains("upload") && !request.path.ends_with("have");
+        Box::pin(async move {
+            let cut = |body: Body| -> Body {
+                let Some(mut left) = breaks.borrow_mut().pop() else { return body };
+                Box::pin(
+                    body.map(move |piece| {
+                        let piece = piece?;
+                        left = left.checked_sub(piece.len()).ok_or_else(broken)?;
+                        Ok(piece)
+                    })
+                    .scan(false, |is_over, piece| {
+                        let is_last = std::mem::replace(is_over, piece.is_err());
+                        std::future::ready((!is_last).then_some(piece))
+                    }),
+                )
+            };
+            if is_data {
+                let Request { path, body } = request;
+                return inner.call(Request { path, body: cut(body) }).await;
+            }
+            let is_download = !request.path.contains("upload");
+            let response = inner.call(request).await;
+            let body = if is_download { cut(response.body) } else { response.body };
+            Response { status: response.status, body }
+        })
+    }
+}
+
+fn broken() -> Error {
+    let reason = "the network has gone".to_owned();
+    Error::Failed { protocol: "fake", step: Step::Receive, reason, retryable: true }
+}
+
+#[test]
+fn a_connection_that_breaks_by_itself_is_replaced_where_transfers_can_go_on() {
+    for direction in ["download", "upload"] {
+        for (reconnections, breaks, succeeds) in [
+            ("2", vec![40_000, 300_000, 0, 0, 0, 100_000], true),
+            ("2", vec![0; 10], true),
+            ("2", vec![0; 11], false),
+            ("0", vec![100_000], false),
+        ] {
+            let settings =
+                [("direction", direction), ("size", "1 MB"), ("reconnections", reconnections)];
+            let bulk = prepare("bulk", &settings).unwrap();
+            let case = format!("{direction} {reconnections} {breaks:?}");
+            let wrap = move |inner| {
+                Rc::new(Brittle { inner, breaks: Rc::new(RefCell::new(breaks)) }) as Rc<dyn Service>
+            };
+            let ran = run_with(&*bulk, &Behaviour::default(), wrap);
+            let whole = Event::Transferred { phone: 0, bytes: 1_000_000, intact: true };
+            let transferred = count(&ran.records, |event| *event == whole);
+            assert_eq!(transferred, usize::from(succeeds), "{case}");
+            assert_eq!(failures(&ran.records).is_empty(), succeeds, "{case}");
+            expect_reconnections(&ran.records, if succeeds { &[2.0] } else { &[] });
+        }
+    }
+}
+
+/// Of a transfer that succeeds, every disturbance has its reconnection, whatever broke besides.
+fn expect_reconnections(records: &[Record], expected: &[f64]) {
+    if !expected.is_empty() {
+        expect("reconnection_count", records, expected);
+    }
+}
+
+#[test]
+fn a_phone_without_a_further_network_says_so() {
+    let bulk = prepare("bulk", &[("moves", "1")]).unwrap();
+    assert_eq!(bulk.networks(), 2);
+    let ran = run(&*bulk, &Behaviour::default());
+    assert_eq!(failures(&ran.records), ["the phone has no host that could move"]);
+    let moves = Event::Disturbed { phone: 0, disturbance: Disturbance::Move };
+    assert_eq!(count(&ran.records, |event| *event == moves), 1);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_advice() {
+    for (name, value, size) in [
+        ("reconnections", "101", "10 MB"),
+        ("moves", "101", "10 MB"),
+        ("reconnections", "10", "10 B"),
+        ("moves", "3", "3 B"),
+    ] {
+        let Err(why) = prepare("bulk", &[(name, value), ("size", size)]) else {
+            panic!("{name} {value} was taken")
+        };
+        assert_eq!(why.parameter, name);
+        assert!(why.advice.contains("write"), "{why}");
+    }
+    let least = prepare("bulk", &[("reconnections", "9"), ("size", "10 B")]).unwrap();
+    assert_eq!(outcome(&run(&*least, &Behaviour::default()).records), Ok(()));
+}
+
+#[test]
+fn a_server_of_others_is_refused_with_the_keys_to_change() {
+    for name in ["reconnections", "moves"] {
+        let bulk = prepare("bulk", &[(name, "1")]).unwrap();
+        let why = bulk.site().err().unwrap();
+        assert!(why.contains("reconnections") && why.contains("moves to 0"), "{why}");
+    }
+    assert!(prepare("bulk", &[]).unwrap().site().is_ok());
+}

@@ -1,0 +1,138 @@
+//! What it costs to lose a connection or an address in the middle of a transfer: on a clean link,
+//! the round trips that the specifications say.
+
+use trackbed_tests::{cell, document};
+
+/// A link that hardly takes time for the bytes themselves, and an RTT of 100 ms.
+const CLEAN: [&str; 7] = [
+    "link.loss=0",
+    "link.rate=1 Gbit/s",
+    "link.delay=50ms",
+    "link.queue=10000 packets",
+    "workload.size=400kB",
+    "runs=1",
+    "protocol=tcp,tcp+tls,http1,http2,quic,http3",
+];
+
+const RTT_MS: f64 = 100.0;
+
+/// What all bytes of a transfer take, headers and handshakes included, and more.
+const SERIALISATION_MS: f64 = 5.0;
+
+fn measure(settings: &[&str], protocol: &str, handshake: &str, metric: &str) -> (f64, f64) {
+    let document = document("migration", &[&CLEAN[..], settings].concat());
+    let cell = cell(&document, &[("protocol", protocol), ("handshake", handshake)]);
+    assert_eq!(cell.failed, 0, "{protocol} {handshake}");
+    let summary = &cell.metrics[metric];
+    (summary.min, summary.max)
+}
+
+fn check(settings: &[&str], metric: &str, expected: &[(&str, &str, f64)]) {
+    for &(protocol, handshake, round_trips) in expected {
+        let (min, max) = measure(settings, protocol, handshake, metric);
+        let least = round_trips * RTT_MS;
+        assert!(
+            min >= least && max <= least + SERIALISATION_MS,
+            "{settings:?} {protocol} {handshake}: {metric} {min} to {max}, not {least}"
+        );
+    }
+}
+
+/// Round trips until a request may be sent over the next connection: TCP 1 (RFC 9293 section 3.5),
+/// TLS 1.3 one more, with early data none (RFC 8446 section 2), QUIC 1 for everything, with 0-RTT
+/// none (RFC 9001 section 4).
+const RECONNECT: [(&str, &str, f64); 13] = [
+    ("tcp", "new", 1.0),
+    ("tcp+tls", "new", 2.0),
+    ("tcp+tls", "resumed", 2.0),
+    ("http1", "early", 1.0),
+    ("http2", "new", 2.0),
+    ("http2", "resumed", 2.0),
+    ("http2", "early", 1.0),
+    ("quic", "new", 1.0),
+    ("quic", "resumed", 1.0),
+    ("quic", "early", 0.0),
+    ("http3", "new", 1.0),
+    ("http3", "resumed", 1.0),
+    ("http3", "early", 0.0),
+];
+
+#[test]
+fn a_forced_reconnection_takes_the_round_trips_of_its_handshake() {
+    let settings = ["workload.moves=0", "workload.reconnections=1"];
+    check(&settings, "reconnect_ms", &RECONNECT);
+    // The request and its answer are one round trip more.
+    let answered: Vec<_> = RECONNECT
+        .into_iter()
+        .filter(|(protocol, ..)| *protocol != "tcp+tls" && *protocol != "http1")
+        .map(|(protocol, handshake, round_trips)| (protocol, handshake, round_trips + 1.0))
+        .collect();
+    check(&settings, "interruption_ms", &answered);
+}
+
+/// Without TCP's connections there is nothing to migrate: a move costs what a reconnection costs.
+#[test]
+fn a_move_costs_tcp_a_reconnection() {
+    let over_tcp: Vec<_> = RECONNECT
+        .into_iter()
+        .filter(|(protocol, ..)| !["quic", "http3"].contains(protocol))
+        .collect();
+    check(&["workload.moves=1"], "reconnect_ms", &over_tcp);
+}
+
+/// QUIC needs no handshake. What is lost with the old address is sent again when the server has the
+/// first acknowledgement from the new one, and that it has at the earliest with the answer to its
+/// challenge: the client's word half a round trip, the challenge one, the answer one and a half, the
+/// data two. The engine takes another one, as its client sends its answer ahead of the
+/// acknowledgement, and the server fills its window with other data in between.
+#[test]
+fn a_migration_takes_two_or_three_round_trips_and_no_handshake() {
+    for protocol in ["quic", "http3"] {
+        for handshake in ["new", "early"] {
+            let (min, max) = measure(&["workload.moves=1"], protocol, handshake, "interruption_ms");
+            let most = 3.0 * RTT_MS + SERIALISATION_MS;
+            assert!(min >= 2.0 * RTT_MS && max <= most, "{protocol} {handshake}: {min} to {max}");
+            let settings = ["workload.moves=3"];
+            let (migrations, _) = measure(&settings, protocol, handshake, "migration_count");
+            assert_eq!(migrations, 3.0);
+            let (reconnections, _) = measure(&settings, protocol, handshake, "reconnection_count");
+            assert_eq!(reconnections, 0.0);
+        }
+    }
+}
+
+/// Nobody tells the phone: its connection has to time out first (30 s), with QUIC too.
+#[test]
+fn a_phone_that_is_not_told_waits_for_its_timeouts() {
+    for protocol in ["tcp+tls", "http2", "quic"] {
+        let settings = ["workload.moves=1", "workload.notice=false"];
+        let (min, max) = measure(&settings, protocol, "new", "reconnect_ms");
+        assert!(min >= 29_900.0 && max <= 31_500.0, "{protocol}: {min} to {max}");
+    }
+}
+
+/// Random losses, moves and reconnections in both directions over every protocol: whatever happens,
+/// all bytes are there in the end, once (`failed` counts what is not intact).
+#[test]
+fn nothing_is_lost_whatever_happens() {
+    for direction in ["download", "upload"] {
+        let direction = format!("workload.direction={direction}");
+        let settings = [
+            "link.loss=2%",
+            "link.queue=50 packets",
+            "protocol=tcp,tcp+tls,http1,http2,quic,http3",
+            "workload.size=300kB",
+            "workload.moves=3",
+            "workload.reconnections=4",
+            "workload.phones=2",
+            "runs=5",
+            &direction,
+        ];
+        let document = document("migration", &settings);
+        for cell in &document.cells {
+            assert_eq!(cell.failed, 0, "{:?}", cell.factors);
+            assert_eq!(cell.metrics["throughput_mbps"].n, 10, "{:?}", cell.factors);
+        }
+        assert_eq!(document.cells.len(), 16);
+    }
+}
