@@ -175,7 +175,7 @@ fn a_transfer_goes_on_where_it_was() {
                 let dialer = track.dialer(protocol, &server, ClientConfig::default());
                 let connection = dialer.connect(server_address()).await.unwrap();
                 let request = match upload {
-                    true => Request { path: "/echo".to_owned(), body: body::zeros(5_000_000) },
+                    true => Request::new("/echo", body::zeros(5_000_000)),
                     false => get("/zeros?5000000"),
                 };
                 let mut arriving = connection.exchange(request).await.unwrap().body;

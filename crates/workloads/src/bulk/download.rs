@@ -18,7 +18,7 @@ impl Transfer {
     ) -> Result<Session, Trouble> {
         let bytes = self.plan.expected.bytes();
         let path = Target::Download { bytes, from: arrived.bytes }.path();
-        let response = line.exchange(Request { path, body: body::empty() }).await?;
+        let response = line.exchange(Request::new(path, body::empty())).await?;
         check_status(response.status)?;
         let mut arriving = response.body;
         while let Some(piece) = arriving.next().await.transpose()? {

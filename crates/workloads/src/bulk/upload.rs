@@ -21,7 +21,7 @@ impl Transfer {
             return Ok(Session::Complete);
         }
         let path = Target::Rest { phone, from }.path();
-        let response = line.exchange(Request { path, body: self.data(from) }).await?;
+        let response = line.exchange(Request::new(path, self.data(from))).await?;
         check_status(response.status)?;
         let mut reports = Counts(response.body, Vec::new());
         while let Some(count) = reports.next().await? {
@@ -43,7 +43,7 @@ impl Transfer {
 
     async fn upload_at_once(&self, line: &Line) -> Result<Session, Trouble> {
         let path = Target::Upload(self.phone.number).path();
-        let response = line.exchange(Request { path, body: self.data(0) }).await?;
+        let response = line.exchange(Request::new(path, self.data(0))).await?;
         check_status(response.status)?;
         body::drain(response.body).await?;
         Ok(Session::Complete)
@@ -52,7 +52,7 @@ impl Transfer {
     /// How much the server has, as it says itself.
     async fn ask(&self, line: &Line) -> Result<u64, Trouble> {
         let path = Target::Have(self.phone.number).path();
-        let response = line.exchange(Request { path, body: body::empty() }).await?;
+        let response = line.exchange(Request::new(path, body::empty())).await?;
         check_status(response.status)?;
         let count = Counts(response.body, Vec::new()).next().await?;
         count.ok_or_else(|| Trouble::Lasting("the server did not say what it has".to_owned()))

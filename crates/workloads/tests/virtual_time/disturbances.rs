@@ -70,8 +70,8 @@ impl Service for Brittle {
                 )
             };
             if is_data {
-                let Request { path, body } = request;
-                return inner.call(Request { path, body: cut(body) }).await;
+                let Request { path, body, .. } = request;
+                return inner.call(Request::new(path, cut(body))).await;
             }
             let is_download = !request.path.contains("upload");
             let response = inner.call(request).await;

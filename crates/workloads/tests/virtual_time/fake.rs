@@ -109,6 +109,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     tls: TlsVersion::ALL,
     handshakes: Handshake::ALL,
     multiplexed: true,
+    migrates: false,
 };
 
 struct Server {
