@@ -10,6 +10,7 @@ use trackbed_tests::{document_of, plan, run};
 
 const VRU: &[&str] = &["runs=3", "link.loss=3%"];
 const BULK: &[&str] = &["runs=1", "workload.size=400kB", "link.loss=1%"];
+const MIGRATION: &[&str] = &["runs=1", "workload.size=300kB", "link.loss=1%"];
 const WEB: &[&str] = &["runs=1", "link.loss=5%"];
 
 fn json(name: &str, overrides: &[&str], jobs: usize) -> String {
@@ -20,7 +21,8 @@ fn json(name: &str, overrides: &[&str], jobs: usize) -> String {
 
 #[test]
 fn the_number_of_workers_changes_nothing() {
-    for (name, overrides) in [("vru", VRU), ("web", WEB), ("bulk", BULK)] {
+    for (name, overrides) in [("vru", VRU), ("web", WEB), ("bulk", BULK), ("migration", MIGRATION)]
+    {
         let one = json(name, overrides, 1);
         assert_eq!(one, json(name, overrides, 2));
         assert_eq!(one, json(name, overrides, 7));

@@ -14,6 +14,7 @@ fn no_protocol_touches_the_system_s_clock_or_randomness() {
         ("vru", &["runs=1", "protocol=tcp,tcp+tls"][..]),
         ("vru", &["runs=1", "tls=1.3", "cipher=aes256gcm,chacha20poly1305"][..]),
         ("bulk", &["runs=1", "workload.size=200kB"][..]),
+        ("migration", &["runs=1", "workload.size=200kB", "workload.reconnections=1"][..]),
     ] {
         let plan = plan(scenario, overrides);
         for result in run(&plan, 2) {

@@ -138,6 +138,27 @@ fn bulk_arrives_intact_through_losses_and_no_faster_than_the_rate() {
     }
 }
 
+/// A move takes the address from the kernel's interface: TCP's connection is replaced from the next
+/// one, QUIC's migrates there, and all bytes arrive.
+#[test]
+fn a_phone_moves_between_networks() {
+    let Some(scratch) = Scratch::new("moves") else { return };
+    let words = ["migration", "--runs", "1", "--set", "workload.size=1MB"];
+    let settings = ["--set", "protocol=http2,quic", "--set", "handshake=new"];
+    let ip = if fs::exists("/proc/net/if_inet6").unwrap() { "ip=4,6" } else { "ip=4" };
+    let document = scratch.document(&[&words[..], &settings, &["--set", ip]].concat());
+    let cells = document["cells"].as_array().unwrap();
+    assert!(cells.len() >= 2);
+    for cell in cells {
+        let (reconnections, migrations, round_trips) =
+            if factor(cell, "protocol") == "quic" { (0.0, 2.0, 1.0) } else { (2.0, 0.0, 3.0) };
+        assert_eq!(least(cell, "reconnection_count"), reconnections, "{cell}");
+        assert_eq!(least(cell, "migration_count"), migrations, "{cell}");
+        // Half a round trip to the server, and half back.
+        assert!(least(cell, "interruption_ms") >= round_trips * 50.0, "{cell}");
+    }
+}
+
 #[test]
 fn both_versions_of_ip_carry_every_transport() {
     let Some(scratch) = Scratch::new("ip") else { return };
