@@ -61,13 +61,15 @@ const RECONNECT: [(&str, &str, f64); 13] = [
 fn a_forced_reconnection_takes_the_round_trips_of_its_handshake() {
     let settings = ["workload.moves=0", "workload.reconnections=1"];
     check(&settings, "reconnect_ms", &RECONNECT);
-    // The request and its answer are one round trip more.
-    let answered: Vec<_> = RECONNECT
-        .into_iter()
-        .filter(|(protocol, ..)| *protocol != "tcp+tls" && *protocol != "http1")
-        .map(|(protocol, handshake, round_trips)| (protocol, handshake, round_trips + 1.0))
-        .collect();
-    check(&settings, "interruption_ms", &answered);
+    // The request and its answer are one round trip more. Over TCP nothing can be read of a TLS
+    // record before all of it is there: 16 KiB may not fit the initial window.
+    for (protocol, handshake, round_trips) in RECONNECT {
+        let answered = (round_trips + 1.0) * RTT_MS;
+        let records = ["tcp+tls", "http1", "http2"].contains(&protocol);
+        let most = answered + if records { RTT_MS } else { 0.0 } + SERIALISATION_MS;
+        let (min, max) = measure(&settings, protocol, handshake, "interruption_ms");
+        assert!(min >= answered && max <= most, "{protocol} {handshake}: {min} to {max}");
+    }
 }
 
 /// Without TCP's connections there is nothing to migrate: a move costs what a reconnection costs.
@@ -131,7 +133,7 @@ fn nothing_is_lost_whatever_happens() {
         let document = document("migration", &settings);
         for cell in &document.cells {
             assert_eq!(cell.failed, 0, "{:?}", cell.factors);
-            assert_eq!(cell.metrics["throughput_mbps"].n, 10, "{:?}", cell.factors);
+            assert_eq!(cell.metrics["throughput_mbps"].samples, 10, "{:?}", cell.factors);
         }
         assert_eq!(document.cells.len(), 16);
     }
