@@ -114,9 +114,9 @@ impl ClientChannel {
         remote: SocketAddr,
         encapsulation: Encapsulation,
     ) -> Result<Rc<ClientChannel>> {
-        let fits = |address: &&IpAddr| address.is_ipv4() == remote.is_ipv4();
-        let chosen = local.as_ref().or_else(|| host.addresses().iter().find(fits));
-        let local = *chosen.filter(fits).ok_or_else(|| {
+        let fits = |address: &IpAddr| address.is_ipv4() == remote.is_ipv4();
+        let chosen = local.or_else(|| host.addresses().into_iter().find(fits));
+        let local = chosen.filter(fits).ok_or_else(|| {
             let reason = format!("the host has no address of the family of {remote}");
             Error::lasting(protocol, Step::Connect, reason)
         })?;

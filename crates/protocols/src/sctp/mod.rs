@@ -55,6 +55,7 @@ impl Protocol for Sctp {
             tls: &[],
             handshakes: &[Handshake::New],
             multiplexed: true,
+            migrates: false,
         }
     }
 
@@ -91,6 +92,7 @@ impl Protocol for SctpDtls {
             tls: dtls_transport::VERSIONS,
             handshakes: &[Handshake::New],
             multiplexed: true,
+            migrates: false,
         }
     }
 
