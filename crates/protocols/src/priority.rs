@@ -4,9 +4,9 @@ use std::fmt;
 
 /// The priority of a response, as a client asks for it.
 ///
-/// HTTP carries it in the header field `priority` (section 5), `quic`, `tcp` and `tcp+tls` in a
-/// head of their own. Over QUIC our server sends by it; elsewhere the field is carried and that is
-/// all.
+/// HTTP carries it in the header field `priority` (section 5), `quic`, `sctp`, `tcp` and their kin
+/// in a head of their own. Over QUIC our server sends by it, over SCTP its urgency is the weight of
+/// the stream; elsewhere the field is carried and that is all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Priority {
     /// From 0, the most urgent, to 7 (section 4.1). More than 7 counts as 7.

@@ -99,8 +99,9 @@ impl Connection for SctpConnection {
             let stream = poll_fn(|cx| self.association.poll_open(cx)).await?;
             let (sending, receiving) = halves(&self.association, stream, self.message_len);
             let mut reader = Reader::new(protocol, receiving);
-            let head = request_head(&request.path, request.priority);
-            let send = Box::pin(sending.message(head, request.body));
+            let send = Box::pin(
+                sending.message(request_head(&request.path, request.priority), request.body),
+            );
             let status = Box::pin(async move {
                 let status = reader.response().await?;
                 Ok((status, reader))

@@ -9,7 +9,8 @@ use bytes::Bytes;
 use trackbed_core::Time;
 use trackbed_substrate::{Timer, now, sleep_until};
 
-use super::association::{Shared, State};
+use super::association::Shared;
+use super::state::State;
 use crate::datagrams::Channel;
 use crate::error::{Error, Step};
 use crate::ledger::{Accounted, Ledger};

@@ -19,10 +19,12 @@
 
 mod association;
 mod client;
+mod delivery;
 mod driver;
 mod exchange;
 mod server;
 mod settings;
+mod state;
 mod stream;
 
 use std::net::SocketAddr;

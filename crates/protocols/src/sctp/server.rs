@@ -137,6 +137,7 @@ async fn answer(
     let (sending, receiving) = halves(association, stream, message_len);
     let mut reader = Reader::new(association.0.protocol, receiving);
     let Some((path, priority)) = reader.request().await? else { return Ok(()) };
+    sending.weigh(priority);
     let response = service.call(Request { path, priority, body: body(reader, None) }).await;
     sending.message(response_head(response.status), response.body).await
 }

@@ -5,13 +5,14 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use trackbed_substrate::now;
 
 use super::association::Association;
 use super::exchange::{Half, Kind, SharedExchange};
 use crate::body::Body;
 use crate::error::{Error, Result, Step};
 use crate::framing::{Delimiter, Input, Output, send_message};
-use trackbed_substrate::now;
+use crate::priority::Priority;
 
 /// The receiving half. Dropping it early asks the peer to stop.
 pub(super) struct Receiving {
@@ -87,6 +88,12 @@ impl Sending {
             false => self.leave(Kind::Last, rest),
         }
         Ok(())
+    }
+
+    /// Gives the stream its share of the association, by the urgency of what it carries.
+    pub(super) fn weigh(&self, priority: Option<Priority>) {
+        let urgency = priority.unwrap_or_default().urgency;
+        self.association.0.state.borrow_mut().weigh(self.id, urgency);
     }
 
     fn leave(&self, kind: Kind, last: Vec<u8>) {
