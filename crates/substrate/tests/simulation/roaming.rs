@@ -8,7 +8,7 @@ use futures_util::{AsyncReadExt as _, AsyncWriteExt as _};
 use trackbed_core::{Bitrate, Time};
 use trackbed_net::{Duplex, End, InterfaceId, LinkSpec, Network, NetworkBuilder, NodeId};
 use trackbed_substrate::simulated::{Hosts, Simulation};
-use trackbed_substrate::{Host, TcpOptions, now, sleep, sleep_until, spawn};
+use trackbed_substrate::{TcpOptions, now, sleep, sleep_until, spawn};
 
 use crate::support::{address, echo, receive, seed, send};
 
