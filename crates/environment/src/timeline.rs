@@ -1,0 +1,98 @@
+//! What changes when.
+
+use std::fmt;
+use std::time::Duration;
+
+use trackbed_core::Ratio;
+
+/// Something that changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Change {
+    /// From now on a packet takes this long from one end to the other, in either direction.
+    Delay(Duration),
+    /// Clients drop their connections and open new ones.
+    Reconnect,
+    /// Viewers jump to this place: a share of the media's length, less than 100 %.
+    Seek(Ratio),
+}
+
+/// A change and when it happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Moment {
+    /// Counted from the start of the measured part of a run.
+    pub at: Duration,
+    /// What happens.
+    pub change: Change,
+}
+
+/// All changes of a run, in order of time; at one time in the order of [`Change`]. As text it is a
+/// table of comma-separated values, see [`Timeline::from_str`](std::str::FromStr).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Timeline {
+    moments: Vec<Moment>,
+}
+
+impl Timeline {
+    /// The timeline of `moments`, which may come in any order.
+    ///
+    /// # Errors
+    /// If two are equal or say two delays for one time, there are delays but none from the start
+    /// on, or a seek goes to the very end.
+    pub fn new(mut moments: Vec<Moment>) -> Result<Timeline, TimelineError> {
+        moments.sort();
+        let problem = |at: Duration, what: &'static str| Err(TimelineError { at, what });
+        let is_delay = |moment: &&Moment| matches!(moment.change, Change::Delay(_));
+        let rivals = |pair: &&[Moment]| {
+            let [one, other] = pair else { return false };
+            let kind = |moment: &Moment| std::mem::discriminant(&moment.change);
+            one.at == other.at && kind(one) == kind(other)
+        };
+        if let Some(pair) = moments.windows(2).find(rivals) {
+            return problem(pair[0].at, "the same is changed twice at one time; keep one of them");
+        }
+        if let Some(first) = moments.iter().find(is_delay).filter(|first| !first.at.is_zero()) {
+            return problem(first.at, "the first delay must hold from the start; add one at 0 s");
+        }
+        let beyond = |moment: &&Moment| moment.change == Change::Seek(Ratio::ONE);
+        if let Some(moment) = moments.iter().find(beyond) {
+            return problem(moment.at, "nothing is left to play there; seek to less than 100 %");
+        }
+        Ok(Timeline { moments })
+    }
+
+    /// The changes, in order of time.
+    pub fn moments(&self) -> &[Moment] {
+        &self.moments
+    }
+
+    /// From when on which link delay holds, the last one for good; nothing if it never says.
+    pub fn delays(&self) -> impl Iterator<Item = (Duration, Duration)> + '_ {
+        self.moments.iter().filter_map(|moment| match moment.change {
+            Change::Delay(delay) => Some((moment.at, delay)),
+            Change::Reconnect | Change::Seek(_) => None,
+        })
+    }
+
+    /// Whether it says anything of the link's delay.
+    pub fn has_delays(&self) -> bool {
+        self.delays().next().is_some()
+    }
+}
+
+/// Why changes make no timeline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimelineError {
+    /// The time of the change that is wrong.
+    pub at: Duration,
+    /// What is wrong with it, and what to do.
+    pub what: &'static str,
+}
+
+impl fmt::Display for TimelineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at {}: {}", trackbed_core::units::format_duration(self.at), self.what)
+    }
+}
+
+impl std::error::Error for TimelineError {}
