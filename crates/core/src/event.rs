@@ -1,5 +1,7 @@
 //! What a run reports: events with their time. Every metric is computed from them.
 
+mod playback;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -7,6 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::Time;
+pub use playback::Playback;
 
 /// Something that happened in a run.
 ///
@@ -170,6 +173,13 @@ pub enum Event {
     PageLoaded {
         /// Which client.
         phone: u32,
+    },
+    /// A step of a player of streamed media.
+    Playback {
+        /// Which client.
+        phone: u32,
+        /// What happened.
+        step: Playback,
     },
     /// A client that is not ours came to its end, with success.
     Completed {

@@ -45,10 +45,4 @@ impl Course {
             false => (self.begin + at, delay),
         })
     }
-
-    /// The link delay at `now`; `None` if the timeline says nothing of delays.
-    pub fn delay_at(&self, now: Time) -> Option<Duration> {
-        let begun = self.delays().take_while(|(from, _)| *from <= now);
-        begun.last().map(|(_, delay)| delay)
-    }
 }

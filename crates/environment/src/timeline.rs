@@ -7,7 +7,6 @@ use trackbed_core::Ratio;
 
 /// Something that changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
 pub enum Change {
     /// From now on a packet takes this long from one end to the other, in either direction.
     Delay(Duration),

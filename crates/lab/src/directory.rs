@@ -6,6 +6,7 @@
 //! | `runs.jsonl` | the result of each run, one line each, appended as soon as the run is over |
 //! | `run.json` | the document that `run --json` prints |
 //! | `samples.csv` | every sample of every metric |
+//! | `timelines/` | what the environment does in each run, if anything |
 //! | `replay/` | captures of runs that were repeated |
 //! | `.lock` | held by the process that writes, so that two do not |
 //!
@@ -23,6 +24,8 @@ use trackbed_measure::results::{Document, RunResult};
 use trackbed_measure::samples;
 
 use crate::VERSION;
+use crate::environment;
+use crate::scenario::Plan;
 
 /// What made a run directory; enough to plan the same runs again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,7 +124,9 @@ impl RunDirectory {
             for old in [RUNS, DOCUMENT, SAMPLES] {
                 ignore_missing(fs::remove_file(path.join(old)))?;
             }
-            ignore_missing(fs::remove_dir_all(path.join(REPLAY)))?;
+            for old in [REPLAY, TIMELINES] {
+                ignore_missing(fs::remove_dir_all(path.join(old)))?;
+            }
             write_json(&path.join(ABOUT), &about)?;
             rewrite_log(&path.join(RUNS), &[])
         };
@@ -143,6 +148,15 @@ impl RunDirectory {
             self.log.write_all(line.as_bytes())
         });
         written.map_err(|why| self.refuse(why))
+    }
+
+    /// Keeps what the environment does in each run of `plan`.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn keep_timelines(&mut self, plan: &Plan) -> Result<(), DirectoryError> {
+        let kept = environment::keep_timelines(plan, &self.path.join(TIMELINES));
+        kept.map_err(|why| self.refuse(why))
     }
 
     /// Writes the document and the samples; both are replaced as a whole. `runs` is written in its
@@ -286,6 +300,7 @@ const RUNS: &str = "runs.jsonl";
 const DOCUMENT: &str = "run.json";
 const SAMPLES: &str = "samples.csv";
 const REPLAY: &str = "replay";
+const TIMELINES: &str = "timelines";
 const LOCK: &str = ".lock";
 
 /// True if nothing is there, or only what an attempt that came to nothing left behind.

@@ -8,6 +8,7 @@ pub mod capture;
 mod checks;
 pub mod directory;
 pub mod emulated;
+mod environment;
 pub mod expectation;
 mod foreign;
 pub mod link;

@@ -7,6 +7,7 @@ use trackbed_measure::results::Outcome;
 use trackbed_substrate::simulated::Cancel;
 
 use crate::capture::Capture;
+use crate::environment;
 use crate::run::Runner;
 use crate::scenario::Plan;
 
@@ -44,5 +45,7 @@ pub fn execute(plan: &Plan, replay: &Replay, directory: &Path) -> io::Result<Rep
     let outcome = runner
         .execute_captured(cell, plan.seed, replay.run, &capture)
         .expect("nothing cancels a replay");
-    Ok(Repeated { outcome, files: capture.finish()? })
+    let mut files = capture.finish()?;
+    files.extend(environment::keep_timeline(cell, plan.seed, replay.run, directory)?);
+    Ok(Repeated { outcome, files })
 }

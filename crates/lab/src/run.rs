@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use trackbed_core::event::{Record, Role};
 use trackbed_core::{Event, EventLog, Seed, Time};
+use trackbed_environment::Course;
 use trackbed_measure::metrics;
 use trackbed_measure::results::Outcome;
 use trackbed_net::{Counters, Direction, DropReason};
@@ -19,6 +20,7 @@ use trackbed_substrate::simulated::{Cancel, Hosts, RunError, Simulation};
 use trackbed_workloads::{Patience, Stage};
 
 use crate::capture::Capture;
+use crate::environment;
 use crate::scenario::Cell;
 use crate::track::{Ends, SERVER_NAME, Track, phone_networks};
 
@@ -96,10 +98,12 @@ impl Runner {
         seed: Seed,
         capture: Option<&Capture>,
     ) -> Result<Vec<Record>, Unfinished> {
+        let course = environment::course(cell, &seed, environment::VIRTUAL_LEAD);
+        let network = environment::under(&cell.network, &course);
         let who = (cell.workload.phones(), cell.workload.networks());
-        let mut track = Track::build(&cell.network, who, &seed, Ends::Hosts);
+        let mut track = Track::build(&network, who, &seed, Ends::Hosts);
         track.network.set_tap(capture.map(|capture| capture.tap(track.shared)));
-        let layout = Layout { phones: track.phones, shared: track.shared };
+        let layout = Layout { phones: track.phones, shared: track.shared, course };
         let observer = capture.map(Capture::observer);
         let main = |hosts| drive(cell, seed, hosts, layout, observer);
         let finished = self.simulation.run(seed, track.network, main).map_err(Unfinished::Run)?;
@@ -128,10 +132,12 @@ impl fmt::Display for Unfinished {
 
 impl std::error::Error for Unfinished {}
 
-/// The parts of a [`Track`] that a run needs to know while its network is in use.
+/// The parts of a [`Track`] that a run needs to know while its network is in use, and what changes
+/// meanwhile.
 struct Layout {
     phones: Vec<trackbed_net::NodeId>,
     shared: trackbed_net::LinkId,
+    course: Course,
 }
 
 /// Inside the run: everything from the server's start to the last event.
@@ -170,6 +176,7 @@ async fn drive(
         server: endpoint.ip.server(),
         handshake: endpoint.handshake,
         patience: Patience::VIRTUAL,
+        course: layout.course,
         seed: seed.child("workload"),
         log: log.clone(),
     };

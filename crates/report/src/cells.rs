@@ -86,10 +86,14 @@ impl Shown {
     }
 }
 
-const COLUMNS: [Shown; 6] = [
+const COLUMNS: [Shown; 10] = [
     Shown { name: "first_paint_ms", when: When::Always },
     Shown { name: "ttfb_ms", when: When::Always },
     Shown { name: "rtt_ms", when: When::NotExpected },
+    Shown { name: "startup_delay_ms", when: When::Always },
+    Shown { name: "seek_delay_ms", when: When::Always },
+    Shown { name: "rebuffering_ms", when: When::NotZero },
+    Shown { name: "media_bitrate_mbps", when: When::Always },
     Shown { name: "throughput_mbps", when: When::Always },
     Shown { name: "retransmission_percent", when: When::NotExpected },
     Shown { name: "deadline_miss_ratio", when: When::NotZero },

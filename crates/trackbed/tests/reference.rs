@@ -52,6 +52,7 @@ fn page() -> String {
     programs(&mut page);
     ends(&keys, &mut page);
     links(&keys, &mut page);
+    environment(&keys, &mut page);
     workloads(&keys, &mut page);
     congestion(&mut page);
     metrics(&mut page);
@@ -150,6 +151,18 @@ fn links(keys: &[Key], page: &mut String) {
         }
         table(page, COLUMNS, rows.into_iter());
     }
+}
+
+fn environment(keys: &[Key], page: &mut String) {
+    page.push_str(
+        "\n## `[environment]`\n\nWhat changes during a run. It is drawn from the seed before the \
+         run begins: run k of every cell meets the same changes. `run --out DIR` keeps them in \
+         `DIR/timelines`, as `timeline` takes them. `reconnections` and `seek` are for workloads \
+         that play or reconnect: `streaming`.\n\n",
+    );
+    let keys = below(keys, "environment", 2).into_iter();
+    let rows = keys.map(|key| row(key.path.trim_start_matches("environment."), key));
+    table(page, COLUMNS, rows);
 }
 
 /// The keys below `path` that have so many components.

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
 use trackbed_core::{Arguments, EventLog, Parameter, Seed};
+use trackbed_environment::Course;
 use trackbed_protocols::{Capabilities, Dialer, Handshake, Service};
 use trackbed_substrate::Host;
 
@@ -25,6 +26,11 @@ pub trait Workload: Sync {
 
     /// What a scenario may set.
     fn parameters(&self) -> &'static [Parameter];
+
+    /// Whether its clients reconnect and seek when the environment says so.
+    fn follows_environment(&self) -> bool {
+        false
+    }
 
     /// Resolves the values of a cell: reads the files they name, relative to `base`, and checks
     /// that they go together.
@@ -132,6 +138,8 @@ pub struct Stage {
     pub handshake: Handshake,
     /// How long the warm-up lets things come to rest.
     pub patience: Patience,
+    /// What the environment does in the run. The measured part does not begin before it.
+    pub course: Course,
     /// The seed of the run.
     pub seed: Seed,
     /// Where events are recorded.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_core::future::LocalBoxFuture;
-use trackbed_core::{EventLog, Time};
+use trackbed_core::{Event, EventLog, Time};
 use trackbed_protocols::{Error, Handshake, Request, Response, Service, body};
 use trackbed_substrate::{now, sleep, sleep_until, spawn_named};
 
@@ -16,11 +16,28 @@ use crate::limit::before;
 use crate::phone::Phone;
 
 /// Gives every phone an earlier session, if the handshake asks for one, and waits until the
-/// network is quiet again. False if a phone could not be served; that is recorded.
+/// network is quiet again and the environment begins to change. False if a phone could not be
+/// served, or that took too long; it is recorded.
 pub(crate) async fn warm_up(stage: &Stage) -> bool {
     if stage.handshake == Handshake::New {
         return true;
     }
+    let all_warm = warm_up_phones(stage).await;
+    let begin = stage.course.begin();
+    if now() > begin && !stage.course.timeline().moments().is_empty() {
+        let limit = begin.as_secs_f64();
+        let reason = format!(
+            "the warm-up of resumed sessions took longer than {limit} s, and the environment has \
+             begun to change; use handshake = \"new\" on a link as bad as this"
+        );
+        stage.log.record(now(), Event::Failed { phone: 0, message: 0, reason });
+        return false;
+    }
+    sleep_until(begin).await;
+    all_warm
+}
+
+async fn warm_up_phones(stage: &Stage) -> bool {
     // Nothing of this belongs to the measured part.
     let silent = EventLog::default();
     let start = now();

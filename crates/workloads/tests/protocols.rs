@@ -9,6 +9,7 @@ use std::time::Duration;
 use support::{Settings, count, expect, failures, prepare, samples};
 use trackbed_core::event::{Event, EventLog, Record};
 use trackbed_core::{Bitrate, ByteSize, Ratio, Seed};
+use trackbed_environment::Course;
 use trackbed_measure::metrics::outcome;
 use trackbed_net::models::Loss;
 use trackbed_net::queue::DropTail;
@@ -153,6 +154,7 @@ fn run_over(prepared: &dyn Prepared, endpoint: Endpoint, loss: Ratio, seed: Seed
             server: server.local_addr(),
             handshake: endpoint.handshake,
             patience: Patience::VIRTUAL,
+            course: Course::default(),
             seed,
             log: log.clone(),
         };

@@ -37,6 +37,8 @@ pub enum Kind {
     Timetable,
     /// The path of a file, relative to the scenario file.
     File,
+    /// The path of a folder, likewise.
+    Folder,
     /// Any text that is not empty.
     Text,
 }
@@ -67,6 +69,10 @@ impl Kind {
                 Err(QuantityError("an empty path names no file".to_owned()))
             }
             Kind::File => Ok(Value::File(PathBuf::from(text))),
+            Kind::Folder if text.trim().is_empty() => {
+                Err(QuantityError("an empty path names no folder".to_owned()))
+            }
+            Kind::Folder => Ok(Value::Folder(PathBuf::from(text))),
             Kind::Text if text.trim().is_empty() => {
                 Err(QuantityError(format!("an empty text; write {}", self.example())))
             }
@@ -89,6 +95,7 @@ impl Kind {
             Value::Counts(counts) => self == Kind::Counts && !counts.is_empty(),
             Value::Timetable(rows) => self == Kind::Timetable && !rows.is_empty(),
             Value::File(_) | Value::Contents(_) => self == Kind::File,
+            Value::Folder(_) => self == Kind::Folder,
             Value::Text(text) => self == Kind::Text && !text.is_empty(),
         }
     }
@@ -115,6 +122,7 @@ impl Kind {
             Kind::Counts => "[3, 17]".to_owned(),
             Kind::Timetable => "[[\"0 s\", \"10 ms\"], [\"5 s\", \"50 ms\"]]".to_owned(),
             Kind::File => "\"message.json\"".to_owned(),
+            Kind::Folder => "\"media\"".to_owned(),
             Kind::Text => "\"some words\"".to_owned(),
         }
     }
@@ -153,6 +161,7 @@ impl fmt::Display for Kind {
             Kind::Counts => write!(f, "whole numbers such as {example}"),
             Kind::Timetable => write!(f, "pairs of times such as {example}"),
             Kind::File => f.write_str("the name of a file"),
+            Kind::Folder => f.write_str("the name of a folder"),
             Kind::Text => write!(f, "a text such as {example}"),
         }
     }
@@ -232,6 +241,7 @@ mod tests {
         (Kind::Counts, "3, 17", Some(Value::Counts(Vec::new()))),
         (Kind::Timetable, "0 ms: 10 ms, 5 s: 50 ms", Some(Value::Timetable(Vec::new()))),
         (Kind::File, "message.json", None),
+        (Kind::Folder, "media", None),
         (Kind::Text, "some words", None),
     ];
 
@@ -251,7 +261,7 @@ mod tests {
     fn every_kind_refuses_nonsense_with_advice() {
         for (kind, ..) in KINDS {
             assert!(kind.parse(" ").is_err(), "{kind:?}");
-            let takes_any_text = matches!(kind, Kind::File | Kind::Text);
+            let takes_any_text = matches!(kind, Kind::File | Kind::Folder | Kind::Text);
             assert_eq!(kind.parse("nonsense").is_err(), !takes_any_text, "{kind:?}");
             assert!(!kind.to_string().is_empty() && !kind.example().is_empty());
         }

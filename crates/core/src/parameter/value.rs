@@ -37,6 +37,8 @@ pub enum Value {
     /// Of [`Kind::File`](super::Kind::File) too: the contents. Whoever reads files puts them in
     /// the place of the path before an entry that does no input or output sees the value.
     Contents(Arc<str>),
+    /// Of [`Kind::Folder`](super::Kind::Folder): the path, likewise.
+    Folder(PathBuf),
     /// Of [`Kind::Text`](super::Kind::Text).
     Text(String),
 }
@@ -65,7 +67,7 @@ impl fmt::Display for Value {
                 };
                 f.write_str(&rows.iter().map(row).collect::<Vec<_>>().join(", "))
             }
-            Value::File(path) => path.display().fmt(f),
+            Value::File(path) | Value::Folder(path) => path.display().fmt(f),
             Value::Contents(text) => write!(f, "a file of {} B", text.len()),
             Value::Text(text) => f.write_str(text),
         }
@@ -94,8 +96,18 @@ macro_rules! from_value {
 from_value!(
     Rate => Bitrate, Share => Ratio, Size => ByteSize, Count => u64, Number => f64,
     Choice => &'static str, Flag => bool, Counts => Vec<u64>,
-    Timetable => Vec<(Duration, Duration)>, File => PathBuf, Contents => Arc<str>, Text => String,
+    Timetable => Vec<(Duration, Duration)>, Contents => Arc<str>, Text => String,
 );
+
+/// The path of a file or a folder.
+impl FromValue for PathBuf {
+    fn from_value(value: &Value) -> Option<PathBuf> {
+        match value {
+            Value::File(path) | Value::Folder(path) => Some(path.clone()),
+            _ => None,
+        }
+    }
+}
 
 /// A time, or the time between the events of a frequency.
 impl FromValue for Duration {

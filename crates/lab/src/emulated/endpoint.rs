@@ -22,6 +22,7 @@ use super::conversation::{Job, Report, Role, Start};
 use super::ground;
 use super::machine::{self, Usage};
 use super::warm_up::warm_up;
+use crate::environment;
 use crate::scenario::{self, Cell as PlanCell, Override, Source};
 use crate::track::{SERVER_ADDRESSES, SERVER_NAME, phone_name, phone_networks};
 
@@ -146,6 +147,7 @@ async fn drive(
         server,
         handshake: endpoint.handshake,
         patience: Patience::REAL,
+        course: environment::course(cell, &seed, environment::REAL_LEAD),
         seed: seed.child("workload"),
         log: log.clone(),
     };

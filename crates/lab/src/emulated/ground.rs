@@ -11,7 +11,8 @@ use trackbed_emulator::{
 };
 use trackbed_net::{LinkId, Network};
 
-use crate::scenario::NetworkPlan;
+use crate::environment;
+use crate::scenario::{Cell, NetworkPlan};
 use crate::track::{Ends, SERVER_ADDRESSES, Track, phone_addresses, phone_networks};
 
 /// A server's namespace and one for all phones.
@@ -65,10 +66,12 @@ impl Ground {
         build().map_err(|why: NamespaceError| why.to_string())
     }
 
-    /// Sets the links to work; `clock` gives their time.
-    pub fn open(self, plan: &NetworkPlan, seed: &Seed, clock: Clock) -> Result<Traffic, String> {
+    /// Sets the links to work, in the environment of this run; `clock` gives their time.
+    pub fn open(self, cell: &Cell, seed: &Seed, clock: Clock) -> Result<Traffic, String> {
+        let course = environment::course(cell, seed, environment::REAL_LEAD);
+        let plan = environment::under(&cell.network, &course);
         let (phones, networks) = self.who;
-        let track = Track::build(plan, self.who, seed, Ends::Edges);
+        let track = Track::build(&plan, self.who, seed, Ends::Edges);
         let owners = (0..phones).zip(&track.phones).flat_map(|(number, node)| {
             let all = phone_networks(number, networks).concat();
             all.into_iter().map(|address| (address, *node))

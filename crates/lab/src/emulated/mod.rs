@@ -89,7 +89,7 @@ fn play(
     )?;
     // Processes have made themselves ready: from here on only the run takes time.
     let clock = Clock::start();
-    let traffic = ground.open(&cell.network, seed, clock)?;
+    let traffic = ground.open(cell, seed, clock)?;
     let trust = ends.serve(clock.origin())?;
     let mut records = ends.drive(&Start { origin: clock.origin(), trust }, || Ok(()))?;
     records.extend(ends.finish()?);

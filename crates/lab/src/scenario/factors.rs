@@ -172,7 +172,7 @@ fn unit(kind: Kind) -> &'static str {
         Kind::Frequency => "_hz",
         Kind::Share | Kind::Count { .. } | Kind::Number => "",
         Kind::Choice(_) | Kind::Flag | Kind::Counts | Kind::Timetable => "",
-        Kind::File | Kind::Text => "",
+        Kind::File | Kind::Folder | Kind::Text => "",
     }
 }
 
@@ -189,6 +189,8 @@ fn factor(value: &Value) -> Factor {
         Value::Choice(_) | Value::Flag(_) | Value::Counts(_) | Value::Timetable(_) => {
             Factor::Text(value.to_string())
         }
-        Value::File(_) | Value::Contents(_) | Value::Text(_) => Factor::Text(value.to_string()),
+        Value::File(_) | Value::Folder(_) | Value::Contents(_) | Value::Text(_) => {
+            Factor::Text(value.to_string())
+        }
     }
 }

@@ -22,9 +22,16 @@ impl Files {
         Ok(Value::Contents(text.into()))
     }
 
-    /// The value as it is told from others: for a file the digest of its contents.
+    /// The value as it is told from others: for a file the digest of its contents, for a folder
+    /// that of what is in it, by names and sizes.
     pub fn canonical(&mut self, value: &Value) -> Result<String, String> {
         match value {
+            Value::Folder(path) => {
+                let mut listing = Vec::new();
+                list(path, Path::new(""), &mut listing)?;
+                listing.sort();
+                Ok(format!("folder sha256 {}", digest(listing.join("\n").as_bytes())))
+            }
             Value::File(path) => Ok(format!("sha256 {}", digest(&self.contents(path)?))),
             // The period is exact, the frequency is not.
             Value::Period(period) => Ok(format!("{} ns", period.as_nanos())),
@@ -40,6 +47,26 @@ impl Files {
         self.0.insert(path.to_owned(), Arc::clone(&contents));
         Ok(contents)
     }
+}
+
+/// Adds a line for each file in `folder`, at any depth; `name` is the folder's own in these lines.
+fn list(folder: &Path, name: &Path, listing: &mut Vec<String>) -> Result<(), String> {
+    let fail = |why: std::io::Error| format!("cannot read {}: {why}", folder.display());
+    for entry in std::fs::read_dir(folder).map_err(fail)? {
+        let entry = entry.map_err(fail)?;
+        let name = name.join(entry.file_name());
+        let metadata = std::fs::metadata(entry.path()).map_err(fail)?;
+        if metadata.is_dir() {
+            list(&entry.path(), &name, listing)?;
+        } else {
+            listing.push(format!("{} {}", name.display(), metadata.len()));
+        }
+        if listing.len() > LISTING_MAX {
+            let folder = folder.display();
+            return Err(format!("{folder} has more than {LISTING_MAX} files in and below it"));
+        }
+    }
+    Ok(())
 }
 
 /// Reads a file of at most `limit` bytes; the error says what is wrong with it.
@@ -61,6 +88,9 @@ pub(super) fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
 pub(super) fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
+
+/// A day of media in three resolutions fits; a mistaken path to the root does not.
+const LISTING_MAX: usize = 300_000;
 
 /// A trace of a day's drive fits; a mistaken path to a disk image does not.
 const FILE_BYTES_MAX: u64 = 256_000_000;

@@ -17,6 +17,7 @@
 //! (`loss = { loss = "0.1 %", periodic = 100 }`).
 
 mod endpoint;
+mod environment;
 mod factors;
 mod files;
 mod link;

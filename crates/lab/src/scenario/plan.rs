@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::Bitrate;
+use trackbed_environment::Environment;
 use trackbed_net::LinkSpec;
 use trackbed_programs::{Client, Server};
 use trackbed_protocols::{
@@ -50,6 +51,8 @@ pub struct Cell {
     pub endpoint: Endpoint,
     /// What lies between them.
     pub network: NetworkPlan,
+    /// What changes during a run.
+    pub environment: Environment,
     /// The workload's name.
     pub workload_name: &'static str,
     /// What is sent.

@@ -29,7 +29,7 @@ pub fn reference() -> Vec<Key> {
     let mut keys = Vec::new();
     for field in &SCHEMA.top {
         match &field.shape {
-            Shape::Section(fields) if field.is_required() => {
+            Shape::Section(fields) if field.name != ACCESS => {
                 collect(&format!("{}.", field.name), fields, &mut keys);
             }
             Shape::Workload => {}
@@ -43,6 +43,9 @@ pub fn reference() -> Vec<Key> {
     }
     keys
 }
+
+/// The table that takes the keys of another one.
+const ACCESS: &str = "access";
 
 /// How a value is written: all words where there is a choice of them, else an example.
 fn written(field: &Field) -> String {

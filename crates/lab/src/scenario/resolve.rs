@@ -8,6 +8,7 @@ use trackbed_core::parameter::{Arguments, Otherwise, Value};
 use trackbed_workloads::Prepared;
 
 use super::endpoint::{self, Refusal, Resolved, ignored_factor};
+use super::environment;
 use super::factors::{self, Column, Names, columns};
 use super::network::{self, Builder};
 use super::parts::PART;
@@ -55,6 +56,7 @@ pub(super) fn cells(parts: &[Spec], problems: &mut Problems) -> Cells {
 /// The cells of one part.
 fn cells_of(spec: &Spec, names: &Names<'_>, problems: &mut Problems) -> Cells {
     network::check(spec, problems);
+    environment::check(spec, problems);
     check_present(spec, problems);
     let lengths: Vec<usize> = spec.axes.iter().map(|axis| axis.places.len()).collect();
     let Some(selections) = combinations(&lengths) else {
@@ -231,15 +233,29 @@ impl Resolver<'_> {
             let mut lines = endpoint_lines(self.spec, &selection, &resolved);
             let network = self.builder.network(self.spec, &selection, self.problems);
             let workload = self.workload(&selection, &mut lines);
-            let (Some((network, network_lines)), Some((workload_name, workload))) =
+            let files = &mut self.builder.files;
+            let environment = environment::resolve(self.spec, &selection, files, self.problems);
+            let (Some((mut network, network_lines)), Some((workload_name, workload))) =
                 (network, workload)
             else {
                 continue;
             };
+            let Some((environment, environment_line)) = environment else { continue };
+            if environment.has_delay() {
+                network.link.round_trip_delay = None;
+            }
             lines.extend(network_lines);
+            lines.extend(environment_line);
             cells.canonical.push(lines.join("\n"));
             let endpoint = resolved.endpoint;
-            cells.cells.push(Cell { factors, endpoint, network, workload_name, workload });
+            cells.cells.push(Cell {
+                factors,
+                endpoint,
+                network,
+                environment,
+                workload_name,
+                workload,
+            });
         }
         cells
     }

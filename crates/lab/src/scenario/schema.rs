@@ -10,6 +10,7 @@ use trackbed_net::queue::{QUEUES, QueueEntry, SELECTOR};
 use trackbed_net::spec::{MODELS, ModelEntry};
 
 use super::endpoint;
+use super::environment;
 use super::programs;
 use super::tree::{Content, Node};
 use crate::paper;
@@ -98,6 +99,9 @@ impl Schema {
         let (needed, optional) = (Otherwise::Required, Otherwise::Absent);
         top.push(Field::new("link", Shape::Section(link()), needed, link_help));
         top.push(Field::new("access", Shape::Section(link()), optional, access_help));
+        let help = "what changes during a run: link delay, reconnections, where viewers jump to";
+        let environment = Shape::Section(environment::fields());
+        top.push(Field::new(environment::SECTION, environment, optional, help));
         top.push(Field::new("workload", Shape::Workload, needed, "what is sent"));
         Schema { top, workloads: workloads() }
     }
@@ -143,7 +147,7 @@ impl Field {
     }
 
     /// A key that may be an axis.
-    fn swept(parameter: &Parameter) -> Field {
+    pub fn swept(parameter: &Parameter) -> Field {
         let &Parameter { name, kind, otherwise, help } = parameter;
         Field::new(name, Shape::Swept(kind), otherwise, help)
     }

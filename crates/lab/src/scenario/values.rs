@@ -193,6 +193,7 @@ impl Reader<'_> {
         };
         match kind.parse(text) {
             Ok(Value::File(path)) => self.file(&path, &node.place),
+            Ok(Value::Folder(path)) => self.folder(&path, &node.place),
             Ok(value) => Some(value),
             Err(why) => {
                 let words: &[&str] = match kind {
@@ -231,6 +232,24 @@ impl Reader<'_> {
                 self.problems.add_with_help(place, message, help);
             }
         }
+        None
+    }
+}
+
+impl Reader<'_> {
+    /// The same for a folder.
+    fn folder(&mut self, path: &Path, place: &Place) -> Option<Value> {
+        let (base, from) = match place.origin {
+            0 => (self.folders.scenario, "the scenario's folder"),
+            _ => (self.folders.current, "the current folder"),
+        };
+        let path: PathBuf = base.join(path);
+        if path.is_dir() {
+            return Some(Value::Folder(path));
+        }
+        let message = format!("{} is not a folder", path.display());
+        let help = format!("write the path of a folder, relative to {from}");
+        self.problems.add_with_help(place, message, help);
         None
     }
 }

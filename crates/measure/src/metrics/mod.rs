@@ -12,9 +12,11 @@ mod disturbance;
 mod handshake;
 mod latency;
 mod link;
+mod loading;
 mod messages;
 mod outcome;
 mod page;
+mod playing;
 mod throughput;
 mod transport;
 mod usage;
@@ -61,6 +63,7 @@ pub struct Compared {
 pub const COMPARED: &[Compared] = &[
     Compared { name: "completion_ms", less_is_better: true },
     Compared { name: "plt_ms", less_is_better: true },
+    Compared { name: "loading_delay_ms", less_is_better: true },
     Compared { name: "rtt_ms", less_is_better: true },
     Compared { name: "throughput_mbps", less_is_better: false },
 ];
@@ -80,6 +83,14 @@ const REGISTRY: &[Metric] = &[
     latency::RTT_MS,
     latency::DEADLINE_MISS_RATIO,
     age::AGE_OF_INFORMATION_MS,
+    loading::LOADING_DELAY_MS,
+    loading::STARTUP_DELAY_MS,
+    loading::SEEK_DELAY_MS,
+    playing::REBUFFERING_MS,
+    playing::REBUFFERING_COUNT,
+    playing::RESOLUTION_SWITCH_COUNT,
+    playing::MEDIA_BITRATE_MBPS,
+    playing::SEEK_COUNT,
     throughput::THROUGHPUT_MBPS,
     throughput::TOTAL_THROUGHPUT_MBPS,
     transport::RETRANSMISSION_PERCENT,

@@ -1,5 +1,7 @@
 //! Event lists written by hand, with the values that their metrics have by hand calculation.
 
+mod streaming;
+
 use std::time::Duration;
 
 use trackbed_core::Time;

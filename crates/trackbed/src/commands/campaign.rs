@@ -92,6 +92,7 @@ pub fn execute(scenario: &str, options: &RunOptions) -> anyhow::Result<Finished>
     let substrate = &*substrate;
     substrate.check(&plan).map_err(anyhow::Error::msg)?;
     let (mut directory, mut runs) = open(options.out.as_deref(), &plan, about)?;
+    directory.keep_timelines(&plan)?;
     runs.retain(|run| run.run < plan.runs && (run.cell as usize) < plan.cells.len());
 
     let total = u64::from(plan.runs) * plan.cells.len() as u64;

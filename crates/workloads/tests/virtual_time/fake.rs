@@ -8,6 +8,7 @@ use std::time::Duration;
 use futures_core::future::LocalBoxFuture;
 use trackbed_core::event::{EventLog, Record};
 use trackbed_core::{Seed, Time};
+use trackbed_environment::Course;
 use trackbed_net::NetworkBuilder;
 use trackbed_protocols::error::Step;
 use trackbed_protocols::{
@@ -32,6 +33,8 @@ pub struct Behaviour {
     pub broken: &'static [u32],
     /// Exchanges that are never answered.
     pub unanswered: &'static [u32],
+    /// What the environment does.
+    pub course: Course,
     pub seed: u64,
 }
 
@@ -45,6 +48,7 @@ impl Default for Behaviour {
             retryable: true,
             broken: &[],
             unanswered: &[],
+            course: Course::default(),
             seed: 1,
         }
     }
@@ -93,6 +97,7 @@ pub fn run_with(
             server: SocketAddr::from(([10, 0, 0, 2], 443)),
             handshake: behaviour.handshake,
             patience: Patience::VIRTUAL,
+            course: behaviour.course.clone(),
             seed,
             log: log.clone(),
         };

@@ -48,7 +48,7 @@ pub(super) fn play(
     let mut server = server.transpose()?;
     // Processes have made themselves ready: from here on only the run takes time.
     let clock = Clock::start();
-    let traffic = ground.open(&cell.network, seed, clock)?;
+    let traffic = ground.open(cell, seed, clock)?;
     let trust = match &server {
         Some(server) => Some(server.trust.clone()),
         None => ends.serve(clock.origin())?,

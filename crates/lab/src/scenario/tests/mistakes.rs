@@ -232,9 +232,9 @@ fn what_is_missing() {
          error: the scenario does not say its link\n --> a.toml\n = write [link], and below it \
          rate = \"50 Mbit/s\" and delay = \"5 ms\"\n\n\
          error: the scenario does not say its workload\n --> a.toml\n = write [workload] and \
-         below it kind = \"bulk\" or \"messages\""
+         below it kind = \"bulk\" or \"messages\" or \"streaming\""
     );
-    let kinds = "write kind = \"bulk\" or \"messages\"";
+    let kinds = "write kind = \"bulk\" or \"messages\" or \"streaming\"";
     let text = scenario("").replace("kind = \"messages\"", "count = 10");
     expect(&text, "workload", "[workload] does not say its kind", kinds);
     let text = scenario("").replace("messages", "mesages");

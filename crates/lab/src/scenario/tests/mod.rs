@@ -1,6 +1,7 @@
 //! From text to plans, as a user meets it.
 
 mod cells;
+mod environment;
 mod fuzz;
 mod mistakes;
 mod overriding;

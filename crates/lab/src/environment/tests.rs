@@ -1,0 +1,162 @@
+//! Runs in an environment, in virtual time.
+
+use trackbed_core::event::{Disturbance, Event, Playback, Record};
+use trackbed_core::{Seed, Time};
+use trackbed_environment::Change;
+use trackbed_measure::metrics;
+use trackbed_substrate::Cancel;
+
+use super::{REAL_LEAD, VIRTUAL_LEAD, course, keep_timelines};
+use crate::run::Runner;
+use crate::scenario::{self, Plan, Source};
+
+fn plan(text: &str) -> Plan {
+    let source = Source::recorded("a.toml", text);
+    scenario::load(&source, &[]).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn events(plan: &Plan, cell: usize, run: u32) -> Vec<Record> {
+    let records = Runner::new(Cancel::new()).events(&plan.cells[cell], plan.seed, run).unwrap();
+    assert_eq!(metrics::outcome(&records), Ok(()));
+    records
+}
+
+fn samples(metric: &str, records: &[Record]) -> Vec<f64> {
+    (metrics::find(metric).unwrap().compute)(records)
+}
+
+/// All protocols stream for six seconds at a small size, with all that an environment does.
+fn lively(more: &str) -> String {
+    format!(
+        "protocol = [\"http1\", \"http2\", \"http3\", \"quic\", \"tcp\", \"tcp+tls\"]\n{more}\n\
+         [link]\nrate = \"50 Mbit/s\"\n\
+         [environment]\ndelay = \"30 ms\"\nreconnections = 2\nseek = \"30 %\"\nduration = \"6 s\"\n\
+         [workload]\nkind = \"streaming\"\nduration = \"6 s\"\nends = \"elapsed\"\n\
+         seeks = \"always\"\npiece-size = \"450 kB\"\n"
+    )
+}
+
+/// What the environment did, as the clients followed it, counted from the start: the second that
+/// they sought, or nothing where they reconnected.
+fn followed(records: &[Record]) -> Vec<(Time, Option<u32>)> {
+    let start = records.iter().find(|record| record.event == Event::Started).unwrap().at;
+    let step = |record: &Record| {
+        let at = Time::ZERO + (record.at - start);
+        match record.event {
+            Event::Playback { step: Playback::Sought { second }, .. } => Some((at, Some(second))),
+            Event::Disturbed { disturbance: Disturbance::Reconnection, .. } => Some((at, None)),
+            _ => None,
+        }
+    };
+    records.iter().filter_map(step).collect()
+}
+
+#[test]
+fn all_protocols_and_handshakes_meet_the_same_timeline() {
+    let plan = plan(&lively("handshake = [\"new\", \"resumed\", \"early\"]"));
+    assert!(plan.cells.len() >= 12);
+    for run in 0..2 {
+        let timeline = plan.cells[0].environment.timeline(&Seed::of_run(plan.seed, run.into()));
+        let expected: Vec<(Time, Option<u32>)> = timeline
+            .moments()
+            .iter()
+            .filter_map(|moment| {
+                let at = Time::ZERO + moment.at;
+                match moment.change {
+                    Change::Delay(_) => None,
+                    Change::Reconnect => Some((at, None)),
+                    Change::Seek(place) => Some((at, Some((place.as_f64() * 600.0) as u32))),
+                }
+            })
+            .collect();
+        assert!(expected.len() >= 2, "{expected:?}");
+        for cell in 0..plan.cells.len() {
+            assert_eq!(followed(&events(&plan, cell, run)), expected, "cell {cell}");
+        }
+    }
+}
+
+#[test]
+fn equal_seeds_give_equal_runs() {
+    let plan = plan(&lively(""));
+    for cell in 0..plan.cells.len() {
+        assert_eq!(events(&plan, cell, 0), events(&plan, cell, 0), "cell {cell}");
+        assert_ne!(events(&plan, cell, 0), events(&plan, cell, 1), "cell {cell}");
+    }
+}
+
+/// A message every second over TCP, on a link that takes nothing but its delay: the first after a
+/// handshake of one round trip, the others a round trip each, by the delay that holds.
+#[test]
+fn packets_take_the_delay_that_the_timeline_says() {
+    let folder = std::env::temp_dir().join("trackbed-environment-delays");
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("delays.csv");
+    let lines = "at,change,value\n0 s,delay,10 ms\n1500 ms,delay,200 ms\n2500 ms,delay,40 ms\n";
+    std::fs::write(&file, lines).unwrap();
+    let plan = plan(&format!(
+        "protocol = \"tcp\"\n[link]\nmtu = \"1500 B\"\n[environment]\ntimeline = {:?}\n\
+         [workload]\nkind = \"messages\"\ncount = 4\nrate = \"1 /s\"\n",
+        file.display().to_string()
+    ));
+    let found = samples("rtt_ms", &events(&plan, 0, 0));
+    let expected = [40.0, 20.0, 400.0, 80.0];
+    let near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-3;
+    assert!(found.len() == 4 && found.iter().zip(&expected).all(near), "{found:?}");
+}
+
+/// A shrinking delay lets nobody overtake: a transfer during which it falls from 200 to 5 ms loses
+/// nothing and sends nothing twice.
+#[test]
+fn a_delay_that_shrinks_keeps_packets_in_order() {
+    let folder = std::env::temp_dir().join("trackbed-environment-order");
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("shrinking.csv");
+    let lines = "at,change,value\n0 s,delay,200 ms\n1700 ms,delay,5 ms\n";
+    std::fs::write(&file, lines).unwrap();
+    let plan = plan(&format!(
+        "protocol = [\"tcp\", \"quic\"]\n[link]\nrate = \"20 Mbit/s\"\nqueue = \"10 MB\"\n\
+         [environment]\ntimeline = {:?}\n[workload]\nkind = \"bulk\"\nsize = \"3 MB\"\n",
+        file.display().to_string()
+    ));
+    for cell in 0..2 {
+        let records = events(&plan, cell, 0);
+        assert!(samples("completion_ms", &records)[0] > 1_700.0);
+        assert_eq!(samples("retransmission_percent", &records), [0.0], "cell {cell}");
+    }
+}
+
+#[test]
+fn the_environment_begins_when_sessions_are_warm() {
+    let plan = plan(&lively("handshake = [\"new\", \"resumed\"]"));
+    let seed = Seed::of_run(1, 0);
+    let begins = |name: &str| {
+        let named = |cell: &&scenario::Cell| cell.endpoint.handshake.name() == name;
+        let cell = plan.cells.iter().find(named).unwrap();
+        [VIRTUAL_LEAD, REAL_LEAD].map(|lead| course(cell, &seed, lead).begin())
+    };
+    assert_eq!(begins("new"), [Time::ZERO; 2]);
+    assert_eq!(begins("resumed"), [Time::ZERO + VIRTUAL_LEAD, Time::ZERO + REAL_LEAD]);
+}
+
+#[test]
+fn timelines_are_kept_once_for_each_environment_and_can_be_given_back() {
+    let folder = std::env::temp_dir().join("trackbed-environment-kept");
+    let _ = std::fs::remove_dir_all(&folder);
+    let seeks = "seek = [\"30 %\", \"0 %\"]";
+    let drawn = plan(&lively("runs = 2").replace("seek = \"30 %\"", seeks));
+    keep_timelines(&drawn, &folder).unwrap();
+    let mut names: Vec<String> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(
+        names,
+        ["cell-0-run-0.csv", "cell-0-run-1.csv", "cell-1-run-0.csv", "cell-1-run-1.csv"]
+    );
+    let file = folder.join("cell-0-run-1.csv").display().to_string();
+    let environment = "delay = \"30 ms\"\nreconnections = 2\nseek = \"30 %\"\nduration = \"6 s\"";
+    let given = plan(&lively("").replace(environment, &format!("timeline = {file:?}")));
+    assert_eq!(followed(&events(&given, 3, 0)), followed(&events(&plan(&lively("")), 3, 1)));
+}

@@ -1,0 +1,105 @@
+//! The table `[environment]`.
+
+use std::fs;
+
+use super::{factors, plan, plan_with, scenario};
+
+/// A streaming scenario without a link delay, with these lines in its environment.
+fn streaming(environment: &str) -> String {
+    format!(
+        "protocol = \"quic\"\n[link]\nrate = \"50 Mbit/s\"\n[environment]\n{environment}\n\
+         [workload]\nkind = \"streaming\"\n"
+    )
+}
+
+fn mistake(text: &str) -> String {
+    plan_with(text, &[]).unwrap_err().to_string()
+}
+
+#[test]
+fn every_key_may_be_an_axis() {
+    let lines = "delay = [\"50 ms\", \"100 ms\"]\nreconnections = [0, 5]\nseek = [\"0 %\", 0.3]";
+    let plan = plan(&streaming(lines));
+    let cells = factors(&plan);
+    assert_eq!(cells.len(), 8);
+    assert_eq!(cells[7], "protocol=quic delay_ms=100 reconnections=5 seek=0.3");
+    assert_eq!(plan.conditions, ["delay_ms", "reconnections", "seek"]);
+    assert!(plan.cells.iter().all(|cell| cell.environment.has_delay()));
+    assert_ne!(plan.cells[0].environment, plan.cells[7].environment);
+    assert_eq!(plan.cells[0].network.round_trip_time(), None);
+}
+
+#[test]
+fn the_digest_follows_the_environment() {
+    let digest = plan(&streaming("delay = \"50 ms\"")).hash;
+    assert_eq!(plan(&streaming("# a word\ndelay = \"0.05 s\"")).hash, digest);
+    assert_ne!(plan(&streaming("delay = \"51 ms\"")).hash, digest);
+    assert_ne!(plan(&streaming("delay = \"50 ms\"\nseek = \"1 %\"")).hash, digest);
+}
+
+#[test]
+fn without_the_table_nothing_changes() {
+    assert!(plan(&scenario("")).cells[0].environment.is_still());
+}
+
+#[test]
+fn what_does_not_go_together_is_refused_at_its_place() {
+    let with_link_delay =
+        streaming("delay = \"50 ms\"").replace("rate =", "delay = \"5 ms\"\nrate =");
+    for (text, words) in [
+        (with_link_delay, ["link.delay has no effect", "remove it, or the delay"]),
+        (
+            streaming("delay = \"5 ms\"")
+                .replace("streaming", "messages")
+                .replace("[workload]", "seek = 0.3\n[workload]"),
+            ["the workload messages takes no notice of environment.seek", "remove it"],
+        ),
+        (streaming("deviation = \"5 ms\""), ["deviation: a deviation of nothing", "delay = "]),
+        (streaming("reconnections = 60"), ["there are 59 within", "or a shorter period"]),
+        (streaming("delai = \"5 ms\""), ["unknown key \"delai\"", "did you mean \"delay\""]),
+        (streaming("seek = \"130 %\""), ["more than everything", "0 % and 100 %"]),
+        (streaming("timeline = \"/nowhere.csv\""), ["cannot read /nowhere.csv", "a.toml:5"]),
+    ] {
+        let message = mistake(&text);
+        assert!(words.iter().all(|word| message.contains(word)), "{message}");
+    }
+    let delay_alone = streaming("delay = \"5 ms\"").replace("streaming", "messages");
+    assert!(plan_with(&delay_alone, &[]).is_ok(), "a delay concerns the link alone");
+}
+
+#[test]
+fn a_timeline_comes_from_a_file_and_stands_alone() {
+    let folder = std::env::temp_dir().join("trackbed-scenario-timeline");
+    fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("drive.csv");
+    let text = streaming(&format!("timeline = {:?}", file.display().to_string()));
+    fs::write(&file, "at,change,value\n0 s,delay,40 ms\n5 s,seek,50 %\n").unwrap();
+    let given = plan(&text);
+    assert!(given.cells[0].environment.has_delay());
+    fs::write(&file, "at,change,value\n0 s,delay,41 ms\n").unwrap();
+    assert_ne!(plan(&text).hash, given.hash);
+    let message = mistake(&text.replace("timeline =", "seek = 0.3\ntimeline ="));
+    assert!(message.contains("environment.seek has no effect beside a timeline"), "{message}");
+    let message = mistake(&text.replace("rate =", "up = { delay = \"5 ms\" }\nrate ="));
+    assert!(message.contains("link.up.delay has no effect"), "{message}");
+    fs::write(&file, "at,change,value\n5 s,delay,40 ms\n").unwrap();
+    let message = mistake(&text);
+    assert!(message.contains("timeline: line 2: the first delay must hold"), "{message}");
+}
+
+#[test]
+fn the_digest_follows_what_is_in_a_folder_of_media() {
+    let folder = std::env::temp_dir().join("trackbed-scenario-media");
+    for name in ["hd", "fhd", "qhd"] {
+        fs::create_dir_all(folder.join(name)).unwrap();
+        fs::write(folder.join(name).join("0000.m4s"), "12345").unwrap();
+    }
+    let text = streaming("") + &format!("media = {:?}\n", folder.display().to_string());
+    let digest = plan(&text).hash;
+    assert_eq!(plan(&text).hash, digest);
+    fs::write(folder.join("hd/0000.m4s"), "1234567").unwrap();
+    assert_ne!(plan(&text).hash, digest);
+    fs::remove_dir_all(folder.join("fhd")).unwrap();
+    let message = mistake(&text);
+    assert!(message.contains("fhd") && message.contains("0000.m4s"), "{message}");
+}

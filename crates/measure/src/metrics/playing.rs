@@ -1,0 +1,99 @@
+//! What a viewer sees: interruptions and resolution.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use trackbed_core::Time;
+use trackbed_core::event::{Event, Playback, Record};
+
+use super::Metric;
+
+pub(super) const REBUFFERING_MS: Metric = Metric {
+    name: "rebuffering_ms",
+    help: "for each player, how long in all pictures stood still because the buffer had run empty; \
+           waiting at the start and after a jump of the viewer is not counted",
+    compute: |records| {
+        let players = gather(records).into_values();
+        players.map(|player| player.stalled.as_secs_f64() * 1e3).collect()
+    },
+};
+
+pub(super) const REBUFFERING_COUNT: Metric = Metric {
+    name: "rebuffering_count",
+    help: "for each player, how often the buffer ran empty",
+    compute: |records| gather(records).into_values().map(|player| player.stalls.into()).collect(),
+};
+
+pub(super) const RESOLUTION_SWITCH_COUNT: Metric = Metric {
+    name: "resolution_switch_count",
+    help: "for each player, how often a piece that arrived had another resolution than the one \
+           before",
+    compute: |records| gather(records).into_values().map(|player| player.switches.into()).collect(),
+};
+
+pub(super) const MEDIA_BITRATE_MBPS: Metric = Metric {
+    name: "media_bitrate_mbps",
+    help: "for each player, the mean bit rate of the pieces that arrived, a second of media each, in \
+           10^6 bit/s",
+    compute: |records| {
+        let players = gather(records).into_values().filter(|player| player.pieces > 0);
+        players.map(|player| player.bytes as f64 * 8.0 / f64::from(player.pieces) / 1e6).collect()
+    },
+};
+
+pub(super) const SEEK_COUNT: Metric = Metric {
+    name: "seek_count",
+    help: "for each player, how often the viewer jumped to another place",
+    compute: |records| gather(records).into_values().map(|player| player.seeks.into()).collect(),
+};
+
+/// A player's account.
+#[derive(Default)]
+struct Player {
+    seeks: u32,
+    stalled: Duration,
+    stalls: u32,
+    stalled_since: Option<Time>,
+    switches: u32,
+    pieces: u32,
+    bytes: u64,
+    /// Of the piece that is under way, and of the last one that arrived.
+    asked_lines: Option<u32>,
+    lines: Option<u32>,
+}
+
+impl Player {
+    fn note(&mut self, at: Time, step: Playback) {
+        match step {
+            Playback::Requested { lines, .. } => self.asked_lines = Some(lines),
+            Playback::Loaded { bytes, .. } => {
+                self.pieces += 1;
+                self.bytes += bytes;
+                self.switches += u32::from(self.lines.is_some() && self.lines != self.asked_lines);
+                self.lines = self.asked_lines;
+            }
+            Playback::Stalled => {
+                self.stalls += 1;
+                self.stalled_since = Some(at);
+            }
+            Playback::Playing | Playback::Sought { .. } | Playback::Ended { .. } => {
+                self.seeks += u32::from(matches!(step, Playback::Sought { .. }));
+                if let Some(since) = self.stalled_since.take() {
+                    self.stalled += at - since;
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The account of every player.
+fn gather(records: &[Record]) -> BTreeMap<u32, Player> {
+    let mut players: BTreeMap<u32, Player> = BTreeMap::new();
+    for record in records {
+        if let Event::Playback { phone, step } = record.event {
+            players.entry(phone).or_default().note(record.at, step);
+        }
+    }
+    players
+}

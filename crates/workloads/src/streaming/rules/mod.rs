@@ -1,0 +1,80 @@
+//! Rules of resolution: in which resolution the next piece is asked for. A file each.
+
+mod bola;
+mod paper;
+mod throughput;
+
+use std::time::Duration;
+
+use super::resolution::Resolution;
+
+/// A rule: an entry of [`registry`].
+pub(super) trait Rule: Sync {
+    /// The name that scenarios use.
+    fn name(&self) -> &'static str;
+
+    /// The resolution of the next piece.
+    fn choose(&self, situation: &Situation<'_>) -> Resolution;
+}
+
+/// What a client knows when it asks for a piece.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Situation<'a> {
+    /// How long a packet takes from one end to the other.
+    pub link_delay: Duration,
+    /// Whether it is the first request on its connection, or the first one after a jump.
+    pub is_fresh: bool,
+    /// The media that is there and not yet played.
+    pub buffered: Duration,
+    /// How much media is kept at the most.
+    pub limit: Duration,
+    /// The bytes of a piece of each resolution on the average; at least one.
+    pub sizes: [u64; 3],
+    /// The pieces that arrived, the latest last.
+    pub transfers: &'a [Transfer],
+}
+
+/// How a piece arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Transfer {
+    /// Its bytes.
+    pub bytes: u64,
+    /// From the request to the last byte.
+    pub took: Duration,
+}
+
+/// Every rule, in the order of lists. A new one is a file and a line here.
+pub(super) fn registry() -> &'static [&'static dyn Rule] {
+    &[&paper::Paper, &throughput::Throughput, &bola::Bola]
+}
+
+/// The rule called `name`.
+pub(super) fn find(name: &str) -> Option<&'static dyn Rule> {
+    registry().iter().copied().find(|rule| rule.name() == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A situation in which nothing is known, for media of 1, 2 and 4 MB a second.
+    pub fn situation() -> Situation<'static> {
+        Situation {
+            link_delay: Duration::ZERO,
+            is_fresh: false,
+            buffered: Duration::ZERO,
+            limit: Duration::from_secs(10),
+            sizes: [1_000_000, 2_000_000, 4_000_000],
+            transfers: &[],
+        }
+    }
+
+    #[test]
+    fn every_rule_has_a_name_of_its_own() {
+        for (index, rule) in registry().iter().enumerate() {
+            assert!(registry()[..index].iter().all(|other| other.name() != rule.name()));
+            assert!(find(rule.name()).is_some());
+        }
+        assert!(find("none").is_none());
+    }
+}

@@ -1,0 +1,331 @@
+//! The server's storage: media in pieces of one second, each in every resolution.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use trackbed_core::Ratio;
+use trackbed_protocols::{Body, body};
+
+use super::resolution::Resolution;
+use crate::contract::SiteFile;
+
+/// The media of a cell.
+pub(super) enum Storage {
+    /// Zero bytes, as many as media has.
+    Generated(Generated),
+    /// A user's files.
+    Folder(Folder),
+}
+
+/// Media that is made when it is asked for.
+pub(super) struct Generated {
+    /// Its length in pieces.
+    pub length: u32,
+    /// The mean size of a piece in QHD, in bytes.
+    pub qhd_bytes: u64,
+    /// By how much of the mean sizes deviate at the most.
+    pub variation: Ratio,
+}
+
+/// Media in files: a folder for each resolution, in each as many files, in the order of their names.
+pub(super) struct Folder {
+    /// By resolution.
+    pieces: [Vec<File>; 3],
+}
+
+struct File {
+    path: PathBuf,
+    name: String,
+    bytes: u64,
+}
+
+impl Storage {
+    /// The length in pieces, at least one.
+    pub fn length(&self) -> u32 {
+        match self {
+            Storage::Generated(generated) => generated.length,
+            Storage::Folder(folder) => folder.pieces[0].len() as u32,
+        }
+    }
+
+    /// The bytes of a piece.
+    pub fn bytes(&self, resolution: Resolution, second: u32) -> u64 {
+        match self {
+            Storage::Generated(generated) => generated.bytes(resolution, second),
+            Storage::Folder(folder) => folder.file(resolution, second).bytes,
+        }
+    }
+
+    /// The mean bytes of a piece of each resolution, at least one.
+    pub fn mean_bytes(&self) -> [u64; 3] {
+        Resolution::ALL.map(|resolution| match self {
+            Storage::Generated(generated) => generated.mean(resolution).max(1),
+            Storage::Folder(folder) => {
+                let files = &folder.pieces[resolution.index()];
+                let sum: u64 = files.iter().map(|file| file.bytes).sum();
+                (sum / files.len() as u64).max(1)
+            }
+        })
+    }
+
+    /// The path by which a piece is asked for. What is generated is told by its size, so that a few
+    /// files hold all of it on a server that is not ours; the second is there to be read.
+    pub fn path(&self, resolution: Resolution, second: u32) -> String {
+        let name = resolution.name();
+        match self {
+            Storage::Generated(generated) => {
+                let bytes = generated.bytes(resolution, second);
+                format!("{ROOT}{name}/{bytes}?second={second}")
+            }
+            Storage::Folder(folder) => {
+                format!("{ROOT}{name}/{}", folder.file(resolution, second).name)
+            }
+        }
+    }
+
+    /// What a path leads to; `None` if there is nothing.
+    pub fn open(&self, path: &str) -> Option<io::Result<Body>> {
+        let path = path.split('?').next().unwrap_or(path);
+        let (resolution, name) = path.strip_prefix(ROOT)?.split_once('/')?;
+        let resolution = Resolution::ALL.into_iter().find(|r| r.name() == resolution)?;
+        match self {
+            Storage::Generated(generated) => {
+                let bytes: u64 = name.parse().ok()?;
+                let is_known = generated.sizes(resolution).contains(&bytes);
+                is_known.then(|| Ok(body::zeros(bytes)))
+            }
+            Storage::Folder(folder) => {
+                let files = &folder.pieces[resolution.index()];
+                let place = files.binary_search_by(|file| file.name.as_str().cmp(name)).ok()?;
+                Some(fs::read(&files[place].path).map(|bytes| body::full(Bytes::from(bytes))))
+            }
+        }
+    }
+
+    /// The files of a server that is not ours.
+    pub fn site_files(&self) -> Vec<SiteFile> {
+        let of = |resolution: Resolution| -> Vec<SiteFile> {
+            let base = format!("{ROOT}{}/", resolution.name());
+            match self {
+                Storage::Generated(generated) => {
+                    let sizes = generated.sizes(resolution).into_iter();
+                    sizes.map(|bytes| zeros_file(format!("{base}{bytes}"), bytes)).collect()
+                }
+                Storage::Folder(folder) => {
+                    let files = folder.pieces[resolution.index()].iter();
+                    files.map(|file| copied_file(&base, file)).collect()
+                }
+            }
+        };
+        Resolution::ALL.into_iter().flat_map(of).collect()
+    }
+}
+
+fn zeros_file(path: String, bytes: u64) -> SiteFile {
+    let content = move |file: &mut dyn io::Write| {
+        io::copy(&mut io::Read::take(io::repeat(0), bytes), file).map(drop)
+    };
+    SiteFile { path, content: Arc::new(content) }
+}
+
+fn copied_file(base: &str, file: &File) -> SiteFile {
+    let source = file.path.clone();
+    let content =
+        move |file: &mut dyn io::Write| io::copy(&mut fs::File::open(&source)?, file).map(drop);
+    SiteFile { path: format!("{base}{}", file.name), content: Arc::new(content) }
+}
+
+impl Generated {
+    /// The mean size: in proportion to the bit rates that YouTube recommends for uploads at up to
+    /// 30 pictures a second, 5, 8 and 16 Mbit/s ("Recommended upload encoding settings").
+    fn mean(&self, resolution: Resolution) -> u64 {
+        let parts = [5, 8, 16][resolution.index()];
+        (u128::from(self.qhd_bytes) * parts / 16) as u64
+    }
+
+    fn bytes(&self, resolution: Resolution, second: u32) -> u64 {
+        // Multiples of the golden ratio spread evenly over the range and keep neighbours apart
+        // (Knuth, "The Art of Computer Programming" 3, section 6.4).
+        let scattered = second.wrapping_mul(2_654_435_769);
+        self.sizes(resolution)[((u64::from(scattered) * STEPS) >> 32) as usize]
+    }
+
+    /// The sizes that pieces of a resolution have: evenly from the smallest to the greatest.
+    fn sizes(&self, resolution: Resolution) -> [u64; STEPS as usize] {
+        let mean = self.mean(resolution);
+        let spread = (mean as f64 * self.variation.as_f64()).round() as u64;
+        let lowest = mean - spread.min(mean);
+        std::array::from_fn(|step| lowest + 2 * spread * step as u64 / (STEPS - 1))
+    }
+}
+
+impl Folder {
+    /// Looks at the folder of a user: in it `hd`, `fhd` and `qhd`, in each of them as many files.
+    ///
+    /// # Errors
+    /// What is missing or wrong, and what to do.
+    pub fn open(path: &Path) -> Result<Folder, String> {
+        let pieces = Resolution::ALL.map(|resolution| files(&path.join(resolution.name())));
+        let [hd, fhd, qhd] = pieces;
+        let pieces = [hd?, fhd?, qhd?];
+        let [hd, fhd, qhd] = pieces.each_ref().map(Vec::len);
+        if hd != fhd || fhd != qhd {
+            return Err(format!(
+                "{} holds {hd} files in hd, {fhd} in fhd and {qhd} in qhd; put the same seconds in \
+                 all three",
+                path.display()
+            ));
+        }
+        Ok(Folder { pieces })
+    }
+
+    fn file(&self, resolution: Resolution, second: u32) -> &File {
+        let files = &self.pieces[resolution.index()];
+        &files[second as usize % files.len()]
+    }
+}
+
+/// The files of a folder by name; hidden ones and folders are passed over.
+fn files(folder: &Path) -> Result<Vec<File>, String> {
+    let layout = "media is a folder with hd, fhd and qhd in it, and in each a file for every \
+                  second, named in order (0000.m4s, 0001.m4s)";
+    let unreadable =
+        |path: &Path, why: io::Error| format!("cannot read {}: {why}; {layout}", path.display());
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(|why| unreadable(folder, why))? {
+        let path = entry.map_err(|why| unreadable(folder, why))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let metadata = fs::metadata(&path).map_err(|why| unreadable(&path, why))?;
+        if name.starts_with('.') || !metadata.is_file() {
+            continue;
+        }
+        if !name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c)) {
+            let path = path.display();
+            return Err(format!(
+                "{path} cannot be asked for by its name; use letters, digits, dots, - and _"
+            ));
+        }
+        files.push(File { path, name, bytes: metadata.len() });
+    }
+    match files.is_empty() || files.len() > PIECES_MAX as usize {
+        true => Err(format!("{} holds {} files; {layout}", folder.display(), files.len())),
+        false => {
+            files.sort_by(|one, other| one.name.cmp(&other.name));
+            Ok(files)
+        }
+    }
+}
+
+/// Where media is in URLs.
+const ROOT: &str = "/media/";
+
+/// How many sizes generated pieces of one resolution have.
+const STEPS: u64 = 9;
+
+/// A day of media.
+pub(super) const PIECES_MAX: u32 = 86_400;
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+
+    use super::*;
+
+    fn generated(variation: Ratio) -> Storage {
+        Storage::Generated(Generated { length: 600, qhd_bytes: 4_500_000, variation })
+    }
+
+    /// What is behind a path, in bytes.
+    fn served(storage: &Storage, path: &str) -> Option<u64> {
+        let body = storage.open(path)?.unwrap();
+        Some(body::drain(body).now_or_never().unwrap().unwrap())
+    }
+
+    #[test]
+    fn pieces_are_as_large_as_the_paper_says_and_in_proportion() {
+        let storage = generated(Ratio::from_parts(1, 10));
+        assert_eq!(storage.mean_bytes(), [1_406_250, 2_250_000, 4_500_000]);
+        let sizes: Vec<u64> = (0..600).map(|n| storage.bytes(Resolution::Qhd, n)).collect();
+        let (least, most) = (*sizes.iter().min().unwrap(), *sizes.iter().max().unwrap());
+        assert_eq!((least, most), (4_050_000, 4_950_000));
+        let mean = sizes.iter().sum::<u64>() as f64 / 600.0;
+        assert!((mean / 4.5e6 - 1.0).abs() < 0.01, "{mean}");
+    }
+
+    #[test]
+    fn every_path_leads_to_a_piece_of_its_size() {
+        for storage in [generated(Ratio::from_parts(1, 10)), generated(Ratio::ZERO)] {
+            for resolution in Resolution::ALL {
+                for second in [0, 1, 17, 599] {
+                    let path = storage.path(resolution, second);
+                    assert_eq!(served(&storage, &path), Some(storage.bytes(resolution, second)));
+                }
+            }
+        }
+        let storage = generated(Ratio::ZERO);
+        for path in ["/", "/media/qhd", "/media/qhd/1", "/media/8k/4500000", "/media/qhd/x"] {
+            assert_eq!(served(&storage, path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_foreign_server_gets_a_file_for_every_path() {
+        let storage = generated(Ratio::from_parts(1, 10));
+        let files = storage.site_files();
+        assert_eq!(files.len(), 27);
+        for second in 0..600 {
+            let path = storage.path(Resolution::Fhd, second);
+            let path = path.split('?').next().unwrap();
+            let file = files.iter().find(|file| file.path == path).unwrap();
+            if second < 3 {
+                let mut content = Vec::new();
+                (file.content)(&mut content).unwrap();
+                assert_eq!(content.len() as u64, storage.bytes(Resolution::Fhd, second));
+            }
+        }
+    }
+
+    fn user_folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("trackbed-media-{name}"));
+        let _ = fs::remove_dir_all(&folder);
+        for resolution in Resolution::ALL {
+            let inside = folder.join(resolution.name());
+            fs::create_dir_all(&inside).unwrap();
+            for second in 0..3usize {
+                let size = (second + 1) * resolution.lines() as usize;
+                fs::write(inside.join(format!("{second:04}.m4s")), vec![1; size]).unwrap();
+            }
+        }
+        folder
+    }
+
+    #[test]
+    fn a_users_files_are_served_as_they_are() {
+        let folder = user_folder("good");
+        fs::write(folder.join("hd/.hidden"), "x").unwrap();
+        let storage = Storage::Folder(Folder::open(&folder).unwrap());
+        assert_eq!((storage.length(), storage.mean_bytes()), (3, [1_440, 2_160, 2_880]));
+        assert_eq!(storage.path(Resolution::Qhd, 1), "/media/qhd/0001.m4s");
+        assert_eq!(served(&storage, "/media/qhd/0001.m4s"), Some(2_880));
+        assert_eq!(served(&storage, "/media/qhd/../hd/0001.m4s"), None);
+        fs::remove_file(folder.join("hd/0002.m4s")).unwrap();
+        assert!(storage.open("/media/hd/0002.m4s").unwrap().is_err());
+    }
+
+    #[test]
+    fn a_folder_of_another_layout_is_refused_with_advice() {
+        let refused = |folder: &Path| Folder::open(folder).err().unwrap();
+        let folder = user_folder("bad");
+        assert!(refused(Path::new("/nowhere")).contains("0000.m4s"));
+        fs::write(folder.join("hd/a b"), "x").unwrap();
+        assert!(refused(&folder).contains("use letters, digits"));
+        fs::remove_file(folder.join("hd/a b")).unwrap();
+        fs::remove_file(folder.join("hd/0000.m4s")).unwrap();
+        assert!(refused(&folder).contains("2 files in hd, 3 in fhd"));
+        fs::remove_dir_all(folder.join("fhd")).unwrap();
+        assert!(refused(&folder).contains("fhd"));
+    }
+}
