@@ -24,7 +24,9 @@ use crate::priority::Priority;
 use crate::protocol::{
     Capabilities, Connection, Dialer, Protocol, Request, Response, ServerHandle, Service, Transport,
 };
-use crate::quic_transport::{self, InOrder, QuicConnection, QuicDialer, connection_failed};
+use crate::quic_transport::{
+    self, InOrder, QuicConnection, QuicDialer, connection_failed, see_off,
+};
 use crate::security::{Handshake, Security, TlsVersion};
 use crate::stats::TransportStats;
 use crate::tls::Profile;
@@ -102,7 +104,8 @@ impl Connection for StreamConnection {
                 opened.map_err(|error| connection_failed(QUIC.protocol, Step::Send, &error))?;
             let mut reader = Reader::new(QUIC.protocol, Receiving(InOrder::new(receiving)));
             let head = request_head(&request.path, request.priority);
-            let send = Box::pin(Sending::new(sending).message(head, request.body));
+            let message = Sending::new(sending).message(head, request.body);
+            let send = Box::pin(async { message.await.map(drop) });
             let status = Box::pin(async move {
                 let status = reader.response().await?;
                 Ok((status, reader))
@@ -159,7 +162,9 @@ async fn answer(sending: SendStream, receiving: RecvStream, service: &dyn Servic
         sending.rank(priority);
     }
     let response = service.call(Request { path, priority, body: body(reader, None) }).await;
-    sending.message(response_head(response.status), response.body).await
+    let mut sent = sending.message(response_head(response.status), response.body).await?;
+    see_off(&mut sent.stream).await;
+    Ok(())
 }
 
 /// The body that follows a head, up to the end of the stream. `beside` is what has to go on as
@@ -200,15 +205,15 @@ impl Sending {
     }
 
     /// Sends a whole message. A peer that answers without the rest of it has what it needs.
-    async fn message(mut self, head: Bytes, body: Body) -> Result<()> {
+    async fn message(mut self, head: Bytes, body: Body) -> Result<Sending> {
         match send_message(&mut self, Delimiter::EndOfStream, head, body).await {
-            Err(_) if self.stopped => return Ok(()),
+            Err(_) if self.stopped => return Ok(self),
             outcome => outcome?,
         }
         self.complete = true;
         // It fails only if the peer has asked to stop, and then needs no end.
         let _stopped = self.stream.finish();
-        Ok(())
+        Ok(self)
     }
 }
 

@@ -12,9 +12,10 @@ use futures_core::future::LocalBoxFuture;
 use h3::error::Code;
 use h3::quic::{self, ConnectionErrorIncoming, StreamErrorIncoming, StreamId, WriteBuf};
 use noq::{ConnectionError, ReadError, VarInt, WriteError};
+use trackbed_substrate::spawn;
 
 use crate::priority::Priority;
-use crate::quic_transport::InOrder;
+use crate::quic_transport::{InOrder, see_off};
 
 /// A connection, and the streams that it is about to accept.
 pub(super) struct Connection {
@@ -290,7 +291,9 @@ impl quic::RecvStream for RecvStream {
 /// The sending half of a stream. Dropping it unfinished resets it, so that the peer does not take
 /// a part for the whole.
 pub(super) struct SendStream<B: Buf> {
-    stream: noq::SendStream,
+    id: noq::StreamId,
+    /// `None` when it is finished.
+    stream: Option<noq::SendStream>,
     writing: Option<WriteBuf<B>>,
     ended: bool,
     /// Where the stream's rank is until it is first written to.
@@ -299,7 +302,13 @@ pub(super) struct SendStream<B: Buf> {
 
 impl<B: Buf> SendStream<B> {
     fn new(stream: noq::SendStream) -> SendStream<B> {
-        SendStream { stream, writing: None, ended: false, ranks: None }
+        SendStream {
+            id: stream.id(),
+            stream: Some(stream),
+            writing: None,
+            ended: false,
+            ranks: None,
+        }
     }
 }
 
@@ -310,7 +319,13 @@ impl<B: Buf> quic::SendStream<B> for SendStream<B> {
                 self.writing = None;
                 break;
             }
-            let written = ready!(Pin::new(&mut self.stream).poll_write(cx, data.chunk()));
+            let Some(stream) = &mut self.stream else {
+                let error = "data was sent on a stream that is finished".to_owned();
+                let connection_error = ConnectionErrorIncoming::InternalError(error);
+                let error = StreamErrorIncoming::ConnectionErrorIncoming { connection_error };
+                return Poll::Ready(Err(error));
+            };
+            let written = ready!(Pin::new(stream).poll_write(cx, data.chunk()));
             let len = written.map_err(|error| match error {
                 WriteError::Stopped(code) => {
                     StreamErrorIncoming::StreamTerminated { error_code: code.into_inner() }
@@ -331,7 +346,7 @@ impl<B: Buf> quic::SendStream<B> for SendStream<B> {
         }
         if let Some(rank) = self.ranks.take().and_then(|ranks| ranks.take(self.send_id())) {
             // It fails only for a stream that has ended, to which nothing is written any more.
-            let _ended = self.stream.set_priority(rank);
+            let _ended = self.stream.as_ref().map(|stream| stream.set_priority(rank));
         }
         self.writing = Some(data.into());
         Ok(())
@@ -340,25 +355,27 @@ impl<B: Buf> quic::SendStream<B> for SendStream<B> {
     fn poll_finish(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), StreamErrorIncoming>> {
         ready!(self.poll_ready(cx))?;
         self.ended = true;
-        let finished = self.stream.finish();
+        let Some(mut stream) = self.stream.take() else { return Poll::Ready(Ok(())) };
+        let finished = stream.finish();
+        spawn(async move { see_off(&mut stream).await }).detach();
         Poll::Ready(finished.map_err(|error| StreamErrorIncoming::Unknown(error.into())))
     }
 
     fn reset(&mut self, code: u64) {
         self.ended = true;
         // It fails only for a stream that has ended, which cannot be reset.
-        let _ended = self.stream.reset(code_of(code));
+        let _ended = self.stream.as_mut().map(|stream| stream.reset(code_of(code)));
     }
 
     fn send_id(&self) -> StreamId {
-        stream_id(self.stream.id())
+        stream_id(self.id)
     }
 }
 
 impl<B: Buf> Drop for SendStream<B> {
     fn drop(&mut self) {
         if let Some(ranks) = self.ranks.take() {
-            ranks.take(stream_id(self.stream.id()));
+            ranks.take(stream_id(self.id));
         }
         if !self.ended {
             quic::SendStream::reset(self, Code::H3_REQUEST_CANCELLED.value());

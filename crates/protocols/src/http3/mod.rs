@@ -118,11 +118,12 @@ impl Connection for Http3Connection {
             let (head, body) = http_request(request)?;
             let mut sender = self.sender.clone();
             let opened = sender.send_request(head).await;
-            let (sending, mut receiving) =
+            let (sending, receiving) =
                 opened.map_err(|error| stream_failed(Step::Send, &error))?.split();
+            let mut receiving = Unfinished(receiving);
             let send = Box::pin(send_request_body(sending, body));
             let status = Box::pin(async move {
-                let answer = receiving.recv_response().await;
+                let answer = receiving.0.recv_response().await;
                 let answer = answer.map_err(|error| stream_failed(Step::Receive, &error))?;
                 Ok((answer.status().as_u16(), receiving))
             });
@@ -137,7 +138,7 @@ impl Connection for Http3Connection {
             // The last sender to go closes the connection, so the body keeps its own.
             let state = (receiving, beside, sender);
             let body = stream::try_unfold(state, async |(mut receiving, beside, sender)| {
-                let piece = receiving.recv_data().await;
+                let piece = receiving.0.recv_data().await;
                 let piece = piece.map_err(|error| stream_failed(Step::Receive, &error))?;
                 Ok(piece.map(|mut piece| {
                     (piece.copy_to_bytes(piece.remaining()), (receiving, beside, sender))
@@ -249,6 +250,16 @@ fn request_body(receiving: server::RequestStream<RecvStream, Bytes>) -> Body {
         let piece = piece.map_err(|error| stream_failed(Step::Receive, &error))?;
         Ok(piece.map(|mut piece| (piece.copy_to_bytes(piece.remaining()), receiving)))
     }))
+}
+
+/// The response to a request. Dropped before its end it is cancelled (RFC 9114 section 4.1.1): the
+/// server stops sending it.
+struct Unfinished(client::RequestStream<RecvStream, Bytes>);
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        self.0.stop_sending(Code::H3_REQUEST_CANCELLED);
+    }
 }
 
 /// RFC 9114 section 4.1: a server that needs no more of a request stops it with H3_NO_ERROR.

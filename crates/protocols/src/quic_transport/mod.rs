@@ -5,6 +5,7 @@ mod pacing;
 mod probing;
 mod receiving;
 mod runtime;
+mod sending;
 mod session;
 mod settings;
 
@@ -31,6 +32,7 @@ use crate::tls::{Profile, Randomness, SERVER_NAME, TlsClient, TlsServer};
 use probing::{Leave, Occasion};
 pub(crate) use receiving::InOrder;
 use runtime::{Runtime, Socket};
+pub(crate) use sending::see_off;
 use session::{ClientCrypto, ServerCrypto};
 pub use settings::{QuicCongestion, quic_congestion};
 
