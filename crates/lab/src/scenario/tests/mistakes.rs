@@ -232,9 +232,9 @@ fn what_is_missing() {
          error: the scenario does not say its link\n --> a.toml\n = write [link], and below it \
          rate = \"50 Mbit/s\" and delay = \"5 ms\"\n\n\
          error: the scenario does not say its workload\n --> a.toml\n = write [workload] and \
-         below it kind = \"bulk\" or \"messages\" or \"streaming\""
+         below it kind = \"bulk\" or \"messages\" or \"page\" or \"streaming\""
     );
-    let kinds = "write kind = \"bulk\" or \"messages\" or \"streaming\"";
+    let kinds = "write kind = \"bulk\" or \"messages\" or \"page\" or \"streaming\"";
     let text = scenario("").replace("kind = \"messages\"", "count = 10");
     expect(&text, "workload", "[workload] does not say its kind", kinds);
     let text = scenario("").replace("messages", "mesages");
@@ -272,7 +272,7 @@ fn files() {
     };
     let error = |path: &Path| load(&Source::File(path.to_owned()), &[]).unwrap_err().to_string();
     let (here, help) =
-        (folder.display(), "write the path of a file, or a built-in scenario: vru, bulk");
+        (folder.display(), "write the path of a file, or a built-in scenario: vru, web, bulk");
     assert_eq!(
         error(&folder.join("none.toml")),
         format!(
@@ -308,7 +308,7 @@ fn names_of_scenarios() {
     assert_eq!(
         error,
         "error: there is no scenario \"vrus\"\n = did you mean \"vru\"? write the path of a file, \
-         or a built-in scenario: vru, bulk"
+         or a built-in scenario: vru, web, bulk"
     );
     assert_eq!(Source::named("vru"), Source::BuiltIn("vru".to_owned()));
     assert_eq!(Source::named("./vru"), Source::File("./vru".into()));
