@@ -271,8 +271,10 @@ fn files() {
         path
     };
     let error = |path: &Path| load(&Source::File(path.to_owned()), &[]).unwrap_err().to_string();
-    let (here, help) =
-        (folder.display(), "write the path of a file, or a built-in scenario: vru, web, migration, bulk");
+    let (here, help) = (
+        folder.display(),
+        "write the path of a file, or a built-in scenario: vru, web, migration, bulk",
+    );
     assert_eq!(
         error(&folder.join("none.toml")),
         format!(
