@@ -10,6 +10,9 @@ fn every_built_in_scenario_runs_shortened() {
         if built_in.name == "bulk" {
             overrides.push("workload.size=1MB");
         }
+        if built_in.text.contains("quick.") {
+            overrides.push("quick=true");
+        }
         let document = document(built_in.name, &overrides);
         for cell in &document.cells {
             assert_eq!(cell.failed, 0, "{}: {:?}", built_in.name, cell.failures);
