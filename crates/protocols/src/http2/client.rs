@@ -30,6 +30,8 @@ impl Dialer for Http2Dialer {
             let stream = self.tcp.connect(remote).await?;
             let (sender, connection) = Builder::new(Detached)
                 .timer(Clock)
+                // What is remembered of streams that were reset is timed by the system's clock.
+                .max_concurrent_reset_streams(0)
                 .initial_stream_window_size(self.window)
                 .initial_connection_window_size(self.window)
                 .handshake(Io(stream.clone()))

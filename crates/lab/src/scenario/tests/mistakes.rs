@@ -51,7 +51,7 @@ fn all_mistakes_are_reported_together_in_the_order_of_the_file() {
         [
             "error: unknown key \"runns\"",
             "error: \"htp2\" is not known here; write \"http1\" or \"http2\" or \"http3\" or \"quic\" or \
-             \"tcp\" or \"tcp+tls\"",
+             \"sctp\" or \"sctp+dtls\" or \"tcp\" or \"tcp+tls\"",
             "error: unknown key \"dely\"",
             "error: \"1.5\" is more than everything; a share lies between 0 and 1 (0 % and 100 %)",
             "error: 0 is too few; write at least 1",
