@@ -33,6 +33,8 @@ pub(crate) static ENTRY: ModelEntry = ModelEntry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timetable {
     rows: Arc<[(Time, Duration)]>,
+    /// The shortest delay of all rows: it is asked for with every packet.
+    least: Duration,
 }
 
 impl Timetable {
@@ -60,7 +62,8 @@ impl Timetable {
                 pair[1].0, pair[0].0
             )));
         }
-        Ok(Timetable { rows })
+        let least = rows.iter().map(|(_, delay)| *delay).min().unwrap_or_default();
+        Ok(Timetable { rows, least })
     }
 }
 
@@ -71,7 +74,7 @@ impl DelayLaw for Timetable {
     }
 
     fn least(&self) -> Duration {
-        self.rows.iter().map(|(_, delay)| *delay).min().unwrap_or_default()
+        self.least
     }
 
     fn is_the_same_at_once(&self) -> bool {
