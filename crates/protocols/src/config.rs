@@ -123,6 +123,9 @@ pub struct TransportParameters {
     pub window: u32,
     /// What carries the packets of SCTP.
     pub encapsulation: Encapsulation,
+    /// The most bytes that a packet of SCTP or DTLS has, IP header included; 1,280..=9,000. They do
+    /// not look for the path MTU themselves: what exceeds it is lost each time.
+    pub packet_len_max: usize,
     /// How long nothing may arrive or leave before a connection is given up. QUIC applies it to
     /// the connection (RFC 9000 section 10.1), the others while an exchange is under way.
     pub idle_timeout: Duration,
@@ -146,6 +149,7 @@ impl Default for TransportParameters {
             tcp: TcpOptions::default(),
             window: 64 << 20,
             encapsulation: Encapsulation::default(),
+            packet_len_max: 1_500,
             idle_timeout: Duration::from_secs(30),
             observer: None,
             ledger: None,

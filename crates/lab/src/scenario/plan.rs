@@ -162,6 +162,11 @@ impl Endpoint {
 }
 
 impl NetworkPlan {
+    /// The largest packet that passes on every link, in bytes, IP header included.
+    pub fn mtu(&self) -> u32 {
+        self.access.as_ref().map_or(self.link.mtu, |access| access.mtu.min(self.link.mtu))
+    }
+
     /// The time that a packet and its answer take without serialisation and queueing; `None` if
     /// the delay varies.
     pub fn round_trip_time(&self) -> Option<Duration> {

@@ -247,7 +247,10 @@ impl Resolver<'_> {
             lines.extend(network_lines);
             lines.extend(environment_line);
             cells.canonical.push(lines.join("\n"));
-            let endpoint = resolved.endpoint;
+            let mut endpoint = resolved.endpoint;
+            // Longer packets would be lost each time: SCTP does not look for the path MTU.
+            let packet_len_max = &mut endpoint.transport.packet_len_max;
+            *packet_len_max = network.mtu().min(*packet_len_max as u32) as usize;
             cells.cells.push(Cell {
                 factors,
                 endpoint,

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use trackbed_core::packet::{Ecn, ip_header_len};
 use trackbed_substrate::{Datagram, Host, ReceivedMeta, UdpSocket};
 
-use crate::config::Encapsulation;
+use crate::config::{Encapsulation, TransportParameters};
 use crate::error::{Error, Result, Step};
 pub(crate) use peers::{PeerChannel, Peers};
 
@@ -45,7 +45,8 @@ pub(crate) trait Channel {
 pub(crate) struct Socket {
     socket: Box<dyn UdpSocket>,
     buffer: RefCell<Vec<u8>>,
-    header_len: usize,
+    /// The most bytes of a datagram.
+    room: usize,
 }
 
 impl Socket {
@@ -56,14 +57,15 @@ impl Socket {
     pub(crate) fn bind(
         host: &dyn Host,
         local: SocketAddr,
-        encapsulation: Encapsulation,
+        transport: &TransportParameters,
     ) -> io::Result<Socket> {
-        let (socket, header_len) = match encapsulation {
+        let (socket, header_len) = match transport.encapsulation {
             Encapsulation::Udp => (host.bind_udp(local)?, UDP_HEADER_LEN),
             Encapsulation::None => (host.bind_sctp(local)?, 0),
         };
-        let header_len = ip_header_len(local.ip()) + header_len;
-        Ok(Socket { socket, buffer: RefCell::new(vec![0; BUFFER_LEN]), header_len })
+        let packet_len_max = transport.packet_len_max.clamp(PACKET_LEN_MIN, PACKET_LEN_MAX);
+        let room = packet_len_max - ip_header_len(local.ip()) - header_len;
+        Ok(Socket { socket, buffer: RefCell::new(vec![0; BUFFER_LEN]), room })
     }
 
     pub(crate) fn local_addr(&self) -> SocketAddr {
@@ -91,7 +93,7 @@ impl Socket {
     }
 
     fn room(&self) -> usize {
-        PATH_MTU - self.header_len
+        self.room
     }
 }
 
@@ -112,7 +114,7 @@ impl ClientChannel {
         host: &dyn Host,
         local: Option<IpAddr>,
         remote: SocketAddr,
-        encapsulation: Encapsulation,
+        transport: &TransportParameters,
     ) -> Result<Rc<ClientChannel>> {
         let fits = |address: &IpAddr| address.is_ipv4() == remote.is_ipv4();
         let chosen = local.or_else(|| host.addresses().into_iter().find(fits));
@@ -120,7 +122,7 @@ impl ClientChannel {
             let reason = format!("the host has no address of the family of {remote}");
             Error::lasting(protocol, Step::Connect, reason)
         })?;
-        let socket = Socket::bind(host, SocketAddr::new(local, 0), encapsulation)
+        let socket = Socket::bind(host, SocketAddr::new(local, 0), transport)
             .map_err(|error| Error::lasting(protocol, Step::Connect, error))?;
         Ok(Rc::new(ClientChannel { socket, remote }))
     }
@@ -149,8 +151,10 @@ impl Channel for ClientChannel {
     }
 }
 
-/// What every path of the track takes.
-const PATH_MTU: usize = 1_500;
+/// What every path takes (RFC 8200 section 5).
+const PACKET_LEN_MIN: usize = 1_280;
+/// A jumbo frame's, for which the buffer is long enough.
+const PACKET_LEN_MAX: usize = 9_000;
 
 const UDP_HEADER_LEN: usize = 8;
 

@@ -57,8 +57,7 @@ impl Dialer for SctpDialer {
     fn connect(&self, remote: SocketAddr) -> LocalBoxFuture<'_, Result<Rc<dyn Connection>>> {
         Box::pin(async move {
             let SctpDialer { protocol, host, local, transport, dtls } = self;
-            let carrier = transport.encapsulation;
-            let below = ClientChannel::open(protocol, &**host, *local, remote, carrier)?;
+            let below = ClientChannel::open(protocol, &**host, *local, remote, transport)?;
             let ports = Ports { local: below.local_addr().port(), remote: remote.port() };
             let (channel, options, security): (Rc<dyn Channel>, _, _) = match dtls {
                 None => {

@@ -13,7 +13,8 @@
 //!
 //! - Several addresses for an end (multihoming), and changing them.
 //! - Congestion control other than that of RFC 9260.
-//! - Path MTU discovery: packets have what 1,500 bytes leave, which every link of the track takes.
+//! - Path MTU discovery: packets have what
+//!   [`packet_len_max`](crate::TransportParameters::packet_len_max) leaves.
 //! - Authenticated state cookies: a server believes a COOKIE ECHO (RFC 9260 section 5.1.5).
 //! - An ABORT for packets that belong to no association (RFC 9260 section 8.4).
 

@@ -37,7 +37,7 @@ pub(super) fn serve(
 ) -> Result<ServerHandle> {
     seed_generator(&host.entropy());
     let transport = config.transport.clone();
-    let socket = Socket::bind(&**host, listen, transport.encapsulation)
+    let socket = Socket::bind(&**host, listen, &transport)
         .map_err(|error| Error::lasting(protocol, Step::Listen, format!("{listen}: {error}")))?;
     let local = socket.local_addr();
     let (end, trust) = dtls.unzip();

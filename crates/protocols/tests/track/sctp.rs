@@ -52,23 +52,28 @@ impl Tap for Sizes {
 
 #[test]
 fn packets_come_in_udp_or_by_themselves_and_fill_the_path() {
-    for (encapsulation, number) in
-        [(Encapsulation::Udp, numbers::UDP), (Encapsulation::None, numbers::SCTP)]
-    {
+    for (encapsulation, number, packet_len_max) in [
+        (Encapsulation::Udp, numbers::UDP, 1_500),
+        (Encapsulation::None, numbers::SCTP, 1_500),
+        (Encapsulation::Udp, numbers::UDP, 1_280),
+        (Encapsulation::None, numbers::SCTP, 1_280),
+    ] {
         let seed = Seed::of_run(1, 0);
         let lossy = fast(20).with(Loss::bernoulli(Ratio::from_parts(1, 100)));
         let mut network = network(&lossy, &lossy, &seed);
         let sizes = Sizes::default();
         network.set_tap(Some(Box::new(sizes.clone())));
         simulate_on(network, seed, |track| async move {
-            let (connection, _server) = connect(&track, carried_by(encapsulation)).await;
+            let transport = TransportParameters { packet_len_max, ..carried_by(encapsulation) };
+            let (connection, _server) = connect(&track, transport).await;
             let (upload, sum) = noise(300_000, 1);
             let response = connection.exchange(post("/echo", upload)).await.unwrap();
             assert_eq!(digest(response.body).await.unwrap(), sum);
         });
         let sizes = sizes.0.lock().unwrap();
         assert!(sizes.iter().all(|(protocol, _)| *protocol == number), "{encapsulation:?}");
-        assert_eq!(sizes.iter().map(|(_, len)| *len).max(), Some(1_500), "{encapsulation:?}");
+        let longest = sizes.iter().map(|(_, len)| *len).max();
+        assert_eq!(longest, Some(packet_len_max), "{encapsulation:?}");
     }
 }
 
