@@ -245,3 +245,18 @@ fn a_congestion_control_that_only_one_transport_has_leaves_the_other_out() {
     assert!(plan.notes.iter().any(|note| note.contains("http2 has no congestion control bbr3")));
     assert!(plan.notes.iter().any(|note| note.contains("differ a little each time")));
 }
+
+/// Both ends know the smallest MTU on the way, but never fill more than Ethernet's.
+#[test]
+fn packets_fit_the_smallest_link() {
+    let fitting = |link: &str, access: &str| {
+        let text = format!(
+            "protocol = \"sctp\"\n[link]\nmtu = \"{link} B\"\n[access]\nmtu = \"{access} B\"\n\
+             [workload]\nkind = \"messages\"\n"
+        );
+        plan(&text).cells[0].endpoint.transport.packet_len_max
+    };
+    assert_eq!(fitting("1300", "1500"), 1_300);
+    assert_eq!(fitting("1500", "1301"), 1_301);
+    assert_eq!(fitting("9000", "9000"), 1_500);
+}
