@@ -6,12 +6,13 @@ use std::process::{Command, Stdio};
 
 /// A program and the Debian package that holds it.
 pub struct Tool {
+    /// Its name, or the whole path of a file that is no program.
     program: &'static str,
     package: &'static str,
 }
 
 /// What tests use where it is there: `capinfos` and `tshark` read our captures back; the others are
-/// servers and clients at the ends of a run.
+/// servers and clients at the ends of a run, or a library that is one.
 pub const TOOLS: &[Tool] = &[
     Tool { program: "tshark", package: "tshark" },
     Tool { program: "nginx", package: "nginx" },
@@ -23,6 +24,7 @@ pub const TOOLS: &[Tool] = &[
     Tool { program: "curl", package: "curl" },
     Tool { program: "chromium", package: "chromium" },
     Tool { program: "ss", package: "iproute2" },
+    Tool { program: "/usr/include/usrsctp.h", package: "libusrsctp-dev" },
 ];
 
 /// Installs what is missing if this is Debian, as root; otherwise says what will be skipped.
