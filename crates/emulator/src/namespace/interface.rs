@@ -5,6 +5,8 @@ use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, AsRawFd};
+use std::thread;
+use std::time::Duration;
 
 use netlink_packet_route::AddressFamily;
 use netlink_packet_route::address::{
@@ -143,8 +145,8 @@ impl Interface {
         set.map_err(|why| configure(format!("cannot set the MTU of \"{}\"", self.name), why))
     }
 
-    /// Gives it an address, ready for use at once. On a machine without IPv6 an IPv6 address is
-    /// passed over.
+    /// Gives it an address, ready for use at once; the interface has to be up. On a machine without
+    /// IPv6 an IPv6 address is passed over.
     ///
     /// # Errors
     /// If it has the address already, or the kernel refuses.
@@ -155,7 +157,10 @@ impl Interface {
         let mut message = self.address_message((address, prefix));
         // Nobody else can have it, so looking for duplicates would only take time (RFC 4862).
         message.header.flags = AddressHeaderFlags::Nodad;
-        let added = request(Request::NewAddress(message));
+        let added = request(Request::NewAddress(message)).and_then(|()| match address {
+            IpAddr::V4(_) => Ok(()),
+            IpAddr::V6(address) => wait_until_local(address),
+        });
         added.map_err(|why| {
             configure(format!("cannot give \"{}\" the address {address}", self.name), why)
         })
@@ -327,9 +332,43 @@ fn configure(what: String, why: io::Error) -> NamespaceError {
 const TABLE_LOCAL: u32 = 255;
 
 /// Whether this machine speaks IPv6 at all; it may be switched off when it starts.
+/// The kernel takes an IPv6 address into use a little after it has said yes: until then sockets
+/// cannot be bound to it, or packets to it are thrown away.
+fn wait_until_local(address: Ipv6Addr) -> io::Result<()> {
+    let wanted: String = address.octets().iter().map(|byte| format!("{byte:02x}")).collect();
+    for _ in 0..LOCAL_WITHIN.as_millis() / LOOK_AGAIN.as_millis() {
+        // Of the thread, whose namespace need not be that of its process.
+        let routes = fs::read_to_string("/proc/thread-self/net/ipv6_route")?;
+        if routes.lines().any(|line| is_local_route(line, &wanted)) {
+            return Ok(());
+        }
+        thread::sleep(LOOK_AGAIN);
+    }
+    let message = "the kernel does not take it into use; is the interface up?";
+    Err(io::Error::new(io::ErrorKind::TimedOut, message))
+}
+
+/// Whether a line of `ipv6_route` says that this machine has the address: destination, its prefix,
+/// six more columns, flags.
+fn is_local_route(line: &str, address: &str) -> bool {
+    let mut columns = line.split_ascii_whitespace();
+    if columns.next() != Some(address) || columns.next() != Some("80") {
+        return false;
+    }
+    let flags = columns.nth(6).and_then(|flags| u32::from_str_radix(flags, 16).ok());
+    flags.is_some_and(|flags| flags & RTF_LOCAL != 0)
+}
+
 fn has_ipv6() -> bool {
     fs::exists("/proc/net/if_inet6").unwrap_or(false)
 }
+
+/// In the flags of a route: to this machine itself (`linux/ipv6_route.h`).
+const RTF_LOCAL: u32 = 0x8000_0000;
+
+/// An idle kernel needs less than a millisecond.
+const LOCAL_WITHIN: Duration = Duration::from_secs(10);
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
 /// Tables of routes below this number have other uses.
 const SOURCE_TABLES: u32 = 1_000;
