@@ -182,7 +182,7 @@ impl Udp {
     fn receive(&mut self, datagram: UdpDatagram) {
         let charge = self.charge(datagram.payload.len());
         // As Linux does, a datagram is taken as long as the buffer is not yet full.
-        if self.received_charge >= BUFFER {
+        if self.received_charge >= RECEIVE_BUFFER {
             self.overflowed += 1;
             return;
         }
@@ -273,7 +273,7 @@ impl World {
             Ok(source) => SocketAddr::new(source, socket.local.port()),
             Err(error) => return Poll::Ready(Err(error)),
         };
-        if socket.sending_charge >= BUFFER {
+        if socket.sending_charge >= SEND_BUFFER {
             if !socket.writers.iter().any(|waker| waker.will_wake(cx.waker())) {
                 socket.writers.push(cx.waker().clone());
             }
@@ -302,7 +302,7 @@ impl World {
             socket.sending_charge -= len + OVERHEAD;
             // As Linux does, writers are woken once a good part of the buffer is free again
             // (sock_writeable).
-            if socket.sending_charge < BUFFER / 2 {
+            if socket.sending_charge < SEND_BUFFER / 2 {
                 socket.writers.drain(..).for_each(Waker::wake);
             }
         }
@@ -357,5 +357,9 @@ pub(super) fn not_an_address(host: &str, address: IpAddr) -> io::Error {
 /// `skb_shared_info`, 256 and 320 bytes on 64-bit machines (SKB_TRUESIZE).
 const OVERHEAD: usize = 576;
 
-/// The Linux defaults of `net.core.rmem_default` and `net.core.wmem_default` in bytes.
-const BUFFER: usize = 212_992;
+/// In bytes: the 4 MiB that sockets of the kernel are asked for, which Linux doubles, since it
+/// charges what a packet takes in memory.
+const RECEIVE_BUFFER: usize = 8 << 20;
+
+/// The Linux default of `net.core.wmem_default` in bytes.
+const SEND_BUFFER: usize = 212_992;

@@ -108,7 +108,7 @@ fn what_nobody_reads_overflows_the_receive_buffer() {
     let received = Simulation::new().run(seed(), network, |hosts| async move {
         let server = bind(&hosts, "server", "10.0.0.2:9");
         let client = bind(&hosts, "client", "10.0.0.1:9");
-        for _ in 0..1_000 {
+        for _ in 0..6_000 {
             send(&*client, server.local_addr(), &[0; 1_000]).await.unwrap();
         }
         sleep(Duration::from_secs(1)).await;
@@ -126,8 +126,8 @@ fn what_nobody_reads_overflows_the_receive_buffer() {
         .await;
         count
     });
-    // Each is charged its 1,028 bytes and 576 for its management: the 133rd fills 212,992 bytes.
-    assert_eq!(received.unwrap(), 212_992_u32.div_ceil(1_028 + 576));
+    // Each is charged its 1,028 bytes and 576 for its management: the 5,230th fills 8 MiB.
+    assert_eq!(received.unwrap(), (8_u32 << 20).div_ceil(1_028 + 576));
 }
 
 #[test]
