@@ -54,7 +54,7 @@ impl Service for BulkService {
             Some(Target::Rest { phone, from }) => {
                 match Rc::clone(&self.uploads).take(phone, from, request.body) {
                     Some(reports) => Response { status: 200, body: reports },
-                    None => refuse(409, format!("the data does not go on at byte {from}")),
+                    None => refuse(CONFLICT, format!("the data does not go on at byte {from}")),
                 }
             }
             None => refuse(404, format!("there is nothing at {}", request.path)),
@@ -145,6 +145,10 @@ impl Target {
         })
     }
 }
+
+/// The data of a phone does not go on there (RFC 9110 section 15.5.10): what it had sent over a
+/// connection that it has given up arrived after it had asked how much there is.
+pub(super) const CONFLICT: u16 = 409;
 
 fn refuse(status: u16, reason: String) -> Response {
     answer(status, &serde_json::json!({ "status": "refused", "reason": reason }))

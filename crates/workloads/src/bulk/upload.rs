@@ -4,7 +4,7 @@ use futures_util::{StreamExt as _, stream};
 use trackbed_protocols::{Body, Request, body};
 
 use super::data::pieces;
-use super::service::Target;
+use super::service::{CONFLICT, Target};
 use super::transfer::{Session, Transfer, Trouble, check_status};
 use crate::phone::Line;
 
@@ -22,6 +22,9 @@ impl Transfer {
         }
         let path = Target::Rest { phone, from }.path();
         let response = line.exchange(Request::new(path, self.data(from))).await?;
+        if response.status == CONFLICT {
+            return Err(Trouble::Broken("data of a lost connection came in between".to_owned()));
+        }
         check_status(response.status)?;
         let mut reports = Counts(response.body, Vec::new());
         while let Some(count) = reports.next().await? {

@@ -361,6 +361,11 @@ impl DataTracker {
         tsn == self.last_cumulative_acked_tsn + 1
     }
 
+    /// Whether something was received behind what is missing.
+    pub fn has_gap(&self) -> bool {
+        !self.additional_tsn_blocks.is_empty()
+    }
+
     pub fn force_immediate_sack(&mut self, now: SocketTime) {
         self.update_ack_state(now, AckState::Immediate);
     }

@@ -65,11 +65,11 @@ pub(crate) fn handle_data(
         ));
         return;
     };
-    if tcb.reassembly_queue.is_full() {
-        // If the reassembly queue is full, there is nothing that can be done. The specification
-        // only allows dropping gap-ack-blocks, and that's not likely to help as the socket has
-        // been trying to fill gaps since the watermark was reached.
-        //
+    // What is behind a gap cannot be read before the gap is filled, and so the queue would stay full
+    // for good if it did not take that. The sender's window bounds how much it is.
+    let fills_gap =
+        tcb.data_tracker.has_gap() && tcb.data_tracker.will_increase_cum_ack_tsn(tsn);
+    if tcb.reassembly_queue.is_full() && !fills_gap {
         // Tell the peer that this end is alive, so that its probes of a closed window are not taken
         // for losses, see <https://datatracker.ietf.org/doc/html/rfc9260#section-6.1>.
         tcb.data_tracker.force_immediate_sack(now);
