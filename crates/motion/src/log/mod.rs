@@ -42,6 +42,15 @@ impl LogFormat {
             )),
         }
     }
+
+    /// The format by how a text begins: GPX with `<`, NMEA with `$`, anything else is a table.
+    pub fn of_text(text: &str) -> LogFormat {
+        match text.trim_start_matches('\u{feff}').trim_start().chars().next() {
+            Some('<') => LogFormat::Gpx,
+            Some('$') => LogFormat::Nmea,
+            _ => LogFormat::Csv,
+        }
+    }
 }
 
 /// A position of a log.

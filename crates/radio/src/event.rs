@@ -1,0 +1,97 @@
+//! Event A3: a neighbour becomes better than the serving cell.
+
+use std::time::Duration;
+
+use trackbed_core::Time;
+
+/// The condition of TS 36.331 section 5.5.4.4, `Mn - Hys > Mp + Off`, with all cells' own offsets at
+/// zero.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EventA3 {
+    /// How much better a neighbour must be, in dB.
+    pub offset_db: f64,
+    /// What is to be overcome on top of it, in dB.
+    pub hysteresis_db: f64,
+    /// How long the condition must hold, at each measurement, before it is reported.
+    pub time_to_trigger: Duration,
+}
+
+impl EventA3 {
+    /// Whether a neighbour fulfils the entering condition.
+    pub fn is_entered(&self, serving_dbm: f64, neighbour_dbm: f64) -> bool {
+        neighbour_dbm - self.hysteresis_db > serving_dbm + self.offset_db
+    }
+}
+
+/// The timers of one terminal, one for each neighbour.
+#[derive(Debug)]
+pub(crate) struct Timers {
+    event: EventA3,
+    /// Since when the condition has held.
+    since: Vec<Option<Time>>,
+}
+
+impl Timers {
+    pub(crate) fn new(event: EventA3, cells: usize) -> Timers {
+        Timers { event, since: vec![None; cells] }
+    }
+
+    /// A measurement of a neighbour at `now`; `None` if it was not heard.
+    pub(crate) fn measure(
+        &mut self,
+        now: Time,
+        cell: usize,
+        serving_dbm: f64,
+        heard_dbm: Option<f64>,
+    ) {
+        match heard_dbm {
+            Some(dbm) if self.event.is_entered(serving_dbm, dbm) => {
+                self.since[cell].get_or_insert(now);
+            }
+            _ => self.since[cell] = None,
+        }
+    }
+
+    /// When the first timer runs out.
+    pub(crate) fn next_expiry(&self) -> Option<Time> {
+        self.since.iter().flatten().min().map(|since| *since + self.event.time_to_trigger)
+    }
+
+    /// The cells whose timers have run out by `now`.
+    pub(crate) fn expired(&self, now: Time) -> impl Iterator<Item = usize> + '_ {
+        let is_due = move |since: &Time| *since + self.event.time_to_trigger <= now;
+        let timers = self.since.iter().enumerate();
+        timers.filter(move |(_, since)| since.as_ref().is_some_and(is_due)).map(|(cell, _)| cell)
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.since.fill(None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timer_runs_while_every_measurement_fulfils_the_condition() {
+        let time_to_trigger = Duration::from_millis(256);
+        let event = EventA3 { offset_db: 0.0, hysteresis_db: 3.0, time_to_trigger };
+        let mut timers = Timers::new(event, 3);
+        let ms = Time::from_millis;
+        timers.measure(ms(0), 1, -90.0, Some(-87.0));
+        assert_eq!(timers.next_expiry(), None, "3 dB are not more than 3 dB");
+        timers.measure(ms(200), 1, -90.0, Some(-86.9));
+        timers.measure(ms(200), 2, -90.0, Some(-80.0));
+        assert_eq!(timers.next_expiry(), Some(ms(456)));
+        timers.measure(ms(400), 1, -90.0, Some(-87.5));
+        assert_eq!(timers.expired(ms(456)).collect::<Vec<_>>(), [2]);
+        timers.measure(ms(400), 2, -90.0, None);
+        assert_eq!(timers.next_expiry(), None);
+        timers.measure(ms(600), 1, -90.0, Some(-80.0));
+        assert_eq!(timers.expired(ms(855)).count(), 0);
+        assert_eq!(timers.expired(ms(856)).collect::<Vec<_>>(), [1]);
+        timers.reset();
+        assert_eq!(timers.next_expiry(), None);
+    }
+}

@@ -1,0 +1,82 @@
+//! A railway with the radio along it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use trackbed_core::{Seed, Time};
+use trackbed_motion::{Direction, GpsModel, Ride, SpeedProfile, Track};
+
+use crate::drive;
+use crate::event::EventA3;
+use crate::profile::Profile;
+use crate::propagation::Propagation;
+use crate::shadowing::Landscape;
+use crate::station::Operator;
+use crate::timeline::RadioTimeline;
+
+/// A track, a train's speed and receiver, and the radio along the track. Made from the values of
+/// [`PARAMETERS`](crate::PARAMETERS).
+#[derive(Clone, Debug)]
+pub struct Railway {
+    pub(crate) track: Arc<Track>,
+    pub(crate) speed: SpeedProfile,
+    pub(crate) gps: GpsModel,
+    pub(crate) profile: &'static Profile,
+    pub(crate) operators: Arc<[Operator]>,
+    pub(crate) propagation: Propagation,
+    pub(crate) measurement: Measurement,
+    pub(crate) event: EventA3,
+    /// Whether packets for the source go on to the target; if not, they are lost.
+    pub(crate) forwarding: bool,
+    /// The shadows of each operator's stations.
+    pub(crate) landscapes: Arc<[Landscape]>,
+}
+
+/// How a terminal measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measurement {
+    /// From one layer-1 measurement to the next; above zero.
+    pub period: Duration,
+    /// The coefficient of the layer-3 filter.
+    pub filter: u32,
+}
+
+impl Railway {
+    /// The track.
+    pub fn track(&self) -> &Arc<Track> {
+        &self.track
+    }
+
+    /// The train's receiver for positions.
+    pub fn gps(&self) -> GpsModel {
+        self.gps
+    }
+
+    /// The operators, in their order.
+    pub fn operators(&self) -> &[Operator] {
+        &self.operators
+    }
+
+    /// What handovers cost.
+    pub fn profile(&self) -> &'static Profile {
+        self.profile
+    }
+
+    /// How strong stations are received.
+    pub fn propagation(&self) -> &Propagation {
+        &self.propagation
+    }
+
+    /// A ride over the whole track. It begins at a random place if it is made to
+    /// ([`Ride::starting_at`]).
+    pub fn ride(&self, direction: Direction) -> Ride {
+        Ride::new(Arc::clone(&self.track), self.speed.clone(), direction)
+    }
+
+    /// Drives along `ride` until `end`, and tells for each operator, in their order, what becomes of
+    /// its link. It depends on the seed alone; an operator's draws do not depend on the others'.
+    pub fn drive(&self, ride: &Ride, end: Time, seed: &Seed) -> Vec<RadioTimeline> {
+        let operators = 0..self.operators.len();
+        operators.map(|number| drive::drive(self, number, ride, end, seed)).collect()
+    }
+}
