@@ -35,7 +35,7 @@ impl Track {
         let length_m = length(length_m)?;
         let origin = Coordinates::new(0.0, 0.0)?;
         let end = Coordinates::new(0.0, (length_m / crate::EARTH_RADIUS_M).to_degrees())?;
-        Ok(Track { points: vec![origin, end], chainages_m: vec![0.0, length_m] })
+        Track::through([origin, end])
     }
 
     /// A straight track (a great circle) of this length in metres from `origin` with the course
