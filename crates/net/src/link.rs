@@ -4,7 +4,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use trackbed_core::{Bitrate, Packet, Ratio, Time};
+use trackbed_core::{Bitrate, ByteSize, Packet, Ratio, Time};
 
 /// One direction of a link. Models wrap one another: the outer one handles a packet first and
 /// hands it to the one inside; the innermost is a [`Wire`].
@@ -35,6 +35,14 @@ pub trait Link: fmt::Debug + Send {
     /// takes it.
     fn change(&mut self, now: Time, change: &Change) -> bool {
         let _ = (now, change);
+        false
+    }
+
+    /// Drops packets that wait in the queue, those first that have waited longest, as many as fit
+    /// into `bytes`; call [`Link::advance`] at `now` first. The packet that is being sent stays.
+    /// False if no model in the chain has a queue. The outermost model that has one does it.
+    fn flush(&mut self, now: Time, bytes: ByteSize, out: &mut dyn Outlet) -> bool {
+        let _ = (now, bytes, out);
         false
     }
 
@@ -83,16 +91,19 @@ pub enum DropReason {
     Outage,
     /// It exceeds the MTU of the link.
     TooBig,
+    /// It waited in a queue that was thrown away.
+    Flushed,
 }
 
 impl DropReason {
     /// Every reason, in the order of [`DropReason::index`].
-    pub const ALL: [DropReason; 5] = [
+    pub const ALL: [DropReason; 6] = [
         DropReason::QueueFull,
         DropReason::QueueManagement,
         DropReason::Loss,
         DropReason::Outage,
         DropReason::TooBig,
+        DropReason::Flushed,
     ];
 
     /// The place of this reason in [`DropReason::ALL`].
@@ -108,6 +119,7 @@ impl DropReason {
             DropReason::Loss => "loss",
             DropReason::Outage => "outage",
             DropReason::TooBig => "too big",
+            DropReason::Flushed => "flushed",
         }
     }
 }

@@ -255,12 +255,13 @@ fn link() -> Vec<Field> {
 }
 
 /// The keys under which the models of each stage stand.
-pub(super) const STAGES: [(Stage, &str, &str); 8] = [
+pub(super) const STAGES: [(Stage, &str, &str); 9] = [
     (Stage::Queue, "rate", "how fast packets are sent; without it, infinitely fast"),
     (Stage::Delay, "delay", "how long packets are on the way, in one direction"),
     (Stage::Loss, "loss", "which packets are lost"),
     (Stage::Outage, "outage", "when nothing gets through"),
     (Stage::Pause, "pause", "when nothing is sent, and packets wait"),
+    (Stage::Flush, "flush", "when the queue loses what waits in it"),
     (Stage::Corruption, "corruption", "which packets are damaged"),
     (Stage::Duplication, "duplication", "which packets arrive twice"),
     (Stage::Reordering, "reordering", "which packets are overtaken"),

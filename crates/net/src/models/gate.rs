@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use trackbed_core::{Packet, Time};
+use trackbed_core::{ByteSize, Packet, Time};
 
 use crate::link::{Change, Link, Outlet};
 
@@ -50,6 +50,11 @@ impl<G: Gate> Link for Gated<G> {
     fn change(&mut self, now: Time, change: &Change) -> bool {
         self.gate.change(change) || self.inner.change(now, change)
     }
+
+    fn flush(&mut self, now: Time, bytes: ByteSize, out: &mut dyn Outlet) -> bool {
+        self.inner.flush(now, bytes, out)
+    }
+
     fn takes_super_packets(&self) -> bool {
         self.gate.takes_super_packets() && self.inner.takes_super_packets()
     }

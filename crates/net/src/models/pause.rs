@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use trackbed_core::parameter::{Kind, Parameter};
-use trackbed_core::{Packet, Rng, Time};
+use trackbed_core::{ByteSize, Packet, Rng, Time};
 
 use super::spells::Spells;
 use crate::link::{Change, Link, Outlet};
@@ -118,5 +118,9 @@ impl Link for PauseLink {
 
     fn change(&mut self, now: Time, change: &Change) -> bool {
         self.inner.change(now, change)
+    }
+
+    fn flush(&mut self, now: Time, bytes: ByteSize, out: &mut dyn Outlet) -> bool {
+        self.inner.flush(now, bytes, out)
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::parameter::{Arguments, Kind, Parameter};
-use trackbed_core::{Bitrate, Packet, Rng, Time};
+use trackbed_core::{Bitrate, ByteSize, Packet, Rng, Time};
 
 use crate::link::{Change, Link, Outlet};
 use crate::queue::{Queue, QueueEntry, QueueModel};
@@ -171,6 +171,11 @@ impl Link for RateLink {
             Change::Delay(_) | Change::Loss(_) => return self.inner.change(now, change),
         }
         self.reschedule(now, old);
+        true
+    }
+
+    fn flush(&mut self, now: Time, bytes: ByteSize, out: &mut dyn Outlet) -> bool {
+        self.queue.flush(now, bytes, out);
         true
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::parameter::{Arguments, Kind, Parameter};
-use trackbed_core::{Packet, Rng, Time};
+use trackbed_core::{ByteSize, Packet, Rng, Time};
 
 use crate::link::{Change, Link, Outlet};
 use crate::queue::{Queue, QueueEntry, QueueModel};
@@ -241,5 +241,10 @@ impl Link for RateTraceLink {
             }
             Change::Rate(_) | Change::Delay(_) | Change::Loss(_) => self.inner.change(now, change),
         }
+    }
+
+    fn flush(&mut self, now: Time, bytes: ByteSize, out: &mut dyn Outlet) -> bool {
+        self.queue.flush(now, bytes, out);
+        true
     }
 }

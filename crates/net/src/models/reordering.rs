@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::parameter::{Kind, Parameter};
-use trackbed_core::{Packet, Ratio, Rng, Time};
+use trackbed_core::{ByteSize, Packet, Ratio, Rng, Time};
 
 use crate::in_flight::InFlight;
 use crate::link::{Alteration, Change, Link, Outlet};
@@ -91,5 +91,9 @@ impl Link for ReorderingLink {
 
     fn change(&mut self, now: Time, change: &Change) -> bool {
         self.inner.change(now, change)
+    }
+
+    fn flush(&mut self, now: Time, bytes: ByteSize, out: &mut dyn Outlet) -> bool {
+        self.inner.flush(now, bytes, out)
     }
 }

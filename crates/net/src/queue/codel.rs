@@ -172,6 +172,17 @@ impl Queue for CodelQueue {
         packet
     }
 
+    fn flush(&mut self, now: Time, bytes: ByteSize, out: &mut dyn Outlet) {
+        let mut left = bytes.as_bytes();
+        while self.waiting.front().is_some_and(|(_, oldest)| oldest.len() as u64 <= left)
+            && let Some((_, packet)) = self.waiting.pop_front()
+        {
+            left -= packet.len() as u64;
+            self.waiting_bytes -= packet.len() as u64;
+            out.drop(now, packet, DropReason::Flushed);
+        }
+    }
+
     fn len(&self) -> usize {
         self.waiting.len()
     }

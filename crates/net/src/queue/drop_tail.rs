@@ -94,6 +94,16 @@ impl Queue for DropTailQueue {
         Some(packet)
     }
 
+    fn flush(&mut self, now: Time, bytes: ByteSize, out: &mut dyn Outlet) {
+        let mut left = bytes.as_bytes();
+        while self.waiting.front().is_some_and(|oldest| oldest.len() as u64 <= left)
+            && let Some(packet) = self.pop(now, out)
+        {
+            left -= packet.len() as u64;
+            out.drop(now, packet, DropReason::Flushed);
+        }
+    }
+
     fn pops_quietly(&self) -> bool {
         true
     }

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use trackbed_core::parameter::{ArgumentError, Arguments, Kind, Parameter, Value};
-use trackbed_core::{Packet, Time};
+use trackbed_core::{ByteSize, Packet, Time};
 
 use crate::link::Outlet;
 use crate::spec::SpecError;
@@ -40,6 +40,9 @@ pub trait Queue: fmt::Debug + Send {
     /// on the way to it. Called each time the link is free; `None` is the queue's notice that the
     /// link goes idle.
     fn pop(&mut self, now: Time, out: &mut dyn Outlet) -> Option<Packet>;
+
+    /// Drops the packets that have waited longest, as many as fit into `bytes`.
+    fn flush(&mut self, now: Time, bytes: ByteSize, out: &mut dyn Outlet);
 
     /// True if `pop` never drops or marks.
     fn pops_quietly(&self) -> bool {

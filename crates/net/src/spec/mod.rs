@@ -43,6 +43,8 @@ impl<M: Model + ?Sized> Model for Arc<M> {
 pub enum Stage {
     /// What stops and starts the sending.
     Pause,
+    /// What throws the queue away.
+    Flush,
     /// Queue and serialisation.
     Queue,
     /// Times at which nothing gets through.
@@ -64,6 +66,7 @@ impl Stage {
     const fn stream(self) -> &'static str {
         match self {
             Stage::Pause => "pause",
+            Stage::Flush => "flush",
             Stage::Queue => "queue",
             Stage::Outage => "outage",
             Stage::Loss => "loss",

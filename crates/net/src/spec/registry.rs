@@ -12,6 +12,7 @@ use crate::queue::{self, QUEUES, QueueEntry};
 /// Every link model, in the order in which they are listed. A new model is a file and a line here.
 pub static MODELS: &[&ModelEntry] = &[
     &models::rate::ENTRY,
+    &models::rate_timetable::ENTRY,
     &models::rate_trace::ENTRY,
     &models::delay::fixed::ENTRY,
     &models::delay::uniform::ENTRY,
@@ -23,8 +24,10 @@ pub static MODELS: &[&ModelEntry] = &[
     &models::loss::gilbert_elliott::ENTRY,
     &models::loss::periodic::ENTRY,
     &models::loss::list::ENTRY,
+    &models::loss::timetable::ENTRY,
     &models::outage::ENTRY,
     &models::pause::ENTRY,
+    &models::flush::ENTRY,
     &models::corruption::ENTRY,
     &models::duplication::ENTRY,
     &models::reordering::ENTRY,

@@ -4,9 +4,10 @@
 use trackbed_core::packet::Ecn;
 use trackbed_core::{Bitrate, ByteSize, Packet, Ratio, Rng, Seed, Time};
 use trackbed_net::models::delay::{Normal, Pareto, Timetable, Uniform};
-use trackbed_net::models::loss::{GilbertElliott, Listed};
+use trackbed_net::models::loss::{GilbertElliott, Listed, LossTimetable};
 use trackbed_net::models::{
-    Corruption, Delay, Duplication, Loss, Outage, Pause, Rate, RateTrace, Reordering, Spells, Trace,
+    Corruption, Delay, Duplication, Flush, Loss, Outage, Pause, Rate, RateTimetable, RateTrace,
+    Reordering, Spells, Trace,
 };
 use trackbed_net::queue::{Codel, DropTail};
 use trackbed_net::spec::LinkSpec;
@@ -29,7 +30,10 @@ fn random_model(spec: LinkSpec, rng: &mut Rng) -> LinkSpec {
     let down = (1..4).map(|n| (Time::from_millis(n * 40), Time::from_millis(n * 40 + 5)));
     let queue =
         DropTail { packets: Some(1 + rng.below(30)), bytes: Some(ByteSize::from_bytes(40_000)) };
-    match rng.below(16) {
+    let flushed = (1..5).map(|n| (Time::from_millis(n * 37), ByteSize::from_bytes(n * 4_000)));
+    let rates = (0..6).map(|n| (Time::from_millis(n * 30), Bitrate::from_mbps(n * 7 % 12)));
+    let losses = (1..4).map(|n| (Time::from_millis(n * 50), Ratio::from_parts(n % 3, 4)));
+    match rng.below(19) {
         0 => spec.then(Rate::new(rate, queue)),
         1 => spec
             .then(Rate::new(rate, Codel { interval: ms(10), target: ms(1), ..Codel::default() })),
@@ -51,6 +55,10 @@ fn random_model(spec: LinkSpec, rng: &mut Rng) -> LinkSpec {
         12 => spec.then(Duplication { probability: share }),
         13 => spec.then(Reordering { probability: share, hold: span }),
         14 => spec.then(Outage { down: Spells::new(down).unwrap() }),
+        15 => spec.then(Flush::new(flushed).unwrap()),
+        // The last rate is not zero: every chain must drain.
+        16 => spec.then(RateTimetable::new(rates, queue).unwrap()),
+        17 => spec.then(Loss::new(LossTimetable::new(losses).unwrap())),
         _ => spec.then(Pause { down: Spells::new(down).unwrap() }),
     }
 }
@@ -139,7 +147,7 @@ fn the_same_seed_gives_the_same_run() {
 /// compares chains that are woken for each departure with chains that are not.
 #[test]
 fn a_model_with_nothing_to_do_changes_nothing() {
-    let idle: [fn(LinkSpec) -> LinkSpec; 9] = [
+    let idle: [fn(LinkSpec) -> LinkSpec; 11] = [
         |spec| spec.then(Loss::bernoulli(Ratio::ZERO)),
         |spec| spec.then(Loss::new(Listed::new([]))),
         |spec| spec.then(Corruption { probability: Ratio::ZERO }),
@@ -147,6 +155,8 @@ fn a_model_with_nothing_to_do_changes_nothing() {
         |spec| spec.then(Reordering { probability: Ratio::ZERO, hold: ms(5) }),
         |spec| spec.then(Outage { down: Spells::new([]).unwrap() }),
         |spec| spec.then(Pause { down: Spells::new([]).unwrap() }),
+        |spec| spec.then(Flush::new([(Time::from_millis(50), ByteSize::from_bytes(39))]).unwrap()),
+        |spec| spec.then(Loss::new(LossTimetable::new([]).unwrap())),
         |spec| spec.then(Delay::fixed(ms(0))),
         |spec| spec.then(Delay::new(Timetable::new([(Time::ZERO, ms(0))]).unwrap())),
     ];

@@ -13,7 +13,7 @@ const LOST: Point = Point::Dropped(DropReason::Loss);
 /// Which of a million packets are lost.
 fn losses(law: &dyn LossLaw) -> Vec<bool> {
     let mut process = law.begin(Seed::of_run(3, 0).stream("loss"));
-    (0..1_000_000).map(|_| process.loses_next()).collect()
+    (0..1_000_000).map(|_| process.loses_next(Time::ZERO)).collect()
 }
 
 fn share(losses: &[bool]) -> f64 {
@@ -80,7 +80,7 @@ fn the_first_state_is_drawn_like_any_other() {
         loss_bad: Ratio::ONE,
         loss_good: Ratio::ZERO,
     };
-    let first = |run| law.begin(Seed::of_run(1, run).stream("loss")).loses_next();
+    let first = |run| law.begin(Seed::of_run(1, run).stream("loss")).loses_next(Time::ZERO);
     let lost = (0..10_000).filter(|run| first(*run)).count();
     near(lost as f64 / 10_000.0, 0.5, 0.03);
     let stuck = GilbertElliott { p: Ratio::ZERO, r: Ratio::ZERO, ..law };

@@ -12,5 +12,6 @@ mod rate;
 mod rate_trace;
 mod registry;
 mod swarm;
+mod timetables;
 mod too_big;
 mod topology;

@@ -71,6 +71,12 @@ fn refusals_name_the_model_and_the_remedy() {
         (refusal("loss-list", &[("packets", "3, 0")]), ["packets", "counted from 1"]),
         (refusal("outage", &[("outage", "3 s: 2 s")]), ["outage: ", "no time"]),
         (refusal("rate-trace", &[("trace", "1\n0\n")]), ["rate-trace: line 2", "order"]),
+        (refusal("rate-timetable", &[("rates", "1 s, 1 Mbit/s")]), ["holds from", "begin at 0 s"]),
+        (refusal("rate-timetable", &[("rates", "#\n0 s 5")]), ["line 2", "a time and a value"]),
+        (refusal("rate-timetable", &[("rates", "")]), ["no rate", "from 0 s on"]),
+        (refusal("loss-timetable", &[("losses", "0 s, 150 %")]), ["line 1", "30 %"]),
+        (refusal("flush", &[("flushes", "2 s, 1 B\n2 s, 1 B")]), ["flush at", "in order"]),
+        (refusal("flush", &[("flushes", "soon, 1 B")]), ["line 1", "10 KiB"]),
     ] {
         assert!(parts.iter().all(|part| error.contains(part)), "{error}");
     }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::parameter::{Arguments, Kind, Parameter};
-use trackbed_core::{Packet, Rng, Time};
+use trackbed_core::{ByteSize, Packet, Rng, Time};
 
 use crate::in_flight::InFlight;
 use crate::link::{Change, Link, Outlet};
@@ -127,6 +127,10 @@ impl Link for DelayLink {
             }
         }
         true
+    }
+
+    fn flush(&mut self, now: Time, bytes: ByteSize, out: &mut dyn Outlet) -> bool {
+        self.inner.flush(now, bytes, out)
     }
 
     fn least_delay(&self) -> Duration {

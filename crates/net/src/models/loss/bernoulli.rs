@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use trackbed_core::parameter::{Kind, Parameter};
-use trackbed_core::{Ratio, Rng};
+use trackbed_core::{Ratio, Rng, Time};
 
 use super::{Loss, LossLaw, LossProcess};
 use crate::spec::ModelEntry;
@@ -38,7 +38,7 @@ struct Process {
 }
 
 impl LossProcess for Process {
-    fn loses_next(&mut self) -> bool {
+    fn loses_next(&mut self, _now: Time) -> bool {
         self.rng.chance(self.law.probability)
     }
 

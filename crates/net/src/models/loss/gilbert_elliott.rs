@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use trackbed_core::parameter::{Kind, Parameter};
-use trackbed_core::{Ratio, Rng};
+use trackbed_core::{Ratio, Rng, Time};
 
 use super::{Loss, LossLaw, LossProcess};
 use crate::spec::ModelEntry;
@@ -72,7 +72,7 @@ struct Process {
 }
 
 impl LossProcess for Process {
-    fn loses_next(&mut self) -> bool {
+    fn loses_next(&mut self, _now: Time) -> bool {
         let GilbertElliott { p, r, loss_bad, loss_good } = self.law;
         let lost = self.rng.chance(if self.bad { loss_bad } else { loss_good });
         self.bad ^= self.rng.chance(if self.bad { r } else { p });

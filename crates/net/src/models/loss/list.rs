@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use trackbed_core::Rng;
 use trackbed_core::parameter::{Kind, Parameter};
+use trackbed_core::{Rng, Time};
 
 use super::{Loss, LossLaw, LossProcess, no_packet_zero};
 use crate::spec::ModelEntry;
@@ -57,7 +57,7 @@ struct Process {
 }
 
 impl LossProcess for Process {
-    fn loses_next(&mut self) -> bool {
+    fn loses_next(&mut self, _now: Time) -> bool {
         self.number += 1;
         while self.packets.get(self.passed).is_some_and(|listed| *listed < self.number) {
             self.passed += 1;

@@ -4,6 +4,7 @@ pub(crate) mod bernoulli;
 pub(crate) mod gilbert_elliott;
 pub(crate) mod list;
 pub(crate) mod periodic;
+pub(crate) mod timetable;
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ pub use bernoulli::Bernoulli;
 pub use gilbert_elliott::GilbertElliott;
 pub use list::Listed;
 pub use periodic::Periodic;
+pub use timetable::LossTimetable;
 
 /// Loses the packets that a law chooses. In the default order it comes behind queue and rate: a
 /// lost packet has been sent.
@@ -46,8 +48,8 @@ pub trait LossLaw: fmt::Debug + Send + Sync {
 
 /// A law of loss at work.
 pub trait LossProcess: fmt::Debug + Send {
-    /// True if the next packet is lost. A random law draws equally often for each packet.
-    fn loses_next(&mut self) -> bool;
+    /// True if the packet that comes next, at `now`, is lost. A random law draws equally often for each packet.
+    fn loses_next(&mut self, now: Time) -> bool;
 
     /// Takes a new probability of loss, if the law has just one.
     fn set_probability(&mut self, probability: Ratio) -> bool {
@@ -71,7 +73,7 @@ struct LossGate(Box<dyn LossProcess>);
 
 impl Gate for LossGate {
     fn pass(&mut self, now: Time, packet: Packet, inner: &mut dyn Link, out: &mut dyn Outlet) {
-        match self.0.loses_next() {
+        match self.0.loses_next(now) {
             true => out.drop(now, packet, DropReason::Loss),
             false => inner.push(now, packet, out),
         }

@@ -3,8 +3,8 @@
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use trackbed_core::Rng;
 use trackbed_core::parameter::{Kind, Parameter};
+use trackbed_core::{Rng, Time};
 
 use super::{Loss, LossLaw, LossProcess, no_packet_zero};
 use crate::spec::ModelEntry;
@@ -45,7 +45,7 @@ struct Process {
 }
 
 impl LossProcess for Process {
-    fn loses_next(&mut self) -> bool {
+    fn loses_next(&mut self, _now: Time) -> bool {
         self.number += 1;
         self.number % self.every == 0
     }

@@ -1,0 +1,58 @@
+//! A queue that is thrown away at given times, as that of a base station which a phone leaves.
+
+use std::sync::Arc;
+
+use trackbed_core::parameter::{Kind, Parameter};
+use trackbed_core::{ByteSize, Rng, Time};
+
+use super::schedule::{Act, Scheduled, check_rows, parse_rows};
+use crate::link::Link;
+use crate::spec::{Model, ModelEntry, SpecError, Stage};
+
+pub(crate) static ENTRY: ModelEntry = ModelEntry {
+    name: "flush",
+    summary: "times at which the queue behind it loses what waits in it",
+    parameters: &[Parameter::required(
+        "flushes",
+        Kind::File,
+        "a file with a line for each time: the time, a comma and how many bytes are lost at most, \
+         those first that have waited longest, as \"10 s, 10 KiB\"; lines that begin with # are \
+         comments",
+    )],
+    has_queue: false,
+    example: &[("flushes", "10 s, 10 KiB\n26 s, 10 KiB\n")],
+    read: |arguments| {
+        let text: Arc<str> = arguments.need("flushes");
+        Ok(Arc::new(Flush::new(parse_rows(&text, "10 s, 10 KiB", str::parse)?)?))
+    },
+};
+
+/// Times at which the queue behind it drops packets, those first that have waited longest, as many
+/// as fit into a number of bytes. The packet that is being sent goes on. In the default order it
+/// comes before queue and rate; with no queue behind it, nothing is dropped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flush {
+    rows: Arc<[(Time, ByteSize)]>,
+}
+
+impl Flush {
+    /// At each time, so many bytes.
+    ///
+    /// # Errors
+    /// If a time is not after the one before.
+    pub fn new(rows: impl IntoIterator<Item = (Time, ByteSize)>) -> Result<Flush, SpecError> {
+        let rows: Arc<[(Time, ByteSize)]> = rows.into_iter().collect();
+        check_rows(&rows, "flush", false)?;
+        Ok(Flush { rows })
+    }
+}
+
+impl Model for Flush {
+    fn stage(&self) -> Stage {
+        Stage::Flush
+    }
+
+    fn wrap(&self, _rng: Rng, inner: Box<dyn Link>) -> Box<dyn Link> {
+        Scheduled::new(self.rows.iter().map(|(at, bytes)| (*at, Act::Flush(*bytes))), inner)
+    }
+}

@@ -1,0 +1,74 @@
+//! Independent loss whose probability changes at given times.
+
+use std::sync::Arc;
+
+use trackbed_core::parameter::{Kind, Parameter};
+use trackbed_core::{Ratio, Rng, Time};
+
+use super::{Loss, LossLaw, LossProcess};
+use crate::models::schedule::{check_rows, parse_rows};
+use crate::spec::{ModelEntry, SpecError};
+
+pub(crate) static ENTRY: ModelEntry = ModelEntry {
+    name: "loss-timetable",
+    summary: "loses packets with a probability that changes at given times",
+    parameters: &[Parameter::required(
+        "losses",
+        Kind::File,
+        "a file with a line for each change: the time, a comma and the share of packets that is \
+         lost from then on, as \"5 s, 30 %\"; nothing is lost before the first one, and the last \
+         one holds for good; lines that begin with # are comments",
+    )],
+    has_queue: false,
+    example: &[("losses", "0 s, 1 %\n5 s, 30 %\n7 s, 1 %\n")],
+    read: |arguments| {
+        let text: Arc<str> = arguments.need("losses");
+        let rows = parse_rows(&text, "5 s, 30 %", str::parse)?;
+        Ok(Arc::new(Loss::new(LossTimetable::new(rows)?)))
+    },
+};
+
+/// Independent loss whose probability changes at given times. Draws once for each packet, so that
+/// other probabilities meet the same draws.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LossTimetable {
+    rows: Arc<[(Time, Ratio)]>,
+}
+
+impl LossTimetable {
+    /// From each time on, the probability beside it; zero before the first one.
+    ///
+    /// # Errors
+    /// If a time is not after the one before.
+    pub fn new(rows: impl IntoIterator<Item = (Time, Ratio)>) -> Result<LossTimetable, SpecError> {
+        let rows: Arc<[(Time, Ratio)]> = rows.into_iter().collect();
+        check_rows(&rows, "loss", false)?;
+        Ok(LossTimetable { rows })
+    }
+}
+
+impl LossLaw for LossTimetable {
+    fn begin(&self, rng: Rng) -> Box<dyn LossProcess> {
+        Box::new(Process { rows: Arc::clone(&self.rows), rng })
+    }
+}
+
+#[derive(Debug)]
+struct Process {
+    rows: Arc<[(Time, Ratio)]>,
+    rng: Rng,
+}
+
+impl LossProcess for Process {
+    fn loses_next(&mut self, now: Time) -> bool {
+        let begun = self.rows.partition_point(|(from, _)| *from <= now);
+        let probability = begun.checked_sub(1).map_or(Ratio::ZERO, |row| self.rows[row].1);
+        self.rng.chance(probability)
+    }
+
+    /// In place of the whole timetable.
+    fn set_probability(&mut self, probability: Ratio) -> bool {
+        self.rows = Arc::new([(Time::ZERO, probability)]);
+        true
+    }
+}

@@ -1,0 +1,77 @@
+//! Serialisation at a rate that changes at given times, with a queue in front.
+
+use std::sync::Arc;
+
+use trackbed_core::parameter::{Arguments, Kind, Parameter};
+use trackbed_core::{Bitrate, Rng, Time};
+
+use super::rate::Rate;
+use super::schedule::{Act, Scheduled, check_rows, parse_rows};
+use crate::link::Link;
+use crate::queue::{QueueEntry, QueueModel};
+use crate::spec::{Model, ModelEntry, SpecError, Stage};
+
+pub(crate) static ENTRY: ModelEntry = ModelEntry {
+    name: "rate-timetable",
+    summary: "sends packets one after the other at a rate that changes at given times; the others \
+              wait in a queue",
+    parameters: &[Parameter::required(
+        "rates",
+        Kind::File,
+        "a file with a line for each change: the time, a comma and the rate from then on, as \
+         \"5 s, 10 Mbit/s\"; the first time is 0, the last rate holds for good; at 0 bit/s packets \
+         wait; lines that begin with # are comments",
+    )],
+    has_queue: true,
+    example: &[("rates", "0 s, 50 Mbit/s\n5 s, 10 Mbit/s\n"), ("queue_packets", "100")],
+    read,
+};
+
+fn read(arguments: &Arguments) -> Result<Arc<dyn Model>, SpecError> {
+    let text: Arc<str> = arguments.need("rates");
+    let rows = parse_rows(&text, "5 s, 10 Mbit/s", str::parse)?;
+    Ok(Arc::new(RateTimetable::of(rows, QueueEntry::model(arguments)?)?))
+}
+
+/// Sends as [`Rate`] does, at a rate that changes at given times, also for the rest of the packet that
+/// is being sent. A rate that is set while the link runs holds until the timetable's next.
+#[derive(Clone, Debug)]
+pub struct RateTimetable {
+    rows: Arc<[(Time, Bitrate)]>,
+    queue: Arc<dyn QueueModel>,
+}
+
+impl RateTimetable {
+    /// From each time on the rate beside it, the last one for good; at rate zero packets wait. The
+    /// queue is `queue`.
+    ///
+    /// # Errors
+    /// If there is no row, the first one is not at time zero, or a time is not after the one
+    /// before.
+    pub fn new(
+        rows: impl IntoIterator<Item = (Time, Bitrate)>,
+        queue: impl QueueModel + 'static,
+    ) -> Result<RateTimetable, SpecError> {
+        RateTimetable::of(rows.into_iter().collect(), Arc::new(queue))
+    }
+
+    fn of(
+        rows: Vec<(Time, Bitrate)>,
+        queue: Arc<dyn QueueModel>,
+    ) -> Result<RateTimetable, SpecError> {
+        check_rows(&rows, "rate", true)?;
+        Ok(RateTimetable { rows: rows.into(), queue })
+    }
+}
+
+impl Model for RateTimetable {
+    fn stage(&self) -> Stage {
+        Stage::Queue
+    }
+
+    fn wrap(&self, rng: Rng, inner: Box<dyn Link>) -> Box<dyn Link> {
+        let first = Rate { rate: self.rows[0].1, queue: Arc::clone(&self.queue) };
+        let acts = self.rows[1..].iter().map(|(at, rate)| (*at, Act::Rate(*rate)));
+        Scheduled::new(acts, first.wrap(rng, inner))
+    }
+}
