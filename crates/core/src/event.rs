@@ -119,6 +119,33 @@ pub enum Event {
         /// The digest of what arrived is that of what was sent.
         intact: bool,
     },
+    /// Data of a flow has arrived.
+    Flowing {
+        /// Which client.
+        phone: u32,
+        /// When the last of it came.
+        last: Time,
+        /// Bytes since the event of this kind before.
+        bytes: u64,
+    },
+    /// A flow has come to its end.
+    Flowed {
+        /// Which client.
+        phone: u32,
+        /// Bytes in all.
+        bytes: u64,
+        /// The longest time without an arrival, from the first byte to the end.
+        silence: Duration,
+    },
+    /// A link changes its cell during the run. All that will is recorded at the start.
+    Handover {
+        /// The how-manieth path it is, from 0.
+        path: u32,
+        /// When nothing passes any more.
+        from: Time,
+        /// When data flows again.
+        until: Time,
+    },
     /// An object of a page became known: it is the page itself, or is named in what has arrived.
     ObjectFound {
         /// Which client.

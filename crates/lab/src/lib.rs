@@ -13,6 +13,7 @@ pub mod expectation;
 mod foreign;
 pub mod link;
 pub mod paper;
+pub mod radio;
 pub mod refresh;
 pub mod replay;
 pub mod run;

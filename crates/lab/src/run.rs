@@ -99,13 +99,19 @@ impl Runner {
         capture: Option<&Capture>,
     ) -> Result<Vec<Record>, Unfinished> {
         let course = environment::course(cell, &seed, environment::VIRTUAL_LEAD);
-        let network = environment::under(&cell.network, &course);
+        let drive = cell.radio.as_ref().map(|radio| (radio, radio.drive(&seed)));
+        let network = match &drive {
+            Some((radio, drive)) => radio.network(&cell.network, drive),
+            None => environment::under(&cell.network, &course),
+        };
+        let handovers = drive.iter().flat_map(|(_, drive)| drive.events()).collect();
         let who = (cell.workload.phones(), cell.workload.networks());
         let mut track = Track::build(&network, who, &seed, Ends::Hosts);
         track.network.set_tap(capture.map(|capture| capture.tap(track.shared)));
-        let layout = Layout { phones: track.phones, shared: track.shared, course };
+        let Track { phones, shared, second, .. } = track;
+        let layout = Layout { phones, shared, second, course, handovers };
         let observer = capture.map(Capture::observer);
-        let main = |hosts| drive(cell, seed, hosts, layout, observer);
+        let main = |hosts| play(cell, seed, hosts, layout, observer);
         let finished = self.simulation.run(seed, track.network, main).map_err(Unfinished::Run)?;
         finished.map_err(Unfinished::Protocol)
     }
@@ -137,11 +143,13 @@ impl std::error::Error for Unfinished {}
 struct Layout {
     phones: Vec<trackbed_net::NodeId>,
     shared: trackbed_net::LinkId,
+    second: Option<trackbed_net::LinkId>,
     course: Course,
+    handovers: Vec<Event>,
 }
 
 /// Inside the run: everything from the server's start to the last event.
-async fn drive(
+async fn play(
     cell: &Cell,
     seed: Seed,
     hosts: Hosts,
@@ -149,6 +157,7 @@ async fn drive(
     observer: Option<Arc<dyn Observer>>,
 ) -> Result<Vec<Record>, Error> {
     let log = EventLog::default();
+    layout.handovers.into_iter().for_each(|handover| log.record(Time::ZERO, handover));
     let endpoint = &cell.endpoint;
     let ledgers = [(Role::Client, Ledger::default()), (Role::Server, Ledger::default())];
     let [client_side, server_side] = ledgers.each_ref().map(|(_, ledger)| TransportParameters {
@@ -187,7 +196,7 @@ async fn drive(
         let event = Event::Transport { role, packets_sent, packets_lost };
         log.record(trackbed_substrate::now(), event);
     }
-    for event in link_events(&hosts, layout.shared) {
+    for event in link_events(&hosts, (layout.shared, layout.second)) {
         log.record(trackbed_substrate::now(), event);
     }
     Ok(log.take())
@@ -212,13 +221,20 @@ async fn close(server: ServerHandle) {
     trackbed_substrate::sleep(Duration::from_micros(1)).await;
 }
 
-fn link_events(hosts: &Hosts, shared: trackbed_net::LinkId) -> Vec<Event> {
-    let directions = [("link/up", Direction::Forward), ("link/down", Direction::Backward)];
-    let event = |(name, direction): (&str, Direction)| {
-        let counters = hosts.with_network(|network| *network.counters(shared, direction))?;
-        Some(link_event(name, &counters))
+fn link_events(
+    hosts: &Hosts,
+    (shared, second): (trackbed_net::LinkId, Option<trackbed_net::LinkId>),
+) -> Vec<Event> {
+    let links = [("link", Some(shared)), ("second-link", second)];
+    let directions = [("up", Direction::Forward), ("down", Direction::Backward)];
+    let event = |name: &str, link, (way, direction)| {
+        let counters = hosts.with_network(|network| *network.counters(link, direction))?;
+        Some(link_event(&format!("{name}/{way}"), &counters))
     };
-    directions.into_iter().filter_map(event).collect()
+    let both = links.into_iter().filter_map(|(name, link)| Some((name, link?)));
+    both.flat_map(|(name, link)| directions.map(|direction| event(name, link, direction)))
+        .flatten()
+        .collect()
 }
 
 pub(crate) fn link_event(name: &str, counters: &Counters) -> Event {

@@ -17,6 +17,8 @@ pub struct Track {
     pub server: NodeId,
     /// The link that every packet between phones and server crosses; forward is from the phones.
     pub shared: LinkId,
+    /// The other way between phones and server, if there is one; forward is from the phones.
+    pub second: Option<LinkId>,
 }
 
 /// What stands at the ends of a track.
@@ -68,7 +70,9 @@ impl Track {
     /// Builds the network of `plan` for so many phones, with hosts or edges at its ends. One phone
     /// without an access link is joined to the server directly; otherwise phones meet at a router
     /// in front of the shared link. Each phone has addresses in so many networks
-    /// ([`phone_networks`]), which all lead over these links.
+    /// ([`phone_networks`]), which all lead over these links. With a second link, the two ways meet at
+    /// a router in front of the server, and each phone has addresses on either
+    /// ([`second_addresses`]).
     ///
     /// # Panics
     /// If there are more phones, or moves, than addresses.
@@ -85,14 +89,25 @@ impl Track {
         };
         let server = place(&mut builder, SERVER_NAME.to_owned());
         let server_end = End::new(server, SERVER_ADDRESSES);
-        let LinkPlan { up, down, mtu, .. } = &plan.link;
-        let shared = Duplex::new(up, down, &seed.child("link")).with_mtu(*mtu);
+        if let Some(second) = &plan.second {
+            let place = |builder: &mut _, index| place(builder, phone_name(index));
+            return Track::fork(
+                builder,
+                server_end,
+                [&plan.link, second],
+                (phones, networks),
+                &place,
+                seed,
+            );
+        }
+        let LinkPlan { mtu, .. } = &plan.link;
+        let shared = duplex(&plan.link, &seed.child("link"));
 
         if let (1, None) = (phones, &plan.access) {
             let phone = place(&mut builder, phone_name(0));
             let phone_end = End::new(phone, phone_networks(0, networks).concat());
             let shared = builder.connect(phone_end, server_end, shared);
-            return Track::assemble(builder, vec![phone], server, shared);
+            return Track::assemble(builder, vec![phone], server, (shared, None));
         }
         let router = builder.router("access point");
         let shared = builder.connect(End::new(router, []), server_end, shared);
@@ -111,18 +126,60 @@ impl Track {
             phone
         };
         let nodes = (0..phones).map(join).collect();
-        Track::assemble(builder, nodes, server, shared)
+        Track::assemble(builder, nodes, server, (shared, None))
+    }
+
+    /// Two ways from each phone, which meet in front of the server.
+    fn fork(
+        mut builder: NetworkBuilder,
+        server: End,
+        ways: [&LinkPlan; 2],
+        (phones, networks): (u32, u32),
+        place: &dyn Fn(&mut NetworkBuilder, u32) -> NodeId,
+        seed: &Seed,
+    ) -> Track {
+        let node = server.node();
+        let crossing = builder.router("crossing");
+        let mtu = ways.map(|way| way.mtu).into_iter().max().unwrap_or_default();
+        let wire = || Duplex::new(&Default::default(), &Default::default(), seed).with_mtu(mtu);
+        builder.connect(End::new(crossing, []), server, wire());
+        let nodes: Vec<NodeId> = (0..phones).map(|index| place(&mut builder, index)).collect();
+        let names = [("link", "access point"), ("second-link", "second access point")];
+        let [shared, second] = [0, 1].map(|number| {
+            let (name, access) = names[number];
+            let link = duplex(ways[number], &seed.child(name));
+            let end = |index: u32| {
+                let addresses = match number {
+                    0 => phone_networks(index, networks).concat(),
+                    _ => second_addresses(index).to_vec(),
+                };
+                End::new(nodes[index as usize], addresses)
+            };
+            if phones == 1 {
+                return builder.connect(end(0), End::new(crossing, []), link);
+            }
+            let router = builder.router(access);
+            for index in 0..phones {
+                builder.connect(end(index), End::new(router, []), wire());
+            }
+            builder.connect(End::new(router, []), End::new(crossing, []), link)
+        });
+        Track::assemble(builder, nodes, node, (shared, Some(second)))
     }
 
     fn assemble(
         builder: NetworkBuilder,
         phones: Vec<NodeId>,
         server: NodeId,
-        shared: LinkId,
+        (shared, second): (LinkId, Option<LinkId>),
     ) -> Track {
         let network = builder.build().expect("names and addresses differ, and the plan has an MTU");
-        Track { network, phones, server, shared }
+        Track { network, phones, server, shared, second }
     }
+}
+
+fn duplex(plan: &LinkPlan, seed: &Seed) -> Duplex {
+    Duplex::new(&plan.up, &plan.down, seed).with_mtu(plan.mtu)
 }
 
 /// Phones are numbered from 0.
@@ -141,6 +198,18 @@ pub fn phone_addresses(index: u32) -> [IpAddr; 2] {
         Ipv6Addr::new(0xfd00, 1, 0, 0, 0, 0, 0, 1).to_bits() + u128::from(index),
     );
     [v4.into(), v6.into()]
+}
+
+/// The addresses of phone number `index` on the second link: from 100.65.0.1 on, and the same number
+/// behind fd01:1::.
+///
+/// # Panics
+/// From number 1,000,000 on.
+pub fn second_addresses(index: u32) -> [IpAddr; 2] {
+    assert!(index < SECOND_PHONES_MAX, "a second link has at most {SECOND_PHONES_MAX} phones");
+    let v4 = Ipv4Addr::from_bits(Ipv4Addr::new(100, 65, 0, 1).to_bits() + index);
+    let v6 = Ipv6Addr::new(0xfd01, 1, 0, 0, 0, 0, 0, 1).to_bits() + u128::from(index);
+    [v4.into(), Ipv6Addr::from_bits(v6).into()]
 }
 
 /// The addresses of phone number `index` in so many networks, in the order in which it is in them:
@@ -166,6 +235,7 @@ const MOVES_MAX: u32 = 100;
 const MOVING_PHONES_MAX: u32 = 10_000;
 
 const MAX_PHONES: u32 = 16_000_000;
+const SECOND_PHONES_MAX: u32 = 1_000_000;
 /// The server's addresses, IPv4 first.
 pub const SERVER_ADDRESSES: [IpAddr; 2] = [IpAddr::V4(SERVER_V4), IpAddr::V6(SERVER_V6)];
 

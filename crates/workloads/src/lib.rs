@@ -11,6 +11,8 @@
 
 mod bulk;
 mod contract;
+mod data;
+mod flow;
 mod limit;
 mod lines;
 mod messages;
@@ -27,7 +29,7 @@ pub use contract::{
 /// Every workload, in the order of lists. A new one is a file or folder of its own and a line
 /// here.
 pub fn registry() -> &'static [&'static dyn Workload] {
-    &[&messages::Messages, &page::WebPage, &bulk::Bulk, &streaming::Streaming]
+    &[&messages::Messages, &page::WebPage, &bulk::Bulk, &flow::Flow, &streaming::Streaming]
 }
 
 /// The workload called `name`.

@@ -27,6 +27,7 @@ mod parts;
 mod plan;
 mod problem;
 mod programs;
+mod radio;
 mod reader;
 mod reference;
 mod resolve;

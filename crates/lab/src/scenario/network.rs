@@ -13,7 +13,7 @@ use trackbed_net::{LinkSpec, Model};
 use super::files::Files;
 use super::plan::{LinkPlan, NetworkPlan};
 use super::problem::{Place, Problems};
-use super::schema::{Entry, STAGES, Shape};
+use super::schema::{Entry, SECOND, STAGES, Shape};
 use super::spec::{Chosen, Setting, Spec};
 
 /// What is wrong with the links whatever the cell.
@@ -49,9 +49,9 @@ impl Builder {
         let mut lines = Vec::new();
         let mut cell = CellBuilder { builder: self, spec, selection, problems, lines: &mut lines };
         let link = cell.link("link");
-        let has_access = spec.settings.iter().any(|setting| setting.path.starts_with("access."));
-        let access = if has_access { Some(cell.link("access")?) } else { None };
-        Some((NetworkPlan { link: link?, access }, lines))
+        let access = cell.link_if_any("access")?;
+        let second = cell.link_if_any(SECOND)?;
+        Some((NetworkPlan { link: link?, second, access }, lines))
     }
 }
 
@@ -76,6 +76,15 @@ impl<'a> CellBuilder<'a> {
         self.lines.push(format!("{name}: mtu {mtu}"));
         let (rate, round_trip_delay) = (self.fixed_rate(name), self.fixed_delay(name));
         Some(LinkPlan { up: up?, down: down?, mtu, rate, round_trip_delay })
+    }
+
+    /// The link, if the scenario says anything of it.
+    fn link_if_any(&mut self, name: &str) -> Option<Option<LinkPlan>> {
+        let below = |setting: &Setting| setting.path.split('.').next() == Some(name);
+        match self.spec.settings.iter().any(below) {
+            true => Some(Some(self.link(name)?)),
+            false => Some(None),
+        }
     }
 
     fn mtu(&mut self, link: &str) -> Option<u32> {

@@ -14,6 +14,7 @@ use trackbed_protocols::{
 };
 use trackbed_workloads::Prepared;
 
+use crate::radio::Radio;
 use crate::track::IpVersion;
 
 /// A scenario, resolved: the cells to run, and how often.
@@ -51,6 +52,8 @@ pub struct Cell {
     pub endpoint: Endpoint,
     /// What lies between them.
     pub network: NetworkPlan,
+    /// The radio that makes the links, if there is one: `network` then says nothing of them.
+    pub radio: Option<Radio>,
     /// What changes during a run.
     pub environment: Environment,
     /// The workload's name.
@@ -123,6 +126,8 @@ impl Programs {
 pub struct NetworkPlan {
     /// The link that all phones share.
     pub link: LinkPlan,
+    /// Another way from each phone to the server, over another address of the phone's.
+    pub second: Option<LinkPlan>,
     /// A link of each phone's own, between it and the shared one.
     pub access: Option<LinkPlan>,
 }
@@ -164,7 +169,8 @@ impl Endpoint {
 impl NetworkPlan {
     /// The largest packet that passes on every link, in bytes, IP header included.
     pub fn mtu(&self) -> u32 {
-        self.access.as_ref().map_or(self.link.mtu, |access| access.mtu.min(self.link.mtu))
+        let others = [&self.access, &self.second].into_iter().flatten().map(|link| link.mtu);
+        others.fold(self.link.mtu, u32::min)
     }
 
     /// The time that a packet and its answer take without serialisation and queueing; `None` if

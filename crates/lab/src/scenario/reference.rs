@@ -3,7 +3,7 @@
 
 use trackbed_core::parameter::Kind;
 
-use super::schema::{Field, SCHEMA, Shape, Slot};
+use super::schema::{Field, SCHEMA, SECOND, Shape, Slot};
 
 /// A key of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,13 +23,13 @@ pub struct Key {
     pub help: String,
 }
 
-/// Every key of a scenario, in the order of the parser's tables. `[link.up]`, `[link.down]` and
-/// `[access]` stand there once each; they take the keys of `[link]`.
+/// Every key of a scenario, in the order of the parser's tables. `[link.up]`, `[link.down]`,
+/// `[access]` and `[second-link]` stand there once each; they take the keys of `[link]`.
 pub fn reference() -> Vec<Key> {
     let mut keys = Vec::new();
     for field in &SCHEMA.top {
         match &field.shape {
-            Shape::Section(fields) if field.name != ACCESS => {
+            Shape::Section(fields) if !LIKE_LINK.contains(&field.name.as_str()) => {
                 collect(&format!("{}.", field.name), fields, &mut keys);
             }
             Shape::Workload => {}
@@ -44,8 +44,8 @@ pub fn reference() -> Vec<Key> {
     keys
 }
 
-/// The table that takes the keys of another one.
-const ACCESS: &str = "access";
+/// The tables that take the keys of another one.
+const LIKE_LINK: [&str; 2] = ["access", SECOND];
 
 /// How a value is written: all words where there is a choice of them, else an example.
 fn written(field: &Field) -> String {

@@ -15,6 +15,7 @@ use super::parts::PART;
 use super::plan::{Cell, Factor};
 use super::problem::Problems;
 use super::programs;
+use super::radio::{self, Railways};
 use super::schema::{Field, SCHEMA, Shape, kebab};
 use super::spec::{Setting, Spec};
 use super::sweep::{self, combinations};
@@ -57,6 +58,7 @@ pub(super) fn cells(parts: &[Spec], problems: &mut Problems) -> Cells {
 fn cells_of(spec: &Spec, names: &Names<'_>, problems: &mut Problems) -> Cells {
     network::check(spec, problems);
     environment::check(spec, problems);
+    radio::check(spec, problems);
     check_present(spec, problems);
     let lengths: Vec<usize> = spec.axes.iter().map(|axis| axis.places.len()).collect();
     let Some(selections) = combinations(&lengths) else {
@@ -78,6 +80,7 @@ fn cells_of(spec: &Spec, names: &Names<'_>, problems: &mut Problems) -> Cells {
         columns: columns(spec, names),
         builder: Builder::default(),
         workloads: BTreeMap::new(),
+        railways: Railways::new(),
         problems,
     };
     let combined = resolver.combine(selections);
@@ -87,7 +90,8 @@ fn cells_of(spec: &Spec, names: &Names<'_>, problems: &mut Problems) -> Cells {
 /// What no scenario can do without.
 fn check_present(spec: &Spec, problems: &mut Problems) {
     let dispensable = |field: &Field| {
-        programs::need_no_protocol(spec) && ["protocol", "workload"].contains(&field.target)
+        (programs::need_no_protocol(spec) && ["protocol", "workload"].contains(&field.target))
+            || (radio::is_present(spec) && field.target == "link")
     };
     let missing = |field: &&Field| {
         field.is_required() && !spec.written.contains(&field.name) && !dispensable(field)
@@ -121,6 +125,7 @@ struct Resolver<'a> {
     builder: Builder,
     /// Prepared workloads by their canonical text.
     workloads: BTreeMap<String, Arc<dyn Prepared>>,
+    railways: Railways,
     problems: &'a mut Problems,
 }
 
@@ -235,17 +240,24 @@ impl Resolver<'_> {
             let workload = self.workload(&selection, &mut lines);
             let files = &mut self.builder.files;
             let environment = environment::resolve(self.spec, &selection, files, self.problems);
+            let of_radio = (&mut self.builder.files, &mut self.railways);
+            let radio = radio::resolve(self.spec, &selection, of_radio, self.problems);
             let (Some((mut network, network_lines)), Some((workload_name, workload))) =
                 (network, workload)
             else {
                 continue;
             };
-            let Some((environment, environment_line)) = environment else { continue };
-            if environment.has_delay() {
+            let (Some((environment, environment_line)), Some((radio, radio_line))) =
+                (environment, radio)
+            else {
+                continue;
+            };
+            if environment.has_delay() || radio.is_some() {
                 network.link.round_trip_delay = None;
             }
             lines.extend(network_lines);
             lines.extend(environment_line);
+            lines.extend(radio_line);
             cells.canonical.push(lines.join("\n"));
             let mut endpoint = resolved.endpoint;
             // Longer packets would be lost each time: SCTP does not look for the path MTU.
@@ -255,6 +267,7 @@ impl Resolver<'_> {
                 factors,
                 endpoint,
                 network,
+                radio,
                 environment,
                 workload_name,
                 workload,

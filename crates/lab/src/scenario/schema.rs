@@ -12,6 +12,7 @@ use trackbed_net::spec::{MODELS, ModelEntry};
 use super::endpoint;
 use super::environment;
 use super::programs;
+use super::radio;
 use super::tree::{Content, Node};
 use crate::paper;
 
@@ -99,6 +100,12 @@ impl Schema {
         let (needed, optional) = (Otherwise::Required, Otherwise::Absent);
         top.push(Field::new("link", Shape::Section(link()), needed, link_help));
         top.push(Field::new("access", Shape::Section(link()), optional, access_help));
+        let second_help = "a second way from each phone to the server, over an address of its own; it \
+                           takes the keys of [link]";
+        top.push(Field::new(SECOND, Shape::Section(link()), optional, second_help));
+        let radio_help = "a train between the base stations of one or two operators, whose links it \
+                          makes; in place of [link]";
+        top.push(Field::new(radio::SECTION, Shape::Section(radio::fields()), optional, radio_help));
         let help = "what changes during a run: link delay, reconnections, where viewers jump to";
         let environment = Shape::Section(environment::fields());
         top.push(Field::new(environment::SECTION, environment, optional, help));
@@ -337,6 +344,9 @@ fn queue_shorthands(models: &[Model]) -> Vec<Shorthand> {
     };
     fields.filter_map(shorthand).collect()
 }
+
+/// The table of the second link.
+pub(super) const SECOND: &str = "second-link";
 
 /// The default of a whole number at the top.
 pub(super) fn default_count(name: &str) -> Option<u64> {

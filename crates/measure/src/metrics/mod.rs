@@ -9,6 +9,7 @@ mod age;
 mod completion;
 mod counts;
 mod disturbance;
+mod flow;
 mod handshake;
 mod latency;
 mod link;
@@ -66,6 +67,7 @@ pub const COMPARED: &[Compared] = &[
     Compared { name: "loading_delay_ms", less_is_better: true },
     Compared { name: "rtt_ms", less_is_better: true },
     Compared { name: "throughput_mbps", less_is_better: false },
+    Compared { name: "goodput_mbps", less_is_better: false },
 ];
 
 const REGISTRY: &[Metric] = &[
@@ -91,6 +93,10 @@ const REGISTRY: &[Metric] = &[
     playing::RESOLUTION_SWITCH_COUNT,
     playing::MEDIA_BITRATE_MBPS,
     playing::SEEK_COUNT,
+    flow::GOODPUT_MBPS,
+    flow::HANDOVER_GOODPUT_MBPS,
+    flow::GAP_MS,
+    flow::HANDOVER_COUNT,
     throughput::THROUGHPUT_MBPS,
     throughput::TOTAL_THROUGHPUT_MBPS,
     transport::RETRANSMISSION_PERCENT,

@@ -65,6 +65,13 @@ impl End {
     }
 }
 
+impl End {
+    /// The node that has it.
+    pub fn node(&self) -> NodeId {
+        self.node
+    }
+}
+
 /// Why a network cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -4,9 +4,9 @@ use futures_util::StreamExt as _;
 use trackbed_core::Event;
 use trackbed_protocols::{Request, body};
 
-use super::data::Arrived;
 use super::service::Target;
 use super::transfer::{Session, Transfer, Trouble, check_status};
+use crate::data::Arrived;
 use crate::phone::Line;
 
 impl Transfer {

@@ -3,7 +3,6 @@
 //! On the way, a phone may be made to open a new connection, or move to another network
 //! ([`disturbances`]); the transfer then goes on where it was.
 
-mod data;
 mod disturbances;
 mod download;
 mod service;
@@ -22,8 +21,8 @@ use trackbed_core::{Arguments, ByteSize, EventLog, Parameter};
 use trackbed_protocols::Service;
 
 use crate::contract::{Expectation, Prepared, Site, Stage, Workload, WorkloadError};
+use crate::data::Expected;
 use crate::warm_up::{self, WithWarmUp};
-use data::Expected;
 use disturbances::Disturbances;
 use service::BulkService;
 

@@ -12,9 +12,9 @@ use trackbed_protocols::{Body, Error, Request, Response, Service, body};
 use trackbed_substrate::now;
 
 use super::Plan;
-use super::data::{Arrived, pieces};
 use super::uploads::Uploads;
 use crate::contract::SiteFile;
+use crate::data::{Arrived, pieces};
 
 /// Answers transfers, anything else with 404:
 ///

@@ -13,10 +13,10 @@ use trackbed_core::{Event, Time};
 use trackbed_protocols::Error;
 use trackbed_substrate::{now, sleep_until, spawn_named};
 
-use super::data::Arrived;
 use super::disturbances::Silence;
 use super::{Direction, Plan};
 use crate::contract::Stage;
+use crate::data::Arrived;
 use crate::limit::before;
 use crate::phone::{Line, Phone};
 use crate::warm_up::warm_up;

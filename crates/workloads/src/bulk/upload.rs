@@ -3,9 +3,9 @@
 use futures_util::{StreamExt as _, stream};
 use trackbed_protocols::{Body, Request, body};
 
-use super::data::pieces;
 use super::service::{CONFLICT, Target};
 use super::transfer::{Session, Transfer, Trouble, check_status};
+use crate::data::pieces;
 use crate::phone::Line;
 
 impl Transfer {

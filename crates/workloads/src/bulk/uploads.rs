@@ -12,8 +12,8 @@ use trackbed_protocols::{Body, Error};
 use trackbed_substrate::now;
 
 use super::Plan;
-use super::data::Arrived;
 use super::disturbances::Silence;
+use crate::data::Arrived;
 
 /// Uploads that outlive their connections.
 pub(super) struct Uploads {

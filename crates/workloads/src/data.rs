@@ -8,7 +8,7 @@ use bytes::Bytes;
 use trackbed_core::Seed;
 
 /// The first `bytes` bytes of the test data, and their digest.
-pub(super) struct Expected {
+pub(crate) struct Expected {
     bytes: u64,
     /// Computed when it is first needed.
     digest: Arc<OnceLock<Hash>>,
@@ -16,19 +16,19 @@ pub(super) struct Expected {
 
 impl Expected {
     /// All that are of one length share the digest: a gigabyte takes a good part of a second.
-    pub(super) fn of(bytes: u64) -> Expected {
+    pub(crate) fn of(bytes: u64) -> Expected {
         static DIGESTS: Mutex<BTreeMap<u64, Arc<OnceLock<Hash>>>> = Mutex::new(BTreeMap::new());
         let mut digests = DIGESTS.lock().unwrap_or_else(PoisonError::into_inner);
         Expected { bytes, digest: Arc::clone(digests.entry(bytes).or_default()) }
     }
 
     /// How many bytes are to arrive.
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// Whether what arrived is this.
-    pub(super) fn matches(&self, arrived: &Arrived) -> bool {
+    pub(crate) fn matches(&self, arrived: &Arrived) -> bool {
         arrived.bytes == self.bytes && arrived.digest() == *self.digest()
     }
 
@@ -45,8 +45,8 @@ impl Expected {
 
 /// What has arrived so far.
 #[derive(Default)]
-pub(super) struct Arrived {
-    pub(super) bytes: u64,
+pub(crate) struct Arrived {
+    pub(crate) bytes: u64,
     hash: Hasher,
     /// Short pieces wait here until they are worth hashing together.
     waiting: Vec<u8>,
@@ -54,7 +54,7 @@ pub(super) struct Arrived {
 
 impl Arrived {
     /// Takes in the next piece.
-    pub(super) fn take(&mut self, piece: &[u8]) {
+    pub(crate) fn take(&mut self, piece: &[u8]) {
         self.bytes += piece.len() as u64;
         self.waiting.extend_from_slice(piece);
         if self.waiting.len() >= HASH_LEN {
@@ -71,7 +71,7 @@ impl Arrived {
 /// The test data from byte `from` to before byte `end`. It is the same in every run: slices of one
 /// random block, each from another place in it, so that a piece that is lost, doubled or misplaced
 /// changes the digest. Nothing is copied, however long the data is.
-pub(super) fn pieces(from: u64, end: u64) -> impl Iterator<Item = Bytes> {
+pub(crate) fn pieces(from: u64, end: u64) -> impl Iterator<Item = Bytes> {
     let mut at = from;
     std::iter::from_fn(move || {
         let (index, skipped) = (at / PIECE_LEN as u64, (at % PIECE_LEN as u64) as usize);

@@ -1,0 +1,130 @@
+//! The radio of a cell at work in a run: a train drives, and each operator's link does as the radio
+//! along the track says.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use trackbed_core::{ByteSize, Event, Seed, Time};
+use trackbed_motion::{Direction, Ride};
+use trackbed_net::LinkSpec;
+use trackbed_net::models::delay::Timetable;
+use trackbed_net::models::loss::LossTimetable;
+use trackbed_net::models::{Delay, Flush, Loss, Outage, Pause, RateTimetable, Spells};
+use trackbed_net::queue::DropTail;
+use trackbed_net::spec::SpecError;
+use trackbed_radio::{LinkDirection, Operator, RadioTimeline, Railway, Service};
+
+use crate::scenario::{LinkPlan, NetworkPlan};
+
+/// A railway, and what a run makes of it: a path for each operator.
+#[derive(Clone)]
+pub struct Radio {
+    railway: Arc<Railway>,
+    /// How long a drive is.
+    duration: Duration,
+    /// What may wait at a base station, and in the train, for each link.
+    queue: ByteSize,
+}
+
+/// A train's drive in one run.
+pub(crate) struct Drive {
+    /// Where the train is when.
+    pub ride: Ride,
+    /// What becomes of each operator's link.
+    pub timelines: Vec<RadioTimeline>,
+}
+
+impl Radio {
+    /// A path for each operator of `railway`; the radio changes for `duration`, and then stays as it
+    /// is.
+    ///
+    /// # Errors
+    /// If there are not one or two operators.
+    pub fn new(
+        railway: Arc<Railway>,
+        duration: Duration,
+        queue: ByteSize,
+    ) -> Result<Radio, String> {
+        match railway.operators().len() {
+            1 | 2 => Ok(Radio { railway, duration, queue }),
+            many => Err(format!("a train has one or two paths, not {many}: name fewer operators")),
+        }
+    }
+
+    /// The railway.
+    pub fn railway(&self) -> &Arc<Railway> {
+        &self.railway
+    }
+
+    /// The operators, each with a path, in the order of the paths.
+    pub fn operators(&self) -> &[Operator] {
+        self.railway.operators()
+    }
+
+    /// The drive of the run with this seed. It begins anywhere on the track, but so that there is
+    /// track enough.
+    pub(crate) fn drive(&self, seed: &Seed) -> Drive {
+        let seed = seed.child("radio");
+        let ride = self.railway.ride(Direction::Forward);
+        let end = Time::ZERO + self.duration;
+        let way = ride.chainage_m(end) - ride.chainage_m(Time::ZERO);
+        let room = (self.railway.track().length_m() - way).max(0.0);
+        let ride = ride.starting_at(seed.stream("start").unit() * room);
+        let timelines = self.railway.drive(&ride, end, &seed);
+        Drive { ride, timelines }
+    }
+
+    /// The network that `drive` makes of `plan`.
+    pub(crate) fn network(&self, plan: &NetworkPlan, drive: &Drive) -> NetworkPlan {
+        let mut paths = drive.timelines.iter().map(|timeline| {
+            let link = |direction| self.link(timeline, direction);
+            let [up, down] = LinkDirection::BOTH
+                .map(|direction| link(direction).expect("a timeline's rows are in order of time"));
+            LinkPlan { up, down, ..plan.link.clone() }
+        });
+        let link = paths.next().expect("there is an operator");
+        NetworkPlan { link, second: paths.next(), access: None }
+    }
+
+    fn link(
+        &self,
+        timeline: &RadioTimeline,
+        direction: LinkDirection,
+    ) -> Result<LinkSpec, SpecError> {
+        let spells = |service| Spells::new(timeline.spells(direction, service));
+        let queue = DropTail::of_bytes(self.queue);
+        Ok(LinkSpec::new()
+            .with(Pause { down: spells(Service::Held)? })
+            .with(Flush::new(timeline.flushes(direction))?)
+            .with(RateTimetable::new(timeline.rates(direction), queue)?)
+            .with(Outage { down: spells(Service::Lost)? })
+            .with(Loss::new(LossTimetable::new(timeline.losses(direction))?))
+            .with(Delay::new(Timetable::new(timeline.delays(direction))?)))
+    }
+}
+
+impl Drive {
+    /// The handovers, for the record.
+    pub(crate) fn events(&self) -> impl Iterator<Item = Event> {
+        (0..).zip(&self.timelines).flat_map(|(path, timeline)| {
+            timeline.handovers.iter().map(move |handover| Event::Handover {
+                path,
+                from: handover.command,
+                until: handover.end,
+            })
+        })
+    }
+}
+
+impl fmt::Debug for Radio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (duration, queue) = (&self.duration, &self.queue);
+        let fields = ("profile", self.railway.profile().name);
+        f.debug_struct("Radio")
+            .field(fields.0, &fields.1)
+            .field("duration", duration)
+            .field("queue", queue)
+            .finish_non_exhaustive()
+    }
+}

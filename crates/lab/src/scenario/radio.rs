@@ -1,0 +1,127 @@
+//! The radio of a cell, from the keys of `[radio]`.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+use trackbed_core::parameter::{Arguments, Kind, Parameter};
+use trackbed_radio::{PARAMETERS, Railway};
+
+use super::files::Files;
+use super::problem::Problems;
+use super::schema::{Field, kebab};
+use super::spec::{Setting, Spec};
+use crate::radio::Radio;
+
+/// The table's name.
+pub(super) const SECTION: &str = "radio";
+
+/// The keys of the table: those of a railway, and what links make of it.
+pub(super) fn fields() -> Vec<Field> {
+    ALL.iter().map(Field::swept).collect()
+}
+
+/// Whether the scenario has a radio, whose links take the place of the scenario's.
+pub(super) fn is_present(spec: &Spec) -> bool {
+    settings(spec).next().is_some()
+}
+
+/// What is wrong with the radio whatever the cell.
+pub(super) fn check(spec: &Spec, problems: &mut Problems) {
+    if !is_present(spec) {
+        return;
+    }
+    for setting in &spec.settings {
+        let table = setting.path.split('.').next();
+        let is_rival =
+            table.is_some_and(|table| RIVALS.contains(&table)) && setting.path.contains('.');
+        if is_rival || setting.path == "environment.delay" {
+            let message = format!("{} has no effect: the radio makes the links", setting.path);
+            problems.add_with_help(&setting.place, message, "remove it, or the table [radio]");
+        }
+        if setting.path == "handshake" && setting.choices.iter().any(|choice| !is_new(choice)) {
+            let message = "a train's drive begins with the run, before sessions are warmed up";
+            problems.add_with_help(&setting.place, message, "write handshake = \"new\"");
+        }
+    }
+}
+
+fn is_new(choice: &super::spec::Choice) -> bool {
+    super::factors::text(&choice.chosen) == "new"
+}
+
+/// Railways that were made, by their canonical lines.
+pub(super) type Railways = BTreeMap<String, Radio>;
+
+/// The radio where axis `i` stands at `selection[i]`, and its canonical line if the scenario has one;
+/// `None` if something is wrong with it.
+pub(super) fn resolve(
+    spec: &Spec,
+    selection: &[usize],
+    (files, railways): (&mut Files, &mut Railways),
+    problems: &mut Problems,
+) -> Option<(Option<Radio>, Option<String>)> {
+    let Some(first) = settings(spec).next() else { return Some((None, None)) };
+    let (mut given, mut line) = (Vec::new(), format!("{SECTION}:"));
+    for parameter in ALL.iter() {
+        let path = path(parameter.name);
+        let Some(setting) = spec.get(&path) else { continue };
+        let place = &setting.pick(selection).place;
+        let value = spec.value(&path, selection)?;
+        let contents = files.canonical(value).and_then(|text| {
+            line.push_str(&format!(" {}={text}", parameter.name));
+            files.with_contents(value)
+        });
+        given.push((parameter.name, contents.map_err(|why| problems.add(place, why)).ok()?));
+    }
+    if let Some(radio) = railways.get(&line) {
+        return Some((Some(radio.clone()), Some(line)));
+    }
+    let (of_links, of_railway): (Vec<_>, Vec<_>) =
+        given.into_iter().partition(|(name, _)| LINKS.iter().any(|own| own.name == *name));
+    let read = |parameters: &[Parameter], given: &[_]| Arguments::read(parameters, given);
+    let refused = |why: String, parameter: &str, problems: &mut Problems| {
+        let setting = spec.get(&path(parameter)).unwrap_or(first);
+        problems.add(&setting.pick(selection).place, why);
+    };
+    let arguments =
+        read(PARAMETERS, &of_railway).and_then(|railway| Ok((railway, read(LINKS, &of_links)?)));
+    let (of_railway, of_links) = arguments.map_err(|why| problems.add(&first.place, why)).ok()?;
+    let railway =
+        Railway::read(&of_railway).map_err(|why| refused(why.advice, why.place, problems)).ok()?;
+    let radio = Radio::new(Arc::new(railway), of_links.need("duration"), of_links.need("queue"))
+        .map_err(|why| refused(why, "stations", problems))
+        .ok()?;
+    railways.insert(line.clone(), radio.clone());
+    Some((Some(radio), Some(line)))
+}
+
+fn settings(spec: &Spec) -> impl Iterator<Item = &Setting> {
+    let below = |setting: &&Setting| setting.path.split('.').next() == Some(SECTION);
+    spec.settings.iter().filter(below)
+}
+
+fn path(parameter: &str) -> String {
+    format!("{SECTION}.{}", kebab(parameter))
+}
+
+/// The tables of links, which the radio makes itself.
+const RIVALS: [&str; 3] = ["link", "second-link", "access"];
+
+/// What links make of a railway.
+const LINKS: &[Parameter] = &[
+    Parameter::with_default(
+        "duration",
+        Kind::Time,
+        "2 min",
+        "how long the train drives; then the radio stays as it is",
+    ),
+    Parameter::with_default(
+        "queue",
+        Kind::Size,
+        "250 kB",
+        "what may wait for each direction of each operator's link",
+    ),
+];
+
+static ALL: LazyLock<Vec<Parameter>> =
+    LazyLock::new(|| PARAMETERS.iter().chain(LINKS).copied().collect());

@@ -1,0 +1,93 @@
+//! What flows during a given time, and around handovers.
+
+use std::time::Duration;
+
+use trackbed_core::Time;
+use trackbed_core::event::{Event, Record};
+
+use super::Metric;
+
+pub(super) const GOODPUT_MBPS: Metric = Metric {
+    name: "goodput_mbps",
+    help: "for each phone, the bytes of its flow over the measured part, connection set-up included; \
+           without headers and retransmissions, in 10^6 bit/s",
+    compute: |records| {
+        let Some((start, end)) = span(records) else { return Vec::new() };
+        let seconds = (end - start).as_secs_f64();
+        flows(records).map(|(bytes, _)| bytes as f64 * 8.0 / seconds / 1e6).collect()
+    },
+};
+
+pub(super) const HANDOVER_GOODPUT_MBPS: Metric = Metric {
+    name: "handover_goodput_mbps",
+    help: "for each handover of any path, what arrives at all phones in the second around the middle \
+           of its outage, in 10^6 bit/s; only of seconds that lie within the measured part",
+    compute: |records| {
+        let Some((start, end)) = span(records) else { return Vec::new() };
+        let arrivals = arrivals(records);
+        let goodput = |middle: Time| {
+            let (from, to) = (middle - WINDOW / 2, middle + WINDOW / 2);
+            let first = arrivals.partition_point(|(at, _)| *at < from);
+            let inside = arrivals[first..].iter().take_while(|(at, _)| *at < to);
+            inside.map(|(_, bytes)| *bytes).sum::<u64>() as f64 * 8.0 / WINDOW.as_secs_f64() / 1e6
+        };
+        let whole = |middle: &Time| *middle >= start + WINDOW / 2 && *middle + WINDOW / 2 <= end;
+        middles(records).filter(whole).map(goodput).collect()
+    },
+};
+
+pub(super) const GAP_MS: Metric = Metric {
+    name: "gap_ms",
+    help: "for each phone, the longest time without an arrival, from the first byte of its flow to \
+           the end",
+    compute: |records| flows(records).map(|(_, gap)| gap.as_secs_f64() * 1e3).collect(),
+};
+
+pub(super) const HANDOVER_COUNT: Metric = Metric {
+    name: "handover_count",
+    help: "handovers of all paths during the measured part",
+    compute: |records| {
+        let Some((start, end)) = span(records) else { return Vec::new() };
+        if !records.iter().any(|record| matches!(record.event, Event::Handover { .. })) {
+            return Vec::new();
+        }
+        let count = middles(records).filter(|at| (start..end).contains(at)).count();
+        vec![count as f64]
+    },
+};
+
+/// About how long a handover is felt (papers measure "instantaneous" throughput so).
+const WINDOW: Duration = Duration::from_secs(1);
+
+/// When the measured part began and ended.
+fn span(records: &[Record]) -> Option<(Time, Time)> {
+    let at = |event: Event| records.iter().find(|record| record.event == event);
+    let (start, end) = (at(Event::Started)?.at, at(Event::Finished)?.at);
+    (end > start).then_some((start, end))
+}
+
+fn flows(records: &[Record]) -> impl Iterator<Item = (u64, Duration)> {
+    records.iter().filter_map(|record| match record.event {
+        Event::Flowed { bytes, silence, .. } => Some((bytes, silence)),
+        _ => None,
+    })
+}
+
+/// When how much had arrived, in order of time.
+fn arrivals(records: &[Record]) -> Vec<(Time, u64)> {
+    let arrival = |record: &Record| match record.event {
+        Event::Flowing { last, bytes, .. } => Some((last, bytes)),
+        _ => None,
+    };
+    let mut arrivals: Vec<_> = records.iter().filter_map(arrival).collect();
+    arrivals.sort_by_key(|(at, _)| *at);
+    arrivals
+}
+
+/// The middles of the handovers' outages.
+fn middles(records: &[Record]) -> impl Iterator<Item = Time> {
+    records.iter().filter_map(|record| match record.event {
+        Event::Handover { from, until, .. } => Some(from + (until - from) / 2),
+        _ => None,
+    })
+}

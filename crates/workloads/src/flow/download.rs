@@ -1,0 +1,191 @@
+//! The phones: each downloads until its time is over.
+
+use std::pin::pin;
+use std::rc::Rc;
+use std::time::Duration;
+
+use bytes::{Buf as _, Bytes};
+use futures_util::future::{Either, select};
+use futures_util::{FutureExt as _, StreamExt as _};
+use trackbed_core::{Event, Time};
+use trackbed_protocols::{Body, Error, Request, body};
+use trackbed_substrate::{now, sleep_until, spawn_named};
+
+use super::Plan;
+use super::service::PATH;
+use crate::contract::Stage;
+use crate::data::pieces;
+use crate::phone::Phone;
+use crate::warm_up::warm_up;
+
+/// The clients' side of a run.
+pub(super) async fn drive(plan: Plan, stage: Stage) {
+    if !warm_up(&stage).await {
+        return;
+    }
+    stage.log.record(now(), Event::Started);
+    let end = now() + plan.duration;
+    let flows: Vec<_> = Phone::all(&stage, &stage.log)
+        .into_iter()
+        .map(|phone| spawn_named(format!("phone {}", phone.number), flow(plan, phone, end)))
+        .collect();
+    for flow in flows {
+        flow.await;
+    }
+    stage.log.record(now(), Event::Finished);
+}
+
+async fn flow(plan: Plan, phone: Rc<Phone>, end: Time) {
+    if let Err(reason) = download(plan, &phone, end).await {
+        phone.give_up(0, reason);
+    }
+}
+
+/// Downloads until `end`, and then drops the connection.
+async fn download(plan: Plan, phone: &Rc<Phone>, end: Time) -> Result<(), String> {
+    let mut arrivals = Arrivals::new(plan.interval);
+    let begun = within(plan, end, async {
+        let line = Rc::clone(phone).open().await?;
+        let response = line.exchange(Request::new(PATH, body::empty())).await?;
+        Ok((line, response))
+    });
+    let (line, mut response) = match begun.await? {
+        Some((_, response)) if response.status != 200 => {
+            return Err(format!("the server answered with status {}", response.status));
+        }
+        Some(begun) => begun,
+        None => return Err("the time was over before anything could arrive".to_owned()),
+    };
+    let mut expected = Expected::new();
+    while let Some(piece) = within(plan, end, next_piece(&mut response.body)).await? {
+        arrivals.count(phone, piece.len() as u64);
+        if !expected.goes_on_with(&piece) {
+            return Err("what arrived was not what was sent".to_owned());
+        }
+    }
+    arrivals.end(phone, end);
+    drop(response);
+    line.abandon();
+    Ok(())
+}
+
+async fn next_piece(body: &mut Body) -> Result<Bytes, Error> {
+    match body.next().await {
+        Some(piece) => piece,
+        None => Err(Error::Body { reason: "the data came to an end".to_owned() }),
+    }
+}
+
+/// What comes of `step`; `None` if the time is over before.
+async fn within<T>(
+    plan: Plan,
+    end: Time,
+    step: impl Future<Output = Result<T, Error>>,
+) -> Result<Option<T>, String> {
+    let mut step = pin!(step);
+    // What is there already needs no timer.
+    if let Some(outcome) = step.as_mut().now_or_never() {
+        return outcome.map(|value| Some(value).filter(|_| now() < end)).map_err(|e| e.to_string());
+    }
+    let patience = now() + plan.timeout;
+    match select(step, pin!(sleep_until(end.min(patience)))).await {
+        Either::Left((outcome, _)) => outcome.map(Some).map_err(|error| error.to_string()),
+        Either::Right(_) if now() >= end => Ok(None),
+        Either::Right(_) => {
+            let timeout = trackbed_core::units::format_duration(plan.timeout);
+            Err(format!("not a byte has arrived for {timeout}"))
+        }
+    }
+}
+
+/// What arrives, interval by interval.
+struct Arrivals {
+    interval: Duration,
+    /// When the next interval begins.
+    next: Time,
+    /// What has arrived in this one.
+    bytes: u64,
+    last: Time,
+    silence: Duration,
+    total: u64,
+}
+
+impl Arrivals {
+    fn new(interval: Duration) -> Arrivals {
+        let (next, last) = (now() + interval, now());
+        Arrivals { interval, next, bytes: 0, last, silence: Duration::ZERO, total: 0 }
+    }
+
+    /// Counts bytes that arrive now.
+    fn count(&mut self, phone: &Phone, bytes: u64) {
+        if now() >= self.next {
+            self.tell(phone);
+            let over = (now() - self.next).as_nanos() / self.interval.as_nanos();
+            let over = u32::try_from(over).unwrap_or(u32::MAX).saturating_add(1);
+            self.next += self.interval.saturating_mul(over);
+        }
+        if self.total > 0 {
+            self.silence = self.silence.max(now() - self.last);
+        }
+        self.last = now();
+        self.bytes += bytes;
+        self.total += bytes;
+    }
+
+    fn tell(&mut self, phone: &Phone) {
+        let bytes = std::mem::take(&mut self.bytes);
+        if bytes > 0 {
+            phone.record(Event::Flowing { phone: phone.number, last: self.last, bytes });
+        }
+    }
+
+    fn end(mut self, phone: &Phone, end: Time) {
+        self.tell(phone);
+        let silence = self.silence.max(end.max(self.last) - self.last);
+        phone.record(Event::Flowed { phone: phone.number, bytes: self.total, silence });
+    }
+}
+
+/// What has to arrive next.
+struct Expected {
+    pieces: Box<dyn Iterator<Item = Bytes>>,
+    rest: Bytes,
+}
+
+impl Expected {
+    fn new() -> Expected {
+        Expected { pieces: Box::new(pieces(0, u64::MAX)), rest: Bytes::new() }
+    }
+
+    fn goes_on_with(&mut self, mut piece: &[u8]) -> bool {
+        while !piece.is_empty() {
+            if self.rest.is_empty() {
+                self.rest = self.pieces.next().unwrap_or_default();
+            }
+            let len = piece.len().min(self.rest.len());
+            if piece[..len] != self.rest[..len] {
+                return false;
+            }
+            self.rest.advance(len);
+            piece = &piece[len..];
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_data_itself_goes_on() {
+        let data: Vec<u8> = pieces(0, 100_000).flatten().collect();
+        let mut expected = Expected::new();
+        assert!(
+            [&data[..1], &data[1..50_000], &data[50_000..]].map(|p| expected.goes_on_with(p))
+                == [true; 3]
+        );
+        let mut expected = Expected::new();
+        assert!(expected.goes_on_with(&data[..9_000]) && !expected.goes_on_with(&data[9_001..]));
+    }
+}

@@ -1,0 +1,116 @@
+//! A flow: each phone downloads as fast as it can for a given time.
+//!
+//! What is asked is how much arrives meanwhile, and when: around a handover, say.
+
+mod download;
+mod service;
+
+use std::path::Path;
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures_core::future::LocalBoxFuture;
+use trackbed_core::parameter::Kind;
+use trackbed_core::{Arguments, EventLog, Parameter};
+use trackbed_protocols::Service;
+
+use crate::contract::{Expectation, Prepared, Site, Stage, Workload, WorkloadError};
+use crate::warm_up::WithWarmUp;
+use service::FlowService;
+
+/// The entry of the registry.
+pub(crate) struct Flow;
+
+impl Workload for Flow {
+    fn name(&self) -> &'static str {
+        "flow"
+    }
+
+    fn summary(&self) -> &'static str {
+        "phones download as fast as they can for a given time, each byte checked"
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        PARAMETERS
+    }
+
+    fn prepare(&self, arguments: &Arguments, _: &Path) -> Result<Box<dyn Prepared>, WorkloadError> {
+        let positive = |parameter: &'static str, advice: &str| {
+            let time: Duration = arguments.need(parameter);
+            let is_set = !time.is_zero();
+            is_set.then_some(time).ok_or_else(|| WorkloadError::new(parameter, advice))
+        };
+        let phones = u32::try_from(arguments.need::<u64>("phones")).ok();
+        Ok(Box::new(Plan {
+            duration: positive("duration", "nothing flows in no time; write \"60 s\"")?,
+            interval: positive("interval", "write how finely arrivals are counted: \"10 ms\"")?,
+            timeout: positive("timeout", "nothing arrives in no time; write \"60 s\"")?,
+            phones: phones.filter(|phones| *phones <= PHONES_MAX).ok_or_else(|| {
+                WorkloadError::new("phones", format!("write at most {PHONES_MAX}"))
+            })?,
+        }))
+    }
+}
+
+/// A flow with everything resolved.
+#[derive(Clone, Copy)]
+struct Plan {
+    /// How long, from the start of the measured part.
+    duration: Duration,
+    /// How finely arrivals are counted.
+    interval: Duration,
+    /// How long no byte may arrive.
+    timeout: Duration,
+    phones: u32,
+}
+
+impl Prepared for Plan {
+    fn phones(&self) -> u32 {
+        self.phones
+    }
+
+    fn service(&self, _: EventLog) -> Rc<dyn Service> {
+        Rc::new(WithWarmUp(FlowService))
+    }
+
+    fn drive(&self, stage: Stage) -> LocalBoxFuture<'_, ()> {
+        Box::pin(download::drive(*self, stage))
+    }
+
+    fn site(&self) -> Result<Site, String> {
+        Err("only our own server has data without end: use the workload bulk".to_owned())
+    }
+
+    fn expectation(&self) -> Option<Expectation> {
+        None
+    }
+}
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter::with_default(
+        "duration",
+        Kind::Time,
+        "60 s",
+        "how long phones download, connection set-up included",
+    ),
+    Parameter::with_default(
+        "interval",
+        Kind::Time,
+        "10 ms",
+        "how finely what arrives is counted, for throughput around handovers",
+    ),
+    Parameter::with_default(
+        "phones",
+        Kind::Count { min: 1 },
+        "1",
+        "phones that download at once, each on a host of its own, up to 10000",
+    ),
+    Parameter::with_default(
+        "timeout",
+        Kind::Time,
+        "60 s",
+        "a phone at which no byte has arrived for this long gives up, and the run has failed",
+    ),
+];
+
+const PHONES_MAX: u32 = 10_000;
