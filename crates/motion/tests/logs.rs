@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use trackbed_motion::{DriveLog, LogFormat, NmeaReader, Sample};
+use trackbed_core::Seed;
+use trackbed_motion::{DriveLog, LogFormat, NmeaReader, Sample, Track};
 
 fn close(left: f64, right: f64) {
     assert!((left - right).abs() < 1e-6, "{left} is not {right}");
@@ -158,4 +159,37 @@ fn the_name_of_a_file_tells_its_format() {
     assert_eq!(LogFormat::of_file(Path::new("a/drive.GPX")), Ok(LogFormat::Gpx));
     assert_eq!(LogFormat::of_file(Path::new("ride.log")), Ok(LogFormat::Nmea));
     assert!(LogFormat::of_file(Path::new("ride.kml")).unwrap_err().to_string().contains(".gpx"));
+}
+
+/// Whatever bytes come, a log is read or refused, never a panic; what is read lies on the Earth.
+#[test]
+fn damaged_text_never_panics() {
+    let csv = "time,latitude,longitude,speed_km_h,cell:A,rsrp:A\n1,50,8,180,7,-90\n2,50.1,8,,8,\n";
+    let sentence = "$GPRMC,123519,A,4807.038,N,01131.000,E,022.4,084.4,230394,003.1,W*6A\n";
+    let nmea = format!("{sentence}$PTRKC,A,101,-95.5*39\n{sentence}");
+    let mut rng = Seed::of_run(2, 0).stream("damage");
+    for (format, text) in [(LogFormat::Csv, csv), (LogFormat::Gpx, GPX), (LogFormat::Nmea, &nmea)] {
+        let mut read = 0;
+        for _ in 0..3_000 {
+            let mut bytes = text.as_bytes().to_vec();
+            for _ in 0..=rng.below(4) {
+                let at = rng.below(bytes.len() as u64) as usize;
+                match rng.below(4) {
+                    0 if bytes.len() > 1 => drop(bytes.remove(at)),
+                    1 => bytes.truncate(at.max(1)),
+                    2 => bytes[at] = rng.next_u64() as u8,
+                    _ => bytes[at] = b"0123456789-.eE<>/\"',$*& \n"[rng.below(25) as usize],
+                }
+            }
+            let text = String::from_utf8_lossy(&bytes);
+            let Ok(log) = DriveLog::parse(format, &text) else { continue };
+            read += 1;
+            for sample in log.samples {
+                assert!(sample.coordinates.latitude_deg().abs() <= 90.0);
+                assert!(sample.seconds.is_none_or(f64::is_finite));
+            }
+            let _ = Track::parse(format, &text);
+        }
+        assert!(read > 100, "{format:?}: {read}");
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use trackbed_core::parameter::{Kind, Parameter};
 use trackbed_core::{ByteSize, Rng, Time};
 
-use super::schedule::{Act, Scheduled, check_rows, parse_rows};
+use super::schedule::{Act, check_rows, parse_rows, scheduled};
 use crate::link::Link;
 use crate::spec::{Model, ModelEntry, SpecError, Stage};
 
@@ -53,6 +53,6 @@ impl Model for Flush {
     }
 
     fn wrap(&self, _rng: Rng, inner: Box<dyn Link>) -> Box<dyn Link> {
-        Scheduled::new(self.rows.iter().map(|(at, bytes)| (*at, Act::Flush(*bytes))), inner)
+        scheduled(self.rows.iter().map(|(at, bytes)| (*at, Act::Flush(*bytes))), inner)
     }
 }

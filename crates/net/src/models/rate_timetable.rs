@@ -6,7 +6,7 @@ use trackbed_core::parameter::{Arguments, Kind, Parameter};
 use trackbed_core::{Bitrate, Rng, Time};
 
 use super::rate::Rate;
-use super::schedule::{Act, Scheduled, check_rows, parse_rows};
+use super::schedule::{Act, check_rows, parse_rows, scheduled};
 use crate::link::Link;
 use crate::queue::{QueueEntry, QueueModel};
 use crate::spec::{Model, ModelEntry, SpecError, Stage};
@@ -72,6 +72,6 @@ impl Model for RateTimetable {
     fn wrap(&self, rng: Rng, inner: Box<dyn Link>) -> Box<dyn Link> {
         let first = Rate { rate: self.rows[0].1, queue: Arc::clone(&self.queue) };
         let acts = self.rows[1..].iter().map(|(at, rate)| (*at, Act::Rate(*rate)));
-        Scheduled::new(acts, first.wrap(rng, inner))
+        scheduled(acts, first.wrap(rng, inner))
     }
 }

@@ -20,21 +20,21 @@ pub(super) enum Act {
 
 /// A link to which something is done at given times.
 #[derive(Debug)]
-pub(super) struct Scheduled {
+struct Scheduled {
     /// What is still to be done, in order of time.
     ahead: VecDeque<(Time, Act)>,
     inner: Box<dyn Link>,
 }
 
-impl Scheduled {
-    /// Does each act at its time, in order, to `inner`.
-    pub(super) fn new(
-        acts: impl IntoIterator<Item = (Time, Act)>,
-        inner: Box<dyn Link>,
-    ) -> Box<dyn Link> {
-        Box::new(Scheduled { ahead: acts.into_iter().collect(), inner })
-    }
+/// Does each act at its time, in order, to `inner`.
+pub(super) fn scheduled(
+    acts: impl IntoIterator<Item = (Time, Act)>,
+    inner: Box<dyn Link>,
+) -> Box<dyn Link> {
+    Box::new(Scheduled { ahead: acts.into_iter().collect(), inner })
+}
 
+impl Scheduled {
     /// Does what is due by `now`, each act after what is due inside before it.
     fn act(&mut self, now: Time, out: &mut dyn Outlet) {
         while let Some((at, act)) = self.ahead.front().copied().filter(|(at, _)| *at <= now) {

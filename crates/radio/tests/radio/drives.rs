@@ -211,3 +211,62 @@ fn what_makes_no_sense_is_refused_with_advice() {
         assert!(parts.iter().all(|part| error.contains(part)), "{error}");
     }
 }
+
+/// The same on every machine and in every build: another result here is a change of results, and
+/// wants a line in the changelog.
+#[test]
+fn the_first_drive_of_seed_1_is_this_one() {
+    let handovers = |profile: &str| {
+        let timelines = drive(&railway(&[("profile", profile)]), 0);
+        let text = |handover: &trackbed_radio::Handover| {
+            let (at, gap) = (handover.command.as_nanos(), handover.end - handover.command);
+            format!("{}-{} {} {}", handover.from, handover.to, at / 1_000, gap.as_micros())
+        };
+        let texts = timelines.iter().flat_map(|timeline| timeline.handovers.iter().map(text));
+        texts.collect::<Vec<String>>()
+    };
+    let expected: [(&str, &[&str]); 3] = [
+        (
+            "ns3",
+            &[
+                "A2-A3 18228362 7080",
+                "A3-A4 34428362 14947",
+                "A4-A5 50428362 6667",
+                "A5-A6 66628362 8710",
+                "B1-B2 10238763 10236",
+                "B2-B3 26438763 9169",
+                "B3-B4 42438763 5124",
+                "B4-B5 58438763 5157",
+            ],
+        ),
+        (
+            "3gpp",
+            &[
+                "A2-A3 16462292 41242",
+                "A3-A4 33477769 64842",
+                "A4-A5 50058808 40003",
+                "A5-A6 65471981 46130",
+                "B1-B2 8674660 50710",
+                "B2-B3 24872909 47507",
+                "B3-B4 41871175 35372",
+                "B4-B5 57475139 35473",
+            ],
+        ),
+        (
+            "hsr-measured",
+            &[
+                "A2-A3 16462292 41242",
+                "A3-A4 33477520 40446",
+                "A4-A5 50066085 43646",
+                "A5-A6 65468974 47761",
+                "B1-B2 8674660 50710",
+                "B2-B3 24872853 42412",
+                "B3-B4 41868272 60197",
+                "B4-B5 57487909 50376",
+            ],
+        ),
+    ];
+    for (profile, expected) in expected {
+        assert_eq!(handovers(profile), expected, "{profile}");
+    }
+}

@@ -27,7 +27,7 @@ fn expect(text: &str, marked: &str, message: &str, help: &str) {
 
 #[test]
 fn unknown_keys() {
-    let keys = "[link] takes rate, delay, loss, outage, pause, corruption, duplication, \
+    let keys = "[link] takes rate, delay, loss, outage, pause, flush, corruption, duplication, \
                 reordering, queue, mtu, up, down";
     expect(
         &link("rate = \"50 Mbit/s\"\ndely = \"5 ms\""),
@@ -66,7 +66,7 @@ fn quantities() {
     for (written, marked) in [("delay = 5", "5"), ("delay = \"5\"", "\"5\"")] {
         expect(&link(written), marked, "\"5\" has no unit; write a time as \"10 ms\"", models);
     }
-    let models = "rate also takes a model: trace";
+    let models = "rate also takes a model: timetable, trace";
     let message = "\"MB\" is not a unit of a rate (bit/s, kbit/s, Mbit/s, Gbit/s, bit, kbit, \
                    Mbit, Gbit, bps, kbps, Mbps, Gbps); write a rate as \"50 Mbit/s\"";
     expect(&link("rate = \"50 MB\""), "\"50 MB\"", message, models);
