@@ -1,0 +1,190 @@
+//! The radio at work in a run: what a timeline of a drive makes of a link.
+
+use std::time::Duration;
+
+use trackbed_core::{Bitrate, Time};
+use trackbed_net::LinkSpec;
+use trackbed_net::models::delay::Timetable;
+use trackbed_net::models::loss::LossTimetable;
+use trackbed_net::models::{Delay, Flush, Loss, Outage, Pause, RateTimetable, Spells};
+use trackbed_net::queue::QueueModel;
+use trackbed_net::spec::SpecError;
+use trackbed_radio::{LinkDirection, RadioTimeline, Service};
+
+/// One direction of an operator's link during a drive that begins at `begin` in the run: its rate
+/// behind `queue`, and everything else that the timeline tells of. What holds at the beginning of
+/// the drive holds from the start of the run on.
+///
+/// # Errors
+/// If the timeline's rows make no timetable, or it tells of no rate: of a recorded drive.
+pub fn radio_link(
+    timeline: &RadioTimeline,
+    direction: LinkDirection,
+    begin: Time,
+    queue: impl QueueModel + 'static,
+) -> Result<LinkSpec, SpecError> {
+    let rates: Vec<(Time, Bitrate)> = shifted(timeline.rates(direction), begin);
+    if rates.is_empty() {
+        let operator = &timeline.operator;
+        let why = format!("no rate of {operator} {direction}; write a line for 0 s");
+        return Err(SpecError::new(why));
+    }
+    let mut link = LinkSpec::new().with(RateTimetable::new(rates, queue)?);
+    let delays: Vec<(Time, Duration)> = shifted(timeline.delays(direction), begin);
+    if !delays.is_empty() {
+        // Packets keep their order when the delay shrinks.
+        link = link.with(Delay::new(Timetable::new(delays)?));
+    }
+    let losses = shifted(timeline.losses(direction), begin);
+    if losses.iter().any(|(_, loss)| !loss.is_zero()) {
+        link = link.with(Loss::new(LossTimetable::new(losses)?));
+    }
+    let lost = spells(timeline, direction, Service::Lost, begin)?;
+    if let Some(down) = lost {
+        link = link.with(Outage { down });
+    }
+    if let Some(down) = spells(timeline, direction, Service::Held, begin)? {
+        link = link.with(Pause { down });
+    }
+    let flushes = timeline.flushes(direction);
+    if !flushes.is_empty() {
+        let at = |(at, bytes): (Time, _)| (begin + at.since(Time::ZERO), bytes);
+        link = link.with(Flush::new(flushes.into_iter().map(at))?);
+    }
+    Ok(link)
+}
+
+/// The spells of a kind of service in the time of the run; `None` if there are none.
+fn spells(
+    timeline: &RadioTimeline,
+    direction: LinkDirection,
+    service: Service,
+    begin: Time,
+) -> Result<Option<Spells>, SpecError> {
+    let spells = timeline.spells(direction, service);
+    let at = |time: Time| begin + time.since(Time::ZERO);
+    let spells: Vec<_> = spells.into_iter().map(|(from, until)| (at(from), at(until))).collect();
+    if spells.is_empty() { Ok(None) } else { Spells::new(spells).map(Some) }
+}
+
+/// Rows in the time of the run; the one for zero stays there.
+fn shifted<T>(rows: Vec<(Time, T)>, begin: Time) -> Vec<(Time, T)> {
+    let at = |at: Time| if at == Time::ZERO { at } else { begin + at.since(Time::ZERO) };
+    rows.into_iter().map(|(time, value)| (at(time), value)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use trackbed_core::packet::{Ecn, UdpDatagram};
+    use trackbed_core::{Packet, Seed};
+    use trackbed_net::queue::DropTail;
+    use trackbed_net::{DropReason, Outlet};
+    use trackbed_radio::timelines_from_text;
+
+    use super::*;
+
+    /// When packets come out, by number, and which are lost why.
+    #[derive(Default)]
+    struct Seen {
+        delivered: Vec<(u64, u8)>,
+        dropped: Vec<(u64, u8, DropReason)>,
+    }
+
+    fn number(packet: &Packet) -> u8 {
+        packet.transport()[8]
+    }
+
+    impl Outlet for Seen {
+        fn deliver(&mut self, at: Time, packet: Packet) {
+            self.delivered.push((at.as_nanos() / 1_000_000, number(&packet)));
+        }
+
+        fn drop(&mut self, at: Time, packet: Packet, why: DropReason) {
+            self.dropped.push((at.as_nanos() / 1_000_000, number(&packet), why));
+        }
+    }
+
+    /// Twelve packets of 1,500 bytes at the beginning, a millisecond each at 12 Mbit/s, 5 ms of delay.
+    /// At 3 ms of the drive the queue loses 3,000 bytes and is held for 10 ms; from 14 ms on the delay
+    /// is 20 ms; packets that are sent from 16 ms until just before 18 are lost; from 18 ms on the rate
+    /// is 6 Mbit/s.
+    #[test]
+    fn everything_that_a_timeline_tells_happens_at_its_time() {
+        let text = "at,operator,direction,change,value\n\
+                    0 s,A,down,rate,12 Mbit/s\n0 s,A,down,delay,5 ms\n0 s,A,down,service,up\n\
+                    3 ms,A,down,flush,3000 B\n3 ms,A,down,service,held\n13 ms,A,down,service,up\n\
+                    14 ms,A,down,delay,20 ms\n16 ms,A,down,service,lost\n18 ms,A,down,service,up\n\
+                    18 ms,A,down,rate,6 Mbit/s\n";
+        let timeline = timelines_from_text(text).unwrap().swap_remove(0);
+        for begin in [0, 1_000] {
+            let queue = DropTail::of_packets(50);
+            let start = Time::from_millis(begin);
+            let spec = radio_link(&timeline, LinkDirection::Down, start, queue).unwrap();
+            let mut link = spec.build(&Seed::of_run(1, 0));
+            let mut seen = Seen::default();
+            let socket = "10.0.0.1:9".parse().unwrap();
+            for number in 0..12 {
+                let mut payload = [0; 1_472];
+                payload[0] = number;
+                let packet = UdpDatagram::emit(socket, socket, Ecn::NotCapable, &payload);
+                link.push(start, packet, &mut seen);
+            }
+            while let Some(at) = link.next_wake() {
+                link.advance(at, &mut seen);
+            }
+            let after = |millis: u64| begin + millis;
+            // 0, 1, 2 are sent before; 3 has begun; 4 and 5 are flushed. 3 is sent at 14 ms, 6 at 15,
+            // 7 and 8 at 16 and 17; 9 at 18, and 10 and 11 at half the rate.
+            let expected = [(6, 0), (7, 1), (8, 2), (34, 3), (35, 6), (38, 9), (40, 10), (42, 11)];
+            assert_eq!(seen.delivered, expected.map(|(at, number)| (after(at), number)));
+            let (flushed, outage) = (DropReason::Flushed, DropReason::Outage);
+            let expected = [(3, 4, flushed), (3, 5, flushed), (16, 7, outage), (17, 8, outage)];
+            assert_eq!(seen.dropped, expected.map(|(at, number, why)| (after(at), number, why)));
+        }
+        let up = radio_link(&timeline, LinkDirection::Up, Time::ZERO, DropTail::of_packets(1));
+        assert!(up.unwrap_err().to_string().contains("no rate of A up"));
+    }
+
+    /// Every profile's timelines make links, in both directions, and packets are in balance.
+    #[test]
+    fn timelines_of_the_model_make_links() {
+        use trackbed_core::parameter::{Arguments, Kind};
+        use trackbed_motion::Direction;
+        use trackbed_radio::{PARAMETERS, Railway};
+
+        for profile in ["ns3", "3gpp", "hsr-measured"] {
+            let value = Kind::Choice(&["ns3", "3gpp", "hsr-measured"]).parse(profile).unwrap();
+            let arguments = Arguments::read(PARAMETERS, &[("profile", value)]).unwrap();
+            let railway = Railway::read(&arguments).unwrap();
+            let ride = railway.ride(Direction::Forward);
+            let timelines = railway.drive(&ride, Time::from_millis(70_000), &Seed::of_run(1, 0));
+            for timeline in &timelines {
+                for direction in LinkDirection::BOTH {
+                    let queue = DropTail::of_packets(100);
+                    let spec = radio_link(timeline, direction, Time::ZERO, queue).unwrap();
+                    let mut link = spec.build(&Seed::of_run(1, 0));
+                    let mut seen = Seen::default();
+                    let socket = "10.0.0.1:9".parse().unwrap();
+                    for step in 0..20_000 {
+                        let now = Time::from_micros(3_500 * step);
+                        while let Some(at) = link.next_wake().filter(|at| *at <= now) {
+                            link.advance(at, &mut seen);
+                        }
+                        link.advance(now, &mut seen);
+                        let payload = [0; 1_472];
+                        link.push(
+                            now,
+                            UdpDatagram::emit(socket, socket, Ecn::NotCapable, &payload),
+                            &mut seen,
+                        );
+                    }
+                    while let Some(at) = link.next_wake() {
+                        link.advance(at, &mut seen);
+                    }
+                    assert_eq!(seen.delivered.len() + seen.dropped.len(), 20_000);
+                    assert!(seen.delivered.len() > 10_000, "{profile}: {}", seen.delivered.len());
+                }
+            }
+        }
+    }
+}
