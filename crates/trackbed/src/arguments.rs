@@ -7,6 +7,7 @@ use std::str::FromStr;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use trackbed_lab::scenario::Override;
 
+use crate::commands::handover::HandoverArguments;
 use crate::commands::link::TimedSetting;
 
 /// A test track for transport and security protocols on the move.
@@ -39,6 +40,8 @@ pub enum Command {
     /// Run a scenario in virtual time and on the kernel, and say how far the two agree
     #[command(after_long_help = AGREE_EXAMPLES)]
     Agree(AgreeArguments),
+    /// Build, show and merge tables of where a train's handovers are to be expected
+    Handover(HandoverArguments),
     /// Run any program behind an emulated link
     #[command(after_long_help = LINK_EXAMPLES)]
     Link(LinkArguments),

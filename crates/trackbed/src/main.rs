@@ -45,6 +45,7 @@ fn main() -> ExitCode {
         Command::Replay(arguments) => commands::replay::execute(&arguments),
         Command::Paper(arguments) => commands::paper::execute(&arguments),
         Command::Agree(arguments) => commands::agree::execute(&arguments),
+        Command::Handover(arguments) => commands::handover::execute(&arguments),
         Command::Link(_) => unreachable!("its exit status is the command's"),
     };
     match ended {

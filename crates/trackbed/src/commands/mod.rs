@@ -2,6 +2,7 @@
 
 pub mod agree;
 pub mod campaign;
+pub mod handover;
 pub mod link;
 pub mod list;
 pub mod paper;

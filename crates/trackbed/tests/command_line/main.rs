@@ -3,6 +3,7 @@
 mod bad_input;
 mod captures;
 mod continuing;
+mod handover;
 mod results;
 
 use std::fs;

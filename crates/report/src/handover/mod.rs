@@ -1,0 +1,76 @@
+//! Handover tables as people look at them.
+
+mod plot;
+mod svg;
+
+use trackbed_handover::{HandoverError, Lookup, Range, Table};
+use trackbed_motion::Direction;
+
+use crate::table::{Align, Table as TextTable};
+
+pub use plot::plot;
+pub use svg::svg;
+
+/// What a table holds: a line about the whole, and a line for each range. `operators` are those to
+/// show, in this order.
+///
+/// # Errors
+/// If the table has no such operator.
+pub fn ranges(table: &Table, operators: &[String]) -> Result<String, HandoverError> {
+    let titles = [
+        ("operator", Align::Left),
+        ("direction", Align::Left),
+        ("from km", Align::Right),
+        ("to km", Align::Right),
+        ("length m", Align::Right),
+        ("rides", Align::Right),
+        ("share %", Align::Right),
+        ("age", Align::Right),
+        ("", Align::Left),
+    ];
+    let mut rows = TextTable::new(titles);
+    for operator in operators {
+        for direction in Direction::BOTH {
+            let used = Lookup::new(table, operator, direction)?;
+            for range in table.ranges(operator, direction)? {
+                let note = if used.ranges().contains(range) { "" } else { "too rare to be used" };
+                rows.row([
+                    operator.clone(),
+                    direction.name().to_owned(),
+                    format!("{:.3}", range.from_m / 1e3),
+                    format!("{:.3}", range.until_m / 1e3),
+                    format!("{:.0}", range.until_m - range.from_m),
+                    range.rides.to_string(),
+                    format!("{:.0}", 100.0 * table.share(range, direction)),
+                    table.age(range, direction).to_string(),
+                    note.to_owned(),
+                ]);
+            }
+        }
+    }
+    let mut text = format!(
+        "track of {:.1} km; {} rides forward, {} backward; margin {} m\n\n{rows}",
+        table.track().length_m() / 1e3,
+        table.rides(Direction::Forward),
+        table.rides(Direction::Backward),
+        table.margin_m(),
+    );
+    for operator in operators {
+        text.push_str(&blocked(table, operator)?);
+    }
+    Ok(text)
+}
+
+/// How much of the track the ranges of an operator take.
+fn blocked(table: &Table, operator: &str) -> Result<String, HandoverError> {
+    let share = |direction| -> Result<f64, HandoverError> {
+        let lookup = Lookup::new(table, operator, direction)?;
+        let length = |range: &Range| range.until_m - range.from_m;
+        let taken: f64 = lookup.ranges().iter().map(length).sum();
+        Ok(100.0 * taken / table.track().length_m())
+    };
+    let (forward, backward) = (share(Direction::Forward)?, share(Direction::Backward)?);
+    Ok(format!(
+        "\nranges of {operator} take {forward:.1} % of the track forward, {backward:.1} % backward"
+    ))
+}

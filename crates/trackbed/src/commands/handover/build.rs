@@ -1,0 +1,162 @@
+//! `trackbed handover build`
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context as _, anyhow, bail};
+use trackbed_core::parameter::{Arguments, Kind, Parameter, Value};
+use trackbed_handover::{Learner, LogSettings, Settings, Table, observe};
+use trackbed_lab::preliminary;
+use trackbed_motion::{Direction, DriveLog, LogFormat, Track};
+use trackbed_radio::{PARAMETERS, Railway, signal_to_text, timelines_to_text};
+
+use super::arguments::{BuildArguments, RangeArguments};
+use crate::output::{self, shell_word, tell};
+
+/// The margin of ranges unless the user says otherwise: that of [`Settings`].
+pub(super) fn settings(arguments: &RangeArguments, margin_m: f64) -> Settings {
+    Settings {
+        margin_m: arguments.margin.unwrap_or(margin_m),
+        join_m: arguments.join,
+        max_age: arguments.max_age,
+        ..Settings::default()
+    }
+}
+
+/// Learns a table.
+///
+/// # Errors
+/// If a file cannot be read or written, or a setting makes no sense.
+pub fn execute(arguments: &BuildArguments) -> anyhow::Result<()> {
+    let settings = settings(&arguments.ranges, Settings::default().margin_m);
+    let table = match arguments.logs.is_empty() {
+        true => from_model(arguments, settings)?,
+        false => from_logs(arguments, settings)?,
+    };
+    match &arguments.output {
+        Some(path) => {
+            table.save(path)?;
+            tell(format_args!("{}: {}", shell_word(path), outline(&table)?));
+        }
+        None => output::print(&table.to_text())?,
+    }
+    Ok(())
+}
+
+/// How much a table knows, in a few words.
+pub(super) fn outline(table: &Table) -> anyhow::Result<String> {
+    let mut ranges = 0;
+    for operator in table.operators() {
+        for direction in Direction::BOTH {
+            ranges += table.ranges(operator, direction)?.len();
+        }
+    }
+    let rides: u32 = Direction::BOTH.iter().map(|direction| table.rides(*direction)).sum();
+    let operators = table.operators().count();
+    Ok(format!("{ranges} ranges of {operators} operators from {rides} rides"))
+}
+
+fn from_model(arguments: &BuildArguments, settings: Settings) -> anyhow::Result<Table> {
+    let railway = Railway::read(&given(arguments)?).map_err(|why| anyhow!("{why}"))?;
+    let directions = arguments.direction.list();
+    if let Some(folder) = &arguments.timelines {
+        keep_timelines(arguments, &railway, folder)?;
+    }
+    let table =
+        preliminary::learn(&railway, directions, arguments.rides, arguments.seed, settings)?;
+    Ok(table)
+}
+
+/// The settings of the model; files are read here.
+fn given(arguments: &BuildArguments) -> anyhow::Result<Arguments> {
+    let plain = [("profile", &arguments.profile), ("speed", &arguments.speed)];
+    let plain = plain.into_iter().filter_map(|(key, value)| Some((key, value.clone()?)));
+    let files = [("track", &arguments.track), ("stations", &arguments.stations)];
+    let files = files.into_iter().filter_map(|(key, path)| Some((key, path.as_ref()?)));
+    let files = files.map(|(key, path)| (key, path.to_string_lossy().into_owned()));
+    let mut pairs: Vec<(String, String)> =
+        plain.chain(files).map(|(key, value)| (key.to_owned(), value)).collect();
+    for setting in &arguments.settings {
+        let (key, value) = setting.split_once('=').with_context(|| {
+            format!("\"{setting}\" sets nothing; write, for example, hysteresis=\"2 dB\"")
+        })?;
+        pairs.push((key.trim().replace('_', "-"), value.trim().trim_matches('"').to_owned()));
+    }
+    let pairs: Vec<(&str, Value)> = pairs
+        .iter()
+        .map(|(key, text)| Ok((key.as_str(), value(key, text)?)))
+        .collect::<anyhow::Result<_>>()?;
+    Arguments::read(PARAMETERS, &pairs).map_err(|why| anyhow!("{why}"))
+}
+
+fn value(key: &str, text: &str) -> anyhow::Result<Value> {
+    let known = |parameter: &&Parameter| parameter.name == key;
+    let Some(parameter) = PARAMETERS.iter().find(known) else {
+        let names: Vec<&str> = PARAMETERS.iter().map(|parameter| parameter.name).collect();
+        bail!("\"{key}\" cannot be set; there are {}", names.join(", "));
+    };
+    match parameter.kind {
+        Kind::File => Ok(Value::Contents(read(Path::new(text))?.into())),
+        kind => kind.parse(text).map_err(|why| anyhow!("{key}: {why}")),
+    }
+}
+
+fn read(path: &Path) -> anyhow::Result<String> {
+    fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// Writes what happens on each ride, as text that can be read again.
+fn keep_timelines(
+    arguments: &BuildArguments,
+    railway: &Railway,
+    folder: &PathBuf,
+) -> anyhow::Result<()> {
+    let write = |name: String, text: String| {
+        let path = folder.join(name);
+        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+    };
+    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    for number in 0..arguments.rides {
+        for &direction in arguments.direction.list() {
+            let (_, timelines) = preliminary::ride(railway, direction, number, arguments.seed);
+            write(format!("ride-{number}-{direction}.csv"), timelines_to_text(&timelines))?;
+            write(format!("ride-{number}-{direction}-signal.csv"), signal_to_text(&timelines))?;
+        }
+    }
+    Ok(())
+}
+
+fn from_logs(arguments: &BuildArguments, settings: Settings) -> anyhow::Result<Table> {
+    let track = arguments.track.as_ref().unwrap_or(&arguments.logs[0]);
+    let named = |path: &Path| path.display().to_string();
+    let format = LogFormat::of_file(track).with_context(|| named(track))?;
+    let track = Track::parse(format, &read(track)?).with_context(|| named(track))?;
+    let track = Arc::new(track);
+    let reading = LogSettings {
+        operator: arguments.operator.clone(),
+        corridor_m: arguments.corridor,
+        ..LogSettings::default()
+    };
+    let mut learner = Learner::new(Arc::clone(&track), settings)?;
+    for path in &arguments.logs {
+        let format = LogFormat::of_file(path).with_context(|| named(path))?;
+        let log = DriveLog::parse(format, &read(path)?).with_context(|| named(path))?;
+        let observed = observe(&log, &track, &reading).with_context(|| named(path))?;
+        observed.rides.iter().for_each(|ride| learner.ride(ride));
+        let handovers: usize = observed.rides.iter().map(|ride| ride.handovers()).sum();
+        let mut said =
+            format!("{}: {} rides, {handovers} handovers", named(path), observed.rides.len());
+        for (count, what) in [
+            (observed.beside_track, "positions beside the track left out"),
+            (observed.unplaced, "changes of cells in holes left out"),
+            (usize::try_from(log.damaged).unwrap_or(usize::MAX), "damaged lines passed over"),
+        ] {
+            if count > 0 {
+                said.push_str(&format!(", {count} {what}"));
+            }
+        }
+        tell(said);
+    }
+    Ok(learner.table())
+}

@@ -1,0 +1,23 @@
+//! `trackbed handover`: tables of where a train's handovers are to be expected.
+
+mod arguments;
+mod build;
+mod merge;
+mod show;
+
+use crate::Verdict;
+pub use arguments::HandoverArguments;
+use arguments::HandoverCommand;
+
+/// Builds, shows or merges tables.
+///
+/// # Errors
+/// If a file cannot be read or written, is not what it should be, or a setting makes no sense.
+pub fn execute(arguments: &HandoverArguments) -> anyhow::Result<Verdict> {
+    match &arguments.command {
+        HandoverCommand::Build(arguments) => build::execute(arguments),
+        HandoverCommand::Show(arguments) => show::execute(arguments),
+        HandoverCommand::Merge(arguments) => merge::execute(arguments),
+    }?;
+    Ok(Verdict::Success)
+}

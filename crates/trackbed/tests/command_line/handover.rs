@@ -1,0 +1,199 @@
+//! `trackbed handover`: tables from a model and from logs, shown and merged.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::Scratch;
+
+/// The ranges of a table: operator, direction, from, until, rides.
+fn ranges(scratch: &Scratch, name: &str) -> Vec<(String, String, f64, f64, u64)> {
+    let table: Value = serde_json::from_str(&scratch.read(name)).unwrap();
+    let features = table["features"].as_array().unwrap().iter();
+    let properties = features.map(|feature| &feature["properties"]);
+    let ranges = properties.filter(|properties| properties["role"] == "range");
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    ranges
+        .map(|range| {
+            (
+                text(&range["operator"]),
+                text(&range["direction"]),
+                range["from_m"].as_f64().unwrap(),
+                range["until_m"].as_f64().unwrap(),
+                range["rides"].as_u64().unwrap(),
+            )
+        })
+        .collect()
+}
+
+/// The command must be refused with one message that contains all of `parts`.
+fn refused(scratch: &Scratch, words: &str, parts: &[&str]) {
+    let ended = scratch.trackbed(words);
+    assert_eq!(ended.status, 2, "{words}: {}", ended.stderr);
+    assert_eq!(ended.stdout, "", "{words}");
+    assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
+    for part in parts {
+        assert!(ended.stderr.contains(part), "{words}: no \"{part}\" in:\n{}", ended.stderr);
+    }
+}
+
+/// Without shadows a handover is reported 159.3 m past the midpoint at the earliest (138.0 m by
+/// geometry, 21.3 by time-to-trigger); filter and period of measurement add 60 m at most.
+#[test]
+fn a_table_of_the_model_has_a_range_behind_each_midpoint() {
+    let scratch = Scratch::new("handover-build");
+    let words = "handover build --profile ns3 --rides 6 --direction forward --set length=6km \
+                 --set gps_error=0m --margin 0m -o table.geojson";
+    let ended = scratch.succeed(words);
+    assert_eq!(ended.stdout, "");
+    assert!(ended.stderr.contains("8 ranges of 2 operators from 6 rides"), "{}", ended.stderr);
+    let found = ranges(&scratch, "table.geojson");
+    assert_eq!(found.len(), 8);
+    for (operator, direction, from, until, rides) in found {
+        // Midpoints of A are at multiples of 1,340 m, those of B half-way between.
+        let origin = if operator == "A" { 0.0 } else { 670.0 };
+        let past = (from - origin).rem_euclid(1_340.0);
+        assert!((159.3..=220.0).contains(&past), "{operator} {from}");
+        assert!(until - from < 40.0 && direction == "forward" && rides == 6);
+    }
+    // The same again, to standard output; another seed is another table.
+    let words = words.replace(" -o table.geojson", "");
+    assert_eq!(scratch.succeed(&words).stdout, scratch.read("table.geojson"));
+    let other = scratch.succeed(&format!("{words} --seed 2"));
+    assert_ne!(other.stdout, scratch.read("table.geojson"));
+}
+
+#[test]
+fn a_table_is_shown_as_ranges_and_as_a_picture() {
+    let scratch = Scratch::new("handover-show");
+    scratch.succeed("handover build --rides 5 --set length=6km -o table.geojson");
+    let shown = scratch.succeed("handover show table.geojson --svg table.svg --width 80");
+    let text = &shown.stdout;
+    for part in [
+        "track of 6.0 km; 5 rides forward, 5 backward; margin 10 m",
+        "operator  direction  from km",
+        "ranges of B take",
+        " dBm  ",
+        " forward  ..",
+        "backward  ..",
+    ] {
+        assert!(text.contains(part), "no \"{part}\" in:\n{text}");
+    }
+    assert!(text.contains('>') && text.contains('<') && text.contains('*'));
+    assert!(scratch.read("table.svg").starts_with("<svg "));
+    let one = scratch.succeed("handover show table.geojson --operator B").stdout;
+    assert!(one.contains("\nB ") && !one.contains("\nA "), "{one}");
+    refused(&scratch, "handover show table.geojson --operator C", &["no operator \"C\"", "A, B"]);
+}
+
+#[test]
+fn tables_grow_by_merging_and_old_ranges_age_out() {
+    let scratch = Scratch::new("handover-merge");
+    let build = "handover build --profile ns3 --direction forward --set length=6km";
+    scratch.succeed(&format!("{build} --rides 4 -o old.geojson"));
+    scratch.succeed(&format!("{build} --rides 3 --seed 2 --set shift=300m -o new.geojson"));
+    scratch.succeed("handover merge old.geojson new.geojson -o both.geojson");
+    let count = |name: &str, operator: &str| {
+        ranges(&scratch, name).iter().filter(|range| range.0 == operator).count()
+    };
+    // The stations of B were moved: its old ranges stay beside the new ones.
+    assert_eq!(count("both.geojson", "A"), count("old.geojson", "A"));
+    assert_eq!(count("both.geojson", "B"), count("old.geojson", "B") + count("new.geojson", "B"));
+    let a = ranges(&scratch, "both.geojson").into_iter().filter(|range| range.0 == "A");
+    assert!(a.map(|range| range.4).all(|rides| rides == 7));
+    // Not seen for three rides: with an age of two at most they are forgotten. In place, too.
+    scratch.succeed("handover merge old.geojson new.geojson -o old.geojson --max-age 2");
+    assert_eq!(count("old.geojson", "B"), count("new.geojson", "B"));
+    let folder = fs::read_dir(&scratch.0).unwrap();
+    assert_eq!(folder.count(), 3, "nothing else is left behind");
+}
+
+#[test]
+fn logs_of_real_drives_become_a_table() {
+    let scratch = Scratch::new("handover-logs");
+    let mut csv = "latitude,longitude,cell:A,cell\n".to_owned();
+    let mut gpx = "<gpx version=\"1.1\"><trk><trkseg>\n".to_owned();
+    for step in 0..100 {
+        // A degree of the equator is 111,195 m; 44.5 m a step.
+        let longitude = 0.0004 * f64::from(step);
+        let cell = if step < 50 { 1 } else { 2 };
+        csv += &format!("0,{longitude},{cell},7\n");
+        gpx += &format!(
+            "<trkpt lat=\"0\" lon=\"{longitude}\"><extensions><cell operator=\"A\">{cell}</cell>\
+             </extensions></trkpt>\n"
+        );
+    }
+    scratch.write("drive.csv", &csv);
+    scratch.write("drive.gpx", &format!("{gpx}</trkseg></trk></gpx>\n"));
+    let words =
+        "handover build --log drive.csv --log drive.gpx --operator K --margin 0m -o t.geojson";
+    let ended = scratch.succeed(words);
+    assert!(ended.stderr.contains("drive.csv: 1 rides, 1 handovers\n"), "{}", ended.stderr);
+    let found = ranges(&scratch, "t.geojson");
+    let [(operator, direction, from, until, rides)] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((operator.as_str(), direction.as_str(), *rides), ("A", "forward", 2));
+    // From the last position with the old cell to the first with the new one: steps 49 and 50.
+    assert!((from - 49.0 * 44.478).abs() < 0.5 && (until - 50.0 * 44.478).abs() < 0.5, "{found:?}");
+    refused(&scratch, "handover build --log drive.csv", &["drive.csv", "line 2", "whose cell"]);
+    refused(&scratch, "handover build --log drive.kml", &["drive.kml", ".gpx"]);
+    refused(&scratch, "handover build --log none.csv", &["cannot read none.csv"]);
+    scratch.write("bad.gpx", &gpx);
+    refused(
+        &scratch,
+        "handover build --log bad.gpx",
+        &["bad.gpx", "line 102", "within an element"],
+    );
+}
+
+#[test]
+fn a_railway_may_come_from_files_and_timelines_go_to_some() {
+    let scratch = Scratch::new("handover-files");
+    scratch.write("line.csv", "latitude,longitude\n50,8\n50.02,8.01\n50.03,8.04\n");
+    scratch.write(
+        "stations.csv",
+        "operator,cell,chainage_m,offset_m\nK,west,300,200\nK,east,3700,-200\n",
+    );
+    let words = "handover build --track line.csv --stations stations.csv --rides 2 \
+                 --set shadowing=0dB --set variation=0dB --timelines rides -o t.geojson";
+    scratch.succeed(words);
+    let found = ranges(&scratch, "t.geojson");
+    assert_eq!(found.len(), 2);
+    // The line is about 4.3 km long; half-way between the stations are 2,000 m.
+    let sides: Vec<bool> = found.iter().map(|range| range.2 > 2_000.0).collect();
+    assert_eq!(sides, [true, false], "late in either direction: {found:?}");
+    let names: Vec<_> = fs::read_dir(scratch.path("rides")).unwrap().collect();
+    assert_eq!(names.len(), 8);
+    let timeline = scratch.read("rides/ride-1-backward.csv");
+    assert!(timeline.contains(",K,both,handover,x2 from=east; to=west;"), "{timeline}");
+    assert!(scratch.read("rides/ride-0-forward-signal.csv").lines().count() > 100);
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_remedy() {
+    let scratch = Scratch::new("handover-wrong");
+    for (words, parts) in [
+        ("build --profile 4gpp", ["4gpp", "hsr-measured"]),
+        ("build --speed fast", ["speed: ", "300 km/h"]),
+        ("build --set hysterese=2dB", ["\"hysterese\" cannot be set", "hysteresis"]),
+        ("build --set hysteresis", ["sets nothing", "hysteresis="]),
+        ("build --set hysteresis=2", ["hysteresis: ", "3 dB"]),
+        ("build --margin 3", ["has no unit", "1340 m"]),
+        ("build --rides 0", ["0", "1..=100000"]),
+        ("build --track none.gpx", ["cannot read none.gpx", "No such file"]),
+        ("build --profile ns3 --log a.csv", ["cannot be used with", "--log"]),
+        ("show none.geojson", ["none.geojson: ", "No such file"]),
+        ("merge a.geojson -o b.geojson", ["2 values required", "1 was provided"]),
+    ] {
+        refused(&scratch, &format!("handover {words}"), &parts);
+    }
+    scratch.succeed("handover build --rides 1 --set length=6km -o a.geojson");
+    scratch.succeed("handover build --rides 1 --set length=7km -o b.geojson");
+    let words = "handover merge a.geojson b.geojson -o c.geojson";
+    refused(&scratch, words, &["b.geojson", "different tracks, of 6000 m and 7000 m"]);
+    assert!(!scratch.path("c.geojson").exists());
+    let damaged =
+        scratch.read("a.geojson").replacen("\"direction\":\"forward\"", "\"direction\":\"up\"", 1);
+    scratch.write("d.geojson", &damaged);
+    let parts = ["d.geojson: features[1]", "\"up\" is no direction; write forward or backward"];
+    refused(&scratch, "handover show d.geojson", &parts);
+}
