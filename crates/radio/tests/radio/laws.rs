@@ -92,3 +92,26 @@ fn interference_takes_rate_at_the_edges_of_cells() {
     // In the handover region the other cell is up to 3 dB and some stronger: below 0.6 log2(1 + 1).
     assert!(*least < 5_400_000 && *most > 10_000_000, "{least} {most}");
 }
+
+/// A profile or a path loss that is added to its list can be chosen.
+#[test]
+fn every_entry_can_be_chosen() {
+    let choices = |name: &str| {
+        let parameter = trackbed_radio::PARAMETERS.iter().find(|parameter| parameter.name == name);
+        match parameter.unwrap().kind {
+            trackbed_core::parameter::Kind::Choice(words) => words.to_vec(),
+            other => panic!("{other}"),
+        }
+    };
+    let profiles = trackbed_radio::PROFILES.iter();
+    assert!(profiles.clone().map(|profile| profile.name).eq(choices("profile")));
+    let losses = trackbed_radio::PATH_LOSSES.iter();
+    assert!(losses.clone().map(|loss| loss.name).eq(choices("path-loss")));
+    assert!(profiles.clone().all(|profile| choices("path-loss").contains(&profile.path_loss)));
+    assert!(
+        profiles
+            .map(|profile| profile.summary)
+            .chain(losses.map(|l| l.summary))
+            .all(|s| !s.is_empty())
+    );
+}
