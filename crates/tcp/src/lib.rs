@@ -81,6 +81,7 @@ mod error;
 mod receive;
 mod recovery;
 mod rtt;
+pub mod schedulers;
 pub mod segment;
 mod sequence;
 mod stats;

@@ -1,0 +1,134 @@
+//! Schedulers: which path of a multipath connection carries the next data. One file for each, and
+//! one line in [`algorithms`].
+//!
+//! # The contract
+//! The engine asks [`Scheduler::next`] whenever something may have changed (an acknowledgment, new
+//! data, a timer), carries out the answer and asks again, until the answer is [`Action::Wait`].
+//! Then the paths send what was queued on them.
+//!
+//! Data is counted in bytes from the start of the connection's stream (*offsets*), apart from the
+//! sequence numbers of any path. What was given to a path once, that path delivers by itself; a
+//! scheduler may have it carried by another path as well ([`Action::Repeat`]).
+//!
+//! A scheduler reads no clock. What it draws at random comes from the seed that it was built with.
+
+pub mod minrtt;
+mod view;
+
+use std::fmt::Debug;
+use std::time::Duration;
+
+use trackbed_core::parameter::{Arguments, Parameter};
+use trackbed_core::{Seed, Time};
+
+pub use view::{Backlog, Outstanding, PathView, Recovery, View};
+
+/// A path of a connection: a subflow, in the order in which they were opened. The number of one
+/// that is gone is not used again in the same connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PathId(pub u32);
+
+/// What is to happen next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Queue new data on a path, in order.
+    Send {
+        /// The path; one of the view, with [`PathView::room_bytes`] left.
+        path: PathId,
+        /// At most so many bytes; more than zero. What exceeds the unsent data, the windows or the
+        /// path's room is cut off.
+        bytes: u32,
+    },
+    /// Queue data on a path that was sent already and is not yet acknowledged.
+    Repeat {
+        /// The path; one of the view.
+        path: PathId,
+        /// The first byte, as an offset.
+        from: u64,
+        /// The end, as an offset: the byte after the last one. What is acknowledged or was never
+        /// sent is cut off.
+        until: u64,
+    },
+    /// Reduce the congestion window of a path (penalisation), and ask again.
+    Penalise {
+        /// The path; one of the view.
+        path: PathId,
+        /// Its new congestion window in segments.
+        cwnd_segments: u32,
+        /// Its new slow-start threshold in segments.
+        ssthresh_segments: u32,
+    },
+    /// Nothing now. Ask again when something has changed, and at `until` at the latest.
+    Wait {
+        /// When the answer may differ although nothing happened; `None` for never.
+        until: Option<Time>,
+    },
+}
+
+impl Action {
+    /// Wait until something happens.
+    pub const WAIT: Action = Action::Wait { until: None };
+}
+
+/// An acknowledgment that arrived on a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathAcked {
+    /// When.
+    pub now: Time,
+    /// Where.
+    pub path: PathId,
+    /// Bytes that the peer newly has of what this path carried, by ACK or SACK.
+    pub bytes: u64,
+    /// The round-trip time that it measured, if it measured one.
+    pub rtt: Option<Duration>,
+}
+
+/// Decides which path carries what. See the [contract](self#the-contract).
+pub trait Scheduler: Debug + Send {
+    /// What is to happen next.
+    fn next(&mut self, view: &View<'_>) -> Action;
+
+    /// The path for data that the engine wants carried again, because its path is dead, stale or
+    /// timed out; `None` for none now.
+    ///
+    /// The default is that of minRTT: of the paths that can send and did not carry it yet the one
+    /// with the lowest round-trip time, then of those that did; backups last.
+    fn reinject(&mut self, view: &View<'_>, data: &Outstanding) -> Option<PathId> {
+        view.path_for(Some(data))
+    }
+
+    /// An acknowledgment arrived. Called for every one, before the paths are asked again.
+    fn on_acked(&mut self, _acked: &PathAcked) {}
+
+    /// Data was retransmitted opportunistically: the connection's window, or its send buffer, was
+    /// blocked by a slow path.
+    fn on_opportunistic_retransmission(&mut self) {}
+
+    /// The path is gone for good.
+    fn on_path_removed(&mut self, _path: PathId) {}
+}
+
+/// An entry of the registry: makes a [`Scheduler`] for a connection.
+pub trait SchedulingAlgorithm: Debug + Sync {
+    /// The name in scenarios, lower case.
+    fn name(&self) -> &'static str;
+
+    /// One line for lists.
+    fn summary(&self) -> &'static str;
+
+    /// Where it comes from: a paper, or a program.
+    fn source(&self) -> &'static str;
+
+    /// What a scenario may set.
+    fn parameters(&self) -> &'static [Parameter] {
+        &[]
+    }
+
+    /// A scheduler for a new connection, which takes its randomness from `seed` alone.
+    fn build(&self, arguments: &Arguments, seed: &Seed) -> Box<dyn Scheduler>;
+}
+
+/// Every scheduler.
+pub fn algorithms() -> &'static [&'static dyn SchedulingAlgorithm] {
+    &[&minrtt::MinRtt]
+}

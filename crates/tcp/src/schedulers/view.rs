@@ -1,0 +1,182 @@
+//! What a scheduler sees: the connection, its paths and the data that is out.
+
+use std::fmt::Debug;
+use std::time::Duration;
+
+use trackbed_core::Time;
+
+use super::{Action, PathId};
+
+/// The state of a connection at one instant.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The time.
+    pub now: Time,
+    /// The paths, in the order of their numbers.
+    pub paths: &'a [PathView],
+    /// Bytes that the application wrote and no path was given yet.
+    pub unsent_bytes: u64,
+    /// The offset after the last byte that a path was given (SND.NXT of the data level).
+    pub next_offset: u64,
+    /// The offset of the oldest byte that is not acknowledged at the data level (SND.UNA).
+    pub una_offset: u64,
+    /// Bytes after `next_offset` that the peer's data-level window still lets go.
+    pub window_room_bytes: u64,
+    /// The application wanted to write more than the send buffer holds.
+    pub send_buffer_full: bool,
+    /// The data between `una_offset` and `next_offset`.
+    pub backlog: &'a dyn Backlog,
+}
+
+/// The state of one path at one instant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathView {
+    /// Which path it is.
+    pub id: PathId,
+    /// It may carry data: the handshake is done, at the data level too, and it is not closing.
+    pub established: bool,
+    /// One of the two sides asked to use it only if there is no other (RFC 8684 section 3.3.8).
+    pub backup: bool,
+    /// Potentially failed: its retransmission timeout fired without progress since.
+    pub stale: bool,
+    /// Whoever foresees the paths asks not to use it now. It is
+    /// heeded by a wrapper, not by the schedulers themselves.
+    pub blocked: bool,
+    /// Where its recovery of losses stands.
+    pub recovery: Recovery,
+    /// Smoothed round-trip time; zero before the first sample.
+    pub srtt: Duration,
+    /// Mean deviation of the round-trip time (RTTVAR of RFC 6298).
+    pub rttvar: Duration,
+    /// The latest sample; zero before the first one.
+    pub latest_rtt: Duration,
+    /// Congestion window.
+    pub cwnd_segments: u32,
+    /// Slow-start threshold; `u32::MAX` before the first loss.
+    pub ssthresh_segments: u32,
+    /// Segments in flight.
+    pub in_flight_segments: u32,
+    /// Bytes that it was given and did not send yet.
+    pub queued_bytes: u32,
+    /// Bytes that it may still be given: what is left of its send buffer.
+    pub room_bytes: u32,
+    /// Payload of a full segment.
+    pub mss_bytes: u32,
+    /// Retransmission timeouts since the last progress.
+    pub timeouts: u32,
+    /// Segments with data that were ever sent, retransmissions included.
+    pub segments_sent: u64,
+    /// Segments that were ever sent again.
+    pub retransmissions: u64,
+}
+
+/// Where a path's recovery of losses stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// Nothing is wrong (TCP_CA_Open of Linux).
+    Open,
+    /// Order is disturbed, the window is being reduced, or fast recovery is under way.
+    Recovering,
+    /// After a retransmission timeout, until what was out then is acknowledged (TCP_CA_Loss).
+    TimedOut,
+}
+
+/// Data that is out: sent on a path at least once, and not acknowledged at the data level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outstanding {
+    /// The first byte, as an offset.
+    pub start: u64,
+    /// The offset after the last byte.
+    pub end: u64,
+    /// When a path was given it last.
+    pub sent_at: Time,
+    /// The path that was given it last.
+    pub path: PathId,
+    /// How often it was repeated; zero if one path alone was given it, once.
+    pub repeats: u32,
+}
+
+/// The data of a connection that is out.
+pub trait Backlog: Debug {
+    /// The data that begins at or contains the byte at `offset`; `None` if there is none from there
+    /// on. What is returned is at most a segment, or was given to a path at once.
+    fn at(&self, offset: u64) -> Option<Outstanding>;
+
+    /// True if the data at `offset` was given to `path` at any time.
+    fn was_sent_on(&self, offset: u64, path: PathId) -> bool;
+}
+
+impl<'a> View<'a> {
+    /// Bytes of new data that may be given to paths now.
+    pub fn sendable_bytes(&self) -> u64 {
+        self.unsent_bytes.min(self.window_room_bytes)
+    }
+
+    /// The path with this number.
+    pub fn path(&self, id: PathId) -> Option<&'a PathView> {
+        self.paths.iter().find(|path| path.id == id)
+    }
+
+    /// Sends one segment of new data on `path`.
+    pub fn send_segment(&self, path: PathId) -> Action {
+        let bytes = self.path(path).map_or(1, |path| path.mss_bytes.max(1));
+        Action::Send { path, bytes }
+    }
+
+    /// The choice of minRTT for new data, or for `data` that is to be carried again.
+    ///
+    /// Paths that are no backups and did not carry the data come first; if such a path has only no
+    /// room now, then no other is chosen. Those that carried it come next, and backups last
+    /// (`get_available_subflow` of `mptcp_sched.c`).
+    pub fn path_for(&self, data: Option<&Outstanding>) -> Option<PathId> {
+        let carried = |path: &PathView| {
+            data.is_some_and(|data| self.backlog.was_sent_on(data.start, path.id))
+        };
+        for backup in [false, true] {
+            let class = || self.paths.iter().filter(move |path| path.backup == backup);
+            let fresh = class().filter(|path| !carried(path));
+            if let Some(path) = fastest(fresh.clone().filter(|path| path.can_send())) {
+                return Some(path.id);
+            }
+            if fresh.clone().any(PathView::is_usable) {
+                return None;
+            }
+            if let Some(path) = fastest(class().filter(|path| carried(path) && path.can_send())) {
+                return Some(path.id);
+            }
+        }
+        None
+    }
+}
+
+impl PathView {
+    /// True if it may carry data, now or soon.
+    pub fn is_usable(&self) -> bool {
+        self.established && !self.stale
+    }
+
+    /// True if it can send another segment now (`mptcp_is_available` of `mptcp_sched.c`).
+    pub fn can_send(&self) -> bool {
+        self.is_usable()
+            && self.recovery != Recovery::TimedOut
+            && self.in_flight_segments < self.cwnd_segments
+            && u64::from(self.queued_bytes) <= self.free_window_bytes()
+            && self.room_bytes > 0
+    }
+
+    /// What the congestion window still lets go, whatever is queued.
+    pub fn free_window_bytes(&self) -> u64 {
+        let free = self.cwnd_segments.saturating_sub(self.in_flight_segments);
+        u64::from(free) * u64::from(self.mss_bytes)
+    }
+
+    /// True below the slow-start threshold.
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd_segments < self.ssthresh_segments
+    }
+}
+
+/// The path with the lowest round-trip time, the earliest of equals.
+pub(super) fn fastest<'p>(paths: impl Iterator<Item = &'p PathView>) -> Option<&'p PathView> {
+    paths.min_by_key(|path| path.srtt)
+}
