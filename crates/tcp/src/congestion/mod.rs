@@ -1,7 +1,11 @@
 //! Congestion control: one file for each algorithm, and one line in [`algorithms`].
 
+pub mod balia;
+mod coupling;
 pub mod cubic;
 mod hystart;
+pub mod lia;
+pub mod olia;
 pub mod reno;
 
 use std::fmt::Debug;
@@ -9,6 +13,7 @@ use std::time::Duration;
 
 use trackbed_core::Time;
 
+pub use self::coupling::Coupling;
 use crate::config::Config;
 use crate::sequence::Seq;
 
@@ -84,7 +89,7 @@ pub struct Acked {
     pub srtt: Duration,
 }
 
-/// A congestion controller, one for each connection. All windows are counted in segments.
+/// A congestion controller, one for each subflow. All windows are counted in segments.
 pub trait CongestionControl: Debug + Send {
     /// A round-trip time was measured on data that was not sent twice.
     fn on_rtt(&mut self, window: &mut Window, rtt: Duration, acked: &Acked);
@@ -112,9 +117,15 @@ pub trait CongestionAlgorithm: Debug + Sync {
 
     /// A controller for a new connection.
     fn build(&self, config: &Config) -> Box<dyn CongestionControl>;
+
+    /// A controller for a new subflow of a multipath connection, whose subflows share `coupling`.
+    /// The default knows nothing of the others: uncoupled.
+    fn join(&self, config: &Config, _coupling: &Coupling) -> Box<dyn CongestionControl> {
+        self.build(config)
+    }
 }
 
 /// Every congestion controller.
 pub fn algorithms() -> &'static [&'static dyn CongestionAlgorithm] {
-    &[&cubic::Cubic, &reno::Reno]
+    &[&cubic::Cubic, &reno::Reno, &lia::Lia, &olia::Olia, &balia::Balia]
 }

@@ -1,0 +1,148 @@
+//! BALIA, the Balanced Linked Adaptation (Peng, Walid, Hwang and Low, "Multipath TCP: Analysis,
+//! Design, and Implementation", IEEE/ACM ToN 2016; draft-walid-mptcp-congestion-control-04).
+
+use std::time::Duration;
+
+use trackbed_core::Time;
+
+use super::coupling::{Company, Coupling, Credit, GRAIN, Seat};
+use super::{Acked, CongestionAlgorithm, CongestionControl, Window};
+use crate::config::Config;
+
+/// The registry entry.
+#[derive(Debug)]
+pub struct Balia;
+
+impl CongestionAlgorithm for Balia {
+    fn name(&self) -> &'static str {
+        "balia"
+    }
+
+    fn summary(&self) -> &'static str {
+        "linked growth balanced between fairness and responsiveness (Peng et al. 2016)"
+    }
+
+    fn build(&self, config: &Config) -> Box<dyn CongestionControl> {
+        self.join(config, &Coupling::default())
+    }
+
+    fn join(&self, _config: &Config, coupling: &Coupling) -> Box<dyn CongestionControl> {
+        Box::new(Controller { seat: coupling.sit(), credit: Credit::default() })
+    }
+}
+
+#[derive(Debug)]
+struct Controller {
+    seat: Seat,
+    credit: Credit,
+}
+
+impl CongestionControl for Controller {
+    fn on_rtt(&mut self, window: &mut Window, _rtt: Duration, acked: &Acked) {
+        self.seat.tell(window.cwnd, acked.srtt);
+    }
+
+    fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
+        let mut segments = acked.segments;
+        if window.in_slow_start() {
+            segments = window.slow_start(segments);
+        }
+        self.seat.tell(window.cwnd, acked.srtt);
+        if segments == 0 {
+            return;
+        }
+        let alone = || (1i128 << GRAIN) / i128::from(window.cwnd.max(1));
+        let growth = self.seat.company().map_or_else(alone, |company| growth(&company));
+        self.credit.add(window, growth * i128::from(segments));
+    }
+
+    fn on_congestion(&mut self, window: &Window, _now: Time) -> u32 {
+        self.credit.clear();
+        self.seat.tell_window(window.cwnd);
+        let ssthresh = self.seat.company().map_or(window.cwnd / 2, |company| reduced(&company));
+        let ssthresh = ssthresh.max(1);
+        self.seat.tell_window(ssthresh);
+        ssthresh
+    }
+
+    fn on_timeout(&mut self) {
+        self.seat.tell_window(1);
+    }
+}
+
+/// The growth of the window for one acknowledged segment, in units of [`Credit`]:
+/// (x/rtt) / (sum x)^2 (1 + a)/2 (4 + a)/5 with x = w/rtt and a = max x / x.
+fn growth(company: &Company) -> i128 {
+    let a = disparity(company);
+    let linked = (company.own().curve() << GRAIN) / company.rate_squared();
+    let bent = (ONE + a) * (4 * ONE + a) / (10 * ONE);
+    i128::try_from(linked.saturating_mul(bent) / ONE).unwrap_or(i128::MAX >> GRAIN)
+}
+
+/// The window after a loss: w - (w/2) min(a, 1.5).
+fn reduced(company: &Company) -> u32 {
+    let cwnd = company.own().cwnd;
+    let reduction = cwnd * disparity(company).min(ONE + ONE / 2) / (2 * ONE);
+    u32::try_from(cwnd - reduction).unwrap_or(u32::MAX)
+}
+
+/// a = max x / x, in units of 1/[`ONE`].
+fn disparity(company: &Company) -> u128 {
+    let fastest = company.members.iter().map(|member| member.rate()).max().unwrap_or(0);
+    (fastest * ONE / company.own().rate().max(1)).min(MOST)
+}
+
+const ONE: u128 = 1 << 16;
+/// So that the square of a with growth fits in 128 bits; a subflow a million times slower than
+/// another does not matter to anybody.
+const MOST: u128 = ONE << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::coupling::{Relative, SCALE};
+
+    fn company(subflows: &[(u128, u128)]) -> Company {
+        let relate =
+            |&(cwnd, rtt): &(u128, u128)| Relative { cwnd, speed: (1 << SCALE) / rtt, distance: 0 };
+        Company { members: subflows.iter().map(relate).collect() }
+    }
+
+    #[track_caller]
+    fn assert_growth(subflows: &[(u128, u128)], expected: f64) {
+        let got = growth(&company(subflows)) as f64 / (1u64 << GRAIN) as f64;
+        assert!((got / expected - 1.0).abs() < 1e-4, "{got} for {expected}");
+    }
+
+    #[test]
+    fn alone_it_is_reno() {
+        assert_growth(&[(16, 1)], 1.0 / 16.0);
+        assert_eq!(reduced(&company(&[(16, 1)])), 8);
+    }
+
+    #[test]
+    fn equal_paths_share_the_growth() {
+        // x = 10 each, a = 1: 10 / 20^2.
+        assert_growth(&[(10, 1), (10, 1)], 0.025);
+    }
+
+    #[test]
+    fn the_slower_path_grows_and_shrinks_more() {
+        // x = 20 and 10; of the second a = 2: (10/30^2) (3/2) (6/5) = 0.02.
+        assert_growth(&[(10, 1), (20, 1)], 0.02);
+        assert_growth(&[(20, 1), (10, 1)], 20.0 / 900.0);
+        // Its loss: 10 - 5 min(2, 1.5) = 2.5, of which the whole is what stays: 10 - 7.
+        assert_eq!(reduced(&company(&[(10, 1), (20, 1)])), 3);
+        assert_eq!(reduced(&company(&[(20, 1), (10, 1)])), 10);
+        // Twice the round-trip time: x = 20 and 5, a = 4: (10/4) / 25^2 (5/2) (8/5) = 0.016.
+        assert_growth(&[(10, 2), (20, 1)], 0.016);
+    }
+
+    #[test]
+    fn absurd_windows_do_not_overflow() {
+        let most = u128::from(u32::MAX);
+        growth(&company(&[(most, 1), (most, 1 << 20)]));
+        growth(&company(&[(1, 1 << 20), (most, 1)]));
+        assert!(reduced(&company(&[(1, 1 << 20), (most, 1)])) >= 1);
+    }
+}
