@@ -10,9 +10,26 @@
 //! sequence numbers of any path. What was given to a path once, that path delivers by itself; a
 //! scheduler may have it carried by another path as well ([`Action::Repeat`]).
 //!
+//! Schedulers wrap one another: [`opportunistic`] adds opportunistic retransmission to any,
+//! [`proactive`] hides the paths that are [`PathView::blocked`], [`reactive`] blocks those that fell
+//! silent. The outermost is `reactive`, the innermost `opportunistic`.
+//!
 //! A scheduler reads no clock. What it draws at random comes from the seed that it was built with.
 
+pub mod blest;
+pub mod ecf;
+#[cfg(test)]
+mod fixture;
+pub mod linux;
 pub mod minrtt;
+pub mod opportunistic;
+pub mod peekaboo;
+pub mod proactive;
+pub mod reactive;
+pub mod redundant;
+pub mod reinject;
+pub mod roundrobin;
+pub mod sttf;
 mod view;
 
 use std::fmt::Debug;
@@ -130,5 +147,15 @@ pub trait SchedulingAlgorithm: Debug + Sync {
 
 /// Every scheduler.
 pub fn algorithms() -> &'static [&'static dyn SchedulingAlgorithm] {
-    &[&minrtt::MinRtt]
+    &[
+        &minrtt::MinRtt,
+        &roundrobin::RoundRobin,
+        &redundant::Redundant,
+        &linux::Linux,
+        &ecf::Ecf,
+        &blest::Blest,
+        &peekaboo::Peekaboo,
+        &sttf::Sttf,
+        &reinject::Reinject,
+    ]
 }

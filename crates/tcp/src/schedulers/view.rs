@@ -117,6 +117,29 @@ impl<'a> View<'a> {
         self.paths.iter().find(|path| path.id == id)
     }
 
+    /// The data-level window of the peer (SND.WND), what is out included.
+    pub fn window_bytes(&self) -> u64 {
+        self.window_room_bytes + self.out_bytes()
+    }
+
+    /// Bytes that paths were given and that are not acknowledged at the data level.
+    pub fn out_bytes(&self) -> u64 {
+        self.next_offset.saturating_sub(self.una_offset)
+    }
+
+    /// The paths that may carry new data, whether they have room now or not: those that are no
+    /// backups, or the backups if there are no others.
+    pub fn candidates(&self) -> impl Iterator<Item = &'a PathView> + Clone + use<'a> {
+        let usable = self.paths.iter().filter(|path| path.is_usable());
+        let backup = !usable.clone().any(|path| !path.backup);
+        usable.filter(move |path| path.backup == backup)
+    }
+
+    /// The candidate with the lowest round-trip time, even if it has no room now.
+    pub fn fastest(&self) -> Option<&'a PathView> {
+        fastest(self.candidates())
+    }
+
     /// Sends one segment of new data on `path`.
     pub fn send_segment(&self, path: PathId) -> Action {
         let bytes = self.path(path).map_or(1, |path| path.mss_bytes.max(1));
@@ -170,6 +193,16 @@ impl PathView {
         u64::from(free) * u64::from(self.mss_bytes)
     }
 
+    /// The congestion window in bytes.
+    pub fn cwnd_bytes(&self) -> u64 {
+        u64::from(self.cwnd_segments) * u64::from(self.mss_bytes)
+    }
+
+    /// What is in flight, in bytes of full segments.
+    pub fn in_flight_bytes(&self) -> u64 {
+        u64::from(self.in_flight_segments) * u64::from(self.mss_bytes)
+    }
+
     /// True below the slow-start threshold.
     pub fn in_slow_start(&self) -> bool {
         self.cwnd_segments < self.ssthresh_segments
@@ -177,6 +210,6 @@ impl PathView {
 }
 
 /// The path with the lowest round-trip time, the earliest of equals.
-pub(super) fn fastest<'p>(paths: impl Iterator<Item = &'p PathView>) -> Option<&'p PathView> {
+fn fastest<'p>(paths: impl Iterator<Item = &'p PathView>) -> Option<&'p PathView> {
     paths.min_by_key(|path| path.srtt)
 }

@@ -1,0 +1,240 @@
+//! The scheduler of mainline Linux: the path that will have flushed its queue first
+//! (`mptcp_subflow_get_send` of `net/mptcp/protocol.c`, 6.18).
+//!
+//! A path is judged by how long its queue, sent and unsent, lingers at its average pacing rate. A
+//! full congestion window does not count against it. It then gets a burst of up to 64 KiB.
+//!
+//! Deviation: the kernel charges a segment with its bookkeeping, here payload alone counts.
+
+use std::time::Duration;
+
+use trackbed_core::Seed;
+use trackbed_core::parameter::Arguments;
+
+use super::{Action, Outstanding, PathId, PathView, Scheduler, SchedulingAlgorithm, View};
+
+/// The registry entry.
+#[derive(Debug)]
+pub struct Linux;
+
+impl SchedulingAlgorithm for Linux {
+    fn name(&self) -> &'static str {
+        "linux"
+    }
+
+    fn summary(&self) -> &'static str {
+        "the path that flushes its queue first, in bursts: the default of mainline Linux"
+    }
+
+    fn source(&self) -> &'static str {
+        "Linux 6.18, net/mptcp/protocol.c, mptcp_subflow_get_send"
+    }
+
+    fn build(&self, _arguments: &Arguments, _seed: &Seed) -> Box<dyn Scheduler> {
+        Box::new(Linger { rates: Vec::new(), burst: None })
+    }
+}
+
+#[derive(Debug)]
+struct Linger {
+    /// Average pacing rates in bytes per second.
+    rates: Vec<(PathId, u64)>,
+    burst: Option<Burst>,
+}
+
+/// What a path may have before the choice is made again.
+#[derive(Debug)]
+struct Burst {
+    path: PathId,
+    rest: u64,
+    /// Where the data was when `rest` was computed.
+    offset: u64,
+}
+
+impl Scheduler for Linger {
+    fn next(&mut self, view: &View<'_>) -> Action {
+        let sendable = view.sendable_bytes();
+        if sendable == 0 {
+            return Action::WAIT;
+        }
+        if self.burst_is_spent(view) {
+            self.burst = None;
+            let Some(path) = self.choose(view).filter(|path| path.room_bytes > 0) else {
+                return Action::WAIT;
+            };
+            let rest = view.window_room_bytes.min(BURST_BYTES);
+            self.average(path, rest);
+            self.burst = Some(Burst { path: path.id, rest, offset: view.next_offset });
+        }
+        let Some(burst) = &self.burst else { return Action::WAIT };
+        let bytes = u32::try_from(burst.rest.min(sendable)).unwrap_or(u32::MAX);
+        Action::Send { path: burst.path, bytes }
+    }
+
+    /// A path whose queue is empty, and a backup only if no other path makes progress
+    /// (`mptcp_subflow_get_retrans`).
+    fn reinject(&mut self, view: &View<'_>, _data: &Outstanding) -> Option<PathId> {
+        let active = view.paths.iter().filter(|path| path.is_usable());
+        let idle = |path: &&PathView| path.queued_bytes == 0 && path.in_flight_segments == 0;
+        if let Some(path) = active.clone().filter(idle).find(|path| !path.backup) {
+            return Some(path.id);
+        }
+        let stuck = active.clone().filter(|path| !idle(path)).all(|path| path.timeouts > 1);
+        active.filter(idle).find(|_| stuck).map(|path| path.id)
+    }
+
+    fn on_path_removed(&mut self, path: PathId) {
+        self.rates.retain(|(id, _)| *id != path);
+    }
+}
+
+impl Linger {
+    /// Accounts for what was sent of the burst; true if a path is to be chosen anew.
+    fn burst_is_spent(&mut self, view: &View<'_>) -> bool {
+        let Some(burst) = &mut self.burst else { return true };
+        burst.rest = burst.rest.saturating_sub(view.next_offset - burst.offset);
+        burst.offset = view.next_offset;
+        let able = |path: &PathView| path.is_usable() && path.room_bytes > 0;
+        burst.rest == 0 || !view.path(burst.path).is_some_and(able)
+    }
+
+    /// The path with the least linger time; a backup only if there is no other path, however full.
+    fn choose<'a>(&mut self, view: &View<'a>) -> Option<&'a PathView> {
+        view.candidates().min_by_key(|path| {
+            let rate = self.rate(path);
+            if rate == 0 {
+                u128::MAX
+            } else {
+                (u128::from(occupied(path)) << 32) / u128::from(rate)
+            }
+        })
+    }
+
+    fn rate(&mut self, path: &PathView) -> u64 {
+        if let Some((_, rate)) = self.rates.iter().find(|(id, _)| *id == path.id) {
+            return *rate;
+        }
+        let rate = pacing_rate(path);
+        self.rates.push((path.id, rate));
+        rate
+    }
+
+    /// The average moves towards the current rate by the share of the burst in the queue.
+    fn average(&mut self, path: &PathView, burst: u64) {
+        let (queued, burst) = (u128::from(occupied(path)), u128::from(burst.max(1)));
+        let now = u128::from(pacing_rate(path));
+        if let Some((_, rate)) = self.rates.iter_mut().find(|(id, _)| *id == path.id) {
+            *rate = ((u128::from(*rate) * queued + now * burst) / (queued + burst)) as u64;
+        }
+    }
+}
+
+/// What is in the send queue of a path, in flight or not.
+fn occupied(path: &PathView) -> u64 {
+    u64::from(path.queued_bytes) + path.in_flight_bytes()
+}
+
+/// `sk_pacing_rate` in bytes per second: twice the window a round trip in the first half of slow
+/// start, 1.2 times afterwards (`tcp_update_pacing_rate`).
+fn pacing_rate(path: &PathView) -> u64 {
+    if path.srtt == Duration::ZERO {
+        return MAX_RATE;
+    }
+    let percent = if path.cwnd_segments < path.ssthresh_segments / 2 { 200 } else { 120 };
+    let segments = path.cwnd_segments.max(path.in_flight_segments);
+    let window = u128::from(segments) * u128::from(path.mss_bytes);
+    let rate = window * percent * 10_000_000 / path.srtt.as_nanos();
+    u64::try_from(rate).unwrap_or(MAX_RATE).min(MAX_RATE)
+}
+
+/// MPTCP_SEND_BURST_SIZE: 2^16 less the headers of TCP (20 and 40 of options), IPv6 (40) and a
+/// fragment (8).
+const BURST_BYTES: u64 = 65_536 - 108;
+/// A rate before there is a round-trip time.
+const MAX_RATE: u64 = u64::MAX >> 1;
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{Scene, build, full, path};
+    use super::*;
+
+    fn burst(path: u32) -> Action {
+        Action::Send { path: PathId(path), bytes: BURST_BYTES as u32 }
+    }
+
+    #[test]
+    fn the_queue_that_is_flushed_first_wins() {
+        // 10 kB a round trip, twice: 500 kB/s at 40 ms, 250 kB/s at 80 ms.
+        assert_eq!([40, 80].map(|ms| pacing_rate(&path(0, ms))), [500_000, 250_000]);
+        let avoiding = PathView { ssthresh_segments: 5, ..path(0, 40) };
+        assert_eq!(pacing_rate(&avoiding), 300_000);
+        let queued = |path, queued_bytes| PathView { queued_bytes, ..path };
+        for (queues, chosen) in [
+            // 40 ms against 44 ms; 40 ms against 36 ms; the first of equals.
+            ([20_000, 11_000], 0),
+            ([20_000, 9_000], 1),
+            ([20_000, 10_000], 0),
+        ] {
+            let paths = vec![queued(path(0, 40), queues[0]), queued(path(1, 80), queues[1])];
+            assert_eq!(build(&Linux, &[]).next(&Scene::new(paths).view()), burst(chosen));
+        }
+    }
+
+    #[test]
+    fn a_full_window_does_not_matter_and_a_full_buffer_does() {
+        // In flight counts as queued: 10 kB at 500 kB/s against nothing, then against 30 kB.
+        let mut scene = Scene::new(vec![full(0, 40), path(1, 80)]);
+        assert_eq!(build(&Linux, &[]).next(&scene.view()), burst(1));
+        scene.paths[1].queued_bytes = 30_000;
+        assert_eq!(build(&Linux, &[]).next(&scene.view()), burst(0));
+        scene.paths[0].room_bytes = 0;
+        assert_eq!(build(&Linux, &[]).next(&scene.view()), Action::WAIT);
+    }
+
+    #[test]
+    fn a_backup_is_used_only_without_any_other() {
+        let backup = PathView { backup: true, ..path(1, 10) };
+        let mut scene = Scene::new(vec![full(0, 40), backup]);
+        scene.paths[0].queued_bytes = 500_000;
+        assert_eq!(build(&Linux, &[]).next(&scene.view()), burst(0));
+        scene.paths[0].stale = true;
+        assert_eq!(build(&Linux, &[]).next(&scene.view()), burst(1));
+    }
+
+    #[test]
+    fn a_burst_stays_on_its_path() {
+        let mut scene = Scene::new(vec![path(0, 40), path(1, 80)]);
+        let mut scheduler = build(&Linux, &[]);
+        assert_eq!(scheduler.next(&scene.view()), burst(0));
+        scene.apply(Action::Send { path: PathId(0), bytes: 60_000 });
+        // 120 ms of queue here, none there; but 5,428 bytes of the burst are left.
+        let rest = Action::Send { path: PathId(0), bytes: 5_428 };
+        assert_eq!(scheduler.next(&scene.view()), rest);
+        scene.apply(rest);
+        assert_eq!(scheduler.next(&scene.view()), burst(1));
+    }
+
+    #[test]
+    fn the_average_rate_follows_the_burst() {
+        let mut scheduler = Linger { rates: vec![(PathId(0), 100_000)], burst: None };
+        // (100,000 * 10,000 + 500,000 * 30,000) / 40,000.
+        scheduler.average(&full(0, 40), 30_000);
+        assert_eq!(scheduler.rates[0].1, 400_000);
+    }
+
+    #[test]
+    fn data_is_carried_again_on_an_idle_path_only() {
+        let mut scene = Scene::new(vec![full(0, 40), full(1, 80)]);
+        scene.sent(0);
+        let data = scene.out.0[0].0;
+        let mut scheduler = build(&Linux, &[]);
+        let mut to = |scene: &Scene| scheduler.reinject(&scene.view(), &data);
+        assert_eq!(to(&scene), None);
+        scene.paths[1].in_flight_segments = 0;
+        assert_eq!(to(&scene), Some(PathId(1)));
+        scene.paths[1].backup = true;
+        assert_eq!(to(&scene), None);
+        scene.paths[0].timeouts = 2;
+        assert_eq!(to(&scene), Some(PathId(1)));
+    }
+}

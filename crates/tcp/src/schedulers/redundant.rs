@@ -1,0 +1,133 @@
+//! Everything on every path (`mptcp_redundant.c` of the MPTCP kernel outside of mainline Linux).
+//!
+//! Each path has a cursor of its own in the data. One that is slower than the others jumps ahead
+//! to the oldest byte that is not acknowledged, so that it carries copies only of what is still
+//! out. Backups carry nothing as long as there are other paths.
+
+use trackbed_core::Seed;
+use trackbed_core::parameter::Arguments;
+
+use super::{Action, PathId, PathView, Scheduler, SchedulingAlgorithm, View};
+
+/// The registry entry.
+#[derive(Debug)]
+pub struct Redundant;
+
+impl SchedulingAlgorithm for Redundant {
+    fn name(&self) -> &'static str {
+        "redundant"
+    }
+
+    fn summary(&self) -> &'static str {
+        "every segment on every path: the lowest delay, at the rate of one path"
+    }
+
+    fn source(&self) -> &'static str {
+        "multipath-tcp.org kernel, mptcp_redundant.c"
+    }
+
+    fn build(&self, _arguments: &Arguments, _seed: &Seed) -> Box<dyn Scheduler> {
+        Box::new(Copies { cursors: Vec::new(), last: None })
+    }
+}
+
+#[derive(Debug)]
+struct Copies {
+    /// Up to where every path carried the data.
+    cursors: Vec<(PathId, u64)>,
+    /// The path that was served last: the next one comes first.
+    last: Option<PathId>,
+}
+
+impl Scheduler for Copies {
+    fn next(&mut self, view: &View<'_>) -> Action {
+        let able = || view.candidates().filter(|path| path.can_send());
+        let behind = |path: &&PathView| self.last.is_none_or(|last| path.id > last);
+        let wrapped = |path: &&PathView| self.last.is_some_and(|last| path.id <= last);
+        let order: Vec<&PathView> = able().filter(behind).chain(able().filter(wrapped)).collect();
+        for path in order {
+            if let Some(action) = self.serve(view, path) {
+                self.last = Some(path.id);
+                return action;
+            }
+        }
+        Action::WAIT
+    }
+
+    fn on_path_removed(&mut self, path: PathId) {
+        self.cursors.retain(|(id, _)| *id != path);
+    }
+}
+
+impl Copies {
+    /// The next data for a path: a copy of what others carried, or new data.
+    fn serve(&mut self, view: &View<'_>, path: &PathView) -> Option<Action> {
+        let cursor = self.cursor(path.id);
+        *cursor = (*cursor).max(view.una_offset);
+        while *cursor < view.next_offset {
+            let Some(data) = view.backlog.at(*cursor) else { break };
+            let from = data.start.max(*cursor);
+            *cursor = data.end;
+            if !view.backlog.was_sent_on(from, path.id) {
+                return Some(Action::Repeat { path: path.id, from, until: data.end });
+            }
+        }
+        (view.sendable_bytes() > 0).then(|| view.send_segment(path.id))
+    }
+
+    fn cursor(&mut self, path: PathId) -> &mut u64 {
+        let at = self.cursors.iter().position(|(id, _)| *id == path).unwrap_or_else(|| {
+            self.cursors.push((path, 0));
+            self.cursors.len() - 1
+        });
+        &mut self.cursors[at].1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{Scene, build, full, path, segment};
+    use super::*;
+
+    fn copy(path: u32, from: u64) -> Action {
+        Action::Repeat { path: PathId(path), from, until: from + 1_000 }
+    }
+
+    #[test]
+    fn every_path_carries_everything() {
+        let mut scene = Scene::new(vec![path(0, 10), path(1, 90)]);
+        let mut scheduler = build(&Redundant, &[]);
+        let mut step = || {
+            let action = scheduler.next(&scene.view());
+            scene.apply(action);
+            action
+        };
+        // What the second path begins, the first one copies, and the other way round.
+        let expected = [segment(0), copy(1, 0), segment(0), copy(1, 1_000), segment(0)];
+        assert_eq!(expected.map(|_| step()), expected);
+    }
+
+    #[test]
+    fn a_slow_path_jumps_to_what_is_still_out() {
+        let mut scene = Scene::new(vec![path(0, 10), full(1, 90)]);
+        let mut scheduler = build(&Redundant, &[]);
+        assert_eq!(scene.run(&mut *scheduler).len(), 11);
+        // Eight of eleven arrived by the fast path meanwhile.
+        scene.una_offset = 8_000;
+        scene.out.0.drain(..8);
+        scene.paths[0] = full(0, 10);
+        scene.paths[1] = path(1, 90);
+        let got = scene.run(&mut *scheduler);
+        assert_eq!(got[..3], [copy(1, 8_000), copy(1, 9_000), copy(1, 10_000)]);
+        assert_eq!(got[3..], [segment(1); 8]);
+    }
+
+    #[test]
+    fn the_tail_is_copied_although_nothing_new_is_there() {
+        let mut scene = Scene::new(vec![path(0, 10), path(1, 90)]);
+        scene.sent(0);
+        scene.unsent_bytes = 0;
+        let mut scheduler = build(&Redundant, &[]);
+        assert_eq!(scene.run(&mut *scheduler), [copy(1, 0)]);
+    }
+}

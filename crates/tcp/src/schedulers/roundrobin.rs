@@ -1,0 +1,142 @@
+//! Every path in turn (`mptcp_rr.c` of the MPTCP kernel outside of mainline Linux).
+//!
+//! Two deviations: backups are left out as long as there are other paths, and of several paths
+//! that have not had their turn the first one is taken, not the last.
+
+use trackbed_core::Seed;
+use trackbed_core::parameter::{Arguments, Kind, Parameter};
+
+use super::{Action, PathId, Scheduler, SchedulingAlgorithm, View};
+
+/// The registry entry.
+#[derive(Debug)]
+pub struct RoundRobin;
+
+impl SchedulingAlgorithm for RoundRobin {
+    fn name(&self) -> &'static str {
+        "roundrobin"
+    }
+
+    fn summary(&self) -> &'static str {
+        "every path in turn, as far as its congestion window has room"
+    }
+
+    fn source(&self) -> &'static str {
+        "multipath-tcp.org kernel, mptcp_rr.c"
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        const QUOTA: &str = "segments that a path gets at its turn";
+        const PARAMETERS: &[Parameter] =
+            &[Parameter::with_default("quota", Kind::Count { min: 1 }, "1", QUOTA)];
+        PARAMETERS
+    }
+
+    fn build(&self, arguments: &Arguments, _seed: &Seed) -> Box<dyn Scheduler> {
+        Box::new(Turns { quota: arguments.need("quota"), used: Vec::new(), last: None })
+    }
+}
+
+#[derive(Debug)]
+struct Turns {
+    /// Segments that a path gets in a round.
+    quota: u64,
+    /// What the paths had in this round, in segments.
+    used: Vec<(PathId, u64)>,
+    /// Where the last segments went, and the offset at which they began.
+    last: Option<(PathId, u64)>,
+}
+
+impl Scheduler for Turns {
+    fn next(&mut self, view: &View<'_>) -> Action {
+        self.settle(view);
+        if view.sendable_bytes() == 0 {
+            return Action::WAIT;
+        }
+        let available = view.candidates().filter(|path| path.can_send());
+        if available.clone().all(|path| self.used(path.id) >= self.quota) {
+            self.used.clear();
+        }
+        // A turn that was begun is finished first.
+        let begun = available.clone().find(|path| {
+            let used = self.used(path.id);
+            used > 0 && used < self.quota
+        });
+        let Some(path) = begun.or_else(|| available.clone().find(|path| self.used(path.id) == 0))
+        else {
+            return Action::WAIT;
+        };
+        let segments = self.quota - self.used(path.id);
+        let bytes = segments.saturating_mul(u64::from(path.mss_bytes)).max(1);
+        self.last = Some((path.id, view.next_offset));
+        Action::Send { path: path.id, bytes: u32::try_from(bytes).unwrap_or(u32::MAX) }
+    }
+
+    fn on_path_removed(&mut self, path: PathId) {
+        self.used.retain(|(id, _)| *id != path);
+        self.last = self.last.filter(|(id, _)| *id != path);
+    }
+}
+
+impl Turns {
+    fn used(&self, path: PathId) -> u64 {
+        self.used.iter().find(|(id, _)| *id == path).map_or(0, |(_, used)| *used)
+    }
+
+    /// Counts what was really sent since the last answer, in whole segments.
+    fn settle(&mut self, view: &View<'_>) {
+        let Some((path, offset)) = self.last.take() else { return };
+        let mss = view.path(path).map_or(1, |path| path.mss_bytes.max(1));
+        let segments = view.next_offset.saturating_sub(offset).div_ceil(u64::from(mss));
+        match self.used.iter_mut().find(|(id, _)| *id == path) {
+            Some((_, used)) => *used += segments,
+            None => self.used.push((path, segments)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trackbed_core::parameter::Value;
+
+    use super::super::PathView;
+    use super::super::fixture::{MSS, Scene, build, full, path, segment};
+    use super::*;
+
+    #[test]
+    fn paths_take_turns() {
+        let mut scene = Scene::new(vec![path(0, 10), path(1, 90), path(2, 20)]);
+        scene.unsent_bytes = u64::from(MSS) * 7;
+        let mut scheduler = build(&RoundRobin, &[]);
+        let got: Vec<_> = (0..7)
+            .map(|_| {
+                let action = scheduler.next(&scene.view());
+                scene.apply(action);
+                action
+            })
+            .collect();
+        assert_eq!(got, [0, 1, 2, 0, 1, 2, 0].map(segment));
+    }
+
+    #[test]
+    fn a_quota_is_used_up_in_one_turn_or_in_several() {
+        let mut scene = Scene::new(vec![path(0, 10), path(1, 90)]);
+        let mut scheduler = build(&RoundRobin, &[("quota", Value::Count(3))]);
+        let on = |path, segments| Action::Send { path: PathId(path), bytes: segments * MSS };
+        assert_eq!(scheduler.next(&scene.view()), on(0, 3));
+        // Only one segment was there.
+        scene.apply(segment(0));
+        assert_eq!(scheduler.next(&scene.view()), on(0, 2));
+        scene.apply(on(0, 2));
+        assert_eq!(scheduler.next(&scene.view()), on(1, 3));
+    }
+
+    #[test]
+    fn a_full_path_is_skipped_and_a_backup_not_used() {
+        let backup = PathView { backup: true, ..path(2, 10) };
+        let mut scene = Scene::new(vec![path(0, 10), full(1, 90), backup]);
+        let mut scheduler = build(&RoundRobin, &[]);
+        // Ten segments of window, and the one more that may be queued.
+        assert_eq!(scene.run(&mut *scheduler), [segment(0); 11]);
+    }
+}
