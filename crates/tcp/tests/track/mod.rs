@@ -1,6 +1,7 @@
 //! A small test track: two connections, a link in each direction, and an event loop.
 #![allow(dead_code, reason = "every test uses another part")]
 
+pub mod course;
 pub mod kernel;
 
 use std::collections::VecDeque;
