@@ -10,15 +10,14 @@ use crate::error::TcpError;
 use crate::segment::Segment;
 use crate::sequence::Seq;
 use crate::stats::Stats;
-use crate::stream::{ReceiveStream, SendStream};
-use crate::subflow::{State, Streams, Subflow};
+use crate::stream::{ByteStreams, ReceiveStream, SendStream};
+use crate::subflow::{State, Subflow};
 
 /// One TCP connection, see the [call contract](crate#the-call-contract).
 #[derive(Debug)]
 pub struct Connection {
     subflow: Subflow,
-    send: SendStream,
-    receive: ReceiveStream,
+    streams: ByteStreams,
     /// `close` was called.
     closed: bool,
 }
@@ -46,13 +45,13 @@ impl Connection {
 
     fn new(config: &Config, subflow: Subflow) -> Connection {
         let send = SendStream::new(config.send_buffer);
-        Connection { subflow, send, receive: ReceiveStream::default(), closed: false }
+        let streams = ByteStreams { send, receive: ReceiveStream::default() };
+        Connection { subflow, streams, closed: false }
     }
 
     /// Takes a segment that arrived for this connection, whatever it is.
     pub fn handle_segment(&mut self, now: Time, segment: Segment) {
-        let (subflow, mut streams) = self.parts();
-        subflow.handle_segment(now, &segment, &mut streams);
+        self.subflow.handle_segment(now, &segment, &mut self.streams);
         self.tidy();
     }
 
@@ -64,16 +63,14 @@ impl Connection {
 
     /// Lets the timers fire that are due.
     pub fn handle_timeout(&mut self, now: Time) {
-        let (subflow, mut streams) = self.parts();
-        subflow.handle_timeout(now, &mut streams);
+        self.subflow.handle_timeout(now, &mut self.streams);
         self.tidy();
     }
 
     /// The next packet to send. To be called until it returns `None` after every other call that
     /// changes the connection.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
-        let (subflow, mut streams) = self.parts();
-        subflow.poll_transmit(now, &mut streams)
+        self.subflow.poll_transmit(now, &mut self.streams)
     }
 
     /// When [`Connection::handle_timeout`] is to be called; `None` for never. Any call that takes
@@ -90,7 +87,7 @@ impl Connection {
     /// If the connection failed, or was closed by [`Connection::close`].
     pub fn write(&mut self, _now: Time, data: &[u8]) -> Result<usize, TcpError> {
         self.check_writing()?;
-        Ok(self.send.write(data))
+        Ok(self.streams.send.write(data))
     }
 
     /// As [`Connection::write`], without a copy: what is taken is split off the front of `data`.
@@ -99,7 +96,7 @@ impl Connection {
     /// If the connection failed, or was closed by [`Connection::close`].
     pub fn write_bytes(&mut self, _now: Time, data: &mut Bytes) -> Result<usize, TcpError> {
         self.check_writing()?;
-        Ok(self.send.write_bytes(data))
+        Ok(self.streams.send.write_bytes(data))
     }
 
     /// The next bytes that arrived, at most `max`: `None` if there are none now, empty at the end
@@ -108,13 +105,12 @@ impl Connection {
     /// # Errors
     /// If the connection failed and everything that arrived was read.
     pub fn read(&mut self, now: Time, max: usize) -> Result<Option<Bytes>, TcpError> {
-        let Some(data) = self.receive.read(max) else {
+        let Some(data) = self.streams.receive.read(max) else {
             return self.subflow.error().map_or(Ok(None), Err);
         };
         if !data.is_empty() {
             let len = data.len();
-            let (subflow, mut streams) = self.parts();
-            subflow.data_read(now, len, &mut streams);
+            self.subflow.data_read(now, len, &mut self.streams);
         }
         Ok(Some(data))
     }
@@ -122,7 +118,7 @@ impl Connection {
     /// Half-closes: a FIN follows what was written. The peer may go on sending.
     pub fn close(&mut self, _now: Time) {
         self.closed = true;
-        self.send.finish();
+        self.streams.send.finish();
         self.subflow.close();
     }
 
@@ -149,14 +145,14 @@ impl Connection {
 
     /// True if [`Connection::read`] returns something: data, the end or an error.
     pub fn is_readable(&self) -> bool {
-        self.receive.is_readable() || self.error().is_some()
+        self.streams.receive.is_readable() || self.error().is_some()
     }
 
     /// True if writing is worth while: a third of the send buffer is free, or writing gives an
     /// error. To be asked after draining [`Connection::poll_transmit`], which may enlarge the
     /// buffer for a writer that was refused.
     pub fn is_writable(&self) -> bool {
-        self.check_writing().is_err() || self.send.is_writable()
+        self.check_writing().is_err() || self.streams.send.is_writable()
     }
 
     /// True once the handshake is done and until the connection is gone, half-closed states
@@ -194,15 +190,10 @@ impl Connection {
         }
     }
 
-    fn parts(&mut self) -> (&mut Subflow, Streams<'_>) {
-        let streams = Streams { source: &mut self.send, sink: &mut self.receive };
-        (&mut self.subflow, streams)
-    }
-
     /// What can no longer be sent is dropped.
     fn tidy(&mut self) {
         if self.is_closed() {
-            self.send.clear();
+            self.streams.send.clear();
         }
     }
 }

@@ -1,5 +1,6 @@
 //! TCP segments: out of, and into, IP packets (RFC 9293 section 3.1).
 
+mod multipath;
 mod options;
 #[cfg(test)]
 mod tests;
@@ -14,6 +15,11 @@ use trackbed_core::packet::{
 
 use crate::sequence::Seq;
 
+pub use multipath::{
+    AddAddress, AddressIds, Capable, CapableKeys, DataNumber, Dss, Join, Mapping, MultipathOptions,
+    ResetReason,
+};
+pub(crate) use options::MAX_OPTIONS_LEN;
 pub use options::{Options, SackBlock, SackBlocks, Timestamps};
 
 /// Bytes of a TCP header without options.

@@ -1,9 +1,10 @@
-//! TCP options on the wire (RFC 9293 section 3.1; RFC 7323; RFC 2018).
+//! TCP options on the wire (RFC 9293 section 3.1; RFC 7323; RFC 2018; RFC 8684).
 
+use super::multipath::{MultipathOptions, Out};
 use crate::sequence::Seq;
 
 /// The options of one segment that this engine understands; every other kind is skipped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Maximum segment size, on a SYN only (RFC 9293 section 3.7.1).
     pub mss: Option<u16>,
@@ -15,6 +16,8 @@ pub struct Options {
     pub timestamps: Option<Timestamps>,
     /// Selective acknowledgments (RFC 2018 section 3, RFC 2883).
     pub sack: SackBlocks,
+    /// Multipath TCP (RFC 8684).
+    pub multipath: Option<Box<MultipathOptions>>,
 }
 
 /// The timestamps option.
@@ -110,6 +113,7 @@ impl Options {
                     self.sack.push(SackBlock { start, end });
                 }
             }
+            (kind::MULTIPATH, 1..) => self.multipath.get_or_insert_default().take(body),
             _ => {}
         }
     }
@@ -124,6 +128,7 @@ impl Options {
             (false, true) => 4,
             (false, false) => 0,
         };
+        length += self.multipath.as_ref().map_or(0, |options| options.wire_len());
         length + if self.sack.is_empty() { 0 } else { 4 + 8 * usize::from(self.sack.len) }
     }
 
@@ -150,6 +155,9 @@ impl Options {
         if let Some(shift) = self.window_scale {
             out.put(&[nop, kind::WINDOW_SCALE, 3, shift]);
         }
+        if let Some(options) = &self.multipath {
+            options.write(&mut out);
+        }
         if !self.sack.is_empty() {
             out.put(&[nop, nop, kind::SACK, 2 + 8 * self.sack.len]);
             for block in self.sack.as_slice() {
@@ -164,7 +172,7 @@ struct Writer<'a> {
     out: &'a mut [u8],
 }
 
-impl Writer<'_> {
+impl Out for Writer<'_> {
     fn put(&mut self, bytes: &[u8]) {
         let (head, tail) = std::mem::take(&mut self.out).split_at_mut(bytes.len());
         head.copy_from_slice(bytes);
@@ -176,8 +184,11 @@ fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
+/// The options of a segment fill at most so many bytes (RFC 9293 section 3.1).
+pub(crate) const MAX_OPTIONS_LEN: usize = 40;
+
 /// Option kinds (IANA "TCP Option Kind Numbers").
-mod kind {
+pub(super) mod kind {
     pub const END: u8 = 0;
     pub const NO_OPERATION: u8 = 1;
     pub const MSS: u8 = 2;
@@ -185,4 +196,5 @@ mod kind {
     pub const SACK_PERMITTED: u8 = 4;
     pub const SACK: u8 = 5;
     pub const TIMESTAMPS: u8 = 8;
+    pub const MULTIPATH: u8 = 30;
 }

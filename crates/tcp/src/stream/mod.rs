@@ -2,17 +2,22 @@
 //!
 //! # The seam for several paths
 //! A [`Subflow`](crate::subflow::Subflow) owns a sequence space, the recovery of losses and a
-//! congestion window; it knows nothing of the streams but these two traits. Whenever its window
+//! congestion window; it knows nothing of the streams but these traits. Whenever its window
 //! has room it asks its [`Source`] for the next bytes; what it took once, it keeps until the peer
 //! has acknowledged it, and sends it again by itself. What arrives in the order of its sequence
 //! space it hands to its [`Sink`]. On a single path the source is the [`SendStream`] and the sink
 //! is the [`ReceiveStream`]. With several paths, a scheduler stands behind each subflow's source
-//! and decides which subflow gets which bytes, and a reordering stage stands behind its sink.
+//! and decides which subflow gets which bytes, and a reordering stage stands behind its sink; the
+//! options that tell the two ends of it go in and out by the [`Extension`].
 
 mod receive;
 mod send;
 
 use bytes::Bytes;
+use trackbed_core::Time;
+
+use crate::segment::{MultipathOptions, Segment};
+use crate::sequence::Seq;
 
 pub(crate) use receive::ReceiveStream;
 pub(crate) use send::SendStream;
@@ -27,6 +32,11 @@ pub(crate) trait Source {
 
     /// True if nothing will follow the waiting bytes: then a FIN goes behind them.
     fn is_finished(&self) -> bool;
+
+    /// True if there is nothing left to send for now: what was taken last is pushed.
+    fn is_drained(&self) -> bool {
+        self.waiting() == 0
+    }
 
     /// The subflow's peer has acknowledged `len` bytes that were taken.
     fn acknowledged(&mut self, len: usize);
@@ -53,3 +63,124 @@ pub(crate) trait Sink {
     /// Bytes that were delivered and that the application has not read.
     fn unread(&self) -> usize;
 }
+
+/// What an extension adds to the segments of a subflow, and learns from them. The defaults are
+/// plain TCP.
+pub(crate) trait Extension {
+    /// Bytes of options that a full segment must have room for, timestamps not counted.
+    fn option_room(&self) -> u32 {
+        0
+    }
+
+    /// The options of the SYN or SYN-ACK.
+    fn syn_options(&mut self) -> Option<Box<MultipathOptions>> {
+        None
+    }
+
+    /// What to think of the segment that completes the handshake: the SYN-ACK, or its ACK.
+    fn judge_handshake(&mut self, _now: Time, _segment: &Segment) -> Verdict {
+        Verdict::Accept
+    }
+
+    /// An acceptable segment arrived, its acknowledgment was taken, its data is still to be
+    /// delivered. `window` is the one that it offers, in bytes.
+    fn arrived(&mut self, _now: Time, _segment: &Segment, _window: u32) {}
+
+    /// A reset arrived that ends the subflow.
+    fn reset_arrived(&mut self, _segment: &Segment) {}
+
+    /// The options of a segment that begins at `sequence`, at most `room` bytes.
+    fn options(
+        &mut self,
+        _now: Time,
+        _sequence: Seq,
+        _payload: &[u8],
+        _room: usize,
+    ) -> Option<Box<MultipathOptions>> {
+        None
+    }
+
+    /// The options of a reset.
+    fn reset_options(&mut self) -> Option<Box<MultipathOptions>> {
+        None
+    }
+
+    /// True if options wait that go on an acknowledgment of their own.
+    fn has_notice(&self) -> bool {
+        false
+    }
+
+    /// The window to offer, in units of `unit` bytes, if it is not the subflow's own.
+    fn shared_window(&mut self, _unit: u32) -> Option<u16> {
+        None
+    }
+}
+
+/// What to do with a segment that would complete a handshake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// The subflow is established.
+    Accept,
+    /// The segment is dropped; the right one may follow.
+    Ignore,
+    /// The subflow is refused, with a reset.
+    Refuse,
+}
+
+/// The streams that a subflow works for.
+pub(crate) trait Streams: Source + Sink + Extension {}
+
+/// The streams of a connection on a single path.
+#[derive(Debug)]
+pub(crate) struct ByteStreams {
+    pub send: SendStream,
+    pub receive: ReceiveStream,
+}
+
+impl Source for ByteStreams {
+    fn waiting(&self) -> usize {
+        self.send.waiting()
+    }
+
+    fn take(&mut self, len: usize) -> Bytes {
+        self.send.take(len)
+    }
+
+    fn is_finished(&self) -> bool {
+        self.send.is_finished()
+    }
+
+    fn acknowledged(&mut self, len: usize) {
+        self.send.acknowledged(len);
+    }
+
+    fn established(&mut self, cwnd: u32, mss: u32) {
+        self.send.established(cwnd, mss);
+    }
+
+    fn set_block(&mut self, len: usize) {
+        self.send.set_block(len);
+    }
+
+    fn starved(&mut self, cwnd: u32, mss: u32) {
+        self.send.starved(cwnd, mss);
+    }
+}
+
+impl Sink for ByteStreams {
+    fn deliver(&mut self, data: Bytes) {
+        self.receive.deliver(data);
+    }
+
+    fn finish(&mut self) {
+        self.receive.finish();
+    }
+
+    fn unread(&self) -> usize {
+        self.receive.unread()
+    }
+}
+
+impl Extension for ByteStreams {}
+
+impl Streams for ByteStreams {}

@@ -59,7 +59,7 @@ impl Subflow {
         &mut self,
         now: Time,
         segment: &Segment,
-        streams: &mut Streams<'_>,
+        streams: &mut dyn Streams,
     ) -> bool {
         let ack = segment.acknowledgment;
         if ack.after(self.send.next) || self.is_ancient(ack) {
@@ -83,7 +83,7 @@ impl Subflow {
         let window_max = self.send.window_max;
         self.update_window(segment, &mut event);
         if self.send.window_max != window_max {
-            streams.source.set_block(self.block_len());
+            streams.set_block(self.block_len());
         }
         self.send.una = ack;
         if event.advanced {
@@ -109,7 +109,7 @@ impl Subflow {
         now: Time,
         event: &mut Event,
         before: (u64, u64),
-        streams: &mut Streams<'_>,
+        streams: &mut dyn Streams,
     ) {
         self.take_off(now, event, streams);
         self.measure(now, event);
@@ -134,11 +134,11 @@ impl Subflow {
     }
 
     /// An acknowledgment while nothing is in flight: it may open the window.
-    fn take_without_flight(&mut self, now: Time, event: &mut Event, streams: &mut Streams<'_>) {
+    fn take_without_flight(&mut self, now: Time, event: &mut Event, streams: &mut dyn Streams) {
         if event.duplicate {
             self.alert(now, event);
         }
-        let sendable = self.sendable(streams.source.waiting());
+        let sendable = self.sendable(streams.waiting());
         if !self.has_more(streams) || sendable > 0 || self.may_finish(0, streams) {
             self.loss.backoff = 0;
             self.timers.transmit = None;
@@ -208,7 +208,7 @@ impl Subflow {
     }
 
     /// Takes the segments off the scoreboard that are acknowledged cumulatively.
-    fn take_off(&mut self, now: Time, event: &mut Event, streams: &mut Streams<'_>) {
+    fn take_off(&mut self, now: Time, event: &mut Event, streams: &mut dyn Streams) {
         let una = self.send.una;
         let sack = self.receive.agreed.sack;
         event.highest_sacked = self.board.highest_sacked().filter(|_| sack);
@@ -240,7 +240,7 @@ impl Subflow {
         acked_bytes += self.board.trim_front(una) as usize;
         if acked_bytes > 0 {
             self.counters.bytes_acknowledged += acked_bytes as u64;
-            streams.source.acknowledged(acked_bytes);
+            streams.acknowledged(acked_bytes);
         }
         event.reneged = self.board.front().is_some_and(|sent| sent.sacked);
         if event.data_acked {

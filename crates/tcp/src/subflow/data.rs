@@ -13,7 +13,7 @@ use crate::sequence::Seq;
 
 impl Subflow {
     /// RFC 9293 section 3.10.7.4, seventh and eighth.
-    pub(super) fn handle_data(&mut self, now: Time, segment: &Segment, streams: &mut Streams<'_>) {
+    pub(super) fn handle_data(&mut self, now: Time, segment: &Segment, streams: &mut dyn Streams) {
         if segment.sequence_len() == 0 || self.state == State::Closed {
             return;
         }
@@ -47,21 +47,21 @@ impl Subflow {
         if self.receive.fin_at == Some(self.receive.next) && !self.receive.fin {
             self.receive.next += 1;
             self.receive.fin = true;
-            streams.sink.finish();
+            streams.finish();
             self.due.ack = true;
             self.fin_received(now);
         }
     }
 
     /// The application read `len` bytes: the window may open.
-    pub(crate) fn data_read(&mut self, now: Time, len: usize, streams: &mut Streams<'_>) {
+    pub(crate) fn data_read(&mut self, now: Time, len: usize, streams: &mut dyn Streams) {
         let hole = self.hole_span();
         self.receive.tuner.data_read(now, len, hole);
         if !self.is_synchronized() || self.receive.fin {
             return;
         }
         let unacknowledged = self.receive.next.since(self.receive.acknowledged);
-        let drained = streams.sink.unread() == 0;
+        let drained = streams.unread() == 0;
         let acker = &self.receive.acker;
         if acker.is_overdue(unacknowledged) || (drained && acker.drained()) {
             self.due.ack = true;
@@ -75,7 +75,7 @@ impl Subflow {
         }
     }
 
-    fn take_in_order(&mut self, now: Time, segment: &Segment, streams: &mut Streams<'_>) {
+    fn take_in_order(&mut self, now: Time, segment: &Segment, streams: &mut dyn Streams) {
         let known = self.receive.next.since(segment.sequence);
         if known > 0 {
             let (start, end) = (segment.sequence, self.receive.next);
@@ -89,7 +89,7 @@ impl Subflow {
         self.due.ack |= taken < segment.payload.len();
         self.receive.next += data.len() as u32;
         self.counters.bytes_received += data.len() as u64;
-        streams.sink.deliver(data);
+        streams.deliver(data);
         self.receive.acker.advanced();
         let len = segment.payload.len() as u32;
         let (window, rto) = (self.receive.window, self.rtt.rto());
@@ -103,7 +103,7 @@ impl Subflow {
             while let Some((end, chunks)) = self.receive.reassembly.pop(self.receive.next) {
                 self.counters.bytes_received += u64::from(end.since(self.receive.next));
                 self.receive.next = end;
-                chunks.into_iter().for_each(|chunk| streams.sink.deliver(chunk));
+                chunks.into_iter().for_each(|chunk| streams.deliver(chunk));
             }
             self.receive.reassembly.acknowledge(self.receive.next);
             // RFC 5681 section 4.2: a gap that is filled is acknowledged at once.
@@ -112,7 +112,7 @@ impl Subflow {
         self.decide_acknowledgment(now);
     }
 
-    fn take_ahead(&mut self, now: Time, segment: &Segment, streams: &mut Streams<'_>) {
+    fn take_ahead(&mut self, now: Time, segment: &Segment, streams: &mut dyn Streams) {
         let window_end = self.receive.acknowledged + self.receive.window;
         let room = window_end.since(segment.sequence) as usize;
         let data = segment.payload.slice(..segment.payload.len().min(room));
@@ -133,7 +133,7 @@ impl Subflow {
         self.decide_acknowledgment(now);
     }
 
-    fn open_window(&mut self, len: u32, streams: &Streams<'_>) {
+    fn open_window(&mut self, len: u32, streams: &dyn Streams) {
         if self.receive.tuner.data_arrived(len, self.used(streams)) {
             self.receive.acker.window_grew();
         }
@@ -190,8 +190,8 @@ impl Subflow {
     }
 
     /// Bytes that fill the receive buffer.
-    pub(super) fn used(&self, streams: &Streams<'_>) -> u32 {
-        (streams.sink.unread() + self.receive.reassembly.bytes()).min(u32::MAX as usize) as u32
+    pub(super) fn used(&self, streams: &dyn Streams) -> u32 {
+        (streams.unread() + self.receive.reassembly.bytes()).min(u32::MAX as usize) as u32
     }
 
     /// What is left of the window that was offered last.

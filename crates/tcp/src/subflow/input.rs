@@ -14,7 +14,7 @@ impl Subflow {
         &mut self,
         now: Time,
         segment: &Segment,
-        streams: &mut Streams<'_>,
+        streams: &mut dyn Streams,
     ) {
         self.counters.segments_received += 1;
         match self.state {
@@ -22,14 +22,14 @@ impl Subflow {
             State::SynSent => self.handle_in_syn_sent(now, segment, streams),
             State::TimeWait => self.handle_in_time_wait(now, segment),
             _ => {
-                if self.accepts(now, segment) {
+                if self.accepts(now, segment, streams) {
                     self.handle_acceptable(now, segment, streams);
                 }
             }
         }
     }
 
-    fn handle_acceptable(&mut self, now: Time, segment: &Segment, streams: &mut Streams<'_>) {
+    fn handle_acceptable(&mut self, now: Time, segment: &Segment, streams: &mut dyn Streams) {
         // RFC 9293 section 3.10.7.4, fifth: a segment without ACK is dropped.
         if !segment.has(Flags::ACK) {
             return;
@@ -37,6 +37,9 @@ impl Subflow {
         if self.state == State::SynReceived {
             if segment.acknowledgment != self.send.next {
                 self.due.stray_reset = Some(segment.acknowledgment);
+                return;
+            }
+            if !self.is_welcome(now, segment, streams) {
                 return;
             }
             self.establish(now, segment, streams);
@@ -47,12 +50,13 @@ impl Subflow {
         if !self.handle_ack(now, segment, streams) {
             return;
         }
+        streams.arrived(now, segment, u32::from(segment.window) << self.send.scale);
         self.handle_data(now, segment, streams);
     }
 
     /// RFC 9293 section 3.10.7.4, first to fourth: timestamps, sequence number, RST and SYN. What
     /// is not acceptable is answered as it should be.
-    fn accepts(&mut self, now: Time, segment: &Segment) -> bool {
+    fn accepts(&mut self, now: Time, segment: &Segment, streams: &mut dyn Streams) -> bool {
         let rst = segment.has(Flags::RST);
         if self.is_old_duplicate(now, segment) && !rst {
             self.answer_stray(now, segment, segment.has(Flags::SYN));
@@ -69,7 +73,7 @@ impl Subflow {
             return false;
         }
         if rst {
-            self.handle_reset(now, segment);
+            self.handle_reset(now, segment, streams);
             return false;
         }
         if segment.has(Flags::SYN) {
@@ -104,8 +108,9 @@ impl Subflow {
 
     /// RFC 5961 section 3.2: only the exact sequence number resets; others in the window are
     /// challenged.
-    fn handle_reset(&mut self, now: Time, segment: &Segment) {
+    fn handle_reset(&mut self, now: Time, segment: &Segment, streams: &mut dyn Streams) {
         if segment.sequence == self.receive.next {
+            streams.reset_arrived(segment);
             // RFC 9293 section 3.10.7.4: both sides have closed, and no error is signalled.
             let closed = matches!(self.state, State::Closing | State::LastAck);
             self.finish((!closed).then_some(TcpError::Reset));

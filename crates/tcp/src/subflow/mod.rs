@@ -39,7 +39,7 @@ use crate::rtt::RttEstimator;
 use crate::segment::{HEADER_LEN, SackBlock};
 use crate::sequence::Seq;
 use crate::stats::Stats;
-use crate::stream::{Sink, Source};
+pub(crate) use crate::stream::Streams;
 
 /// The states of RFC 9293 section 3.3.2. LISTEN is the caller's: it answers a SYN with
 /// [`Connection::accept`](crate::Connection::accept).
@@ -67,12 +67,6 @@ pub enum State {
     Closed,
 }
 
-/// The streams that a subflow works for.
-pub(crate) struct Streams<'a> {
-    pub source: &'a mut dyn Source,
-    pub sink: &'a mut dyn Sink,
-}
-
 /// One subflow.
 #[derive(Debug)]
 pub(crate) struct Subflow {
@@ -87,6 +81,8 @@ pub(crate) struct Subflow {
     error: Option<TcpError>,
     /// The application wants to close, and the handshake is not yet done.
     closing: bool,
+    /// Bytes of options that every segment has room for, besides timestamps.
+    reserved: u32,
     send: SendSpace,
     board: Scoreboard,
     loss: Loss,
@@ -231,6 +227,7 @@ impl Subflow {
             state: State::Closed,
             error: None,
             closing: false,
+            reserved: 0,
             send: SendSpace {
                 una: isn,
                 next: isn,

@@ -12,6 +12,7 @@ use crate::receive::acker::Acker;
 use crate::receive::tuner;
 use crate::segment::{Flags, Options, Segment, Timestamps};
 use crate::sequence::Seq;
+use crate::stream::Verdict;
 
 impl Subflow {
     /// An active open: sends a SYN.
@@ -55,7 +56,7 @@ impl Subflow {
         &mut self,
         now: Time,
         segment: &Segment,
-        streams: &mut Streams<'_>,
+        streams: &mut dyn Streams,
     ) {
         let ack = segment.acknowledgment;
         let acks = segment.has(Flags::ACK);
@@ -74,6 +75,10 @@ impl Subflow {
         if !segment.has(Flags::SYN) {
             return;
         }
+        if acks && !self.is_welcome(now, segment, streams) {
+            return;
+        }
+        self.reserved = streams.option_room();
         self.agree(now, segment);
         self.receive_syn(segment);
         if !acks {
@@ -108,7 +113,7 @@ impl Subflow {
         // RFC 9293 section 3.7.1: SHLD-6, MUST-15. Options take room from every segment.
         let offered = options.mss.map_or(DEFAULT_MSS, u32::from).max(MIN_MSS);
         let timestamps = if self.receive.agreed.timestamps { TIMESTAMPS_LEN } else { 0 };
-        self.send.mss = offered.min(local_mss(&self.config, self.local)) - timestamps;
+        self.send.mss = offered.min(local_mss(&self.config, self.local)) - timestamps - self.reserved;
     }
 
     /// Takes over the peer's sequence number and window.
@@ -127,8 +132,36 @@ impl Subflow {
         self.send.window_update_seq = syn.sequence;
     }
 
+    /// Every segment is to have room for `len` bytes of options besides timestamps. To be called
+    /// before the subflow is established.
+    pub(crate) fn reserve_options(&mut self, len: u32) {
+        self.reserved = len;
+        self.send.mss = self.send.mss.saturating_sub(len).max(MIN_MSS);
+    }
+
+    /// True if the extension lets `segment` complete the handshake. If it refuses, the peer is told
+    /// by a reset.
+    pub(super) fn is_welcome(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        streams: &mut dyn Streams,
+    ) -> bool {
+        match streams.judge_handshake(now, segment) {
+            Verdict::Accept => true,
+            Verdict::Ignore => false,
+            Verdict::Refuse => {
+                self.receive.next = segment.end();
+                self.send.next = segment.acknowledgment;
+                self.finish(Some(TcpError::Refused));
+                self.due.reset = true;
+                false
+            }
+        }
+    }
+
     /// The handshake is done on this side, by `segment` that acknowledges our SYN.
-    pub(super) fn establish(&mut self, now: Time, segment: &Segment, streams: &mut Streams<'_>) {
+    pub(super) fn establish(&mut self, now: Time, segment: &Segment, streams: &mut dyn Streams) {
         self.state = State::Established;
         self.send.una = segment.acknowledgment;
         self.loss.high = self.send.una;
@@ -142,8 +175,8 @@ impl Subflow {
         (self.loss.timeouts, self.loss.backoff) = (0, 0);
         self.receive.tuner.established(now, self.send.mss);
         self.restart_keepalive(now);
-        streams.source.established(self.window.cwnd, self.send.mss);
-        streams.source.set_block(self.block_len());
+        streams.established(self.window.cwnd, self.send.mss);
+        streams.set_block(self.block_len());
         if std::mem::take(&mut self.closing) {
             self.close();
         }
@@ -167,7 +200,7 @@ impl Subflow {
     }
 
     /// The SYN or SYN-ACK to send.
-    pub(super) fn syn_segment(&mut self, now: Time) -> Segment {
+    pub(super) fn syn_segment(&mut self, now: Time, streams: &mut dyn Streams) -> Segment {
         let answers = self.state == State::SynReceived;
         let agreed = self.receive.agreed;
         let value = self.timestamp(now);
@@ -180,6 +213,7 @@ impl Subflow {
             window_scale: scaled.then(|| tuner::window_scale(self.config.receive_buffer)),
             sack_permitted: offers(self.config.sack, agreed.sack),
             timestamps: timestamps.then_some(Timestamps { value, echo }),
+            multipath: streams.syn_options(),
             ..Options::default()
         };
         // RFC 3168 section 6.1.1; a repeated SYN no longer asks, in case that is what gets lost.
@@ -202,6 +236,6 @@ const DEFAULT_MSS: u32 = 536;
 /// Smaller offers are not believed.
 const MIN_MSS: u32 = 64;
 /// Bytes of the timestamps option, padded (RFC 7323 appendix A).
-const TIMESTAMPS_LEN: u32 = 12;
+pub(super) const TIMESTAMPS_LEN: u32 = 12;
 /// An echoed timestamp that claims more is not ours.
 const MAX_HANDSHAKE_RTT_MS: u32 = 300_000;

@@ -5,10 +5,11 @@ use trackbed_core::packet::Ecn;
 use trackbed_core::{Packet, Time};
 
 use super::batch::Batch;
+use super::open::TIMESTAMPS_LEN;
 use super::timers::Reason;
 use super::{Phase, State, Streams, Subflow};
 use crate::recovery::scoreboard::{Id, Sent};
-use crate::segment::{Flags, Options, SackBlocks, Segment, Timestamps};
+use crate::segment::{Flags, MAX_OPTIONS_LEN, Options, SackBlocks, Segment, Timestamps};
 use crate::sequence::Seq;
 
 /// What waits to be sent besides new data.
@@ -42,23 +43,24 @@ pub(super) struct Due {
 
 impl Subflow {
     /// The next packet; to be called until it returns `None`.
-    pub(crate) fn poll_transmit(&mut self, now: Time, streams: &mut Streams<'_>) -> Option<Packet> {
+    pub(crate) fn poll_transmit(&mut self, now: Time, streams: &mut dyn Streams) -> Option<Packet> {
         let segment = self.next_segment(now, streams)?;
         self.counters.segments_sent += 1;
         Some(segment.emit())
     }
 
-    fn next_segment(&mut self, now: Time, streams: &mut Streams<'_>) -> Option<Segment> {
+    fn next_segment(&mut self, now: Time, streams: &mut dyn Streams) -> Option<Segment> {
         if let Some(sequence) = self.due.stray_reset.take() {
             return Some(Segment { sequence, flags: Flags::RST, ..self.blank() });
         }
         if std::mem::take(&mut self.due.reset) {
             let (sequence, acknowledgment) = (self.send.next, self.receive.next);
             let flags = Flags::RST.with(Flags::ACK);
-            return Some(Segment { sequence, acknowledgment, flags, ..self.blank() });
+            let options = Options { multipath: streams.reset_options(), ..Options::default() };
+            return Some(Segment { sequence, acknowledgment, flags, options, ..self.blank() });
         }
         if std::mem::take(&mut self.due.syn) {
-            return Some(self.syn_segment(now));
+            return Some(self.syn_segment(now, streams));
         }
         if matches!(self.state, State::SynSent | State::SynReceived | State::Closed) {
             return None;
@@ -74,14 +76,14 @@ impl Subflow {
         if std::mem::take(&mut self.due.window_probe) {
             return Some(self.window_probe(now, streams));
         }
-        if self.due.ack {
+        if self.due.ack || streams.has_notice() {
             return Some(self.acknowledgment(now, streams));
         }
         None
     }
 
     /// Lost data, then new data; in the second step of F-RTO the other way round.
-    fn next_data(&mut self, now: Time, streams: &mut Streams<'_>) -> Option<Segment> {
+    fn next_data(&mut self, now: Time, streams: &mut dyn Streams) -> Option<Segment> {
         if self.due.retransmit
             && !self.due.new_first
             && let Some(segment) = self.retransmit_lost(now, streams)
@@ -105,7 +107,7 @@ impl Subflow {
         None
     }
 
-    fn retransmit_lost(&mut self, now: Time, streams: &mut Streams<'_>) -> Option<Segment> {
+    fn retransmit_lost(&mut self, now: Time, streams: &mut dyn Streams) -> Option<Segment> {
         let id = self.board.next_waiting()?;
         if self.board.in_flight() >= self.window.cwnd {
             return None;
@@ -124,7 +126,7 @@ impl Subflow {
     }
 
     /// Sends a segment again, unless the peer's window has shrunk below it.
-    fn retransmit(&mut self, now: Time, id: Id, streams: &mut Streams<'_>) -> Option<Segment> {
+    fn retransmit(&mut self, now: Time, id: Id, streams: &mut dyn Streams) -> Option<Segment> {
         let sent = self.board.get(id)?;
         let window_end = self.send.una + self.send.window;
         if !sent.start.before(window_end) && sent.start != self.send.una {
@@ -144,8 +146,8 @@ impl Subflow {
     }
 
     /// The next new segment, if both windows and Nagle's algorithm allow it.
-    fn send_new(&mut self, now: Time, streams: &mut Streams<'_>) -> Option<Segment> {
-        let waiting = streams.source.waiting();
+    fn send_new(&mut self, now: Time, streams: &mut dyn Streams) -> Option<Segment> {
+        let waiting = streams.waiting();
         if !self.has_more(streams) {
             self.due.probe_with_data = false;
             return None;
@@ -169,7 +171,7 @@ impl Subflow {
         if !fin && !probe && self.held_back(len) {
             return None;
         }
-        let payload = streams.source.take(len);
+        let payload = streams.take(len);
         Some(self.send_first_time(now, payload, fin, streams))
     }
 
@@ -178,7 +180,7 @@ impl Subflow {
         now: Time,
         payload: Bytes,
         fin: bool,
-        streams: &mut Streams<'_>,
+        streams: &mut dyn Streams,
     ) -> Segment {
         let start = self.send.next;
         let first = self.board.is_empty();
@@ -202,7 +204,7 @@ impl Subflow {
         self.receive.acker.data_sent(now);
         let mut segment = self.data_segment(now, start, payload, fin, streams);
         // RFC 9293 section 3.9.1.2: PSH at the end of what there is to send (MUST-60).
-        if streams.source.waiting() == 0 || self.due.batch.is_complete() {
+        if streams.is_drained() || self.due.batch.is_complete() {
             segment.flags = segment.flags.with(Flags::PSH);
         }
         if self.receive.agreed.ecn {
@@ -215,7 +217,7 @@ impl Subflow {
     }
 
     /// Nothing more can be sent now.
-    fn end_burst(&mut self, now: Time, streams: &mut Streams<'_>) {
+    fn end_burst(&mut self, now: Time, streams: &mut dyn Streams) {
         let sent = std::mem::take(&mut self.due.burst);
         self.due.batch = Batch::default();
         let full = self.board.in_flight() >= self.window.cwnd;
@@ -227,7 +229,7 @@ impl Subflow {
             self.note_usage(now, limited);
         }
         if !full {
-            streams.source.starved(self.window.cwnd, self.send.mss);
+            streams.starved(self.window.cwnd, self.send.mss);
         }
         if self.board.is_empty() && self.has_more(streams) {
             self.start_persist(now);
@@ -235,18 +237,18 @@ impl Subflow {
     }
 
     /// True if there is something that was never sent: data, or a FIN.
-    pub(super) fn has_more(&self, streams: &Streams<'_>) -> bool {
-        let closes = streams.source.is_finished() && self.sends_fin();
-        !self.send.fin && (streams.source.waiting() > 0 || closes)
+    pub(super) fn has_more(&self, streams: &dyn Streams) -> bool {
+        let closes = streams.is_finished() && self.sends_fin();
+        !self.send.fin && (streams.waiting() > 0 || closes)
     }
 
     /// True if a FIN goes with the next `len` bytes: they are the last, and the peer's window has
     /// room for it, too (RFC 9293 section 3.4: it takes a sequence number).
-    pub(super) fn may_finish(&self, len: usize, streams: &Streams<'_>) -> bool {
+    pub(super) fn may_finish(&self, len: usize, streams: &dyn Streams) -> bool {
         let end = self.send.next + len as u32;
-        streams.source.is_finished()
+        streams.is_finished()
             && self.sends_fin()
-            && len == streams.source.waiting()
+            && len == streams.waiting()
             && end.before(self.send.una + self.send.window)
     }
 
@@ -275,13 +277,13 @@ impl Subflow {
     }
 
     /// RFC 9293 section 3.8.4 and 3.8.6.1: a segment that the peer must answer.
-    fn window_probe(&mut self, now: Time, streams: &mut Streams<'_>) -> Segment {
+    fn window_probe(&mut self, now: Time, streams: &mut dyn Streams) -> Segment {
         let room = (self.send.una + self.send.window).since(self.send.next) as usize;
-        let waiting = streams.source.waiting();
+        let waiting = streams.waiting();
         let len = room.min(waiting).min(self.send.mss as usize);
         if len > 0 && !self.send.fin {
             // The window is open, but less than a segment: use what there is of it.
-            let payload = streams.source.take(len);
+            let payload = streams.take(len);
             let fin = self.may_finish(len, streams);
             return self.send_first_time(now, payload, fin, streams);
         }
@@ -289,7 +291,7 @@ impl Subflow {
         Segment { sequence, ..self.acknowledgment(now, streams) }
     }
 
-    fn acknowledgment(&mut self, now: Time, streams: &mut Streams<'_>) -> Segment {
+    fn acknowledgment(&mut self, now: Time, streams: &mut dyn Streams) -> Segment {
         self.data_segment(now, self.send.next, Bytes::new(), false, streams)
     }
 
@@ -300,14 +302,17 @@ impl Subflow {
         sequence: Seq,
         payload: Bytes,
         fin: bool,
-        streams: &mut Streams<'_>,
+        streams: &mut dyn Streams,
     ) -> Segment {
         let window = self.choose_window(streams);
         let agreed = self.receive.agreed;
         let timestamps = agreed
             .timestamps
             .then(|| Timestamps { value: self.timestamp(now), echo: self.receive.ts_recent });
-        let sack = self.sack_blocks(payload.is_empty());
+        let taken = if agreed.timestamps { TIMESTAMPS_LEN } else { 0 } as usize;
+        let multipath = streams.options(now, sequence, &payload, MAX_OPTIONS_LEN - taken);
+        let taken = taken + multipath.as_ref().map_or(0, |options| options.wire_len());
+        let sack = self.sack_blocks(payload.is_empty(), MAX_OPTIONS_LEN - taken);
         let mut flags = Flags::ACK;
         if fin {
             flags = flags.with(Flags::FIN);
@@ -318,32 +323,37 @@ impl Subflow {
         self.receive.acknowledged = self.receive.next;
         self.receive.acker.acknowledged();
         let acknowledgment = self.receive.next;
-        let options = Options { timestamps, sack, ..Options::default() };
+        let options = Options { timestamps, sack, multipath, ..Options::default() };
         Segment { sequence, acknowledgment, flags, window, options, payload, ..self.blank() }
     }
 
     /// What to report selectively. Full segments have no room for it: then the acknowledgment that
     /// is due follows by itself.
-    fn sack_blocks(&mut self, room: bool) -> SackBlocks {
+    fn sack_blocks(&mut self, bare: bool, room: usize) -> SackBlocks {
         let agreed = self.receive.agreed;
         let report = self.receive.duplicate.is_some() || !self.receive.reassembly.is_empty();
         if !agreed.sack || !report {
             self.due.ack = false;
             return SackBlocks::default();
         }
-        if !room {
+        if !bare {
             return SackBlocks::default();
         }
         self.due.ack = false;
-        let most = SackBlocks::MAX - usize::from(agreed.timestamps);
+        let most = room.saturating_sub(4) / 8;
         let duplicate = self.receive.duplicate.take();
         self.receive.reassembly.blocks(duplicate, most)
     }
 
     /// The window field, and what it stands for. The right edge never moves back (RFC 9293
     /// section 3.8.6, SHLD-14).
-    fn choose_window(&mut self, streams: &Streams<'_>) -> u16 {
+    fn choose_window(&mut self, streams: &mut dyn Streams) -> u16 {
         let unit = 1u32 << self.receive.scale;
+        if let Some(field) = streams.shared_window(unit) {
+            // What was offered for this subflow's own sequence space stays acceptable.
+            self.receive.window = (u32::from(field) * unit).max(self.offered_window());
+            return field;
+        }
         let wanted = self.receive.tuner.window(self.used(streams));
         let window = wanted.max(self.offered_window());
         let field = window.div_ceil(unit).min(u16::MAX.into());

@@ -16,7 +16,7 @@ impl Subflow {
             return;
         }
         let least = if self.local.is_ipv4() { MIN_MTU } else { MIN_MTU_IPV6 };
-        let options = if self.receive.agreed.timestamps { 12 } else { 0 };
+        let options = self.reserved + if self.receive.agreed.timestamps { 12 } else { 0 };
         let headers = (ip_header_len(self.local.ip()) + HEADER_LEN) as u32 + options;
         let mss = mtu.max(least) - headers;
         if mss >= self.send.mss {

@@ -40,7 +40,7 @@ impl Subflow {
     }
 
     /// Lets the timers that are due fire.
-    pub(crate) fn handle_timeout(&mut self, now: Time, streams: &mut Streams<'_>) {
+    pub(crate) fn handle_timeout(&mut self, now: Time, streams: &mut dyn Streams) {
         if self.timers.time_wait.is_some_and(|at| at <= now) {
             self.finish(None);
         }
@@ -107,9 +107,9 @@ impl Subflow {
 
     /// RFC 8985 section 7.3: one probe per flight, new data if there is any and the peer's window
     /// allows, otherwise the last segment again.
-    fn tail_loss_expired(&mut self, now: Time, streams: &mut Streams<'_>) {
+    fn tail_loss_expired(&mut self, now: Time, streams: &mut dyn Streams) {
         if self.loss.probe.is_none() {
-            let waiting = streams.source.waiting();
+            let waiting = streams.waiting();
             let sends_new = self.sendable(waiting) > 0;
             if sends_new {
                 self.due.probe_with_data = true;
@@ -196,7 +196,7 @@ impl Subflow {
         }
     }
 
-    fn persist_expired(&mut self, now: Time, streams: &mut Streams<'_>) {
+    fn persist_expired(&mut self, now: Time, streams: &mut dyn Streams) {
         if !self.board.is_empty() || !self.has_more(streams) {
             self.timers.unanswered = 0;
             return;
@@ -219,12 +219,12 @@ impl Subflow {
         }
     }
 
-    fn keepalive_expired(&mut self, now: Time, streams: &mut Streams<'_>) {
+    fn keepalive_expired(&mut self, now: Time, streams: &mut dyn Streams) {
         self.timers.keepalive = None;
         let Some(keepalive) = self.config.keepalive.filter(|_| self.is_synchronized()) else {
             return;
         };
-        let busy = !self.board.is_empty() || streams.source.waiting() > 0;
+        let busy = !self.board.is_empty() || streams.waiting() > 0;
         if !busy && self.state != State::TimeWait {
             if self.timers.unanswered >= keepalive.probes {
                 self.due.reset = true;
