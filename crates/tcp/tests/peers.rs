@@ -44,7 +44,7 @@ impl Server {
     /// Accepts a peer 20 ms away that offers `options` and a window of `window` bytes.
     fn accept(config: &Config, options: Options, window: u16) -> Server {
         let now = Time::from_millis(5_000);
-        let syn = Segment { options, ..segment(Flags::SYN, Seq(99), Seq(0), window) };
+        let syn = Segment { options: options.clone(), ..segment(Flags::SYN, Seq(99), Seq(0), window) };
         let mut connection = Connection::accept(now, config, &syn, 7_000);
         let syn_ack = drain(&mut connection, now).remove(0);
         let now = now + Duration::from_millis(20);
@@ -79,7 +79,7 @@ fn small_buffer() -> Config {
 #[test]
 fn a_small_buffer_agrees_to_scaling_with_a_shift_of_zero() {
     let scales = Options { mss: Some(1_460), window_scale: Some(7), ..Options::default() };
-    let server = Server::accept(&small_buffer(), scales, 500);
+    let server = Server::accept(&small_buffer(), scales.clone(), 500);
     assert_eq!(server.syn_ack.options.window_scale, Some(0));
     assert_eq!(server.connection.stats().send_window_bytes, 500 << 7);
 

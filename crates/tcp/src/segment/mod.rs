@@ -125,7 +125,7 @@ impl Segment {
     /// Writes the segment as an IP packet.
     ///
     /// # Panics
-    /// If the addresses differ in family, or the packet would exceed 65,535 bytes.
+    /// If the addresses differ in family, the packet would exceed 65,535 bytes, or the options 40.
     pub fn emit(&self) -> Packet {
         let header = IpHeader {
             source: self.source.ip(),

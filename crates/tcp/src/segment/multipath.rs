@@ -207,12 +207,13 @@ impl MultipathOptions {
     /// Bytes on the wire, a multiple of four.
     pub(crate) fn wire_len(&self) -> usize {
         let mut counter = Counter(0);
-        self.write(&mut counter);
+        self.write(&mut counter, true);
         counter.0
     }
 
-    /// Writes every option, padded to a multiple of four.
-    pub(super) fn write(&self, out: &mut dyn Out) {
+    /// Writes every option, each padded to a multiple of four if they are to be `aligned`.
+    pub(super) fn write(&self, out: &mut dyn Out, aligned: bool) {
+        let out = &mut Aligner { out, aligned };
         if let Some(option) = &self.capable {
             write_capable(option, out);
         }
@@ -230,19 +231,19 @@ impl MultipathOptions {
             bytes[0] = subtype::REMOVE_ADDR << 4;
             let ids = ids.as_slice();
             bytes[1..=ids.len()].copy_from_slice(ids);
-            put(out, &[&bytes[..=ids.len()]]);
+            out.option(&[&bytes[..=ids.len()]]);
         }
         if let Some(backup) = self.priority {
-            put(out, &[&[subtype::PRIO << 4 | u8::from(backup)]]);
+            out.option(&[&[subtype::PRIO << 4 | u8::from(backup)]]);
         }
         if let Some(number) = self.fail {
-            put(out, &[&[subtype::FAIL << 4, 0], &number.to_be_bytes()]);
+            out.option(&[&[subtype::FAIL << 4, 0], &number.to_be_bytes()]);
         }
         if let Some(key) = self.fast_close {
-            put(out, &[&[subtype::FASTCLOSE << 4, 0], &key.to_be_bytes()]);
+            out.option(&[&[subtype::FASTCLOSE << 4, 0], &key.to_be_bytes()]);
         }
         if let Some(ResetReason { transient, code }) = self.reset {
-            put(out, &[&[subtype::TCPRST << 4 | u8::from(transient), code]]);
+            out.option(&[&[subtype::TCPRST << 4 | u8::from(transient), code]]);
         }
     }
 }
@@ -253,7 +254,7 @@ pub(super) trait Out {
 }
 
 /// Counts them.
-struct Counter(usize);
+pub(super) struct Counter(pub usize);
 
 impl Out for Counter {
     fn put(&mut self, bytes: &[u8]) {
@@ -284,22 +285,22 @@ fn capable(body: &[u8]) -> Option<Capable> {
     Some(Capable { checksum, no_join_here, keys })
 }
 
-fn write_capable(option: &Capable, out: &mut dyn Out) {
+fn write_capable(option: &Capable, out: &mut Aligner<'_>) {
     let mut flags = flag::SHA256;
     flags |= if option.checksum { flag::CHECKSUM } else { 0 };
     flags |= if option.no_join_here { flag::NO_JOIN } else { 0 };
     let head = [subtype::CAPABLE << 4 | VERSION, flags];
     match option.keys {
-        CapableKeys::Offer => put(out, &[&head]),
-        CapableKeys::Answer(key) => put(out, &[&head, &key.to_be_bytes()]),
+        CapableKeys::Offer => out.option(&[&head]),
+        CapableKeys::Answer(key) => out.option(&[&head, &key.to_be_bytes()]),
         CapableKeys::Both { sender, receiver, data } => {
             let keys = (sender.to_be_bytes(), receiver.to_be_bytes());
             match data {
-                None => put(out, &[&head, &keys.0, &keys.1]),
-                Some((len, None)) => put(out, &[&head, &keys.0, &keys.1, &len.to_be_bytes()]),
+                None => out.option(&[&head, &keys.0, &keys.1]),
+                Some((len, None)) => out.option(&[&head, &keys.0, &keys.1, &len.to_be_bytes()]),
                 Some((len, Some(checksum))) => {
                     let tail = (len.to_be_bytes(), checksum.to_be_bytes());
-                    put(out, &[&head, &keys.0, &keys.1, &tail.0, &tail.1]);
+                    out.option(&[&head, &keys.0, &keys.1, &tail.0, &tail.1]);
                 }
             }
         }
@@ -322,18 +323,18 @@ fn join(body: &[u8]) -> Option<Join> {
     }
 }
 
-fn write_join(option: &Join, out: &mut dyn Out) {
+fn write_join(option: &Join, out: &mut Aligner<'_>) {
     let first = |backup: bool| subtype::JOIN << 4 | u8::from(backup);
     match *option {
         Join::Syn { backup, address_id, token, nonce } => {
             let head = [first(backup), address_id];
-            put(out, &[&head, &token.to_be_bytes(), &nonce.to_be_bytes()]);
+            out.option(&[&head, &token.to_be_bytes(), &nonce.to_be_bytes()]);
         }
         Join::SynAck { backup, address_id, hmac, nonce } => {
             let head = [first(backup), address_id];
-            put(out, &[&head, &hmac.to_be_bytes(), &nonce.to_be_bytes()]);
+            out.option(&[&head, &hmac.to_be_bytes(), &nonce.to_be_bytes()]);
         }
-        Join::Ack(hmac) => put(out, &[&[first(false), 0], &hmac]),
+        Join::Ack(hmac) => out.option(&[&[first(false), 0], &hmac]),
     }
 }
 
@@ -352,7 +353,7 @@ fn dss(body: &[u8]) -> Option<Dss> {
     rest.0.is_empty().then_some(dss)
 }
 
-fn write_dss(option: &Dss, out: &mut dyn Out) {
+fn write_dss(option: &Dss, out: &mut Aligner<'_>) {
     let mut bytes = [0; 28];
     let (mut len, mut flags) = (4, 0);
     let mut add = |part: &[u8]| {
@@ -387,7 +388,7 @@ fn write_dss(option: &Dss, out: &mut dyn Out) {
     }
     flags |= if option.fin { flag::DATA_FIN } else { 0 };
     (bytes[2], bytes[3]) = (subtype::DSS << 4, flags);
-    put(out, &[&bytes[2..len]]);
+    out.option(&[&bytes[2..len]]);
 }
 
 fn add_address(body: &[u8]) -> Option<AddAddress> {
@@ -405,7 +406,7 @@ fn add_address(body: &[u8]) -> Option<AddAddress> {
     Some(AddAddress { id, address, port, hmac })
 }
 
-fn write_add_address(option: &AddAddress, out: &mut dyn Out) {
+fn write_add_address(option: &AddAddress, out: &mut Aligner<'_>) {
     let head = [subtype::ADD_ADDR << 4 | u8::from(option.hmac.is_none()), option.id];
     let (v4, v6);
     let address: &[u8] = match option.address {
@@ -422,16 +423,26 @@ fn write_add_address(option: &AddAddress, out: &mut dyn Out) {
     let hmac = option.hmac.map(u64::to_be_bytes);
     let port = port.as_ref().map_or(&[][..], |port| port);
     let hmac = hmac.as_ref().map_or(&[][..], |hmac| hmac);
-    put(out, &[&head, address, port, hmac]);
+    out.option(&[&head, address, port, hmac]);
 }
 
-/// Writes kind, length, the parts, and what is missing to a multiple of four.
-fn put(out: &mut dyn Out, parts: &[&[u8]]) {
-    let len = 2 + parts.iter().map(|part| part.len()).sum::<usize>();
-    out.put(&[super::options::kind::MULTIPATH, len as u8]);
-    parts.iter().for_each(|part| out.put(part));
-    let padding = len.next_multiple_of(4) - len;
-    out.put(&[super::options::kind::NO_OPERATION; 3][..padding]);
+/// Puts options one behind the other.
+struct Aligner<'a> {
+    out: &'a mut dyn Out,
+    aligned: bool,
+}
+
+impl Aligner<'_> {
+    /// Writes kind, length, the parts, and what is missing to a multiple of four.
+    fn option(&mut self, parts: &[&[u8]]) {
+        let len = 2 + parts.iter().map(|part| part.len()).sum::<usize>();
+        self.out.put(&[super::options::kind::MULTIPATH, len as u8]);
+        parts.iter().for_each(|part| self.out.put(part));
+        if self.aligned {
+            let padding = len.next_multiple_of(4) - len;
+            self.out.put(&[super::options::kind::NO_OPERATION; 3][..padding]);
+        }
+    }
 }
 
 struct Reader<'a>(&'a [u8]);

@@ -1,6 +1,6 @@
 //! TCP options on the wire (RFC 9293 section 3.1; RFC 7323; RFC 2018; RFC 8684).
 
-use super::multipath::{MultipathOptions, Out};
+use super::multipath::{Counter, MultipathOptions, Out};
 use crate::sequence::Seq;
 
 /// The options of one segment that this engine understands; every other kind is skipped.
@@ -120,6 +120,16 @@ impl Options {
 
     /// The number of bytes that [`Options::write`] needs, a multiple of four.
     pub(crate) fn wire_len(&self) -> usize {
+        let length = self.aligned_len();
+        if self.multipath.is_none() || length <= MAX_OPTIONS_LEN {
+            return length;
+        }
+        let mut counter = Counter(0);
+        self.write_compactly(&mut counter);
+        counter.0.next_multiple_of(4)
+    }
+
+    fn aligned_len(&self) -> usize {
         let mut length = 0;
         length += if self.mss.is_some() { 4 } else { 0 };
         length += if self.window_scale.is_some() { 4 } else { 0 };
@@ -128,14 +138,20 @@ impl Options {
             (false, true) => 4,
             (false, false) => 0,
         };
-        length += self.multipath.as_ref().map_or(0, |options| options.wire_len());
-        length + if self.sack.is_empty() { 0 } else { 4 + 8 * usize::from(self.sack.len) }
+        length += if self.sack.is_empty() { 0 } else { 4 + 8 * usize::from(self.sack.len) };
+        length + self.multipath.as_ref().map_or(0, |options| options.wire_len())
     }
 
     /// Writes the options into `out`, which has exactly [`Options::wire_len`] bytes, aligned as
-    /// RFC 7323 appendix A recommends.
+    /// RFC 7323 appendix A recommends if there is room for it.
     pub(super) fn write(&self, out: &mut [u8]) {
+        let aligned = self.multipath.is_none() || self.aligned_len() <= out.len();
         let mut out = Writer { out };
+        if !aligned {
+            self.write_compactly(&mut out);
+            let rest = out.out.len();
+            return out.put(&[kind::END; 4][..rest]);
+        }
         if let Some(mss) = self.mss {
             out.put(&[kind::MSS, 4]);
             out.put(&mss.to_be_bytes());
@@ -147,23 +163,59 @@ impl Options {
             (None, true) => out.put(&[nop, nop, kind::SACK_PERMITTED, 2]),
             (None, false) => {}
         }
-        if let Some(Timestamps { value, echo }) = self.timestamps {
-            out.put(&[kind::TIMESTAMPS, 10]);
-            out.put(&value.to_be_bytes());
-            out.put(&echo.to_be_bytes());
+        if let Some(stamps) = self.timestamps {
+            stamps.write(&mut out);
         }
         if let Some(shift) = self.window_scale {
             out.put(&[nop, kind::WINDOW_SCALE, 3, shift]);
         }
         if let Some(options) = &self.multipath {
-            options.write(&mut out);
+            options.write(&mut out, true);
         }
         if !self.sack.is_empty() {
-            out.put(&[nop, nop, kind::SACK, 2 + 8 * self.sack.len]);
-            for block in self.sack.as_slice() {
-                out.put(&block.start.0.to_be_bytes());
-                out.put(&block.end.0.to_be_bytes());
-            }
+            out.put(&[nop, nop]);
+            self.sack.write(&mut out);
+        }
+    }
+
+    /// Writes the options one after the other: what came in 40 bytes fits into them again.
+    fn write_compactly(&self, out: &mut dyn Out) {
+        if let Some(mss) = self.mss {
+            out.put(&[kind::MSS, 4]);
+            out.put(&mss.to_be_bytes());
+        }
+        if self.sack_permitted {
+            out.put(&[kind::SACK_PERMITTED, 2]);
+        }
+        if let Some(stamps) = self.timestamps {
+            stamps.write(out);
+        }
+        if let Some(shift) = self.window_scale {
+            out.put(&[kind::WINDOW_SCALE, 3, shift]);
+        }
+        if let Some(options) = &self.multipath {
+            options.write(out, false);
+        }
+        if !self.sack.is_empty() {
+            self.sack.write(out);
+        }
+    }
+}
+
+impl Timestamps {
+    fn write(self, out: &mut dyn Out) {
+        out.put(&[kind::TIMESTAMPS, 10]);
+        out.put(&self.value.to_be_bytes());
+        out.put(&self.echo.to_be_bytes());
+    }
+}
+
+impl SackBlocks {
+    fn write(&self, out: &mut dyn Out) {
+        out.put(&[kind::SACK, 2 + 8 * self.len]);
+        for block in self.as_slice() {
+            out.put(&block.start.0.to_be_bytes());
+            out.put(&block.end.0.to_be_bytes());
         }
     }
 }
