@@ -20,6 +20,7 @@ pub(crate) struct RttEstimator {
     variance_ns: u64,
     round_end: Seq,
     min: WindowedMin,
+    latest: Duration,
     rto: Duration,
 }
 
@@ -33,12 +34,14 @@ impl RttEstimator {
             variance_ns: 0,
             round_end: Seq(0),
             min: WindowedMin::default(),
+            latest: Duration::ZERO,
             rto: bounds.initial,
         }
     }
 
     /// Takes a sample that Karn's algorithm allows. `una` and `next` delimit the round trips.
     pub(crate) fn sample(&mut self, rtt: Duration, una: Seq, next: Seq) {
+        self.latest = rtt;
         let rtt = nanos(rtt).max(1);
         let least = nanos(self.bounds.min);
         if self.srtt_ns == 0 {
@@ -92,6 +95,16 @@ impl RttEstimator {
     /// The smallest round-trip time of the last five minutes.
     pub(crate) fn min(&self) -> Option<Duration> {
         self.min.best()
+    }
+
+    /// The latest sample; zero before the first one.
+    pub(crate) fn latest(&self) -> Duration {
+        self.latest
+    }
+
+    /// The mean deviation (RTTVAR).
+    pub(crate) fn deviation(&self) -> Duration {
+        Duration::from_nanos(self.deviation_ns)
     }
 
     /// The timeout before back-off.

@@ -31,6 +31,32 @@ pub fn transport_checksum(header: &IpHeader, transport: &[u8]) -> u16 {
         .to_be()
 }
 
+/// The Internet checksum of data that comes in parts, of even or odd length.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ChecksumOfParts {
+    /// In the byte order of the memory.
+    sum: u32,
+    /// So far there is an odd number of bytes.
+    odd: bool,
+}
+
+impl ChecksumOfParts {
+    /// Appends a part.
+    pub fn add(&mut self, part: &[u8]) {
+        let sum = sum_of_words(part);
+        // RFC 1071 section 2 (B): the sum of what begins in the middle of a word has its bytes
+        // swapped.
+        self.sum += u32::from(if self.odd { sum.swap_bytes() } else { sum });
+        self.sum = (self.sum & 0xffff) + (self.sum >> 16);
+        self.odd ^= part.len() % 2 == 1;
+    }
+
+    /// The checksum of all parts, in the byte order of the processor.
+    pub fn finish(self) -> u16 {
+        u16::from_be(!(self.sum as u16))
+    }
+}
+
 /// The one's complement sum of the 16-bit words of `data` (RFC 1071), in the byte order of the
 /// memory, a missing last byte being zero.
 ///
@@ -59,5 +85,23 @@ fn octets(address: IpAddr) -> [u8; 16] {
     match address {
         IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
         IpAddr::V6(address) => address.octets(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_any_length_sum_up_to_the_whole() {
+        // The example of RFC 1071 section 3: the sum of these bytes is ddf2.
+        let data = [0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7];
+        for cut in 0..=data.len() {
+            for second in cut..=data.len() {
+                let mut sum = ChecksumOfParts::default();
+                [&data[..cut], &data[cut..second], &data[second..]].map(|part| sum.add(part));
+                assert_eq!(sum.finish(), !0xddf2);
+            }
+        }
     }
 }

@@ -10,7 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use bytes::{Bytes, BytesMut};
 
-pub use checksum::transport_checksum;
+pub use checksum::{ChecksumOfParts, transport_checksum};
 pub use icmp::{TooBig, Unreachable, icmp_packet};
 pub use offload::{Offload, Segmentation};
 pub use udp::UdpDatagram;

@@ -65,6 +65,11 @@ impl Tuner {
         });
     }
 
+    /// The round-trip time is known from elsewhere.
+    pub(crate) fn use_rtt(&mut self, rtt: Duration) {
+        self.rtt = Some(rtt.max(Duration::from_millis(1)));
+    }
+
     /// The receiver-side round-trip time, once there was a sample.
     pub(crate) fn rtt(&self) -> Option<Duration> {
         self.rtt

@@ -20,7 +20,7 @@ use crate::segment::{MultipathOptions, Segment};
 use crate::sequence::Seq;
 
 pub(crate) use receive::ReceiveStream;
-pub(crate) use send::SendStream;
+pub(crate) use send::{SendBuffer, SendStream};
 
 /// Where a subflow gets what it sends.
 pub(crate) trait Source {

@@ -15,14 +15,7 @@ pub(crate) struct SendStream {
     waiting: usize,
     /// Bytes that were taken and are not acknowledged.
     taken: usize,
-    limit: usize,
-    limit_max: usize,
-    /// What is written goes into blocks of this size; a block that was begun is completed.
-    block: usize,
-    /// What is missing in the last block.
-    block_rest: usize,
-    /// The application wanted to write more than there was room for.
-    refused: bool,
+    buffer: SendBuffer,
     finished: bool,
 }
 
@@ -32,18 +25,14 @@ impl SendStream {
             chunks: VecDeque::new(),
             waiting: 0,
             taken: 0,
-            limit: size.initial as usize,
-            limit_max: size.max as usize,
-            block: 1,
-            block_rest: 0,
-            refused: false,
+            buffer: SendBuffer::new(size),
             finished: false,
         }
     }
 
     /// Copies as much of `data` as there is room for, and returns how much that is.
     pub(crate) fn write(&mut self, data: &[u8]) -> usize {
-        let len = self.admit(data.len());
+        let len = self.buffer.admit(data.len(), self.used());
         if len > 0 {
             self.push(Bytes::copy_from_slice(&data[..len]));
         }
@@ -52,7 +41,7 @@ impl SendStream {
 
     /// Moves as much from the front of `data` as there is room for, and returns how much that is.
     pub(crate) fn write_bytes(&mut self, data: &mut Bytes) -> usize {
-        let len = self.admit(data.len());
+        let len = self.buffer.admit(data.len(), self.used());
         if len > 0 {
             self.push(data.split_to(len));
         }
@@ -64,10 +53,9 @@ impl SendStream {
         self.finished = true;
     }
 
-    /// True if so much of the buffer is free that writing is worth while: a third of it, as Linux
-    /// wakes a writer.
+    /// True if so much of the buffer is free that writing is worth while.
     pub(crate) fn is_writable(&self) -> bool {
-        self.room() > 0 && self.room() >= self.used() / 2
+        self.buffer.is_writable(self.used())
     }
 
     /// Bytes that are neither sent and acknowledged nor dropped.
@@ -79,38 +67,6 @@ impl SendStream {
     pub(crate) fn clear(&mut self) {
         self.chunks.clear();
         self.waiting = 0;
-    }
-
-    fn room(&self) -> usize {
-        self.limit.saturating_sub(self.used())
-    }
-
-    /// How much of `wanted` bytes is taken. As in Linux, the limit is looked at when a block is
-    /// begun, so that a full buffer does not end in a small segment.
-    fn admit(&mut self, wanted: usize) -> usize {
-        let mut len = 0;
-        while len < wanted {
-            if self.block_rest == 0 {
-                if self.used() + len >= self.limit {
-                    break;
-                }
-                self.block_rest = self.block;
-            }
-            let part = self.block_rest.min(wanted - len);
-            self.block_rest -= part;
-            len += part;
-        }
-        self.refused = len < wanted;
-        len
-    }
-
-    /// Makes room for two windows, as Linux charges for a segment with its bookkeeping: 4,352
-    /// bytes for one of 1,460, so that there is room for six windows of data.
-    fn enlarge(&mut self, cwnd: u32, mss: u32) {
-        let segment = (mss as usize + SEGMENT_OVERHEAD).next_power_of_two() + DESCRIPTOR_LEN;
-        let segments = cwnd.max(MIN_SEGMENTS) as usize;
-        let wanted = segments.saturating_mul(2 * segment);
-        self.limit = self.limit.max(wanted.min(self.limit_max));
     }
 
     fn push(&mut self, chunk: Bytes) {
@@ -130,6 +86,74 @@ impl SendStream {
             }
         }
         joined.freeze()
+    }
+}
+
+/// The size of a send buffer, and how much goes into it.
+#[derive(Debug)]
+pub(crate) struct SendBuffer {
+    limit: usize,
+    limit_max: usize,
+    /// What is written goes into blocks of this size; a block that was begun is completed.
+    block: usize,
+    /// What is missing in the last block.
+    block_rest: usize,
+    /// The application wanted to write more than there was room for.
+    refused: bool,
+}
+
+impl SendBuffer {
+    pub(crate) fn new(size: BufferSize) -> SendBuffer {
+        let (limit, limit_max) = (size.initial as usize, size.max as usize);
+        SendBuffer { limit, limit_max, block: 1, block_rest: 0, refused: false }
+    }
+
+    /// How much of `wanted` bytes is taken while `used` bytes are in the buffer. As in Linux, the
+    /// limit is looked at when a block is begun, so that a full buffer does not end in a small
+    /// segment.
+    pub(crate) fn admit(&mut self, wanted: usize, used: usize) -> usize {
+        let mut len = 0;
+        while len < wanted {
+            if self.block_rest == 0 {
+                if used + len >= self.limit {
+                    break;
+                }
+                self.block_rest = self.block;
+            }
+            let part = self.block_rest.min(wanted - len);
+            self.block_rest -= part;
+            len += part;
+        }
+        self.refused = len < wanted;
+        len
+    }
+
+    /// True if so much is free that writing is worth while: a third, as Linux wakes a writer.
+    pub(crate) fn is_writable(&self, used: usize) -> bool {
+        let room = self.limit.saturating_sub(used);
+        room > 0 && room >= used / 2
+    }
+
+    /// True if the application wants to write more than there is room for.
+    pub(crate) fn is_full(&self, used: usize) -> bool {
+        self.refused || !self.is_writable(used)
+    }
+
+    /// Makes room for `bytes`, up to the largest size.
+    pub(crate) fn enlarge(&mut self, bytes: usize) {
+        self.limit = self.limit.max(bytes.min(self.limit_max));
+    }
+
+    pub(crate) fn set_block(&mut self, len: usize) {
+        self.block = len.max(1);
+    }
+
+    /// The room that a subflow wants: for two windows, as Linux charges for a segment with its
+    /// bookkeeping: 4,352 bytes for one of 1,460, so that there is room for six windows of data.
+    pub(crate) fn wanted(cwnd: u32, mss: u32) -> usize {
+        let segment = (mss as usize + SEGMENT_OVERHEAD).next_power_of_two() + DESCRIPTOR_LEN;
+        let segments = cwnd.max(MIN_SEGMENTS) as usize;
+        segments.saturating_mul(2 * segment)
     }
 }
 
@@ -158,16 +182,16 @@ impl Source for SendStream {
     }
 
     fn established(&mut self, cwnd: u32, mss: u32) {
-        self.enlarge(cwnd, mss);
+        self.buffer.enlarge(SendBuffer::wanted(cwnd, mss));
     }
 
     fn set_block(&mut self, len: usize) {
-        self.block = len.max(1);
+        self.buffer.set_block(len);
     }
 
     fn starved(&mut self, cwnd: u32, mss: u32) {
-        if self.refused || !self.is_writable() {
-            self.enlarge(cwnd, mss);
+        if self.buffer.is_full(self.used()) {
+            self.buffer.enlarge(SendBuffer::wanted(cwnd, mss));
         }
     }
 }
@@ -210,6 +234,6 @@ mod tests {
         stream.set_block(1460);
         assert_eq!(stream.write(&[0; 200_000]), (2 * 10 * 4352 - 10usize).div_ceil(1460) * 1460);
         stream.starved(1000, 1460);
-        assert_eq!(stream.limit, 100_000);
+        assert_eq!(stream.buffer.limit, 100_000);
     }
 }

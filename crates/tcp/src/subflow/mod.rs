@@ -12,6 +12,7 @@ mod close;
 mod data;
 mod input;
 mod loss;
+mod observe;
 mod open;
 mod output;
 mod path_mtu;
@@ -40,6 +41,7 @@ use crate::segment::{HEADER_LEN, SackBlock};
 use crate::sequence::Seq;
 use crate::stats::Stats;
 pub(crate) use crate::stream::Streams;
+pub(crate) use observe::Observation;
 
 /// The states of RFC 9293 section 3.3.2. LISTEN is the caller's: it answers a SYN with
 /// [`Connection::accept`](crate::Connection::accept).

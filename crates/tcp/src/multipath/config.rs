@@ -1,0 +1,98 @@
+//! How a multipath connection behaves.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use trackbed_core::Seed;
+use trackbed_core::parameter::Arguments;
+
+use crate::config::Config;
+use crate::schedulers::{SchedulingAlgorithm, minrtt};
+
+/// The settings of a multipath connection.
+#[derive(Clone, Debug)]
+pub struct MultipathConfig {
+    /// The settings of every subflow; its buffers are those of the whole connection.
+    pub tcp: Config,
+    /// Which path carries what, from [`schedulers::algorithms`](crate::schedulers::algorithms).
+    pub scheduler: &'static dyn SchedulingAlgorithm,
+    /// The parameters of the scheduler.
+    pub arguments: Arguments,
+    /// Where the scheduler's randomness comes from.
+    pub seed: Seed,
+    /// Ask for checksums over the data (RFC 8684 section 3.3.1). They are used if either side asks.
+    pub checksum: bool,
+    /// Announce data by the lower 32 bits of its number only.
+    pub short_numbers: bool,
+    /// When data is given to another path because its own does not get on.
+    pub reinjection: Reinjection,
+    /// The host's addresses, besides the one that the connection is opened from or accepted at.
+    pub endpoints: Vec<Endpoint>,
+    /// Subflows besides the first, opened and accepted together, at most 30.
+    pub subflows_max: usize,
+    /// Addresses of the peer that are used when it announces them, at most so many.
+    pub announcements_max: usize,
+    /// How long after the loss of a subflow it is opened again, doubling with each attempt that
+    /// fails; `None` for never, as Linux.
+    pub rejoin: Option<Duration>,
+    /// How long a connection lives without a subflow, waiting for a new one.
+    pub orphan_timeout: Duration,
+}
+
+impl Default for MultipathConfig {
+    fn default() -> MultipathConfig {
+        MultipathConfig {
+            tcp: Config::default(),
+            scheduler: &minrtt::MinRtt,
+            arguments: Arguments::default(),
+            seed: Seed::of_run(0, 0),
+            checksum: false,
+            short_numbers: false,
+            reinjection: Reinjection::Timeout,
+            endpoints: Vec::new(),
+            subflows_max: 8,
+            announcements_max: 8,
+            rejoin: None,
+            orphan_timeout: Duration::from_secs(60),
+        }
+    }
+}
+
+/// When data is given to another path because its own does not get on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reinjection {
+    /// At the first retransmission timeout of its path (RFC 8684 section 3.3.6, as the kernel of
+    /// multipath-tcp.org): the path counts as stale until it delivers something.
+    Timeout,
+    /// As Linux: the oldest data after a data-level timeout, and everything when its path has
+    /// delivered nothing for so many of these (`net.mptcp.stale_loss_cnt`, 4 there).
+    Stale(u32),
+}
+
+/// An address of this host, and what it is used for; the flags are named as those of
+/// `ip mptcp endpoint`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// The address.
+    pub address: IpAddr,
+    /// Open a subflow from here, if this side opened the connection.
+    pub subflow: bool,
+    /// Announce it to the peer (ADD_ADDR).
+    pub signal: bool,
+    /// Subflows from here are backups.
+    pub backup: bool,
+    /// Open a subflow to every address of the peer, not only to the first.
+    pub fullmesh: bool,
+}
+
+impl Endpoint {
+    /// An address from which a subflow is opened.
+    pub const fn subflow(address: IpAddr) -> Endpoint {
+        Endpoint { address, subflow: true, signal: false, backup: false, fullmesh: false }
+    }
+
+    /// An address that is announced.
+    pub const fn signal(address: IpAddr) -> Endpoint {
+        Endpoint { address, subflow: false, signal: true, backup: false, fullmesh: false }
+    }
+}

@@ -1,0 +1,129 @@
+//! Keys, and what is derived from them (RFC 8684 sections 3.1, 3.2 and 3.4.1).
+
+use std::net::IpAddr;
+
+use hmac::{Hmac, Mac as _};
+use sha2::{Digest as _, Sha256};
+
+/// The key of one side of a connection. It should be drawn at random, and so that no other
+/// connection of the host has the same [`Key::token`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key(pub u64);
+
+impl Key {
+    /// What the connection is called in an MP_JOIN: the first 32 bits of the hash of the key.
+    pub fn token(self) -> u32 {
+        let hash = self.hash();
+        u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]])
+    }
+
+    /// The initial data sequence number: the last 64 bits of the hash of the key.
+    pub fn initial_data_number(self) -> u64 {
+        last_64_bits(&self.hash())
+    }
+
+    fn hash(self) -> [u8; 32] {
+        Sha256::digest(self.0.to_be_bytes()).into()
+    }
+}
+
+/// The keys of both sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Keys {
+    pub local: Key,
+    pub remote: Key,
+}
+
+impl Keys {
+    /// What our side proves a join with, to a peer that drew `remote_nonce`.
+    pub fn own_join(&self, local_nonce: u32, remote_nonce: u32) -> [u8; 32] {
+        join(self.local, self.remote, local_nonce, remote_nonce)
+    }
+
+    /// What the peer proves a join with.
+    pub fn peer_join(&self, local_nonce: u32, remote_nonce: u32) -> [u8; 32] {
+        join(self.remote, self.local, remote_nonce, local_nonce)
+    }
+
+    /// The HMAC of an address that our side announces.
+    pub fn own_address(&self, id: u8, address: IpAddr, port: Option<u16>) -> u64 {
+        announcement(self.local, self.remote, id, address, port)
+    }
+
+    /// The HMAC of an address that the peer announces.
+    pub fn peer_address(&self, id: u8, address: IpAddr, port: Option<u16>) -> u64 {
+        announcement(self.remote, self.local, id, address, port)
+    }
+}
+
+/// The first 64 bits, as on a SYN-ACK.
+pub(super) fn first_64_bits(hmac: &[u8; 32]) -> u64 {
+    let [a, b, c, d, e, f, g, h, ..] = *hmac;
+    u64::from_be_bytes([a, b, c, d, e, f, g, h])
+}
+
+/// The first 160 bits, as on the third segment.
+pub(super) fn first_160_bits(hmac: &[u8; 32]) -> [u8; 20] {
+    let mut bits = [0; 20];
+    bits.copy_from_slice(&hmac[..20]);
+    bits
+}
+
+/// Section 3.2: the key is sender's key and receiver's key, the message both nonces likewise.
+fn join(sender: Key, receiver: Key, sender_nonce: u32, receiver_nonce: u32) -> [u8; 32] {
+    let message = [sender_nonce.to_be_bytes(), receiver_nonce.to_be_bytes()].concat();
+    authenticate(sender, receiver, &message)
+}
+
+/// Section 3.4.1: over number, address and port, which is zero if there is none.
+fn announcement(
+    sender: Key,
+    receiver: Key,
+    id: u8,
+    address: IpAddr,
+    port: Option<u16>,
+) -> u64 {
+    let mut message = vec![id];
+    match address {
+        IpAddr::V4(address) => message.extend(address.octets()),
+        IpAddr::V6(address) => message.extend(address.octets()),
+    }
+    message.extend(port.unwrap_or(0).to_be_bytes());
+    last_64_bits(&authenticate(sender, receiver, &message))
+}
+
+fn authenticate(sender: Key, receiver: Key, message: &[u8]) -> [u8; 32] {
+    let mut key = [0; 64];
+    key[..8].copy_from_slice(&sender.0.to_be_bytes());
+    key[8..16].copy_from_slice(&receiver.0.to_be_bytes());
+    // A key shorter than the block is filled up with zeros anyway (RFC 2104 section 2).
+    let mut hmac = Hmac::<Sha256>::new(&key.into());
+    hmac.update(message);
+    hmac.finalize().into_bytes().into()
+}
+
+fn last_64_bits(hash: &[u8; 32]) -> u64 {
+    let [.., a, b, c, d, e, f, g, h] = *hash;
+    u64::from_be_bytes([a, b, c, d, e, f, g, h])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Computed with Python's hashlib and hmac.
+    #[test]
+    fn tokens_numbers_and_proofs_are_those_of_another_implementation() {
+        let keys = Keys { local: Key(0x0123_4567_89ab_cdef), remote: Key(0xfedc_ba98_7654_3210) };
+        assert_eq!(keys.local.token(), 0x55c5_3f5d);
+        assert_eq!(keys.local.initial_data_number(), 0x5707_62cd_38be_9818);
+        let proof = keys.own_join(0x1111_1111, 0x2222_2222);
+        assert_eq!(first_64_bits(&proof), 0x47ea_314b_6243_dcfb);
+        let mirrored = Keys { local: keys.remote, remote: keys.local };
+        assert_eq!(mirrored.peer_join(0x2222_2222, 0x1111_1111), proof);
+        let address = [192, 0, 2, 7].into();
+        assert_eq!(keys.own_address(3, address, None), 0xde8a_4e12_c464_07fe);
+        assert_eq!(mirrored.peer_address(3, address, None), keys.own_address(3, address, None));
+        assert_ne!(keys.own_address(3, address, Some(80)), keys.own_address(3, address, None));
+    }
+}

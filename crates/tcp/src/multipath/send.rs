@@ -1,0 +1,357 @@
+//! What the application wrote and the peer has not acknowledged at the data level, and which path
+//! carries it. Bytes are counted from the start of the stream.
+
+use std::collections::VecDeque;
+
+use bytes::{Bytes, BytesMut};
+use trackbed_core::Time;
+
+use crate::config::BufferSize;
+use crate::schedulers::{Backlog, Outstanding, PathId};
+use crate::stream::SendBuffer;
+
+/// The sending side of a multipath connection's byte stream.
+#[derive(Debug)]
+pub(super) struct DataSend {
+    /// What is not acknowledged, each chunk with its offset.
+    chunks: VecDeque<(u64, Bytes)>,
+    una: u64,
+    next: u64,
+    end: u64,
+    /// The end of the peer's window.
+    pub window_end: u64,
+    /// What paths were given, in order.
+    pieces: VecDeque<Piece>,
+    /// Offsets of pieces that another path is to carry.
+    again: VecDeque<u64>,
+    pub buffer: SendBuffer,
+    finished: bool,
+    /// The peer has acknowledged the end of the stream.
+    pub fin_acknowledged: bool,
+}
+
+/// Data that was given to a path at once.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    start: u64,
+    end: u64,
+    /// A bit for each path that was given it.
+    carriers: u64,
+    last: PathId,
+    sent_at: Time,
+    repeats: u32,
+    /// It waits in `again`.
+    waits: bool,
+}
+
+impl DataSend {
+    pub fn new(size: BufferSize) -> DataSend {
+        DataSend {
+            chunks: VecDeque::new(),
+            una: 0,
+            next: 0,
+            end: 0,
+            window_end: 0,
+            pieces: VecDeque::new(),
+            again: VecDeque::new(),
+            buffer: SendBuffer::new(size),
+            finished: false,
+            fin_acknowledged: false,
+        }
+    }
+
+    /// The oldest byte that is not acknowledged.
+    pub fn una(&self) -> u64 {
+        self.una
+    }
+
+    /// The first byte that no path was given.
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// The byte after the last one that was written.
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
+    pub fn used(&self) -> usize {
+        (self.end - self.una) as usize
+    }
+
+    pub fn unsent(&self) -> u64 {
+        self.end - self.next
+    }
+
+    pub fn window_room(&self) -> u64 {
+        self.window_end.saturating_sub(self.next)
+    }
+
+    pub fn finish(&mut self) {
+        self.finished = true;
+    }
+
+    /// The offset of the end of the stream, once everything before it was given to paths.
+    pub fn fin_at(&self) -> Option<u64> {
+        (self.finished && self.next == self.end).then_some(self.end)
+    }
+
+    /// True if nothing will be written any more.
+    pub fn is_finished(&self) -> bool {
+        self.finished
+    }
+
+    /// Copies as much of `data` as there is room for, and returns how much that is.
+    pub fn write(&mut self, data: &[u8]) -> usize {
+        let len = self.buffer.admit(data.len(), self.used());
+        if len > 0 {
+            self.push(Bytes::copy_from_slice(&data[..len]));
+        }
+        len
+    }
+
+    /// Moves as much from the front of `data` as there is room for, and returns how much that is.
+    pub fn write_bytes(&mut self, data: &mut Bytes) -> usize {
+        let len = self.buffer.admit(data.len(), self.used());
+        if len > 0 {
+            self.push(data.split_to(len));
+        }
+        len
+    }
+
+    /// Forgets everything: the connection failed.
+    pub fn clear(&mut self) {
+        self.chunks.clear();
+        self.pieces.clear();
+        self.again.clear();
+        (self.una, self.next) = (self.end, self.end);
+    }
+
+    /// The next bytes that no path was given, at most `max`, for `path`; without a record of them
+    /// if `recorded` is false.
+    pub fn take(&mut self, now: Time, path: PathId, max: usize, recorded: bool) -> (u64, Bytes) {
+        let start = self.next;
+        let data = self.slice(start, max.min(self.unsent() as usize));
+        self.next += data.len() as u64;
+        if recorded && !data.is_empty() {
+            self.pieces.push_back(Piece {
+                start,
+                end: self.next,
+                carriers: bit(path),
+                last: path,
+                sent_at: now,
+                repeats: 0,
+                waits: false,
+            });
+        }
+        (start, data)
+    }
+
+    /// The piece at `offset` again, for `path`: from `offset` on, at most up to `until`.
+    pub fn repeat(&mut self, now: Time, path: PathId, offset: u64, until: u64) -> Option<Bytes> {
+        let index = self.index(offset)?;
+        let una = self.una;
+        let piece = &mut self.pieces[index];
+        let (start, end) = (piece.start.max(offset).max(una), piece.end.min(until));
+        if start >= end {
+            return None;
+        }
+        piece.carriers |= bit(path);
+        piece.last = path;
+        piece.sent_at = now;
+        piece.repeats += 1;
+        Some(self.slice(start, (end - start) as usize))
+    }
+
+    /// The peer has everything before `offset`; true if that is news.
+    pub fn acknowledge(&mut self, offset: u64) -> bool {
+        if offset <= self.una || offset > self.next {
+            return false;
+        }
+        self.una = offset;
+        while let Some((start, chunk)) = self.chunks.front_mut() {
+            let cut = (offset - *start).min(chunk.len() as u64);
+            if (cut as usize) < chunk.len() {
+                *start += cut;
+                let _acknowledged = chunk.split_to(cut as usize);
+                break;
+            }
+            self.chunks.pop_front();
+        }
+        while self.pieces.front().is_some_and(|piece| piece.end <= offset) {
+            self.pieces.pop_front();
+        }
+        if let Some(piece) = self.pieces.front_mut() {
+            piece.start = piece.start.max(offset);
+        }
+        while self.again.front().is_some_and(|&at| at < offset && self.index(at).is_none()) {
+            self.again.pop_front();
+        }
+        true
+    }
+
+    /// The subflow is the stream from now on: its own window is all that counts, and it has
+    /// everything before `offset`.
+    pub fn become_plain(&mut self, offset: u64) {
+        self.acknowledge(offset);
+        self.pieces.clear();
+        self.again.clear();
+        self.window_end = u64::MAX;
+    }
+
+    /// Another path is to carry the oldest piece.
+    pub fn repeat_first(&mut self) {
+        if let Some(piece) = self.pieces.front_mut().filter(|piece| !piece.waits) {
+            piece.waits = true;
+            self.again.push_front(piece.start);
+        }
+    }
+
+    /// Another path is to carry what `path` was given; `gone` if that path exists no longer. Then
+    /// what a second path carries already is left to that.
+    pub fn repeat_all(&mut self, path: PathId, gone: bool) {
+        for piece in &mut self.pieces {
+            if piece.carriers & bit(path) == 0 {
+                continue;
+            }
+            if gone {
+                piece.carriers &= !bit(path);
+            }
+            let alone = piece.carriers & !bit(path) == 0;
+            if alone && !piece.waits {
+                piece.waits = true;
+                self.again.push_back(piece.start);
+            }
+        }
+        // They may come in any order, and the oldest is what the peer waits for.
+        self.again.make_contiguous().sort_unstable();
+    }
+
+    /// The first piece that another path is to carry.
+    pub fn first_again(&mut self) -> Option<Outstanding> {
+        while let Some(&offset) = self.again.front() {
+            if let Some(index) = self.index(offset)
+                && self.pieces[index].waits
+            {
+                return Some(self.pieces[index].outstanding());
+            }
+            self.again.pop_front();
+        }
+        None
+    }
+
+    /// The first of those pieces waits no longer.
+    pub fn settle_again(&mut self) {
+        if let Some(offset) = self.again.pop_front()
+            && let Some(index) = self.index(offset)
+        {
+            self.pieces[index].waits = false;
+        }
+    }
+
+    /// True if something was given to a path and is not acknowledged.
+    pub fn is_out(&self) -> bool {
+        !self.pieces.is_empty()
+    }
+
+    fn push(&mut self, chunk: Bytes) {
+        let start = self.end;
+        self.end += chunk.len() as u64;
+        self.chunks.push_back((start, chunk));
+    }
+
+    /// The piece that contains `offset`.
+    fn index(&self, offset: u64) -> Option<usize> {
+        let index = self.pieces.partition_point(|piece| piece.end <= offset);
+        self.pieces.get(index).filter(|piece| piece.start <= offset.max(self.una))?;
+        Some(index)
+    }
+
+    /// `len` bytes from `offset` on, which are there.
+    fn slice(&self, offset: u64, len: usize) -> Bytes {
+        let first = self.chunks.partition_point(|(start, chunk)| start + chunk.len() as u64 <= offset);
+        let Some((start, chunk)) = self.chunks.get(first) else { return Bytes::new() };
+        let from = (offset - start) as usize;
+        if chunk.len() - from >= len || first + 1 == self.chunks.len() {
+            return chunk.slice(from..chunk.len().min(from + len));
+        }
+        let mut joined = BytesMut::with_capacity(len);
+        let mut skip = from;
+        for (_, chunk) in self.chunks.range(first..) {
+            let part = (len - joined.len()).min(chunk.len() - skip);
+            joined.extend_from_slice(&chunk[skip..skip + part]);
+            skip = 0;
+            if joined.len() == len {
+                break;
+            }
+        }
+        joined.freeze()
+    }
+}
+
+impl Backlog for DataSend {
+    fn at(&self, offset: u64) -> Option<Outstanding> {
+        self.index(offset.max(self.una)).map(|index| self.pieces[index].outstanding())
+    }
+
+    fn was_sent_on(&self, offset: u64, path: PathId) -> bool {
+        self.index(offset).is_some_and(|index| self.pieces[index].carriers & bit(path) != 0)
+    }
+}
+
+impl Piece {
+    fn outstanding(&self) -> Outstanding {
+        let Piece { start, end, sent_at, last, repeats, .. } = *self;
+        Outstanding { start, end, sent_at, path: last, repeats }
+    }
+}
+
+/// A path's bit. When a path goes, its bit is cleared everywhere, so that the path after 64 others
+/// may have it.
+fn bit(path: PathId) -> u64 {
+    1 << (path.0 % 64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: PathId = PathId(0);
+    const B: PathId = PathId(1);
+
+    fn stream(text: &[u8]) -> DataSend {
+        let mut send = DataSend::new(BufferSize { initial: 100, max: 100 });
+        for byte in text.chunks(3) {
+            assert_eq!(send.write(byte), byte.len());
+        }
+        send
+    }
+
+    #[test]
+    fn what_a_path_loses_is_given_to_another_oldest_first() {
+        let mut send = stream(b"abcdefghij");
+        assert_eq!(send.take(Time::ZERO, A, 4, true), (0, Bytes::from_static(b"abcd")));
+        assert_eq!(send.take(Time::ZERO, B, 4, true), (4, Bytes::from_static(b"efgh")));
+        assert_eq!(send.take(Time::ZERO, A, 4, true), (8, Bytes::from_static(b"ij")));
+        assert!(send.acknowledge(2) && !send.acknowledge(2) && !send.acknowledge(11));
+        send.repeat_all(A, true);
+        let first = send.first_again().unwrap();
+        assert_eq!((first.start, first.end), (2, 4));
+        assert_eq!(send.repeat(Time::ZERO, B, first.start, first.end).unwrap(), "cd");
+        send.settle_again();
+        assert!(!send.was_sent_on(2, A) && send.was_sent_on(2, B));
+        assert_eq!(send.first_again().unwrap().start, 8);
+        assert!(send.acknowledge(10));
+        assert!(send.first_again().is_none() && !send.is_out());
+        assert_eq!(send.used(), 0);
+    }
+
+    #[test]
+    fn the_end_stands_behind_everything() {
+        let mut send = stream(b"abc");
+        send.finish();
+        assert_eq!(send.fin_at(), None);
+        send.take(Time::ZERO, A, 9, true);
+        assert_eq!(send.fin_at(), Some(3));
+    }
+}
