@@ -78,6 +78,7 @@ pub mod config;
 pub mod congestion;
 mod connection;
 mod error;
+pub mod multipath;
 mod receive;
 mod recovery;
 mod rtt;

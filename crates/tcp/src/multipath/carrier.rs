@@ -179,7 +179,7 @@ impl Extension for Carrier<'_> {
         Some(options)
     }
 
-    fn judge_handshake(&mut self, _now: Time, segment: &Segment) -> Verdict {
+    fn judge_handshake(&mut self, now: Time, segment: &Segment) -> Verdict {
         if self.shared.mode == Mode::Plain {
             return Verdict::Accept;
         }
@@ -187,6 +187,7 @@ impl Extension for Carrier<'_> {
         if self.link.is_first() {
             // Section 3.3.4: the window counts at the data level; that of a SYN is not scaled.
             self.shared.send.window_end = segment.window.into();
+            self.shared.receive.begin(now);
             self.judge_capable(options)
         } else {
             self.judge_join(options)

@@ -7,7 +7,10 @@ use trackbed_core::Seed;
 use trackbed_core::parameter::Arguments;
 
 use crate::config::Config;
-use crate::schedulers::{SchedulingAlgorithm, minrtt};
+use crate::schedulers::opportunistic::Opportunistic;
+use crate::schedulers::proactive::Proactive;
+use crate::schedulers::reactive::Reactive;
+use crate::schedulers::{Scheduler, SchedulingAlgorithm, minrtt};
 
 /// The settings of a multipath connection.
 #[derive(Clone, Debug)]
@@ -16,10 +19,18 @@ pub struct MultipathConfig {
     pub tcp: Config,
     /// Which path carries what, from [`schedulers::algorithms`](crate::schedulers::algorithms).
     pub scheduler: &'static dyn SchedulingAlgorithm,
-    /// The parameters of the scheduler.
-    pub arguments: Arguments,
+    /// The parameters of the scheduler; `None` for their defaults.
+    pub arguments: Option<Arguments>,
     /// Where the scheduler's randomness comes from.
     pub seed: Seed,
+    /// Add opportunistic retransmission and penalisation to it.
+    pub opportunistic: bool,
+    /// Heed what is said of paths in advance, see [`MultipathConnection::set_blocked`].
+    ///
+    /// [`MultipathConnection::set_blocked`]: super::MultipathConnection::set_blocked
+    pub proactive: bool,
+    /// Block paths that are silent for so long though data is out.
+    pub reactive: Option<Duration>,
     /// Ask for checksums over the data (RFC 8684 section 3.3.1). They are used if either side asks.
     pub checksum: bool,
     /// Announce data by the lower 32 bits of its number only.
@@ -44,8 +55,11 @@ impl Default for MultipathConfig {
         MultipathConfig {
             tcp: Config::default(),
             scheduler: &minrtt::MinRtt,
-            arguments: Arguments::default(),
+            arguments: None,
             seed: Seed::of_run(0, 0),
+            opportunistic: false,
+            proactive: false,
+            reactive: None,
             checksum: false,
             short_numbers: false,
             reinjection: Reinjection::Timeout,
@@ -54,6 +68,29 @@ impl Default for MultipathConfig {
             announcements_max: 8,
             rejoin: None,
             orphan_timeout: Duration::from_secs(60),
+        }
+    }
+}
+
+impl MultipathConfig {
+    /// The scheduler of a new connection, with what is wrapped around it.
+    ///
+    /// # Panics
+    /// If the scheduler has a parameter without a default, and no arguments were given.
+    pub(super) fn build_scheduler(&self) -> Box<dyn Scheduler> {
+        let defaults = || Arguments::read(self.scheduler.parameters(), &[]);
+        let arguments = self.arguments.clone().map_or_else(defaults, Ok);
+        let arguments = arguments.expect("a scheduler's parameters have defaults");
+        let mut scheduler = self.scheduler.build(&arguments, &self.seed);
+        if self.opportunistic {
+            scheduler = Box::new(Opportunistic::new(scheduler));
+        }
+        if self.proactive {
+            scheduler = Box::new(Proactive::new(scheduler));
+        }
+        match self.reactive {
+            Some(silence) => Box::new(Reactive::new(scheduler, silence)),
+            None => scheduler,
         }
     }
 }

@@ -98,11 +98,6 @@ impl Incoming {
         self.mappings.push_back(Range { place, offset, len: Range::ENDLESS, check: None });
     }
 
-    /// Bytes that the path delivered in order, ever.
-    pub fn delivered(&self) -> u64 {
-        self.delivered
-    }
-
     /// What waits for a checksum that will not be checked.
     pub fn release(&mut self) -> Vec<Bytes> {
         self.held_len = 0;
@@ -215,7 +210,7 @@ mod tests {
         assert_eq!(incoming.place(11), Some(10));
         incoming.map_endlessly(7);
         assert_eq!(deliver(&mut incoming, b"lm"), [data(7, b"lm")]);
-        assert_eq!(incoming.delivered(), 13);
+        assert_eq!(incoming.delivered, 13);
     }
 
     #[test]

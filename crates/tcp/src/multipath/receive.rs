@@ -19,6 +19,7 @@ pub(super) struct DataReceive {
     reassembly: Reassembly,
     pub stream: ReceiveStream,
     tuner: Tuner,
+    mss: u32,
     /// The end of the window that was offered; it never moves back.
     offered_end: u64,
     /// Where the peer's stream ends, once it said so.
@@ -36,6 +37,7 @@ impl DataReceive {
             reassembly: Reassembly::default(),
             stream: ReceiveStream::default(),
             tuner: Tuner::new(size, mss),
+            mss,
             offered_end: 0,
             fin_at: None,
             finished: false,
@@ -59,8 +61,9 @@ impl DataReceive {
         self.finished
     }
 
-    pub fn established(&mut self, now: Time, mss: u32) {
-        self.tuner.established(now, mss);
+    /// Data may come from now on.
+    pub fn begin(&mut self, now: Time) {
+        self.tuner.established(now, self.mss);
     }
 
     /// Takes `data`, which stands at `offset`.

@@ -96,11 +96,6 @@ impl DataSend {
         (self.finished && self.next == self.end).then_some(self.end)
     }
 
-    /// True if nothing will be written any more.
-    pub fn is_finished(&self) -> bool {
-        self.finished
-    }
-
     /// Copies as much of `data` as there is room for, and returns how much that is.
     pub fn write(&mut self, data: &[u8]) -> usize {
         let len = self.buffer.admit(data.len(), self.used());

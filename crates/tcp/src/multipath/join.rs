@@ -1,0 +1,64 @@
+//! Subflows that a peer opens, before it is known to which connection.
+
+use std::fmt;
+
+use bytes::Bytes;
+use trackbed_core::Packet;
+use trackbed_core::packet::Ecn;
+
+use crate::segment::{Flags, Join, MultipathOptions, Options, ResetReason, Segment};
+use crate::sequence::Seq;
+
+/// The token of the connection that `syn` wants to join; `None` if it is no SYN with MP_JOIN.
+pub fn join_token(syn: &Segment) -> Option<u32> {
+    if !syn.has(Flags::SYN) || syn.has(Flags::ACK) {
+        return None;
+    }
+    match syn.options.multipath.as_ref()?.join? {
+        Join::Syn { token, .. } => Some(token),
+        Join::SynAck { .. } | Join::Ack(_) => None,
+    }
+}
+
+/// The reset that answers a SYN with MP_JOIN which fits no connection, or is not welcome
+/// (RFC 8684 section 3.2), with the reason on it (section 3.6).
+pub fn refuse_join(syn: &Segment) -> Packet {
+    let reset = Some(ResetReason { transient: false, code: ResetReason::PROTOCOL });
+    let multipath = Some(Box::new(MultipathOptions { reset, ..MultipathOptions::default() }));
+    let refusal = Segment {
+        source: syn.destination,
+        destination: syn.source,
+        sequence: Seq(0),
+        acknowledgment: syn.end(),
+        flags: Flags::RST.with(Flags::ACK),
+        window: 0,
+        options: Options { multipath, ..Options::default() },
+        ecn: Ecn::NotCapable,
+        payload: Bytes::new(),
+    };
+    refusal.emit()
+}
+
+/// Why a subflow does not join a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum JoinError {
+    /// The segment is no SYN with MP_JOIN for this connection.
+    NotForUs,
+    /// The connection is not, or no longer, one of several paths.
+    NotMultipath,
+    /// There are as many subflows as `subflows_max` allows.
+    TooMany,
+}
+
+impl fmt::Display for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            JoinError::NotForUs => "the segment is no MP_JOIN for this connection",
+            JoinError::NotMultipath => "the connection takes no subflows: it is plain TCP, or ends",
+            JoinError::TooMany => "the connection has as many subflows as it may: raise the limit",
+        })
+    }
+}
+
+impl std::error::Error for JoinError {}

@@ -1,0 +1,121 @@
+//! Multipath TCP, version 1 (RFC 8684): one byte stream over several subflows.
+//!
+//! # The call contract
+//! That of a [`Connection`](crate::Connection): tell, drain [`MultipathConnection::poll_transmit`],
+//! arm the timer by [`MultipathConnection::poll_timeout`]. Packets carry the addresses of their
+//! subflow, so that the caller sends them like those of any connection. Besides, it drains
+//! [`MultipathConnection::poll_join`] after every call: subflows that the connection wants to open,
+//! for each of which the caller chooses a port, a sequence number and a nonce, and calls
+//! [`MultipathConnection::join`].
+//!
+//! # The listener's part
+//! A SYN without MP_JOIN opens a connection ([`MultipathConnection::accept`]), whose key the caller
+//! draws until its [`Key::token`] differs from those of its other connections. A SYN with MP_JOIN
+//! ([`join_token`]) belongs to the connection whose [`MultipathConnection::token`] it names, and is
+//! given to [`MultipathConnection::accept_join`]; if there is none, it is answered by
+//! [`refuse_join`]. From then on the subflow's segments are that connection's.
+//!
+//! # How it is built
+//! The stream is kept apart from what carries it: `send` and `receive` count bytes from its start,
+//! and only `shared` knows data sequence numbers. A path is a [`Subflow`] with a `link`: what it was
+//! given (`outgoing`), what it delivers (`incoming`), and where its handshake stands. To the subflow
+//! both together are its streams (`carrier`, `options`). The connection itself decides what goes
+//! where (`transmit`, by a [`Scheduler`]), opens and gives up paths (`paths`, `manager`), and closes
+//! (`settle`).
+//!
+//! # As Linux, and not
+//! Numbers have 64 bits, DATA_FIN goes on acknowledgments of its own and with the last data, an
+//! abort is a reset with MP_FASTCLOSE on every subflow, the window is shared by the tuner of
+//! [`crate::receive`]. Each segment has a mapping of its own. Data that comes without a mapping is
+//! left out, and comes again by the data-level timeout, where Linux resets the subflow.
+
+mod carrier;
+mod checksum;
+mod config;
+mod connection;
+mod incoming;
+mod join;
+mod keys;
+mod link;
+mod manager;
+mod options;
+mod outgoing;
+mod paths;
+mod receive;
+mod send;
+mod settle;
+mod shared;
+mod timers;
+mod transmit;
+
+use trackbed_core::Time;
+
+pub use config::{Endpoint, MultipathConfig, Reinjection};
+pub use connection::MultipathConnection;
+pub use join::{JoinError, join_token, refuse_join};
+pub use keys::Key;
+pub use manager::JoinRequest;
+pub use paths::{MultipathStats, PathInfo};
+
+use crate::schedulers::Scheduler;
+use crate::subflow::Subflow;
+use carrier::Carrier;
+use link::Link;
+use shared::Shared;
+
+/// A subflow and what it carries.
+#[derive(Debug)]
+struct Path {
+    subflow: Subflow,
+    link: Link,
+    /// It has nothing to send until something happens to it.
+    quiet: bool,
+    /// It does not get on: no new data, and what it has is given to others.
+    stale: bool,
+    /// Whoever foresees the paths asks not to use it.
+    blocked: bool,
+    /// Timeouts without progress when this was looked at last.
+    timeouts: u32,
+    /// Segments that the peer had then, for the scheduler, and at the last data-level timeout.
+    delivered: u64,
+    delivered_before: u64,
+    /// Data-level timeouts in which it delivered nothing.
+    idle_rounds: u32,
+}
+
+impl Path {
+    fn new(subflow: Subflow, link: Link) -> Path {
+        Path {
+            subflow,
+            link,
+            quiet: false,
+            stale: false,
+            blocked: false,
+            timeouts: 0,
+            delivered: 0,
+            delivered_before: 0,
+            idle_rounds: 0,
+        }
+    }
+
+    /// True if it may carry data.
+    fn is_ready(&self) -> bool {
+        self.link.is_ready() && self.subflow.is_open()
+    }
+
+    /// Lets the subflow work for the connection.
+    fn with<T>(
+        &mut self,
+        shared: &mut Shared,
+        act: impl FnOnce(&mut Subflow, &mut Carrier<'_>) -> T,
+    ) -> T {
+        self.quiet = false;
+        act(&mut self.subflow, &mut Carrier { link: &mut self.link, shared })
+    }
+
+    /// Ends it with a reset.
+    fn abort(&mut self, _now: Time) {
+        self.quiet = false;
+        self.subflow.abort();
+    }
+}

@@ -1,0 +1,157 @@
+//! Timers of the data level; those of the subflows are their own.
+
+use std::time::Duration;
+
+use trackbed_core::Time;
+
+use super::config::Reinjection;
+use super::connection::MultipathConnection;
+
+/// Why the connection wants to be woken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Alarm {
+    /// No data was acknowledged at the data level for a while (RFC 8684 section 3.3.6).
+    Data,
+    /// DATA_FIN was not acknowledged.
+    Fin,
+    /// The peer's window is shut, and nothing is out that would tell of its opening.
+    Window,
+    /// The scheduler waits.
+    Scheduler,
+    /// There is no subflow, and there was none for too long.
+    Orphan,
+}
+
+/// When each of them is due.
+#[derive(Debug, Default)]
+pub(super) struct Timers {
+    due: [Option<Time>; 5],
+    /// Doublings of the data timer, and of the window probe.
+    data_backoff: u32,
+    window_backoff: u32,
+}
+
+impl Timers {
+    pub fn set_to(&mut self, alarm: Alarm, at: Option<Time>) {
+        self.due[alarm as usize] = at;
+    }
+
+    pub fn clear(&mut self, alarm: Alarm) {
+        self.set_to(alarm, None);
+    }
+
+    pub fn is_set(&self, alarm: Alarm) -> bool {
+        self.due[alarm as usize].is_some()
+    }
+
+    /// Sets it, unless it runs.
+    pub fn start(&mut self, alarm: Alarm, at: Time) {
+        self.due[alarm as usize].get_or_insert(at);
+    }
+
+    pub fn clear_all(&mut self) {
+        self.due = [None; 5];
+    }
+
+    pub fn next(&self) -> Option<Time> {
+        self.due.into_iter().flatten().min()
+    }
+
+    /// True if it is due; then it runs no longer.
+    fn take(&mut self, alarm: Alarm, now: Time) -> bool {
+        let due = &mut self.due[alarm as usize];
+        due.take_if(|at| *at <= now).is_some()
+    }
+}
+
+impl MultipathConnection {
+    /// Lets the timers fire that are due.
+    pub(super) fn expire(&mut self, now: Time) {
+        if self.timers.take(Alarm::Data, now) {
+            self.data_expired(now);
+        }
+        if self.timers.take(Alarm::Fin, now) {
+            self.announce_fin(now);
+        }
+        if self.timers.take(Alarm::Window, now) {
+            self.window_expired(now);
+        }
+        if self.timers.take(Alarm::Scheduler, now) {
+            self.shared.events.stirred = true;
+        }
+        if self.timers.take(Alarm::Orphan, now) {
+            self.fail(now, crate::TcpError::TimedOut);
+        }
+        self.expire_manager(now);
+    }
+
+    /// Something is out: starts the data timer, unless it runs.
+    pub(super) fn arm_data_timer(&mut self, now: Time) {
+        if !self.timers.is_set(Alarm::Data) {
+            let wait = (self.rto() * (1 << self.timers.data_backoff.min(6))).min(MAX_WAIT);
+            self.timers.start(Alarm::Data, now + wait);
+        }
+    }
+
+    /// Something was acknowledged at the data level.
+    pub(super) fn restart_data_timer(&mut self, now: Time) {
+        self.timers.data_backoff = 0;
+        self.timers.window_backoff = 0;
+        self.timers.clear(Alarm::Data);
+        self.timers.clear(Alarm::Window);
+        if self.shared.is_multipath() && self.shared.send.is_out() {
+            self.arm_data_timer(now);
+        }
+    }
+
+    /// The oldest data is given to a path again; one that delivered nothing for some rounds is
+    /// stale.
+    fn data_expired(&mut self, now: Time) {
+        if !self.shared.is_multipath() || !self.shared.send.is_out() {
+            return;
+        }
+        self.shared.send.repeat_first();
+        self.shared.events.stirred = true;
+        self.timers.data_backoff += 1;
+        self.arm_data_timer(now);
+        let Reinjection::Stale(rounds) = self.config.reinjection else { return };
+        for index in 0..self.paths.len() {
+            let delivered = self.paths[index].subflow.observe().delivered;
+            let path = &mut self.paths[index];
+            if delivered != path.delivered_before {
+                (path.delivered_before, path.idle_rounds) = (delivered, 0);
+            } else if path.subflow.observe().in_flight > 0 {
+                path.idle_rounds += 1;
+                if path.idle_rounds == rounds {
+                    self.give_up_on(index);
+                }
+            }
+        }
+    }
+
+    /// A shut window is probed as long as it is shut (RFC 9293 section 3.8.6.1), by a segment that
+    /// the peer must answer.
+    fn window_expired(&mut self, now: Time) {
+        if let Some(path) = self.paths.iter_mut().find(|path| path.is_ready() && !path.stale) {
+            path.subflow.probe();
+            path.quiet = false;
+        }
+        self.timers.window_backoff += 1;
+        self.watch_window(now);
+    }
+
+    /// Starts to probe the peer's window if it is shut and nothing is out.
+    pub(super) fn watch_window(&mut self, now: Time) {
+        let send = &self.shared.send;
+        let shut = send.unsent() > 0 && send.window_room() == 0 && !send.is_out();
+        if !shut || !self.shared.is_multipath() {
+            self.timers.clear(Alarm::Window);
+        } else if !self.timers.is_set(Alarm::Window) {
+            let wait = self.rto() * (1 << self.timers.window_backoff.min(10));
+            self.timers.start(Alarm::Window, now + wait.min(MAX_WAIT));
+        }
+    }
+}
+
+/// No timer of the data level waits longer.
+const MAX_WAIT: Duration = Duration::from_secs(120);
