@@ -193,6 +193,7 @@ fn kernel(dice: &mut Dice, ipv6: bool) -> KernelSide {
         congestion: if dice.one_in(2) { "reno" } else { "cubic" },
         receive_buffer: dice.one_in(4).then(|| dice.between(2_000, 60_000) as usize),
         no_delay: dice.one_in(2),
+        multipath: false,
         keep_alive: None,
     };
     KernelSide { mtu: mtu(dice, ipv6), settings, options, ..KernelSide::default() }

@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType, accept_with, bind,
-    connect, listen, recv, send, shutdown, socket_with, sockopt,
+    connect, ipproto, listen, recv, send, shutdown, socket_with, sockopt,
 };
 use trackbed_core::Time;
 use trackbed_emulator::Clock;
@@ -34,13 +34,21 @@ pub struct Options {
     /// `SO_RCVBUF` in bytes, which the kernel doubles; without it the buffer grows by itself.
     pub receive_buffer: Option<usize>,
     pub no_delay: bool,
+    /// Multipath TCP, by `IPPROTO_MPTCP`.
+    pub multipath: bool,
     /// Keep-alive after so long and in the same interval, at least a second.
     pub keep_alive: Option<Duration>,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { congestion: "cubic", receive_buffer: None, no_delay: false, keep_alive: None }
+        Options {
+            congestion: "cubic",
+            receive_buffer: None,
+            no_delay: false,
+            multipath: false,
+            keep_alive: None,
+        }
     }
 }
 
@@ -50,6 +58,8 @@ impl Default for Options {
 pub struct Prepared {
     socket: OwnedFd,
     role: Role,
+    /// The listening socket stays: joins of further subflows need it.
+    stays: bool,
 }
 
 /// What became of the kernel's side.
@@ -66,7 +76,8 @@ impl Prepared {
     pub fn new(role: Role, ipv6: bool, options: &Options) -> rustix::io::Result<Prepared> {
         let family = if ipv6 { AddressFamily::INET6 } else { AddressFamily::INET };
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-        let socket = socket_with(family, SocketType::STREAM, flags, None)?;
+        let protocol = options.multipath.then_some(ipproto::MPTCP);
+        let socket = socket_with(family, SocketType::STREAM, flags, protocol)?;
         // A socket that has ever had another one may keep its pacing, so this comes first.
         sockopt::set_tcp_congestion(&socket, options.congestion)?;
         if let Some(bytes) = options.receive_buffer {
@@ -85,15 +96,15 @@ impl Prepared {
                 false => Ipv4Addr::UNSPECIFIED.into(),
             };
             bind(&socket, &SocketAddr::new(any, port))?;
-            listen(&socket, 1)?;
+            listen(&socket, if options.multipath { 8 } else { 1 })?;
         }
-        Ok(Prepared { socket, role })
+        Ok(Prepared { socket, role, stays: options.multipath })
     }
 
     /// Plays `app` to its end, or until `cancel` is set.
     pub fn play(self, mut app: App, clock: Clock, cancel: &AtomicBool) -> Ended {
-        let socket = match self.open(clock, cancel) {
-            Ok(socket) => socket,
+        let (socket, _listener) = match self.open(clock, cancel) {
+            Ok(sockets) => sockets,
             Err(failure) => {
                 app.fail(clock.now(), failure);
                 return Ended { report: app.report, info: None };
@@ -117,7 +128,7 @@ impl Prepared {
         }
     }
 
-    fn open(self, clock: Clock, cancel: &AtomicBool) -> Result<OwnedFd, Failure> {
+    fn open(self, clock: Clock, cancel: &AtomicBool) -> Result<(OwnedFd, Option<OwnedFd>), Failure> {
         match self.role {
             Role::Client(to) => {
                 match connect(&self.socket, &to) {
@@ -130,14 +141,15 @@ impl Prepared {
                     }
                 }
                 match sockopt::socket_error(&self.socket)? {
-                    Ok(()) => Ok(self.socket),
+                    Ok(()) => Ok((self.socket, None)),
                     Err(why) => Err(why.into()),
                 }
             }
             Role::Server(_) => loop {
                 if wait(&self.socket, PollFlags::IN, None, clock) {
                     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-                    return Ok(accept_with(&self.socket, flags)?);
+                    let accepted = accept_with(&self.socket, flags)?;
+                    return Ok((accepted, self.stays.then_some(self.socket)));
                 }
                 if cancel.load(Ordering::Relaxed) {
                     return Err(Failure::NeverAccepted);

@@ -1,0 +1,307 @@
+//! Where a case takes place: the kernel in a namespace with two interfaces, the engine inside the
+//! emulation, a link for each path; and how it is played.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use trackbed_core::{Packet, Seed, Time};
+use trackbed_emulator::namespace::{Interface, NamespaceError, NetNamespace, set_sysctl};
+use trackbed_emulator::{Attachment, Backstage, Clock, Edges, Emulator, Port};
+use trackbed_measure::pcapng::{PcapngWriter, Section, TapPoint};
+use trackbed_net::{Direction, Duplex, End, LinkId, LinkSpec, NetworkBuilder, Point, Tap};
+use trackbed_tcp::multipath::MultipathConfig;
+
+use crate::app::{App, Script};
+use crate::host::{self, Deed, Host};
+use crate::kernel::{self, Options, Prepared, Role};
+
+/// Everything that makes a case.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    pub seed: Seed,
+    /// The engine opens the connection; otherwise the kernel does.
+    pub engine_dials: bool,
+    /// To the kernel and to the engine, for each path.
+    pub paths: [[LinkSpec; 2]; 2],
+    pub engine: EngineSide,
+    pub kernel: KernelSide,
+}
+
+/// The engine's side.
+#[derive(Clone, Debug, Default)]
+pub struct EngineSide {
+    pub config: MultipathConfig,
+    pub script: Script,
+    /// What it does at which time.
+    pub deeds: Vec<(Duration, Deed)>,
+}
+
+/// The kernel's side.
+#[derive(Clone, Debug)]
+pub struct KernelSide {
+    pub options: Options,
+    pub script: Script,
+    pub checksum: bool,
+    /// What `ip mptcp endpoint add` is given.
+    pub endpoints: Vec<String>,
+    /// What `ip mptcp` is given later, and when.
+    pub deeds: Vec<(Duration, String)>,
+}
+
+impl Default for Setup {
+    fn default() -> Setup {
+        let link = || [LinkSpec::new(), LinkSpec::new()];
+        let multipath = Options { multipath: true, ..Options::default() };
+        Setup {
+            seed: Seed::of_run(0, 0),
+            engine_dials: true,
+            paths: [link(), link()],
+            engine: EngineSide::default(),
+            kernel: KernelSide {
+                options: multipath,
+                script: Script::default(),
+                checksum: false,
+                endpoints: Vec::new(),
+                deeds: Vec::new(),
+            },
+        }
+    }
+}
+
+/// What a case leaves behind.
+#[derive(Debug)]
+pub struct Outcome {
+    /// `None` if no connection reached the engine.
+    pub engine: Option<host::Ended>,
+    pub kernel: kernel::Ended,
+    pub packets: Vec<Seen>,
+    /// The kernel's counters of Multipath TCP that are not zero.
+    pub counters: BTreeMap<String, u64>,
+}
+
+impl Outcome {
+    /// A counter of the kernel (`MPTcpExt` in `/proc/net/netstat`).
+    pub fn counter(&self, name: &str) -> u64 {
+        self.counters.get(name).copied().unwrap_or(0)
+    }
+
+    /// Bytes that reached the other side on the subflow with this address of the engine: from the
+    /// engine and from the kernel, which sends by the path of its own address.
+    pub fn bytes(&self, address: IpAddr) -> [usize; 2] {
+        let arrived = |direction| {
+            let on = self.packets.iter().filter(|seen| {
+                let own = match direction {
+                    Direction::Forward => seen.packet.source(),
+                    Direction::Backward => seen.packet.destination(),
+                };
+                (own, seen.direction, seen.point) == (address, direction, Point::Delivered)
+            });
+            on.map(|seen| seen.packet.len()).sum()
+        };
+        [arrived(Direction::Forward), arrived(Direction::Backward)]
+    }
+}
+
+/// A packet on a path. Forward is from the engine to the kernel.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    pub at: Time,
+    pub path: usize,
+    pub direction: Direction,
+    pub point: Point,
+    pub packet: Packet,
+}
+
+#[derive(Clone, Debug)]
+struct Capture {
+    links: Vec<LinkId>,
+    seen: Arc<Mutex<Vec<Seen>>>,
+}
+
+impl Tap for Capture {
+    fn see(&mut self, at: Time, link: LinkId, direction: Direction, point: Point, packet: &Packet) {
+        let Some(path) = self.links.iter().position(|known| *known == link) else { return };
+        let packet = packet.clone();
+        let seen = Seen { at, path, direction, point, packet };
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).push(seen);
+    }
+}
+
+pub fn engine_address(path: usize) -> IpAddr {
+    [10, path as u8, 0, 1].into()
+}
+
+pub fn kernel_address(path: usize) -> IpAddr {
+    [10, path as u8, 0, 2].into()
+}
+
+/// Plays a case to its end, or gives up after [`PATIENCE`].
+///
+/// # Panics
+/// If the machine, which allowed namespaces before, does not let us make something of them.
+pub fn play(setup: &Setup) -> Outcome {
+    let namespace = NetNamespace::new().expect("a namespace");
+    let mut backstage = Backstage::new().expect("a namespace");
+    let ports = furnish(setup, &namespace, &mut backstage);
+    let role = match setup.engine_dials {
+        true => Role::Server(PORT),
+        false => Role::Client(SocketAddr::new(engine_address(0), PORT)),
+    };
+    let prepare = || Prepared::new(role, false, &setup.kernel.options).expect("a socket");
+    let socket = namespace.run(prepare).expect("a thread");
+
+    let mut builder = NetworkBuilder::new();
+    let engine = builder.host("engine");
+    let (mut links, mut attachments) = (Vec::new(), Vec::new());
+    for (path, port) in ports.into_iter().enumerate() {
+        let edge = builder.edge(format!("kernel{path}"));
+        let [up, down] = &setup.paths[path];
+        let duplex = Duplex::new(up, down, &setup.seed.child(&format!("path{path}")));
+        let near = End::new(engine, [engine_address(path)]);
+        links.push(builder.connect(near, End::new(edge, []), duplex));
+        attachments.push(Attachment { port, edges: Edges::One(edge) });
+    }
+    let mut network = builder.build().expect("a network");
+    let capture = Capture { links, seen: Arc::default() };
+    network.set_tap(Some(Box::new(capture.clone())));
+    let clock = Clock::start();
+    let (ends, ended) = mpsc::channel();
+    let (mut emulator, remote) = Emulator::new(network, attachments, clock).expect("descriptors");
+    emulator.accommodate(engine, Box::new(setup.host(ends)));
+    emulator.spare_processor();
+
+    let cancel = AtomicBool::new(false);
+    let over = AtomicBool::new(false);
+    let (engine, kernel) = thread::scope(|scope| {
+        let emulation = scope.spawn(|| emulator.run());
+        let app = App::new(setup.kernel.script.clone(), &setup.seed, "kernel data", "engine data");
+        let kernel = scope.spawn(|| socket.play(app, clock, &cancel));
+        let deeds = scope.spawn(|| act(&setup.kernel.deeds, &namespace, clock, &over));
+        let engine = ended.recv_timeout(PATIENCE).ok();
+        let mut patience = if engine.is_some() { GRACE } else { Duration::ZERO };
+        while !kernel.is_finished() && !patience.is_zero() {
+            thread::park_timeout(PAUSE);
+            patience = patience.saturating_sub(PAUSE);
+        }
+        cancel.store(true, Ordering::Relaxed);
+        over.store(true, Ordering::Relaxed);
+        let kernel = kernel.join().expect("no panic");
+        deeds.join().expect("no panic");
+        remote.stop();
+        emulation.join().expect("no panic").expect("the kernel lets us wait");
+        (engine.or_else(|| ended.try_recv().ok()), kernel)
+    });
+    let packets = std::mem::take(&mut *capture.seen.lock().unwrap_or_else(PoisonError::into_inner));
+    let counters = namespace.run(counters).expect("a thread");
+    Outcome { engine, kernel, packets, counters }
+}
+
+/// Calls `ip mptcp` when the time has come.
+fn act(deeds: &[(Duration, String)], namespace: &NetNamespace, clock: Clock, over: &AtomicBool) {
+    for (at, deed) in deeds {
+        while clock.now() < Time::ZERO + *at {
+            if over.load(Ordering::Relaxed) {
+                return;
+            }
+            thread::park_timeout(PAUSE);
+        }
+        namespace.run(|| ip_mptcp(deed)).expect("a thread");
+    }
+}
+
+fn ip_mptcp(words: &str) {
+    let mut command = Command::new("ip");
+    let output = command.arg("mptcp").args(words.split_whitespace()).output().expect("ip");
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "ip mptcp {words}: {complaint}");
+}
+
+/// Gives the namespace its interfaces, addresses and settings.
+fn furnish(setup: &Setup, namespace: &NetNamespace, backstage: &mut Backstage) -> Vec<Port> {
+    let names = ["path0", "path1"];
+    let ports = names.map(|name| backstage.attach(namespace, name, 1_500).expect("an interface"));
+    let made = namespace.run(|| {
+        for (name, value) in [
+            ("ipv4/tcp_no_metrics_save", "1"),
+            ("ipv4/conf/all/rp_filter", "0"),
+            ("mptcp/checksum_enabled", if setup.kernel.checksum { "1" } else { "0" }),
+        ] {
+            set_sysctl(name, value).unwrap_or_else(|why| panic!("{name} = {value}: {why}"));
+        }
+        for (path, name) in names.into_iter().enumerate() {
+            set_sysctl(&format!("ipv4/conf/{name}/rp_filter"), "0").expect("a setting");
+            let interface = Interface::named(name)?;
+            interface.add_address((kernel_address(path), 32))?;
+            interface.add_route_from(kernel_address(path))?;
+            if path == 0 {
+                interface.add_route(([0, 0, 0, 0].into(), 0))?;
+            }
+        }
+        ip_mptcp("limits set subflow 4 add_addr_accepted 4");
+        for endpoint in &setup.kernel.endpoints {
+            ip_mptcp(&format!("endpoint add {endpoint}"));
+        }
+        Ok::<_, NamespaceError>(())
+    });
+    made.expect("a thread").expect("addresses and routes");
+    ports.into()
+}
+
+/// `MPTcpExt` of `/proc/net/netstat`: a line of names, a line of numbers.
+fn counters() -> BTreeMap<String, u64> {
+    let text = std::fs::read_to_string("/proc/thread-self/net/netstat").unwrap_or_default();
+    let mut lines = text.lines().filter_map(|line| line.strip_prefix("MPTcpExt:"));
+    let (names, numbers) = (lines.next().unwrap_or(""), lines.next().unwrap_or(""));
+    let pairs = names.split_whitespace().zip(numbers.split_whitespace());
+    let pairs = pairs.map(|(name, number)| (name.to_owned(), number.parse().unwrap_or(0)));
+    pairs.filter(|(_, number)| *number > 0).collect()
+}
+
+impl Setup {
+    fn host(&self, ends: mpsc::Sender<host::Ended>) -> Host {
+        let EngineSide { config, script, deeds } = self.engine.clone();
+        let app = App::new(script, &self.seed, "engine data", "kernel data");
+        let remote = self.engine_dials.then(|| SocketAddr::new(kernel_address(0), PORT));
+        let local = SocketAddr::new(engine_address(0), if remote.is_some() { 40_000 } else { PORT });
+        let mut host = Host::new(config, self.seed.stream("numbers"), app, ends);
+        host.deeds = deeds;
+        match remote {
+            Some(remote) => host.dial(local, remote),
+            None => host.listen(PORT),
+        }
+        host
+    }
+}
+
+/// Writes what entered the paths to `path`, for Wireshark.
+pub fn write_capture(path: &Path, command: &str, packets: &[Seen]) -> io::Result<()> {
+    let section = Section { command_line: command.to_owned(), ..Section::default() };
+    let mut writer = PcapngWriter::new(BufWriter::new(File::create(path)?), &section)?;
+    let mut taps = Vec::new();
+    for number in 0..2 {
+        let (name, description) = (format!("path{number}"), "packets as they were sent".to_owned());
+        taps.push(writer.add_tap(&TapPoint { name, description, snap_len: 0 })?);
+    }
+    for seen in packets {
+        if let Point::Entered = seen.point {
+            writer.packet(seen.at, taps[seen.path], &seen.packet, "")?;
+        }
+    }
+    writer.finish(packets.last().map_or(Time::ZERO, |seen| seen.at))?;
+    Ok(())
+}
+
+/// No case takes longer unless it hangs.
+pub const PATIENCE: Duration = Duration::from_secs(90);
+/// How long one side may go on when the other is done.
+const GRACE: Duration = Duration::from_secs(30);
+const PAUSE: Duration = Duration::from_millis(5);
+const PORT: u16 = 5_001;

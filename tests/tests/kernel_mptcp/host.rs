@@ -1,0 +1,268 @@
+//! A host whose Multipath TCP is the engine: one connection with its application, in real time.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use trackbed_core::{Packet, Rng, Time};
+use trackbed_emulator::Resident;
+use trackbed_tcp::multipath::{
+    Key, MultipathConfig, MultipathConnection, MultipathStats, PathInfo, join_token, refuse_join,
+};
+use trackbed_tcp::{Flags, Segment, State, TcpError, reset_reply};
+
+use crate::app::{App, Failure, Report, Stream};
+
+/// What the engine's host does besides.
+#[derive(Clone, Debug)]
+pub enum Deed {
+    /// It asks for the path with this number, in order, to be a backup, or to be none.
+    Backup(usize, bool),
+    /// It loses the address of this path.
+    LoseAddress(std::net::IpAddr),
+    /// It gets an address.
+    GainAddress(trackbed_tcp::multipath::Endpoint),
+}
+
+/// The host. It opens or accepts one connection.
+#[derive(Debug)]
+pub struct Host {
+    config: MultipathConfig,
+    numbers: Rng,
+    dial: Option<(SocketAddr, SocketAddr)>,
+    port: Option<u16>,
+    next_port: u16,
+    connection: Option<MultipathConnection>,
+    app: App,
+    pub deeds: Vec<(Duration, Deed)>,
+    outgoing: VecDeque<Packet>,
+    ends: Sender<Ended>,
+    reported: bool,
+    /// The paths as they were when the application was done.
+    paths: Vec<PathInfo>,
+}
+
+/// What became of the connection and its application.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    pub report: Report,
+    pub state: State,
+    pub error: Option<TcpError>,
+    pub multipath: MultipathStats,
+    pub timeouts: u64,
+    /// Just before the application was done; printed when a case fails.
+    #[allow(dead_code, reason = "printed")]
+    pub paths: Vec<PathInfo>,
+}
+
+impl Host {
+    /// A host that says on `ends` what became of its connection, when the application is done and
+    /// nothing is left to be acknowledged, or when the host ends.
+    pub fn new(config: MultipathConfig, numbers: Rng, app: App, ends: Sender<Ended>) -> Host {
+        Host {
+            config,
+            numbers,
+            dial: None,
+            port: None,
+            next_port: 40_001,
+            connection: None,
+            app,
+            deeds: Vec::new(),
+            outgoing: VecDeque::new(),
+            ends,
+            reported: false,
+            paths: Vec::new(),
+        }
+    }
+
+    /// Opens a connection at once.
+    pub fn dial(&mut self, local: SocketAddr, remote: SocketAddr) {
+        self.dial = Some((local, remote));
+    }
+
+    /// Accepts a connection.
+    pub fn listen(&mut self, port: u16) {
+        self.port = Some(port);
+    }
+
+    fn number(&mut self) -> u32 {
+        self.numbers.next_u64() as u32
+    }
+
+    fn take(&mut self, now: Time, segment: Segment) {
+        let opens = segment.has(Flags::SYN) && !segment.has(Flags::ACK);
+        let joins = join_token(&segment).is_some();
+        let (isn, nonce, key) = (self.number(), self.number(), Key(self.numbers.next_u64()));
+        let Some(connection) = &mut self.connection else {
+            if opens && !joins && self.port == Some(segment.destination.port()) {
+                let config = &self.config;
+                self.connection =
+                    Some(MultipathConnection::accept(now, config, &segment, key, isn));
+            } else {
+                self.outgoing.extend(reset_reply(&segment));
+            }
+            return;
+        };
+        let ends = (segment.destination, segment.source);
+        if connection.paths().any(|path| (path.local, path.remote) == ends) {
+            connection.handle_segment(now, segment);
+        } else if opens && joins {
+            if connection.accept_join(now, &segment, isn, nonce).is_err() {
+                self.outgoing.push_back(refuse_join(&segment));
+            }
+        } else {
+            self.outgoing.extend(reset_reply(&segment));
+        }
+    }
+
+    fn act(&mut self, now: Time) {
+        let Some(connection) = &mut self.connection else { return };
+        while let Some((at, deed)) = self.deeds.first().cloned()
+            && Time::ZERO + at <= now
+        {
+            self.deeds.remove(0);
+            match deed {
+                Deed::Backup(index, backup) => {
+                    let id = connection.paths().nth(index).map(|path| path.id);
+                    id.map(|id| connection.set_backup(now, id, backup));
+                }
+                Deed::LoseAddress(address) => connection.remove_address(now, address),
+                Deed::GainAddress(endpoint) => connection.add_address(now, endpoint),
+            }
+        }
+    }
+
+    /// Drains the connection and lets the application do what it can.
+    fn work(&mut self, now: Time) {
+        let Some(connection) = &mut self.connection else { return };
+        while let Some(request) = connection.poll_join() {
+            let (isn, nonce) = (self.numbers.next_u64() as u32, self.numbers.next_u64() as u32);
+            connection.join(now, &request, self.next_port, isn, nonce);
+            self.next_port += 1;
+        }
+        let mut socket = Socket { connection, now, outgoing: &mut self.outgoing };
+        socket.drain();
+        if socket.connection.is_established() || self.app.report.opened_at.is_some() {
+            self.app.step(now, &mut socket);
+        } else if let Some(error) = socket.connection.error() {
+            self.app.fail(now, error.into());
+        }
+        if !self.app.is_done() {
+            self.paths = connection.paths().collect();
+        }
+        let quiet = matches!(connection.state(), State::TimeWait | State::Closed);
+        if self.app.is_done() && quiet {
+            self.report();
+        }
+    }
+
+    fn report(&mut self) {
+        let Some(connection) = &self.connection else { return };
+        if !std::mem::replace(&mut self.reported, true) {
+            // Nobody listens any more once a case is given up.
+            let _ = self.ends.send(Ended {
+                report: self.app.report.clone(),
+                state: connection.state(),
+                error: connection.error(),
+                multipath: connection.multipath_stats(),
+                timeouts: connection.stats().timeouts,
+                paths: self.paths.clone(),
+            });
+        }
+    }
+}
+
+impl Resident for Host {
+    fn receive(&mut self, now: Time, packet: Packet) {
+        if let Ok(segment) = Segment::parse(&packet) {
+            self.take(now, segment);
+            self.work(now);
+        }
+    }
+
+    fn advance(&mut self, now: Time) {
+        if let Some((local, remote)) = self.dial.take() {
+            let (key, isn) = (Key(self.numbers.next_u64()), self.number());
+            let ends = (local, remote);
+            self.connection =
+                Some(MultipathConnection::connect(now, &self.config, ends, key, isn));
+        }
+        self.act(now);
+        if let Some(connection) = &mut self.connection
+            && connection.poll_timeout().is_some_and(|at| at <= now)
+        {
+            connection.handle_timeout(now);
+        }
+        self.work(now);
+    }
+
+    fn poll_transmit(&mut self) -> Option<Packet> {
+        self.outgoing.pop_front()
+    }
+
+    fn next_wake(&self) -> Option<Time> {
+        let dial = self.dial.map(|_| Time::ZERO);
+        let deed = self.deeds.first().map(|(at, _)| Time::ZERO + *at);
+        let Some(connection) = &self.connection else { return dial };
+        let timers = [connection.poll_timeout(), self.app.next_wake(), deed, dial];
+        timers.into_iter().flatten().min()
+    }
+}
+
+/// Whoever was not done, is told of, too.
+impl Drop for Host {
+    fn drop(&mut self) {
+        self.app.fail(Time::ZERO, Failure::Stalled);
+        self.report();
+    }
+}
+
+/// A connection as its application sees it.
+struct Socket<'a> {
+    connection: &'a mut MultipathConnection,
+    now: Time,
+    outgoing: &'a mut VecDeque<Packet>,
+}
+
+impl Socket<'_> {
+    fn drain(&mut self) {
+        let packets = std::iter::from_fn(|| self.connection.poll_transmit(self.now));
+        self.outgoing.extend(packets);
+    }
+}
+
+impl Stream for Socket<'_> {
+    fn read(&mut self, max: usize) -> Result<Option<Vec<u8>>, Failure> {
+        let data = self.connection.read(self.now, max);
+        self.drain();
+        Ok(data?.map(|data| data.to_vec()))
+    }
+
+    fn write(&mut self, data: &[u8]) -> Result<usize, Failure> {
+        let taken = self.connection.write(self.now, data);
+        self.drain();
+        Ok(taken?)
+    }
+
+    fn finish(&mut self) {
+        self.connection.close(self.now);
+        self.drain();
+    }
+
+    fn abort(&mut self) {
+        self.connection.abort(self.now);
+        self.drain();
+    }
+}
+
+impl From<TcpError> for Failure {
+    fn from(error: TcpError) -> Failure {
+        match error {
+            TcpError::Refused => Failure::Refused,
+            TcpError::Reset => Failure::Reset,
+            TcpError::TimedOut => Failure::TimedOut,
+            other => Failure::Other(other.to_string()),
+        }
+    }
+}
