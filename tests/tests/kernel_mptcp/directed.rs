@@ -55,8 +55,8 @@ fn two_subflows_carry_both_directions() {
         setup.engine.script = Script::sending(3_000_000);
         setup.kernel.script = Script::sending(3_000_000);
         let outcome = play_well(&setup);
-        for path in 0..2 {
-            let bytes = outcome.bytes(engine_address(path));
+        for first in [true, false] {
+            let bytes = outcome.bytes(first);
             assert!(bytes.iter().all(|&bytes| bytes > 500_000), "{engine_dials}: {bytes:?}");
         }
         let engine = outcome.engine.expect("it ended");

@@ -93,16 +93,14 @@ impl Outcome {
         self.counters.get(name).copied().unwrap_or(0)
     }
 
-    /// Bytes that reached the other side on the subflow with this address of the engine: from the
-    /// engine and from the kernel, which sends by the path of its own address.
-    pub fn bytes(&self, address: IpAddr) -> [usize; 2] {
+    /// Bytes that reached the other side, from the engine and from the kernel, on the first subflow
+    /// or on those with another address on either side.
+    pub fn bytes(&self, first: bool) -> [usize; 2] {
         let arrived = |direction| {
             let on = self.packets.iter().filter(|seen| {
-                let own = match direction {
-                    Direction::Forward => seen.packet.source(),
-                    Direction::Backward => seen.packet.destination(),
-                };
-                (own, seen.direction, seen.point) == (address, direction, Point::Delivered)
+                let ends = [seen.packet.source(), seen.packet.destination()];
+                let plain = ends.iter().all(|ip| [engine_address(0), kernel_address(0)].contains(ip));
+                (plain, seen.direction, seen.point) == (first, direction, Point::Delivered)
             });
             on.map(|seen| seen.packet.len()).sum()
         };

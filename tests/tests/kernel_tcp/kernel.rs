@@ -213,8 +213,9 @@ impl From<Errno> for Failure {
     fn from(why: Errno) -> Failure {
         match why {
             Errno::CONNREFUSED => Failure::Refused,
-            // tcp(7): EPIPE where the peer had ended its stream before the reset.
-            Errno::CONNRESET | Errno::PIPE => Failure::Reset,
+            // tcp(7): EPIPE where the peer had ended its stream before the reset. Multipath TCP says
+            // ENOTCONN to a reader after MP_FASTCLOSE.
+            Errno::CONNRESET | Errno::PIPE | Errno::NOTCONN => Failure::Reset,
             Errno::TIMEDOUT => Failure::TimedOut,
             other => Failure::Other(other.to_string()),
         }

@@ -42,8 +42,10 @@ impl Subflow {
 
     pub(crate) fn observe(&self) -> Observation {
         Observation {
-            recovering: self.loss.phase != Phase::Open,
-            timed_out: self.loss.phase == Phase::Loss,
+            // Without SACK the phase outlives the last loss until more data is sent (RFC 6582
+            // section 4), which must not keep data away.
+            recovering: self.loss.phase != Phase::Open && !self.board.is_empty(),
+            timed_out: self.loss.phase == Phase::Loss && !self.board.is_empty(),
             srtt: self.srtt(),
             rttvar: self.rtt.deviation(),
             latest_rtt: self.rtt.latest(),
