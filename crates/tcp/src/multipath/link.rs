@@ -39,6 +39,8 @@ pub(super) struct Link {
     pub peer_reset: bool,
     /// The room that it wants in the send buffer.
     pub wanted: usize,
+    /// The last acknowledgment carried the keys.
+    pub told_keys: bool,
     /// Segments with data that were sent, retransmissions included.
     pub data_segments: u64,
 }
@@ -103,6 +105,7 @@ impl Link {
             fast_close: false,
             peer_reset: false,
             wanted: 0,
+            told_keys: false,
             data_segments: 0,
         }
     }

@@ -16,7 +16,8 @@ use crate::sequence::Seq;
 impl Carrier<'_> {
     /// True while every acknowledgment is taken up by the handshake.
     pub(super) fn is_proving(&self) -> bool {
-        matches!(self.link.stage, Stage::Proved(_)) || self.offers_keys()
+        matches!(self.link.stage, Stage::Proved(_))
+            || (self.offers_keys() && !self.shared.fin_sent)
     }
 
     /// True if the peer may not yet have both keys, and no data has carried them.
@@ -56,7 +57,9 @@ impl Carrier<'_> {
             options.join = Some(Join::Ack(proof));
             return;
         }
-        if self.offers_keys() {
+        // An end without data tells itself, in turn with the keys, either of which may get lost.
+        self.link.told_keys = self.offers_keys() && !(self.shared.fin_sent && self.link.told_keys);
+        if self.link.told_keys {
             options.capable = self.both_keys(None);
             return;
         }

@@ -29,8 +29,8 @@ pub struct Lane {
     /// Packets that enter in one of these spans are lost.
     pub outages: Vec<(Time, Time)>,
     pub middlebox: Option<Middlebox>,
-    free_at: [Time; 2],
-    departures: [VecDeque<Time>; 2],
+    pub free_at: [Time; 2],
+    pub departures: [VecDeque<Time>; 2],
     /// Packets and bytes that entered, from the client and from the server.
     pub packets: [u64; 2],
     pub bytes: [u64; 2],
@@ -69,6 +69,8 @@ pub struct Host {
     pub closes: bool,
     closed: bool,
     pub slow_reader: bool,
+    /// It sends zeros and does not look at what it reads: where speed is measured.
+    pub careless: bool,
     /// When it read what, if that is wanted.
     pub log: Option<Vec<(Time, usize)>>,
     pub segments_seen: u64,
@@ -88,6 +90,7 @@ impl Host {
             closes: true,
             closed: false,
             slow_reader: false,
+            careless: false,
             log: None,
             segments_seen: 0,
         }
@@ -250,7 +253,8 @@ impl World {
                 host.ended = true;
                 break;
             }
-            for (at, &byte) in (host.read..).zip(&data[..]) {
+            let checked = if host.careless { &[] } else { &data[..] };
+            for (at, &byte) in (host.read..).zip(checked) {
                 assert_eq!(byte, pattern(1 - index, at), "host {index} reads a wrong byte at {at}");
             }
             host.read += data.len() as u64;
@@ -281,10 +285,13 @@ impl World {
                 return;
             }
             let len = (host.to_write - host.written).min(65_536);
-            let mut data: Bytes = (host.written..host.written + len)
-                .map(|at| pattern(index, at))
-                .collect::<Vec<u8>>()
-                .into();
+            let mut data = match host.careless {
+                true => Bytes::from_static(&ZEROS).slice(..len as usize),
+                false => {
+                    let range = host.written..host.written + len;
+                    range.map(|at| pattern(index, at)).collect::<Vec<u8>>().into()
+                }
+            };
             let Ok(taken) = connection.write_bytes(now, &mut data) else { return };
             host.written += taken as u64;
             self.flush(index);
@@ -360,6 +367,8 @@ impl World {
             && server.read == client.to_write
     }
 }
+
+static ZEROS: [u8; 65_536] = [0; 65_536];
 
 /// Byte `at` of what host `index` writes.
 pub fn pattern(index: usize, at: u64) -> u8 {
