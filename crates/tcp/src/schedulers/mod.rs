@@ -12,11 +12,13 @@
 //!
 //! Schedulers wrap one another: [`opportunistic`] adds opportunistic retransmission to any,
 //! [`proactive`] hides the paths that are [`PathView::blocked`], [`reactive`] blocks those that fell
-//! silent. The outermost is `reactive`, the innermost `opportunistic`.
+//! silent. A [`MultipathConfig`](crate::multipath::MultipathConfig) says which are put together.
 //!
 //! A scheduler reads no clock. What it draws at random comes from the seed that it was built with.
 
 pub mod blest;
+#[cfg(test)]
+mod drain;
 pub mod ecf;
 #[cfg(test)]
 mod fixture;

@@ -35,6 +35,12 @@ impl Reactive {
         Reactive { inner, silence, paths: Vec::new(), marked: Vec::new() }
     }
 
+    /// When a path will have been silent for too long.
+    fn next_silence(&self, now: Time) -> Option<Time> {
+        let heard = self.paths.iter().filter(|heard| heard.in_flight);
+        heard.map(|heard| heard.at + self.silence).filter(|at| *at > now).min()
+    }
+
     fn mark(&mut self, view: &View<'_>) {
         for path in view.paths {
             let in_flight = path.in_flight_segments > 0;
@@ -63,7 +69,13 @@ impl Reactive {
 impl Scheduler for Reactive {
     fn next(&mut self, view: &View<'_>) -> Action {
         self.mark(view);
-        self.inner.next(&View { paths: &self.marked, ..*view })
+        match self.inner.next(&View { paths: &self.marked, ..*view }) {
+            Action::Wait { until } => {
+                let until = until.into_iter().chain(self.next_silence(view.now)).min();
+                Action::Wait { until }
+            }
+            action => action,
+        }
     }
 
     fn reinject(&mut self, view: &View<'_>, data: &Outstanding) -> Option<PathId> {
@@ -90,7 +102,7 @@ impl Scheduler for Reactive {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{Scene, build, path, segment};
+    use super::super::fixture::{Scene, build, full, path, segment};
     use super::super::minrtt::MinRtt;
     use super::super::proactive::Proactive;
     use super::*;
@@ -116,5 +128,17 @@ mod tests {
         assert_eq!(at(6_150, 1, &mut scheduler), segment(1));
         scheduler.on_acked(&PathAcked { now, path: PathId(0), bytes: 1, rtt: None });
         assert_eq!(at(6_150, 1, &mut scheduler), segment(0));
+    }
+
+    #[test]
+    fn it_wants_to_be_asked_when_silence_has_lasted() {
+        let inner = Proactive::new(build(&MinRtt, &[]));
+        let mut scheduler = Reactive::new(Box::new(inner), Duration::from_millis(100));
+        let backup = PathView { backup: true, ..path(1, 80) };
+        let mut scene = Scene::new(vec![full(0, 20), backup]);
+        let until = Some(Time::from_millis(1_100));
+        assert_eq!(scheduler.next(&scene.view()), Action::Wait { until });
+        scene.now = Time::from_millis(1_100);
+        assert_eq!(scheduler.next(&scene.view()), segment(1));
     }
 }
