@@ -212,6 +212,8 @@ pub enum ListKind {
     Queues,
     /// Congestion controllers of TCP and QUIC
     Congestion,
+    /// Schedulers of connections with several paths
+    Schedulers,
     /// What is measured
     Metrics,
     /// Every key of a scenario file

@@ -55,6 +55,7 @@ fn page() -> String {
     environment(&keys, &mut page);
     workloads(&keys, &mut page);
     congestion(&mut page);
+    schedulers(&mut page);
     metrics(&mut page);
     page
 }
@@ -207,6 +208,24 @@ fn congestion(page: &mut String) {
         .iter()
         .map(|entry| [code(entry.name), "QUIC".to_owned(), entry.summary.to_owned()]);
     table(page, ["name", "of", "what it does"], tcp.chain(quic));
+}
+
+fn schedulers(page: &mut String) {
+    page.push_str(
+        "\n## Schedulers\n\nWhich path of a multipath connection carries the next data.\n\n",
+    );
+    let rows = trackbed_tcp::schedulers::algorithms()
+        .iter()
+        .map(|entry| [code(entry.name()), entry.summary().to_owned(), entry.source().to_owned()]);
+    table(page, ["name", "what it does", "source"], rows);
+    let parameters = trackbed_tcp::schedulers::algorithms().iter().flat_map(|entry| {
+        entry.parameters().iter().map(|parameter| {
+            let default = parameter.otherwise.default_text().map_or(String::new(), code);
+            [code(entry.name()), code(parameter.name), default, parameter.help.to_owned()]
+        })
+    });
+    page.push('\n');
+    table(page, ["of", "parameter", "default", "what it means"], parameters);
 }
 
 fn metrics(page: &mut String) {

@@ -31,6 +31,7 @@ fn overview() -> String {
         ("links", ListKind::Links),
         ("queues", ListKind::Queues),
         ("congestion", ListKind::Congestion),
+        ("schedulers", ListKind::Schedulers),
     ];
     let sections = kinds.map(|(title, kind)| format!("{title}:\n{}", section(kind)));
     format!("{}\nMore: trackbed list metrics, trackbed list keys\n", sections.join("\n"))
@@ -53,6 +54,12 @@ fn section(kind: ListKind) -> Table {
         ),
         ListKind::Programs => programs(),
         ListKind::Congestion => congestion(),
+        ListKind::Schedulers => pairs(
+            ["scheduler", "which path it takes"],
+            trackbed_tcp::schedulers::algorithms()
+                .iter()
+                .map(|scheduler| (scheduler.name(), scheduler.summary().to_owned())),
+        ),
         ListKind::Metrics => pairs(
             ["metric", "what it says"],
             metrics::registry().iter().map(|metric| (metric.name, metric.help.to_owned())),

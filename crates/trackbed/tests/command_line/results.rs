@@ -147,6 +147,7 @@ fn lists_and_help_are_complete() {
         ("list queues", ["codel", "100 packets"]),
         ("list workloads", ["messages", "bulk"]),
         ("list congestion", ["cubic", "bbr3"]),
+        ("list schedulers", ["minrtt", "peekaboo"]),
         ("list metrics", ["completion_ms", "retransmission_percent"]),
         ("list keys", ["link.loss", "workload.phones"]),
         ("help run", ["--set <KEY=VALUE>", "Ctrl-C keeps the runs"]),

@@ -218,7 +218,7 @@ fn combinations_that_no_protocol_can_do() {
     expect(&text, "\"1.3\"", message, "remove \"1.3\", or add what it goes with");
     let text = scenario("congestion = \"bbr3\"").replace("quic", "http2");
     let message = "congestion bbr3 occurs in no cell: http2 has no congestion control bbr3; it \
-                   has cubic, reno";
+                   has cubic, reno, lia, olia, balia";
     expect(&text, "\"bbr3\"", message, "remove \"bbr3\", or add what it goes with");
 }
 
