@@ -22,6 +22,10 @@ impl Source for Carrier<'_> {
         self.link.outgoing.run()
     }
 
+    fn is_tail(&self, len: usize) -> bool {
+        self.link.outgoing.queued() <= len
+    }
+
     fn take(&mut self, len: usize) -> Bytes {
         self.link.outgoing.take(len)
     }

@@ -85,7 +85,7 @@ impl MultipathConfig {
         if self.opportunistic {
             scheduler = Box::new(Opportunistic::new(scheduler));
         }
-        if self.proactive {
+        if self.proactive || self.reactive.is_some() {
             scheduler = Box::new(Proactive::new(scheduler));
         }
         match self.reactive {

@@ -67,7 +67,10 @@ impl Scheduler for Linger {
             self.burst = Some(Burst { path: path.id, rest, offset: view.next_offset });
         }
         let Some(burst) = &self.burst else { return Action::WAIT };
-        let bytes = u32::try_from(burst.rest.min(sendable)).unwrap_or(u32::MAX);
+        // The kernel looks at the burst between segments: the last one goes whole.
+        let mss = view.path(burst.path).map_or(1, |path| u64::from(path.mss_bytes.max(1)));
+        let bytes = burst.rest.div_ceil(mss) * mss;
+        let bytes = u32::try_from(bytes.min(sendable)).unwrap_or(u32::MAX);
         Action::Send { path: burst.path, bytes }
     }
 
@@ -159,7 +162,8 @@ mod tests {
     use super::*;
 
     fn burst(path: u32) -> Action {
-        Action::Send { path: PathId(path), bytes: BURST_BYTES as u32 }
+        // 65,428 bytes, the last segment of 1,000 whole.
+        Action::Send { path: PathId(path), bytes: 66_000 }
     }
 
     #[test]
@@ -207,8 +211,8 @@ mod tests {
         let mut scheduler = build(&Linux, &[]);
         assert_eq!(scheduler.next(&scene.view()), burst(0));
         scene.apply(Action::Send { path: PathId(0), bytes: 60_000 });
-        // 120 ms of queue here, none there; but 5,428 bytes of the burst are left.
-        let rest = Action::Send { path: PathId(0), bytes: 5_428 };
+        // 120 ms of queue here, none there; but 5,428 bytes of the burst are left: six segments.
+        let rest = Action::Send { path: PathId(0), bytes: 6_000 };
         assert_eq!(scheduler.next(&scene.view()), rest);
         scene.apply(rest);
         assert_eq!(scheduler.next(&scene.view()), burst(1));

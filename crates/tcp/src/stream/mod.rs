@@ -27,6 +27,11 @@ pub(crate) trait Source {
     /// Bytes that wait to be sent, as far as this subflow may have them now.
     fn waiting(&self) -> usize;
 
+    /// True if nothing more is queued behind the next `len` bytes, even if it is not waiting yet.
+    fn is_tail(&self, len: usize) -> bool {
+        self.waiting() <= len
+    }
+
     /// Takes the next `len` bytes, which are waiting.
     fn take(&mut self, len: usize) -> Bytes;
 

@@ -168,7 +168,8 @@ impl Subflow {
         if !probe && !self.continue_batch(now, waiting) {
             return None;
         }
-        if !fin && !probe && self.held_back(len) {
+        // In the middle of a queue a small segment has nothing to gain from waiting.
+        if !fin && !probe && streams.is_tail(len) && self.held_back(len) {
             return None;
         }
         let payload = streams.take(len);
