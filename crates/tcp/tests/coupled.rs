@@ -6,7 +6,7 @@ mod track;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use track::course::{Course, Plain};
+use track::course::{Course, Plain, Station};
 use track::{Fate, Link};
 use trackbed_core::{Bitrate, Ratio, Seed, Time};
 use trackbed_tcp::congestion::{CongestionControl, Coupling};
@@ -80,7 +80,7 @@ fn rates(
         course.route(server, client, route, 2 * flow);
     }
     let received = |course: &Course<Plain>| -> Vec<u64> {
-        course.stations.iter().step_by(2).map(|client| client.received).collect()
+        course.stations.iter().step_by(2).map(Plain::received).collect()
     };
     const SETTLED: u64 = 20;
     course.run_until(Time::from_millis(SETTLED * 1_000), |_| false);

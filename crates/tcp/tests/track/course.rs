@@ -17,6 +17,31 @@ pub trait Station {
     fn poll_timeout(&self) -> Option<Time>;
 
     fn handle_timeout(&mut self, now: Time);
+
+    /// Bytes that the application has read.
+    fn received(&self) -> u64;
+}
+
+impl<S: Station + ?Sized> Station for Box<S> {
+    fn handle_packet(&mut self, now: Time, packet: &Packet) {
+        (**self).handle_packet(now, packet);
+    }
+
+    fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
+        (**self).poll_transmit(now)
+    }
+
+    fn poll_timeout(&self) -> Option<Time> {
+        (**self).poll_timeout()
+    }
+
+    fn handle_timeout(&mut self, now: Time) {
+        (**self).handle_timeout(now);
+    }
+
+    fn received(&self) -> u64 {
+        (**self).received()
+    }
 }
 
 /// Stations and the links between them.
@@ -108,7 +133,7 @@ pub struct Plain {
     pub connection: Option<Connection>,
     config: trackbed_tcp::Config,
     writes: bool,
-    pub received: u64,
+    received: u64,
 }
 
 impl Plain {
@@ -150,5 +175,9 @@ impl Station for Plain {
         if let Some(connection) = &mut self.connection {
             connection.handle_timeout(now);
         }
+    }
+
+    fn received(&self) -> u64 {
+        self.received
     }
 }

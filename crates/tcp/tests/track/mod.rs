@@ -3,6 +3,7 @@
 
 pub mod course;
 pub mod kernel;
+pub mod multipath;
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;

@@ -1,0 +1,166 @@
+//! Random handovers: paths that come and go, known beforehand or not, under every scheduler and
+//! congestion control. Whatever happens, both sides read every byte exactly once and in order, and
+//! once the paths are calm the transfer ends.
+//!
+//! `HANDOVER_RUNS=10000` runs so many cases, `HANDOVER_SEED=17` one of them.
+
+mod paths;
+
+use std::time::Duration;
+
+use paths::{Lane, World, client_ip};
+use trackbed_core::{Ratio, Rng, Seed, Time};
+use trackbed_tcp::Config;
+use trackbed_tcp::config::BufferSize;
+use trackbed_tcp::multipath::{Endpoint, MultipathConfig, Reinjection};
+use trackbed_tcp::schedulers::{self, PathId};
+
+#[test]
+fn every_byte_arrives_once_and_in_order_through_handovers() {
+    let setting = |name: &str| {
+        std::env::var(name).ok().map(|text| text.parse::<u64>().expect("it is a number"))
+    };
+    let cases = match setting("HANDOVER_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..setting("HANDOVER_RUNS").unwrap_or(300),
+    };
+    // As many threads as there are processors; what fails is told by its number.
+    let next = std::sync::atomic::AtomicU64::new(cases.start);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let case = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    if case >= cases.end {
+                        break;
+                    }
+                    run(case);
+                }
+            });
+        }
+    });
+}
+
+/// When the last handover is over, and when the transfer must have ended.
+const CALM: Time = Time::from_millis(20_000);
+const END: Time = Time::from_millis(900_000);
+
+fn run(case: u64) {
+    let mut rng = Seed::of_run(5, case).stream("handovers");
+    let count = 2 + rng.below(2) as usize;
+    let handovers: Vec<_> = (0..count).map(|_| handovers(&mut rng)).collect();
+    let lanes = handovers.iter().map(|spans| lane(&mut rng, spans.clone())).collect();
+    let mut configs = [config(&mut rng), config(&mut rng)];
+    configs[0].endpoints = (1..count).map(|lane| Endpoint::subflow(client_ip(lane))).collect();
+    let names = configs.each_ref().map(|config| {
+        (config.scheduler.name(), config.tcp.congestion.name(), config.proactive, config.reactive)
+    });
+    let mut world = World::new(case, configs, lanes);
+    for host in &mut world.hosts {
+        host.to_write = [0, 1_000, 100_000, 3_000_000][rng.below(4) as usize];
+        host.slow_reader = rng.below(6) == 0;
+    }
+    world.open();
+    let lead = Duration::from_millis(rng.below(400));
+    let asks = rng.below(3) == 0;
+    let mut blocked = [false; 3];
+    for tick in 1..=CALM.as_nanos() / TICK.as_nanos() as u64 {
+        let now = Time::ZERO + TICK * tick as u32;
+        if !world.run_until(now) {
+            break;
+        }
+        for (path, spans) in handovers.iter().enumerate() {
+            let expected = spans.iter().any(|(from, to)| *from <= now + lead && now < *to);
+            if expected != blocked[path] {
+                blocked[path] = expected;
+                announce(&mut world, now, PathId(path as u32), expected, asks);
+            }
+        }
+    }
+    world.run_until(END);
+    // A slow reader may have left something.
+    for index in 0..2 {
+        world.hosts[index].slow_reader = false;
+        world.work(index);
+    }
+    world.run_until(END + Duration::from_secs(300));
+    let [client, server] = &world.hosts;
+    assert!(
+        world.is_complete(),
+        "HANDOVER_SEED={case}: {names:?}: {} of {} and {} of {} bytes",
+        client.read,
+        server.to_write,
+        server.read,
+        client.to_write,
+    );
+}
+
+/// Both hosts hear of a handover; the client may ask the server by MP_PRIO, too.
+fn announce(world: &mut World, now: Time, path: PathId, blocked: bool, asks: bool) {
+    for index in 0..2 {
+        let Some(connection) = &mut world.hosts[index].connection else { continue };
+        connection.set_blocked(now, path, blocked);
+        if asks && index == 0 {
+            connection.set_backup(now, path, blocked);
+        }
+        world.flush(index);
+    }
+}
+
+/// How often the position is looked up.
+const TICK: Duration = Duration::from_millis(10);
+
+/// Interruptions every few seconds, of 5 ms to 1.5 s.
+fn handovers(rng: &mut Rng) -> Vec<(Time, Time)> {
+    let mut spans = Vec::new();
+    let mut at = Time::from_millis(rng.below(3_000));
+    loop {
+        let most = [15, 70, 300, 1_500][rng.below(4) as usize];
+        let end = at + rng.span(Duration::from_millis(5), Duration::from_millis(most));
+        if end > CALM {
+            return spans;
+        }
+        spans.push((at, end));
+        at = end + rng.span(Duration::from_millis(100), Duration::from_millis(5_000));
+    }
+}
+
+fn lane(rng: &mut Rng, outages: Vec<(Time, Time)>) -> Lane {
+    let mut lane = Lane::new(1 + rng.below(40), 1 + rng.below(80));
+    lane.queue = 10 + rng.below(150) as usize;
+    lane.loss = Ratio::from_parts([0, 0, 1, 10][rng.below(4) as usize], 1_000);
+    lane.jittered = Ratio::from_parts(rng.below(2), 50);
+    lane.jitter = Duration::from_millis(rng.below(40));
+    lane.outages = outages;
+    lane
+}
+
+fn config(rng: &mut Rng) -> MultipathConfig {
+    let mut pick = |count: u64| rng.below(count) as usize;
+    let (controls, schedulers) = (trackbed_tcp::algorithms(), schedulers::algorithms());
+    let buffer = |which: usize| match which {
+        0 => BufferSize { initial: 20_000, max: 20_000 },
+        1 => BufferSize { initial: 200_000, max: 200_000 },
+        _ => Config::default().receive_buffer,
+    };
+    let tcp = Config {
+        congestion: controls[pick(controls.len() as u64)],
+        receive_buffer: buffer(pick(4)),
+        send_buffer: buffer(pick(4)),
+        batching: pick(2) == 0,
+        nagle: pick(2) == 0,
+        ..Config::default()
+    };
+    MultipathConfig {
+        tcp,
+        scheduler: schedulers[pick(schedulers.len() as u64)],
+        opportunistic: pick(2) == 0,
+        proactive: pick(2) == 0,
+        reactive: (pick(4) == 0).then(|| Duration::from_millis(50 + pick(300) as u64)),
+        checksum: pick(4) == 0,
+        reinjection: [Reinjection::Timeout, Reinjection::Stale(4)][pick(2)],
+        rejoin: (pick(2) == 0).then(|| Duration::from_millis(500)),
+        ..MultipathConfig::default()
+    }
+}

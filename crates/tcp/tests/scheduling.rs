@@ -1,0 +1,227 @@
+//! Schedulers in the engine: what several paths give together, who gets how much of a shared
+//! bottleneck, and what foreseeing an outage is good for.
+
+mod paths;
+mod track;
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use paths::{Lane, World, client_ip};
+use track::Link;
+use track::course::{Course, Plain, Station};
+use track::multipath::Ends;
+use trackbed_core::{Bitrate, Seed, Time};
+use trackbed_tcp::config::BufferSize;
+use trackbed_tcp::multipath::{Endpoint, Key, MultipathConfig, MultipathConnection};
+use trackbed_tcp::schedulers::{PathId, SchedulingAlgorithm, algorithms};
+use trackbed_tcp::{Config, Connection};
+
+fn scheduler(name: &str) -> &'static dyn SchedulingAlgorithm {
+    *algorithms().iter().find(|entry| entry.name() == name).unwrap()
+}
+
+fn tcp(congestion: &str) -> Config {
+    let found = trackbed_tcp::algorithms().iter().find(|entry| entry.name() == congestion);
+    Config { congestion: *found.unwrap(), ..Config::default() }
+}
+
+/// The address of a side on a path of a host.
+fn address(host: u8, path: usize, side: u8) -> IpAddr {
+    [10, host, path as u8, side].into()
+}
+
+/// A download over as many paths as there are links in each direction, and one over a single path
+/// for each further entry of `rivals`, which names the link that it shares.
+fn course(config: &MultipathConfig, down: Vec<Link>, rivals: &[usize]) -> Course<Box<dyn Station>> {
+    let count = down.len();
+    let seed = Seed::of_run(1, 0);
+    let endpoints = (1..count).map(|path| Endpoint::subflow(address(0, path, 1))).collect();
+    let own = MultipathConfig { endpoints, ..config.clone() };
+    let ends = ((address(0, 0, 1), 40_000).into(), (address(0, 0, 2), 80).into());
+    let connection = MultipathConnection::connect(Time::ZERO, &own, ends, Key(7), 1_000);
+    let mut stations: Vec<Box<dyn Station>> = vec![
+        Box::new(Ends::client(connection, seed.stream("client"))),
+        Box::new(Ends::server(config.clone(), seed.stream("server"))),
+    ];
+    for rival in 0..rivals.len() {
+        let host = rival as u8 + 1;
+        let ends = [(1, 40_000), (2, 80)].map(|(side, port)| (address(host, 0, side), port).into());
+        let connection = Connection::connect(Time::ZERO, &config.tcp, ends[0], ends[1], 1_000);
+        stations.push(Box::new(Plain::client(connection, config.tcp.clone())));
+        stations.push(Box::new(Plain::server(Config { batching: false, ..tcp("reno") })));
+    }
+    let mut links = down;
+    // Acknowledgments have ways of their own.
+    links.extend(
+        (0..count + rivals.len())
+            .map(|_| Link::new(Bitrate::from_mbps(1_000), Duration::from_millis(25), usize::MAX)),
+    );
+    let mut course = Course::new(stations, links);
+    for path in 0..count {
+        course.route(address(0, path, 1), address(0, 0, 2), &[count + path], 1);
+        course.route(address(0, 0, 2), address(0, path, 1), &[path], 0);
+    }
+    for (rival, &shared) in rivals.iter().enumerate() {
+        let (host, client) = (rival as u8 + 1, 2 * rival + 2);
+        course.route(address(host, 0, 1), address(host, 0, 2), &[2 * count + rival], client + 1);
+        course.route(address(host, 0, 2), address(host, 0, 1), &[shared], client);
+    }
+    course
+}
+
+fn link(mbps: u64, delay_ms: u64, queue: usize) -> Link {
+    Link::new(Bitrate::from_mbps(mbps), Duration::from_millis(delay_ms), queue)
+}
+
+/// What each client reads from second 10 to `end`, in Mbit/s.
+fn rates(course: &mut Course<Box<dyn Station>>, end: u64) -> Vec<f64> {
+    let received = |course: &Course<Box<dyn Station>>| -> Vec<u64> {
+        course.stations.iter().step_by(2).map(|client| client.received()).collect()
+    };
+    course.run_until(Time::from_millis(10_000), |_| false);
+    let before = received(course);
+    course.run_until(Time::from_millis(end * 1_000), |_| false);
+    let gained = received(course).into_iter().zip(before).map(|(after, before)| after - before);
+    gained.map(|bytes| bytes as f64 * 8e-6 / (end - 10) as f64).collect()
+}
+
+/// The share of a link's rate that can be payload: 1,420 of 1,500 bytes, with headers (40),
+/// timestamps (12) and mappings (28).
+const PAYLOAD: f64 = 1_420.0 / 1_500.0;
+
+/// Two clean paths of 25 Mbit/s are used as one of 50. Redundant carries all twice, Peekaboo and
+/// reinjection pay for what they try.
+#[test]
+fn two_clean_paths_add_up() {
+    let cases = algorithms().iter().map(|entry| ("lia", entry.name()));
+    let others = ["reno", "cubic", "olia", "balia"].map(|congestion| (congestion, "minrtt"));
+    for (congestion, name) in cases.chain(others) {
+        let least = match name {
+            "redundant" => 0.475,
+            "peekaboo" => 0.8,
+            "reinject" => 0.85,
+            _ => 0.95,
+        };
+        let (scheduler, tcp) = (scheduler(name), tcp(congestion));
+        let config = MultipathConfig { scheduler, tcp, ..MultipathConfig::default() };
+        let mut course = course(&config, vec![link(25, 15, 150), link(25, 35, 150)], &[]);
+        let share = rates(&mut course, 40)[0] / (50.0 * PAYLOAD);
+        assert!((least..1.001).contains(&share), "{name}, {congestion}: {share}");
+    }
+}
+
+/// RFC 6356 section 2, goal 2: both subflows through one bottleneck take what one connection does.
+#[test]
+fn at_a_shared_bottleneck_lia_takes_the_share_of_one_connection() {
+    let share = |congestion: &str| {
+        let tcp = Config { batching: false, ..tcp(congestion) };
+        let config = MultipathConfig { tcp, ..MultipathConfig::default() };
+        let mut course = course(&config, vec![link(20, 25, 85), link(1_000, 0, 1_000)], &[0]);
+        // Both subflows through the first link.
+        course.route(address(0, 0, 2), address(0, 1, 1), &[0], 0);
+        let rates = rates(&mut course, 210);
+        rates[0] / rates[1]
+    };
+    let (linked, uncoupled) = (share("lia"), share("reno"));
+    assert!((1.6..2.4).contains(&uncoupled), "{uncoupled}");
+    assert!((0.75..1.2).contains(&linked), "{linked}");
+}
+
+/// RFC 6356 section 2, goal 1: with a rival on each path, no less than on the better one alone.
+#[test]
+fn lia_gets_at_least_what_the_best_path_gives() {
+    let tcp = Config { batching: false, ..tcp("lia") };
+    let config = MultipathConfig { tcp, ..MultipathConfig::default() };
+    let mut course = course(&config, vec![link(20, 25, 85), link(5, 25, 40)], &[0, 1]);
+    let rate = rates(&mut course, 210)[0];
+    assert!(rate > 0.95 * 10.0 * PAYLOAD, "{rate}");
+}
+
+/// A download of 24 MB over 25 Mbit/s at 20 ms and 15 Mbit/s at 35 ms, with an outage of the first
+/// path from 4.0 to 4.3 s. Who foresees it blocks the path from `lead_ms` before to the end of it.
+fn outage(config: MultipathConfig, lead_ms: Option<u64>) -> World {
+    let mut lanes = vec![Lane::new(25, 20), Lane::new(15, 35)];
+    let ms = Time::from_millis;
+    lanes[0].outages = vec![(ms(4_000), ms(4_300))];
+    let client = MultipathConfig {
+        endpoints: vec![Endpoint::subflow(client_ip(1))],
+        ..MultipathConfig::default()
+    };
+    let mut world = World::new(1, [client, config], lanes);
+    world.hosts[0].log = Some(Vec::new());
+    world.hosts[1].to_write = 24_000_000;
+    world.capture = Some(Vec::new());
+    world.open();
+    for (at, blocked) in lead_ms.into_iter().flat_map(|lead| [(4_000 - lead, true), (4_300, false)])
+    {
+        world.run_until(ms(at));
+        assert!(world.hosts[1].connection().set_blocked(ms(at), PathId(0), blocked));
+        world.flush(1);
+    }
+    world.run_until(ms(60_000));
+    assert!(world.is_complete(), "{} read", world.hosts[0].read);
+    world
+}
+
+/// The longest time without new data around the outage, and retransmissions on the first path.
+fn harm(world: &mut World) -> (Duration, u64) {
+    let log = world.hosts[0].log.take().unwrap();
+    let times: Vec<Time> = log.iter().map(|(at, _)| *at).collect();
+    let during = |at: &Time| (Time::from_millis(3_950)..Time::from_millis(4_500)).contains(at);
+    let gap = times.windows(2).filter(|pair| during(&pair[0])).map(|pair| pair[1] - pair[0]).max();
+    let retransmissions = world.hosts[1].connection().stats().retransmissions;
+    (gap.unwrap(), retransmissions)
+}
+
+/// What the handover-aware wrapper is for, with the true times. Data that a path was given leaves by
+/// that path: with `linux` and `sttf`, which let long queues form, the warning must come earlier.
+#[test]
+fn who_foresees_an_outage_loses_nothing_in_it() {
+    for entry in algorithms() {
+        let lead_ms = if ["linux", "sttf"].contains(&entry.name()) { 1_000 } else { 200 };
+        let measure = |lead_ms| {
+            let config =
+                MultipathConfig { scheduler: *entry, proactive: true, ..Default::default() };
+            harm(&mut outage(config, lead_ms))
+        };
+        let (plain, aware) = (measure(None), measure(Some(lead_ms)));
+        assert!(
+            aware.0 * 4 < plain.0 && aware.1 < plain.1,
+            "{}: {plain:?} {aware:?}",
+            entry.name()
+        );
+    }
+}
+
+/// With nothing blocked the wrapper changes no packet, whatever the scheduler.
+#[test]
+fn without_warnings_the_wrapper_changes_no_packet() {
+    for entry in algorithms() {
+        let [plain, wrapped] = [false, true].map(|proactive| {
+            let config =
+                MultipathConfig { scheduler: *entry, proactive, ..MultipathConfig::default() };
+            outage(config, None).capture.unwrap()
+        });
+        assert!(plain.len() > 8_000, "{}", plain.len());
+        assert_eq!(plain.len(), wrapped.len(), "{}", entry.name());
+        let differs = plain.iter().zip(&wrapped).position(|(plain, wrapped)| plain != wrapped);
+        assert_eq!(differs, None, "{}", entry.name());
+    }
+}
+
+/// A peer's window of 150 kB, a fast path, and a slow one on which every other segment goes: what it
+/// holds up, the fast one repeats, and it is given less.
+#[test]
+fn opportunistic_retransmission_frees_a_blocked_window() {
+    let rate = |opportunistic| {
+        let receive_buffer = BufferSize { initial: 300_000, max: 300_000 };
+        let tcp = Config { receive_buffer, ..tcp("lia") };
+        let scheduler = scheduler("roundrobin");
+        let config = MultipathConfig { scheduler, tcp, opportunistic, ..Default::default() };
+        let mut course = course(&config, vec![link(25, 5, 100), link(5, 150, 100)], &[]);
+        rates(&mut course, 40)[0]
+    };
+    let (blocked, freed) = (rate(false), rate(true));
+    assert!(freed > 1.4 * blocked, "{freed} against {blocked}");
+}
