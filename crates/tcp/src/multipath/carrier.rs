@@ -288,7 +288,7 @@ impl Carrier<'_> {
     }
 
     fn agree(&mut self, key: u64, capable: Option<Capable>) -> Verdict {
-        self.shared.remote_key = Some(super::keys::Key(key));
+        self.shared.set_remote_key(super::keys::Key(key));
         self.shared.checksum |= capable.is_some_and(|capable| capable.checksum);
         self.shared.mode = Mode::Unconfirmed;
         Verdict::Accept

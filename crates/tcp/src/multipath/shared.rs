@@ -27,6 +27,8 @@ pub(super) struct Shared {
     pub mode: Mode,
     pub local_key: Key,
     pub remote_key: Option<Key>,
+    /// The initial data sequence numbers that follow from the keys.
+    initial: [u64; 2],
     /// Checksums are wanted, or agreed upon.
     pub checksum: bool,
     pub short_numbers: bool,
@@ -83,6 +85,7 @@ impl Shared {
             mode: Mode::Opening,
             local_key: key,
             remote_key: None,
+            initial: [key.initial_data_number(), 0],
             checksum: config.checksum,
             short_numbers: config.short_numbers,
             long_acks: !config.short_numbers,
@@ -96,6 +99,12 @@ impl Shared {
             events: Events::default(),
             counters: Counters::default(),
         }
+    }
+
+    /// The peer has told its key.
+    pub fn set_remote_key(&mut self, key: Key) {
+        self.remote_key = Some(key);
+        self.initial[1] = key.initial_data_number();
     }
 
     pub fn keys(&self) -> Option<Keys> {
@@ -118,13 +127,12 @@ impl Shared {
     /// The number of our byte at `offset`: the first has the initial number plus one
     /// (section 3.1).
     pub fn own_number(&self, offset: u64) -> u64 {
-        self.local_key.initial_data_number().wrapping_add(1).wrapping_add(offset)
+        self.initial[0].wrapping_add(1).wrapping_add(offset)
     }
 
     /// The number of the peer's byte at `offset`.
     pub fn peer_number(&self, offset: u64) -> u64 {
-        let initial = self.remote_key.map_or(0, Key::initial_data_number);
-        initial.wrapping_add(1).wrapping_add(offset)
+        self.initial[1].wrapping_add(1).wrapping_add(offset)
     }
 
     /// The number of our data as it is announced.
