@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use paths::{Lane, World, client_ip, server_ip};
 use trackbed_core::Time;
-use trackbed_tcp::State;
 use trackbed_tcp::multipath::{Endpoint, MultipathConfig};
+use trackbed_tcp::{State, TcpError, schedulers};
 
 fn second_path() -> MultipathConfig {
     MultipathConfig { endpoints: vec![Endpoint::subflow(client_ip(1))], ..Default::default() }
@@ -60,4 +60,113 @@ fn an_announced_address_is_joined() {
     assert_eq!(remotes, [server_ip(0), server_ip(1)]);
     world.run_until(seconds(20.0));
     assert!(world.is_complete());
+}
+
+/// Everything that went over the paths of a lossy transfer.
+fn capture(seed: u64) -> Vec<(Time, trackbed_core::Packet)> {
+    let lane = |delay_ms| Lane {
+        loss: trackbed_core::Ratio::from_parts(1, 50),
+        ..Lane::new(10, delay_ms)
+    };
+    let config = || MultipathConfig { opportunistic: true, ..second_path() };
+    let mut world = World::new(seed, [config(), config()], vec![lane(10), lane(40)]);
+    world.capture = Some(Vec::new());
+    (world.hosts[0].to_write, world.hosts[1].to_write) = (200_000, 600_000);
+    world.open();
+    world.run_until(seconds(60.0));
+    assert!(world.is_complete());
+    world.capture.take().expect("it was asked for")
+}
+
+#[test]
+fn the_same_seed_gives_the_same_packets_and_another_others() {
+    let once = capture(5);
+    assert_eq!(once, capture(5));
+    assert_ne!(once, capture(6));
+}
+
+#[test]
+fn two_clean_paths_are_pooled() {
+    for scheduler in ["minrtt", "ecf", "blest", "roundrobin"] {
+        let found = schedulers::algorithms().iter().find(|known| known.name() == scheduler);
+        let scheduler = *found.expect("it is registered");
+        let config = MultipathConfig { scheduler, ..second_path() };
+        let lanes = vec![Lane::new(25, 20), Lane::new(25, 25)];
+        let mut world = World::new(4, [config.clone(), config], lanes);
+        world.hosts[1].to_write = 200_000_000;
+        world.open();
+        world.run_until(seconds(5.0));
+        let before: u64 = world.lanes.iter().map(|lane| lane.bytes[1]).sum();
+        let read = world.hosts[0].read;
+        world.run_until(seconds(15.0));
+        let after: u64 = world.lanes.iter().map(|lane| lane.bytes[1]).sum();
+        // On the wire, and to the application: 1,420 bytes of each 1,500.
+        let wire = (after - before) as f64 * 8.0 / 10e6;
+        let goodput = (world.hosts[0].read - read) as f64 * 8.0 / 10e6;
+        assert!(wire >= 47.5, "{scheduler:?}: {wire} of 50 Mbit/s");
+        assert!(goodput >= 47.5 * 1420.0 / 1500.0 - 0.5, "{scheduler:?}: {goodput} Mbit/s");
+    }
+}
+
+#[test]
+fn a_lost_path_costs_no_byte_and_is_opened_again() {
+    let config = MultipathConfig { rejoin: Some(Duration::from_millis(200)), ..second_path() };
+    let lanes = vec![Lane::new(10, 10), Lane::new(10, 20)];
+    let mut world = World::new(9, [config, MultipathConfig::default()], lanes);
+    (world.hosts[0].to_write, world.hosts[1].to_write) = (20_000_000, 20_000_000);
+    world.open();
+    world.run_until(seconds(2.0));
+    let now = world.now;
+    // The host loses its first address, the one that the connection was opened from.
+    world.hosts[0].connection().remove_address(now, client_ip(0));
+    world.work(0);
+    world.run_until(seconds(4.0));
+    let ids = |world: &mut World| -> Vec<u32> {
+        world.hosts[0].connection().paths().map(|path| path.id.0).collect()
+    };
+    assert_eq!(ids(&mut world), [1]);
+    let now = world.now;
+    world.hosts[0].connection().add_address(now, Endpoint::subflow(client_ip(0)));
+    world.work(0);
+    world.run_until(seconds(6.0));
+    assert_eq!(ids(&mut world), [1, 2]);
+    world.run_until(seconds(60.0));
+    assert!(world.is_complete());
+}
+
+#[test]
+fn a_connection_without_a_path_waits_for_one() {
+    let lanes = vec![Lane::new(10, 10), Lane::new(10, 20)];
+    let configs = [MultipathConfig::default(), MultipathConfig::default()];
+    let mut world = World::new(10, configs, lanes);
+    world.hosts[1].to_write = 5_000_000;
+    world.open();
+    world.run_until(seconds(1.0));
+    let now = world.now;
+    world.hosts[0].connection().remove_address(now, client_ip(0));
+    world.work(0);
+    world.run_until(seconds(3.0));
+    assert_eq!(world.hosts[0].connection().paths().count(), 0);
+    assert!(world.hosts[0].connection().error().is_none());
+    let now = world.now;
+    world.hosts[0].connection().add_address(now, Endpoint::subflow(client_ip(1)));
+    world.work(0);
+    world.run_until(seconds(60.0));
+    assert!(world.is_complete());
+}
+
+#[test]
+fn an_abort_reaches_the_peer_on_every_path() {
+    let lanes = vec![Lane::new(10, 10), Lane::new(10, 20)];
+    let mut world = World::new(11, [second_path(), MultipathConfig::default()], lanes);
+    world.hosts[1].to_write = 50_000_000;
+    world.open();
+    world.run_until(seconds(1.0));
+    let now = world.now;
+    world.hosts[0].connection().abort(now);
+    world.flush(0);
+    world.run_until(seconds(2.0));
+    assert_eq!(world.hosts[0].connection().error(), Some(TcpError::Aborted));
+    assert_eq!(world.hosts[1].connection().error(), Some(TcpError::Reset));
+    assert!(world.hosts.iter_mut().all(|host| host.connection().paths().count() == 0));
 }

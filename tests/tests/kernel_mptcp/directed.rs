@@ -1,15 +1,17 @@
 //! Cases with a question each.
 
+use std::process::Command;
 use std::time::Duration;
 
-use trackbed_core::Bitrate;
+use trackbed_core::{Bitrate, Time};
 use trackbed_net::LinkSpec;
-use trackbed_net::models::{Delay, Rate};
+use trackbed_net::models::{Delay, Outage, Rate, Spells};
 use trackbed_net::queue::DropTail;
 use trackbed_tcp::multipath::{Endpoint, MultipathConfig};
 
 use crate::app::Script;
-use crate::ground::{Outcome, Setup, engine_address, kernel_address, play};
+use crate::ground::{Outcome, Setup, engine_address, kernel_address, play, write_capture};
+use crate::host::Deed;
 use crate::is_possible;
 use crate::verdict::problems;
 
@@ -39,7 +41,7 @@ fn play_well(setup: &Setup) -> Outcome {
     if !problems.is_empty() {
         println!("{:?}\n{:?}\n{:?}", outcome.engine, outcome.kernel, outcome.counters);
         let path = std::env::temp_dir().join("trackbed-kernel-mptcp-directed.pcapng");
-        crate::ground::write_capture(&path, "", &outcome.packets).expect("a capture");
+        write_capture(&path, "", &outcome.packets).expect("a capture");
         panic!("{problems:#?}\ncapture: {}", path.display());
     }
     outcome
@@ -96,6 +98,94 @@ fn a_peer_without_multipath_is_spoken_to_in_plain_tcp() {
         let engine = play_well(&setup).engine.expect("it ended");
         assert!(engine.multipath.plain && engine.multipath.subflows == 1, "{engine:?}");
     }
+}
+
+#[test]
+fn a_backup_carries_nothing_while_there_is_another() {
+    if !is_possible() {
+        return;
+    }
+    // Whoever asks for it, and whoever opened the connection: the peer's data leaves the path.
+    for (engine_dials, engine_asks) in [(true, true), (false, true), (false, false)] {
+        let mut setup = two_paths(engine_dials);
+        let script = Script::sending(6_000_000);
+        let at = Duration::from_millis;
+        if engine_asks {
+            setup.kernel.script = script;
+            // Something to send back, or the kernel opens no subflow any more.
+            setup.engine.script = Script { after_peer: true, ..Script::sending(1_000) };
+            setup.engine.deeds = vec![(at(400), Deed::Backup(1, true))];
+        } else {
+            setup.engine.script = script;
+            setup.kernel.script = Script { after_peer: true, ..Script::sending(1_000) };
+            setup.kernel.deeds = vec![(at(400), "endpoint change id 1 backup".to_owned())];
+        }
+        let outcome = play_well(&setup);
+        let counter = if engine_asks { "MPPrioRx" } else { "MPPrioTx" };
+        assert_eq!(outcome.counter(counter), 1, "{:?}", outcome.counters);
+        let early = outcome.data_after(at(200), engine_asks) - outcome.data_after(at(400), engine_asks);
+        // What was on the path already takes a while to drain.
+        let late = outcome.data_after(at(800), engine_asks);
+        assert!(early > 50_000 && late == 0, "{engine_dials} {engine_asks}: {early}, {late}");
+    }
+}
+
+#[test]
+fn a_path_that_is_gone_for_a_while_is_used_again() {
+    if !is_possible() {
+        return;
+    }
+    for engine_dials in [true, false] {
+        let mut setup = two_paths(engine_dials);
+        let begin = Time::ZERO + Duration::from_millis(400);
+        let down = Spells::new([(begin, begin + Duration::from_millis(900))]).expect("in order");
+        for spec in &mut setup.paths[1] {
+            *spec = spec.clone().with(Outage { down: down.clone() });
+        }
+        setup.engine.script = Script::sending(9_000_000);
+        setup.kernel.script = Script::sending(9_000_000);
+        let outcome = play_well(&setup);
+        let engine = outcome.engine.as_ref().expect("it ended");
+        // What the path loses comes on the other: sent by the engine, which opened it there, or by
+        // the kernel, whose answers alone take it.
+        let stats = &engine.multipath;
+        let repeated = if engine_dials { stats.bytes_repeated } else { stats.bytes_duplicate };
+        assert!(repeated > 0, "{engine:?}");
+        let late = outcome.data_after(Duration::from_millis(1_500), false);
+        assert!(late > 100_000, "{engine_dials}: {late}");
+    }
+}
+
+#[test]
+fn wireshark_reads_what_the_engine_sends() {
+    if !is_possible() {
+        return;
+    }
+    if Command::new("tshark").arg("-v").output().is_err() {
+        eprintln!("SKIPPED: there is no tshark; install it");
+        return;
+    }
+    let mut setup = two_paths(true);
+    setup.engine.config.endpoints.push(Endpoint::signal(engine_address(0)));
+    setup.engine.config.checksum = true;
+    setup.engine.script = Script::sending(1_000_000);
+    setup.kernel.script = Script::sending(1_000_000);
+    setup.engine.deeds = vec![(Duration::from_millis(150), Deed::Backup(1, true))];
+    let outcome = play_well(&setup);
+    let path = std::env::temp_dir().join(format!("trackbed-mptcp-{}.pcapng", std::process::id()));
+    write_capture(&path, "", &outcome.packets).expect("a capture");
+    let ask = |filter: &str| {
+        let mut tshark = Command::new("tshark");
+        tshark.args(["-Y", filter, "-T", "fields", "-e", "frame.number", "-r"]).arg(&path);
+        let output = tshark.output().expect("tshark");
+        String::from_utf8_lossy(&output.stdout).lines().count()
+    };
+    // MP_CAPABLE, MP_JOIN, DSS and MP_PRIO are there, and nothing is malformed.
+    let found = [0, 1, 2, 5].map(|subtype| ask(&format!("tcp.options.mptcp.subtype == {subtype}")));
+    let malformed = ask("_ws.malformed or tcp.options.unknown or mptcp.duplicated_data_but_dsn");
+    let _ = std::fs::remove_file(&path);
+    assert!(found[0] >= 4 && found[1] >= 3 && found[2] > 100 && found[3] == 1, "{found:?}");
+    assert_eq!(malformed, 0);
 }
 
 #[test]

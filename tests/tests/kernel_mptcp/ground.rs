@@ -108,6 +108,23 @@ impl Outcome {
     }
 }
 
+impl Outcome {
+    /// Bytes of packets with data that the kernel or the engine sent, from `after` on, on
+    /// subflows with another address than the first.
+    pub fn data_after(&self, after: Duration, by_kernel: bool) -> usize {
+        let direction = if by_kernel { Direction::Backward } else { Direction::Forward };
+        let sent = self.packets.iter().filter(|seen| {
+            let ends = [seen.packet.source(), seen.packet.destination()];
+            let first = ends.iter().all(|ip| [engine_address(0), kernel_address(0)].contains(ip));
+            !first
+                && seen.at >= Time::ZERO + after
+                && (seen.direction, seen.point) == (direction, Point::Entered)
+                && seen.packet.len() > 200
+        });
+        sent.map(|seen| seen.packet.len()).sum()
+    }
+}
+
 /// A packet on a path. Forward is from the engine to the kernel.
 #[derive(Clone, Debug)]
 pub struct Seen {

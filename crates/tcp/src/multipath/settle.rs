@@ -109,6 +109,8 @@ impl MultipathConnection {
             Some(error @ (TcpError::Reset | TcpError::TimedOut)) if !comes_again => {
                 self.fail(now, error);
             }
+            // Whoever refuses a join does not know the connection, or any more.
+            Some(TcpError::Refused) if !comes_again => self.fail(now, TcpError::Reset),
             _ => self.timers.start(Alarm::Orphan, now + self.config.orphan_timeout),
         }
     }

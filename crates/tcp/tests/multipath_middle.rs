@@ -1,0 +1,199 @@
+//! Multipath TCP through those who do not leave segments alone (RFC 8684 sections 3.7 and 6).
+
+mod paths;
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use paths::{Lane, Middlebox, World, client_ip};
+use trackbed_core::Time;
+use trackbed_tcp::multipath::{Endpoint, MultipathConfig};
+use trackbed_tcp::{Flags, Segment};
+
+fn seconds(value: u64) -> Time {
+    Time::ZERO + Duration::from_secs(value)
+}
+
+fn world(checksum: bool, paths: usize, middlebox: Middlebox) -> World {
+    let endpoints = (1..paths).map(|path| Endpoint::subflow(client_ip(path))).collect();
+    let config = MultipathConfig { checksum, endpoints, ..MultipathConfig::default() };
+    let mut lanes: Vec<Lane> = (0..paths).map(|path| Lane::new(10, 10 + 5 * path as u64)).collect();
+    lanes[paths - 1].middlebox = Some(middlebox);
+    let mut world = World::new(7, [config, MultipathConfig::default()], lanes);
+    (world.hosts[0].to_write, world.hosts[1].to_write) = (400_000, 500_000);
+    world
+}
+
+fn without_options(segment: Segment) -> Segment {
+    let mut segment = segment;
+    segment.options.multipath = None;
+    segment
+}
+
+#[test]
+fn options_stripped_from_syns_make_it_plain_tcp() {
+    // From the client's SYN, from the server's, or from both.
+    for (up, down) in [(true, false), (false, true), (true, true)] {
+        let strip: Middlebox = Box::new(move |from_client, segment| {
+            let stripped = segment.has(Flags::SYN) && if from_client { up } else { down };
+            vec![if stripped { without_options(segment) } else { segment }]
+        });
+        let mut world = world(false, 1, strip);
+        world.open();
+        world.run_until(seconds(30));
+        assert!(world.is_complete());
+        assert!(world.hosts.iter_mut().all(|host| host.connection().multipath_stats().plain));
+    }
+}
+
+#[test]
+fn options_stripped_from_everything_but_syns_make_it_plain_tcp() {
+    let strip: Middlebox = Box::new(|_, segment| {
+        vec![if segment.has(Flags::SYN) { segment } else { without_options(segment) }]
+    });
+    let mut world = world(false, 1, strip);
+    world.open();
+    world.run_until(seconds(30));
+    assert!(world.is_complete());
+    assert!(world.hosts.iter_mut().all(|host| host.connection().multipath_stats().plain));
+}
+
+#[test]
+fn a_path_on_which_options_are_stripped_is_not_joined() {
+    for only_syns in [true, false] {
+        let strip: Middlebox = Box::new(move |_, segment| {
+            let stripped = segment.has(Flags::SYN) == only_syns;
+            vec![if stripped { without_options(segment) } else { segment }]
+        });
+        let mut world = world(false, 2, strip);
+        world.open();
+        world.run_until(seconds(30));
+        assert!(world.is_complete());
+        assert!(world.hosts.iter_mut().all(|host| host.connection().is_multipath()));
+        assert!(world.hosts.iter().all(|host| {
+            let connection = host.connection.as_ref().expect("it is there");
+            connection.paths().all(|path| path.id.0 == 0)
+        }));
+    }
+}
+
+#[test]
+fn shifted_sequence_numbers_do_not_matter() {
+    // RFC 8684 section 3.3.1: mappings count from the SYN, because of these.
+    let shift: Middlebox = Box::new(|from_client, mut segment| {
+        let (own, other) = if from_client { (77_777, 4_000_000_000) } else { (4_000_000_000, 77_777) };
+        segment.sequence = segment.sequence + own;
+        segment.acknowledgment = segment.acknowledgment - other;
+        for block in segment.options.sack.as_slice().to_vec() {
+            assert_ne!(block.start, block.end);
+        }
+        segment.options.sack = Default::default();
+        vec![segment]
+    });
+    let mut world = world(true, 2, shift);
+    world.open();
+    world.run_until(seconds(30));
+    assert!(world.is_complete());
+    for host in &mut world.hosts {
+        let stats = host.connection().multipath_stats();
+        assert!(!stats.plain && stats.checksum_failures == 0);
+    }
+}
+
+#[test]
+fn split_segments_keep_their_mapping() {
+    for checksum in [false, true] {
+        // As segmentation offload does: both halves carry the options of the whole.
+        let split: Middlebox = Box::new(|_, segment| {
+            if segment.payload.len() < 1_000 {
+                return vec![segment];
+            }
+            let mut first = segment.clone();
+            first.payload = segment.payload.slice(..600);
+            first.flags = Flags::ACK;
+            let mut second = segment;
+            second.sequence = second.sequence + 600;
+            second.payload = second.payload.slice(600..);
+            vec![first, second]
+        });
+        let mut world = world(checksum, 2, split);
+        world.open();
+        world.run_until(seconds(30));
+        assert!(world.is_complete(), "checksum {checksum}");
+        for host in &mut world.hosts {
+            let stats = host.connection().multipath_stats();
+            assert!(!stats.plain && stats.checksum_failures == 0);
+        }
+    }
+}
+
+#[test]
+fn joined_segments_lose_a_mapping_and_the_data_comes_again() {
+    // Two segments become one, with the options of the first.
+    let mut held: [Option<Segment>; 2] = [None, None];
+    let mut count = 0;
+    let join: Middlebox = Box::new(move |from_client, segment| {
+        let slot = &mut held[usize::from(from_client)];
+        count += 1;
+        let plain = segment.payload.len() > 500 && segment.payload.len() < 1_430;
+        match slot.take() {
+            Some(mut first) if plain && first.end() == segment.sequence => {
+                first.payload = [&first.payload[..], &segment.payload[..]].concat().into();
+                vec![first]
+            }
+            Some(first) => vec![first, segment],
+            None if plain && count % 20 == 0 => {
+                *slot = Some(segment);
+                vec![]
+            }
+            None => vec![segment],
+        }
+    });
+    let mut world = world(false, 2, join);
+    world.open();
+    world.run_until(seconds(120));
+    assert!(world.is_complete(), "{} and {}", world.hosts[0].read, world.hosts[1].read);
+    let repeated = |host: &mut paths::Host| host.connection().multipath_stats().bytes_repeated;
+    assert!(world.hosts.iter_mut().map(repeated).sum::<u64>() > 1_000);
+}
+
+/// Changes a byte of some segments of the server, from one second on.
+fn rewrite() -> Middlebox {
+    let mut count = 0;
+    Box::new(move |from_client, mut segment| {
+        count += usize::from(!from_client && segment.payload.len() > 1_000);
+        if !from_client && segment.payload.len() > 1_000 && count % 50 == 40 {
+            let mut payload = segment.payload.to_vec();
+            payload[100] ^= 1;
+            segment.payload = Bytes::from(payload);
+        }
+        vec![segment]
+    })
+}
+
+#[test]
+fn a_path_that_rewrites_data_is_given_up_for_another() {
+    let mut world = world(true, 2, rewrite());
+    world.hosts[1].to_write = 3_000_000;
+    world.open();
+    world.run_until(seconds(60));
+    // The track compares every byte.
+    assert!(world.is_complete());
+    let stats = world.hosts[0].connection().multipath_stats();
+    assert!(stats.checksum_failures == 1 && !stats.plain, "{stats:?}");
+}
+
+#[test]
+fn the_only_path_that_rewrites_data_becomes_plain_tcp() {
+    let mut world = world(true, 1, rewrite());
+    world.hosts[0].to_write = 500_000;
+    world.hosts[0].careless = true;
+    world.hosts[1].careless = true;
+    world.open();
+    world.run_until(seconds(60));
+    // What arrives is what the path made of it, all of it and once.
+    assert!(world.is_complete(), "{} and {}", world.hosts[0].read, world.hosts[1].read);
+    let stats = world.hosts[0].connection().multipath_stats();
+    assert!(stats.checksum_failures == 1 && stats.plain, "{stats:?}");
+    assert!(world.hosts[1].connection().multipath_stats().plain);
+}
