@@ -29,6 +29,8 @@ pub(super) struct Manager {
     /// The first subflow's.
     local: SocketAddr,
     remote: SocketAddr,
+    /// The host still has the first subflow's address.
+    has_first: bool,
     endpoints: Vec<(u8, Endpoint)>,
     next_id: u8,
     /// What the peer announced.
@@ -73,6 +75,7 @@ impl Manager {
             initiator,
             local,
             remote,
+            has_first: true,
             endpoints: Vec::new(),
             next_id: 1,
             remotes: Vec::new(),
@@ -128,6 +131,7 @@ impl Manager {
 
     /// The host has an address no longer. Returns its number.
     pub fn remove_address(&mut self, address: IpAddr) -> Option<u8> {
+        self.has_first &= address != self.local.ip();
         self.attempts.retain(|attempt| attempt.local != address);
         self.requests.retain(|request| request.local != address);
         let known = self.endpoints.iter().position(|(_, endpoint)| endpoint.address == address);
@@ -256,7 +260,8 @@ impl Manager {
 
     /// The pairs of addresses that should have a subflow.
     fn pairs(&self) -> Vec<(IpAddr, SocketAddr)> {
-        let mut pairs = vec![(self.local.ip(), self.remote)];
+        let first = self.has_first.then_some(self.local.ip());
+        let mut pairs: Vec<_> = first.map(|local| (local, self.remote)).into_iter().collect();
         let opening = || self.endpoints.iter().map(|(_, e)| e).filter(|e| e.subflow || e.fullmesh);
         for endpoint in opening() {
             pairs.push((endpoint.address, self.remote));
@@ -267,8 +272,8 @@ impl Manager {
         if !opening().any(|endpoint| endpoint.fullmesh) {
             for &(_, remote) in &self.remotes {
                 // As Linux: from the first address that can reach it.
-                let locals = [self.local.ip()].into_iter().chain(opening().map(|e| e.address));
-                let local = locals.into_iter().find(|ip| ip.is_ipv4() == remote.is_ipv4());
+                let locals = first.into_iter().chain(opening().map(|e| e.address));
+                let local = { locals }.find(|ip| ip.is_ipv4() == remote.is_ipv4());
                 pairs.extend(local.map(|local| (local, remote)));
             }
         }
