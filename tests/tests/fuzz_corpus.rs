@@ -7,6 +7,8 @@ use trackbed_core::{Rng, Seed};
 
 #[path = "../../fuzz/bodies/ip_packet.rs"]
 mod ip_packet;
+#[path = "../../fuzz/bodies/multipath_operations.rs"]
+mod multipath_operations;
 #[path = "../../fuzz/bodies/scenario_file.rs"]
 mod scenario_file;
 #[path = "../../fuzz/bodies/tcp_operations.rs"]
@@ -56,6 +58,11 @@ fn packets() {
 #[test]
 fn operations_on_tcp() {
     replay("tcp_operations", 300, tcp_operations::run);
+}
+
+#[test]
+fn operations_on_multipath_tcp() {
+    replay("multipath_operations", 300, multipath_operations::run);
 }
 
 #[test]

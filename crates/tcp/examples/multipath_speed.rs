@@ -14,7 +14,10 @@ use trackbed_tcp::multipath::{Endpoint, MultipathConfig};
 use trackbed_tcp::schedulers;
 
 fn main() {
-    println!("{:12} {:>9} {:>9} {:>8} {:>10}", "scheduler", "packets", "Mbit/s", "wall s", "ns/packet");
+    println!(
+        "{:12} {:>9} {:>9} {:>8} {:>10}",
+        "scheduler", "packets", "Mbit/s", "wall s", "ns/packet"
+    );
     for &scheduler in schedulers::algorithms() {
         let endpoints = vec![Endpoint::subflow(client_ip(1))];
         let config = MultipathConfig { scheduler, endpoints, ..MultipathConfig::default() };

@@ -49,6 +49,7 @@
 //! | buffers that grow with the path | as Linux | `receive/tuner`, `stream/send` |
 //! | bursts as of segmentation offload | as Linux | `subflow/batch` |
 //! | path MTU by ICMP, ECN | RFC 1191, 8201; 3168 | `subflow` |
+//! | several paths (Multipath TCP, version 1) | RFC 8684 | [`multipath`] |
 //!
 //! Where the RFCs leave freedom the engine does as Linux 6.18; `kernel-agreement.md` compares the
 //! two, condition by condition, and `tests/tests/kernel_tcp` of the workspace lets the two speak
@@ -57,10 +58,11 @@
 //!
 //! # The seam for several paths
 //! A connection is one subflow and two byte streams. The subflow owns a sequence space, its
-//! recovery and its window, and knows the streams by two traits only: it asks a source for the
-//! next bytes when its window has room, and hands what arrived in order to a sink. On one path
-//! these are the streams themselves. With several paths, a scheduler stands behind every subflow's
-//! source, and a reordering stage behind its sink.
+//! recovery and its window, and knows the streams by three traits only: it asks a source for the
+//! next bytes when its window has room, hands what arrived in order to a sink, and lets an extension
+//! add options to its segments. On one path these are the streams themselves. With several paths
+//! ([`multipath::MultipathConnection`]), a scheduler stands behind every subflow's source, and a
+//! reordering stage behind its sink.
 //!
 //! # Not supported
 //! - Pacing and BBR; TCP Fast Open; urgent data (the pointer is ignored); MD5 and TCP-AO.

@@ -56,7 +56,8 @@ fn an_announced_address_is_joined() {
     (world.hosts[0].to_write, world.hosts[1].to_write) = (300_000, 500_000);
     world.open();
     world.run_until(seconds(1.0));
-    let remotes: Vec<_> = world.hosts[0].connection().paths().map(|path| path.remote.ip()).collect();
+    let remotes: Vec<_> =
+        world.hosts[0].connection().paths().map(|path| path.remote.ip()).collect();
     assert_eq!(remotes, [server_ip(0), server_ip(1)]);
     world.run_until(seconds(20.0));
     assert!(world.is_complete());

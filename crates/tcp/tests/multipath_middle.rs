@@ -81,7 +81,8 @@ fn a_path_on_which_options_are_stripped_is_not_joined() {
 fn shifted_sequence_numbers_do_not_matter() {
     // RFC 8684 section 3.3.1: mappings count from the SYN, because of these.
     let shift: Middlebox = Box::new(|from_client, mut segment| {
-        let (own, other) = if from_client { (77_777, 4_000_000_000) } else { (4_000_000_000, 77_777) };
+        let (own, other) =
+            if from_client { (77_777, 4_000_000_000) } else { (4_000_000_000, 77_777) };
         segment.sequence = segment.sequence + own;
         segment.acknowledgment = segment.acknowledgment - other;
         for block in segment.options.sack.as_slice().to_vec() {

@@ -140,7 +140,8 @@ fn meddle(world: &mut World, dice: &mut Dice) {
     world.work(host);
 }
 
-fn play(seed: u64) {
+/// True if everything arrived; otherwise the connection failed for a reason.
+fn play(seed: u64) -> bool {
     let (mut world, mut dice) = world(seed);
     world.open();
     let mut until = Time::ZERO;
@@ -180,6 +181,7 @@ fn play(seed: u64) {
     // An attempt may fail in a long outage; that is for the application to know.
     let excused = failed(0) && !world.lanes[0].outages.is_empty();
     assert!(world.is_complete() || excused, "seed {seed}: {}", describe(&world));
+    world.is_complete()
 }
 
 fn describe(world: &World) -> String {
@@ -204,10 +206,15 @@ fn setting(name: &str) -> Option<u64> {
 #[test]
 fn every_byte_arrives_once_and_in_order_whatever_becomes_of_the_paths() {
     if let Some(seed) = setting("MULTIPATH_SEED") {
-        return play(seed);
+        assert!(play(seed), "the connection failed");
+        return;
     }
-    for seed in 0..setting("MULTIPATH_SWARM").unwrap_or(400) {
+    let count = setting("MULTIPATH_SWARM").unwrap_or(400);
+    let mut complete = 0;
+    for seed in 0..count {
         let played = std::panic::catch_unwind(|| play(seed));
-        assert!(played.is_ok(), "play it again with MULTIPATH_SEED={seed}");
+        complete +=
+            u64::from(played.unwrap_or_else(|_| panic!("seed {seed}: MULTIPATH_SEED={seed}")));
     }
+    assert!(complete * 100 >= count * 97, "{complete} of {count} came to their end");
 }

@@ -44,7 +44,8 @@ impl Server {
     /// Accepts a peer 20 ms away that offers `options` and a window of `window` bytes.
     fn accept(config: &Config, options: Options, window: u16) -> Server {
         let now = Time::from_millis(5_000);
-        let syn = Segment { options: options.clone(), ..segment(Flags::SYN, Seq(99), Seq(0), window) };
+        let syn =
+            Segment { options: options.clone(), ..segment(Flags::SYN, Seq(99), Seq(0), window) };
         let mut connection = Connection::accept(now, config, &syn, 7_000);
         let syn_ack = drain(&mut connection, now).remove(0);
         let now = now + Duration::from_millis(20);

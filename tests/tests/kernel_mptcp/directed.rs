@@ -25,8 +25,7 @@ pub fn link(mbps: u64, delay_ms: u64) -> LinkSpec {
 /// Two paths, and the client opens a subflow on each.
 pub fn two_paths(engine_dials: bool) -> Setup {
     let path = |delay| [link(25, delay), link(25, delay)];
-    let mut setup =
-        Setup { engine_dials, paths: [path(10), path(15)], ..Setup::default() };
+    let mut setup = Setup { engine_dials, paths: [path(10), path(15)], ..Setup::default() };
     if engine_dials {
         setup.engine.config.endpoints = vec![Endpoint::subflow(engine_address(1))];
     } else {
@@ -123,7 +122,8 @@ fn a_backup_carries_nothing_while_there_is_another() {
         let outcome = play_well(&setup);
         let counter = if engine_asks { "MPPrioRx" } else { "MPPrioTx" };
         assert_eq!(outcome.counter(counter), 1, "{:?}", outcome.counters);
-        let early = outcome.data_after(at(200), engine_asks) - outcome.data_after(at(400), engine_asks);
+        let early =
+            outcome.data_after(at(200), engine_asks) - outcome.data_after(at(400), engine_asks);
         // What was on the path already takes a while to drain.
         let late = outcome.data_after(at(800), engine_asks);
         assert!(early > 50_000 && late == 0, "{engine_dials} {engine_asks}: {early}, {late}");

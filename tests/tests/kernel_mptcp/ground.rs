@@ -99,7 +99,8 @@ impl Outcome {
         let arrived = |direction| {
             let on = self.packets.iter().filter(|seen| {
                 let ends = [seen.packet.source(), seen.packet.destination()];
-                let plain = ends.iter().all(|ip| [engine_address(0), kernel_address(0)].contains(ip));
+                let plain =
+                    ends.iter().all(|ip| [engine_address(0), kernel_address(0)].contains(ip));
                 (plain, seen.direction, seen.point) == (first, direction, Point::Delivered)
             });
             on.map(|seen| seen.packet.len()).sum()
@@ -285,7 +286,8 @@ impl Setup {
         let EngineSide { config, script, deeds } = self.engine.clone();
         let app = App::new(script, &self.seed, "engine data", "kernel data");
         let remote = self.engine_dials.then(|| SocketAddr::new(kernel_address(0), PORT));
-        let local = SocketAddr::new(engine_address(0), if remote.is_some() { 40_000 } else { PORT });
+        let local =
+            SocketAddr::new(engine_address(0), if remote.is_some() { 40_000 } else { PORT });
         let mut host = Host::new(config, self.seed.stream("numbers"), app, ends);
         host.deeds = deeds;
         match remote {

@@ -185,8 +185,7 @@ impl Resident for Host {
         if let Some((local, remote)) = self.dial.take() {
             let (key, isn) = (Key(self.numbers.next_u64()), self.number());
             let ends = (local, remote);
-            self.connection =
-                Some(MultipathConnection::connect(now, &self.config, ends, key, isn));
+            self.connection = Some(MultipathConnection::connect(now, &self.config, ends, key, isn));
         }
         self.act(now);
         if let Some(connection) = &mut self.connection

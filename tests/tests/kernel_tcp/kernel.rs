@@ -128,7 +128,11 @@ impl Prepared {
         }
     }
 
-    fn open(self, clock: Clock, cancel: &AtomicBool) -> Result<(OwnedFd, Option<OwnedFd>), Failure> {
+    fn open(
+        self,
+        clock: Clock,
+        cancel: &AtomicBool,
+    ) -> Result<(OwnedFd, Option<OwnedFd>), Failure> {
         match self.role {
             Role::Client(to) => {
                 match connect(&self.socket, &to) {

@@ -75,7 +75,8 @@ impl Incoming {
         let clashes = |known: Option<&Range>| {
             known.is_some_and(|known| known.place < range.end() && range.place < known.end())
         };
-        if clashes(self.mappings.get(at)) || clashes(at.checked_sub(1).and_then(|at| self.mappings.get(at)))
+        if clashes(self.mappings.get(at))
+            || clashes(at.checked_sub(1).and_then(|at| self.mappings.get(at)))
         {
             return self.fill(range);
         }
@@ -119,7 +120,8 @@ impl Incoming {
                 self.delivered += gap;
                 continue;
             }
-            let part = data.split_to((range.end() - self.delivered).min(data.len() as u64) as usize);
+            let part =
+                data.split_to((range.end() - self.delivered).min(data.len() as u64) as usize);
             let within = self.delivered - range.place;
             self.delivered += part.len() as u64;
             match range.check {

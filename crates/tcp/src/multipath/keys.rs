@@ -76,13 +76,7 @@ fn join(sender: Key, receiver: Key, sender_nonce: u32, receiver_nonce: u32) -> [
 }
 
 /// Section 3.4.1: over number, address and port, which is zero if there is none.
-fn announcement(
-    sender: Key,
-    receiver: Key,
-    id: u8,
-    address: IpAddr,
-    port: Option<u16>,
-) -> u64 {
+fn announcement(sender: Key, receiver: Key, id: u8, address: IpAddr, port: Option<u16>) -> u64 {
     let mut message = vec![id];
     match address {
         IpAddr::V4(address) => message.extend(address.octets()),

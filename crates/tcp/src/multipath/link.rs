@@ -131,9 +131,7 @@ impl Link {
     pub fn join_option(&self, shared: &Shared) -> Option<Join> {
         let (backup, address_id) = (self.backup_here, self.local_id);
         match self.stage {
-            Stage::Joining { nonce, token } => {
-                Some(Join::Syn { backup, address_id, token, nonce })
-            }
+            Stage::Joining { nonce, token } => Some(Join::Syn { backup, address_id, token, nonce }),
             Stage::Joined { nonce, remote_nonce } => {
                 let hmac = first_64_bits(&shared.keys()?.own_join(nonce, remote_nonce));
                 Some(Join::SynAck { backup, address_id, hmac, nonce })

@@ -108,8 +108,11 @@ impl Manager {
     pub fn start(&mut self, now: Time) {
         self.running = true;
         let signalled = self.endpoints.iter().filter(|(_, endpoint)| endpoint.signal);
-        self.announcements
-            .extend(signalled.map(|&(id, _)| Announcement { id, due: now, tries: 0 }));
+        self.announcements.extend(signalled.map(|&(id, _)| Announcement {
+            id,
+            due: now,
+            tries: 0,
+        }));
     }
 
     pub fn stop(&mut self) {

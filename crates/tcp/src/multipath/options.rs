@@ -16,8 +16,7 @@ use crate::sequence::Seq;
 impl Carrier<'_> {
     /// True while every acknowledgment is taken up by the handshake.
     pub(super) fn is_proving(&self) -> bool {
-        matches!(self.link.stage, Stage::Proved(_))
-            || (self.offers_keys() && !self.shared.fin_sent)
+        matches!(self.link.stage, Stage::Proved(_)) || (self.offers_keys() && !self.shared.fin_sent)
     }
 
     /// True if the peer may not yet have both keys, and no data has carried them.
@@ -38,9 +37,10 @@ impl Carrier<'_> {
             && self.shared.send.fin_at() == Some(offset + data.len() as u64);
         let (subflow, len) = (place as u32 + 1, data.len() as u16 + u16::from(fin));
         let number = self.shared.own_number(offset);
-        let checksum = self.shared.checksum.then(|| {
-            checksum(number, subflow, len, [&Bytes::copy_from_slice(data)])
-        });
+        let checksum = self
+            .shared
+            .checksum
+            .then(|| checksum(number, subflow, len, [&Bytes::copy_from_slice(data)]));
         if first {
             // Section 3.1: the first data carries the keys, and its mapping goes without saying.
             options.capable = self.both_keys(Some((len, checksum)));

@@ -264,7 +264,8 @@ impl DataSend {
 
     /// `len` bytes from `offset` on, which are there.
     fn slice(&self, offset: u64, len: usize) -> Bytes {
-        let first = self.chunks.partition_point(|(start, chunk)| start + chunk.len() as u64 <= offset);
+        let first =
+            self.chunks.partition_point(|(start, chunk)| start + chunk.len() as u64 <= offset);
         let Some((start, chunk)) = self.chunks.get(first) else { return Bytes::new() };
         let from = (offset - start) as usize;
         if chunk.len() - from >= len || first + 1 == self.chunks.len() {

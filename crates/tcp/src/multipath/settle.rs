@@ -3,11 +3,11 @@
 
 use trackbed_core::Time;
 
+use super::Path;
 use super::config::Reinjection;
 use super::connection::MultipathConnection;
 use super::shared::Mode;
 use super::timers::Alarm;
-use super::Path;
 use crate::error::TcpError;
 use crate::subflow::State;
 

@@ -15,8 +15,9 @@ impl MultipathConnection {
             while index < self.paths.len() {
                 let path = &mut self.paths[index];
                 if !path.quiet {
-                    let packet = path
-                        .with(&mut self.shared, |subflow, carrier| subflow.poll_transmit(now, carrier));
+                    let packet = path.with(&mut self.shared, |subflow, carrier| {
+                        subflow.poll_transmit(now, carrier)
+                    });
                     if packet.is_some() {
                         return packet;
                     }

@@ -113,7 +113,8 @@ impl Subflow {
         // RFC 9293 section 3.7.1: SHLD-6, MUST-15. Options take room from every segment.
         let offered = options.mss.map_or(DEFAULT_MSS, u32::from).max(MIN_MSS);
         let timestamps = if self.receive.agreed.timestamps { TIMESTAMPS_LEN } else { 0 };
-        self.send.mss = offered.min(local_mss(&self.config, self.local)) - timestamps - self.reserved;
+        self.send.mss =
+            offered.min(local_mss(&self.config, self.local)) - timestamps - self.reserved;
     }
 
     /// Takes over the peer's sequence number and window.

@@ -8,9 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use trackbed_core::{Bitrate, Packet, Ratio, Rng, Seed, Time};
-use trackbed_tcp::multipath::{
-    Key, MultipathConfig, MultipathConnection, join_token, refuse_join,
-};
+use trackbed_tcp::multipath::{Key, MultipathConfig, MultipathConnection, join_token, refuse_join};
 use trackbed_tcp::{Flags, Segment, reset_reply};
 
 /// What somebody on a path makes of a segment: `true` for one from the client.
@@ -134,10 +132,8 @@ impl World {
     pub fn new(seed: u64, configs: [MultipathConfig; 2], lanes: Vec<Lane>) -> World {
         let seed = Seed::of_run(seed, 0);
         let [client, server] = configs;
-        let hosts = [
-            Host::new(client, seed.stream("client")),
-            Host::new(server, seed.stream("server")),
-        ];
+        let hosts =
+            [Host::new(client, seed.stream("client")), Host::new(server, seed.stream("server"))];
         World {
             now: Time::ZERO,
             hosts,
