@@ -4,9 +4,10 @@
 //! What is not acknowledged in time is carried once more by another path, before new data is: it
 //! may be what blocks the head of the line. What a poor path was given is carried once more at once.
 //!
-//! Where round-trip times differ much, most of what the slow path carries is overdue by the measure
-//! of the fast one: that costs the fast one room. XLINK switches reinjection by how full the
-//! player's buffer is; there is no player here.
+//! xquic measures every path by the fastest one, so that in a long transfer most of what a slower
+//! path carries is overdue and the fast one repeats it; XLINK therefore switches reinjection by how
+//! full the player's buffer is. There is no player here: what a path carries is measured by that
+//! path's own round-trip time, unless `measure` says `fastest`.
 
 use std::time::Duration;
 
@@ -33,11 +34,14 @@ impl SchedulingAlgorithm for Reinject {
     }
 
     fn parameters(&self) -> &'static [Parameter] {
-        const FACTOR: &str = "overdue after so many times the smallest smoothed round-trip time";
+        const FACTOR: &str = "overdue after so many times the smoothed round-trip time";
+        const MEASURE: &str = "whose round-trip time counts: that of the path that carries the \
+                               data, or that of the fastest one";
         const MOST: &str = "overdue after that time at the latest";
         const LEAST: &str = "never overdue before";
         const PARAMETERS: &[Parameter] = &[
             Parameter::with_default("factor", Kind::Number, "1.1", FACTOR),
+            Parameter::with_default("measure", Kind::Choice(MEASURES), OWN, MEASURE),
             Parameter::with_default("latest", Kind::Time, "500 ms", MOST),
             Parameter::with_default("earliest", Kind::Time, "20 ms", LEAST),
         ];
@@ -48,6 +52,7 @@ impl SchedulingAlgorithm for Reinject {
         let factor: f64 = arguments.need("factor");
         Box::new(Deadline {
             factor_permille: (factor * 1e3).round() as u32,
+            own: arguments.need::<&str>("measure") == OWN,
             latest: arguments.need("latest"),
             earliest: arguments.need("earliest"),
             on_time: 0,
@@ -60,6 +65,8 @@ impl SchedulingAlgorithm for Reinject {
 #[derive(Debug)]
 struct Deadline {
     factor_permille: u32,
+    /// A path is measured by its own round-trip time, not by that of the fastest.
+    own: bool,
     latest: Duration,
     earliest: Duration,
     /// All data before this offset was carried again, or is acknowledged.
@@ -100,14 +107,13 @@ enum Overdue {
 }
 
 impl Deadline {
-    /// The oldest data that was carried once, if it is overdue and another path has room. Data is
-    /// given to paths in order, so that the first that is on time ends the search.
+    /// The oldest data that was carried once, if it is overdue and another path has room. The first
+    /// that is on time ends the search: it is what the peer waits for.
     fn overdue(&mut self, view: &View<'_>) -> Overdue {
-        let patience = self.patience(view);
         self.on_time = self.on_time.max(view.una_offset);
         while let Some(data) = view.backlog.at(self.on_time) {
             if data.repeats == 0 {
-                let due = data.sent_at + patience;
+                let due = data.sent_at + self.patience(view, &data);
                 if due > view.now {
                     return Overdue::At(due);
                 }
@@ -120,9 +126,10 @@ impl Deadline {
         Overdue::Nothing
     }
 
-    fn patience(&self, view: &View<'_>) -> Duration {
-        let measured = view.candidates().map(|path| path.srtt).filter(|srtt| !srtt.is_zero());
-        let flexible = measured.min().unwrap_or(self.latest) * self.factor_permille / 1_000;
+    fn patience(&self, view: &View<'_>, data: &Outstanding) -> Duration {
+        let fastest = view.candidates().map(|path| path.srtt).filter(|srtt| !srtt.is_zero()).min();
+        let own = view.path(data.path).map(|path| path.srtt).filter(|_| self.own);
+        let flexible = own.or(fastest).unwrap_or(self.latest) * self.factor_permille / 1_000;
         flexible.min(self.latest).max(self.earliest)
     }
 
@@ -188,6 +195,8 @@ impl LossWatch {
     }
 }
 
+const OWN: &str = "own";
+const MEASURES: &[&str] = &[OWN, "fastest"];
 /// What makes a path poor (xquic).
 const POOR_SRTT: Duration = Duration::from_secs(2);
 const POOR_TIMEOUTS: u32 = 2;
@@ -197,6 +206,8 @@ const LOSS_WINDOW_SEGMENTS: u64 = 100;
 
 #[cfg(test)]
 mod tests {
+    use trackbed_core::parameter::Value;
+
     use super::super::fixture::{Scene, build, full, path, segment};
     use super::*;
 
@@ -219,11 +230,27 @@ mod tests {
         scene
     }
 
+    /// As in xquic.
+    fn by_the_fastest() -> Box<dyn Scheduler> {
+        build(&Reinject, &[("measure", Value::Choice("fastest"))])
+    }
+
+    #[test]
+    fn a_path_is_measured_by_itself() {
+        // 1.1 * 100 ms.
+        let mut scene = scene();
+        let mut scheduler = build(&Reinject, &[]);
+        let until = Some(ms(1_110));
+        assert_eq!(scheduler.next(&scene.view()), Action::Wait { until });
+        scene.now = ms(1_110);
+        assert_eq!(scene.run(&mut *scheduler), [copy(0, 0)]);
+    }
+
     #[test]
     fn what_is_overdue_is_carried_once_more() {
         // 1.1 * 40 ms.
         let mut scene = scene();
-        let mut scheduler = build(&Reinject, &[]);
+        let mut scheduler = by_the_fastest();
         let wait = |at| Action::Wait { until: Some(ms(at)) };
         scene.now = ms(1_043);
         assert_eq!(scheduler.next(&scene.view()), wait(1_044));
@@ -249,10 +276,9 @@ mod tests {
         let mut scene = scene();
         scene.unsent_bytes = 1_000;
         scene.now = ms(1_050);
-        let mut scheduler = build(&Reinject, &[]);
-        assert_eq!(scheduler.next(&scene.view()), copy(0, 0));
+        assert_eq!(by_the_fastest().next(&scene.view()), copy(0, 0));
         scene.paths[0] = full(0, 40);
-        let mut scheduler = build(&Reinject, &[]);
+        let mut scheduler = by_the_fastest();
         assert_eq!(scheduler.next(&scene.view()), segment(1));
     }
 
@@ -262,7 +288,7 @@ mod tests {
             let mut scene = scene();
             scene.paths[0].srtt = Duration::from_millis(srtt);
             scene.paths[1].srtt = Duration::from_millis(900);
-            let mut scheduler = build(&Reinject, &[]);
+            let mut scheduler = by_the_fastest();
             scene.now = ms(due - 1);
             assert_eq!(scene.run(&mut *scheduler), []);
             scene.now = ms(due);
