@@ -44,6 +44,8 @@
 //! | proportional rate reduction | RFC 6937bis | `recovery/prr` |
 //! | undo by timestamps, DSACK and F-RTO | RFC 3522, 3708, 4015, 5682 | `recovery/undo` |
 //! | Reno, CUBIC, HyStart, HyStart++ | RFC 5681, 9438, 9406 | `congestion` |
+//! | LIA, OLIA, BALIA over several subflows | RFC 6356; papers | `congestion` |
+//! | schedulers of several subflows | papers, Linux | `schedulers` |
 //! | initial window, restart after idle, unused windows | RFC 6928, 5681, 7661 | `subflow/window` |
 //! | delayed and quick ACKs, SACK compression | RFC 5681, as Linux | `receive/acker` |
 //! | buffers that grow with the path | as Linux | `receive/tuner`, `stream/send` |

@@ -138,9 +138,23 @@ fn lia_gets_at_least_what_the_best_path_gives() {
     assert!(rate > 0.95 * 10.0 * PAYLOAD, "{rate}");
 }
 
+/// Who knows of an outage beforehand, with the true times.
+#[derive(Clone, Copy)]
+enum Foresight {
+    Nobody,
+    /// The sender blocks the path (PHA).
+    Sender {
+        lead_ms: u64,
+    },
+    /// The receiver asks for it by MP_PRIO (PHA-D).
+    Receiver {
+        lead_ms: u64,
+    },
+}
+
 /// A download of 24 MB over 25 Mbit/s at 20 ms and 15 Mbit/s at 35 ms, with an outage of the first
-/// path from 4.0 to 4.3 s. Who foresees it blocks the path from `lead_ms` before to the end of it.
-fn outage(config: MultipathConfig, lead_ms: Option<u64>) -> World {
+/// path from 4.0 to 4.3 s.
+fn outage(config: MultipathConfig, foresight: Foresight) -> World {
     let mut lanes = vec![Lane::new(25, 20), Lane::new(15, 35)];
     let ms = Time::from_millis;
     lanes[0].outages = vec![(ms(4_000), ms(4_300))];
@@ -153,11 +167,20 @@ fn outage(config: MultipathConfig, lead_ms: Option<u64>) -> World {
     world.hosts[1].to_write = 24_000_000;
     world.capture = Some(Vec::new());
     world.open();
-    for (at, blocked) in lead_ms.into_iter().flat_map(|lead| [(4_000 - lead, true), (4_300, false)])
-    {
+    let (lead_ms, teller) = match foresight {
+        Foresight::Nobody => (None, 1),
+        Foresight::Sender { lead_ms } => (Some(lead_ms), 1),
+        Foresight::Receiver { lead_ms } => (Some(lead_ms), 0),
+    };
+    for (at, bad) in lead_ms.into_iter().flat_map(|lead| [(4_000 - lead, true), (4_300, false)]) {
         world.run_until(ms(at));
-        assert!(world.hosts[1].connection().set_blocked(ms(at), PathId(0), blocked));
-        world.flush(1);
+        let connection = world.hosts[teller].connection();
+        let told = match foresight {
+            Foresight::Receiver { .. } => connection.set_backup(ms(at), PathId(0), bad),
+            _ => connection.set_blocked(ms(at), PathId(0), bad),
+        };
+        assert!(told);
+        world.flush(teller);
     }
     world.run_until(ms(60_000));
     assert!(world.is_complete(), "{} read", world.hosts[0].read);
@@ -174,23 +197,23 @@ fn harm(world: &mut World) -> (Duration, u64) {
     (gap.unwrap(), retransmissions)
 }
 
-/// What the handover-aware wrapper is for, with the true times. Data that a path was given leaves by
+/// What handover-aware scheduling is for, with the true times. Data that a path was given leaves by
 /// that path: with `linux` and `sttf`, which let long queues form, the warning must come earlier.
 #[test]
 fn who_foresees_an_outage_loses_nothing_in_it() {
     for entry in algorithms() {
         let lead_ms = if ["linux", "sttf"].contains(&entry.name()) { 1_000 } else { 200 };
-        let measure = |lead_ms| {
+        let measure = |foresight| {
             let config =
                 MultipathConfig { scheduler: *entry, proactive: true, ..Default::default() };
-            harm(&mut outage(config, lead_ms))
+            harm(&mut outage(config, foresight))
         };
-        let (plain, aware) = (measure(None), measure(Some(lead_ms)));
-        assert!(
-            aware.0 * 4 < plain.0 && aware.1 < plain.1,
-            "{}: {plain:?} {aware:?}",
-            entry.name()
-        );
+        let plain = measure(Foresight::Nobody);
+        for foresight in [Foresight::Sender { lead_ms }, Foresight::Receiver { lead_ms }] {
+            let aware = measure(foresight);
+            let name = entry.name();
+            assert!(aware.0 * 4 < plain.0 && aware.1 < plain.1, "{name}: {plain:?} {aware:?}");
+        }
     }
 }
 
@@ -201,7 +224,7 @@ fn without_warnings_the_wrapper_changes_no_packet() {
         let [plain, wrapped] = [false, true].map(|proactive| {
             let config =
                 MultipathConfig { scheduler: *entry, proactive, ..MultipathConfig::default() };
-            outage(config, None).capture.unwrap()
+            outage(config, Foresight::Nobody).capture.unwrap()
         });
         assert!(plain.len() > 8_000, "{}", plain.len());
         assert_eq!(plain.len(), wrapped.len(), "{}", entry.name());
