@@ -21,4 +21,7 @@ pub use executor::{StallReason, Task, Timer, sleep, sleep_until, spawn, spawn_na
 pub use host::Host;
 pub use run::{Cancel, RunError};
 pub use simulated::is_simulating;
-pub use socket::{Datagram, ReceivedMeta, TcpInfo, TcpListener, TcpOptions, TcpStream, UdpSocket};
+pub use socket::{
+    Datagram, Multipath, PathWish, ReceivedMeta, TcpInfo, TcpListener, TcpOptions, TcpPath, TcpStream,
+    UdpSocket,
+};

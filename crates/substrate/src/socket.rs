@@ -108,6 +108,77 @@ pub trait TcpStream: futures_io::AsyncRead + futures_io::AsyncWrite + Unpin {
     fn set_nodelay(&self, nodelay: bool);
     /// Resets the connection: what is buffered is lost, and the peer learns of it.
     fn abort(&self);
+
+    /// The paths of a connection that has several; none of any other, and where the stack does not
+    /// tell.
+    fn paths(&self) -> Vec<TcpPath> {
+        Vec::new()
+    }
+
+    /// Says what is to become of the paths from or to the address `end`. False if there are none,
+    /// or the stack takes no such wishes.
+    fn set_path(&self, _end: IpAddr, _wish: PathWish) -> bool {
+        false
+    }
+}
+
+/// One path of a connection that has several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TcpPath {
+    /// This end's address and port.
+    pub local: SocketAddr,
+    /// The other end's.
+    pub remote: SocketAddr,
+    /// It may carry data.
+    pub usable: bool,
+    /// One of the two sides asked to use it only if there is no other.
+    pub backup: bool,
+    /// What the stack knows about its subflow.
+    pub info: TcpInfo,
+}
+
+/// What is to become of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathWish {
+    /// Both sides use it only if there is no other, or like any again: the peer is told (MP_PRIO,
+    /// RFC 8684 section 3.3.8).
+    Backup(bool),
+    /// A scheduler that heeds it ([`Multipath::proactive`]) gives it no data, or does again.
+    Blocked(bool),
+}
+
+/// How a connection uses several paths (Multipath TCP, RFC 8684).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Multipath {
+    /// The host's addresses besides the one that the connection begins at: whoever connects opens a
+    /// subflow from each, a listener announces them.
+    pub addresses: Vec<IpAddr>,
+    /// The scheduler by name, with its default parameters.
+    pub scheduler: String,
+    /// Add opportunistic retransmission and penalisation to it.
+    pub opportunistic: bool,
+    /// Let it heed [`PathWish::Blocked`].
+    pub proactive: bool,
+    /// Block paths that are silent for so long though data is out.
+    pub reactive: Option<Duration>,
+    /// Ask for checksums over the data.
+    pub checksum: bool,
+    /// How long after the loss of a subflow it is opened again; `None` for never.
+    pub rejoin: Option<Duration>,
+}
+
+impl Default for Multipath {
+    fn default() -> Multipath {
+        Multipath {
+            addresses: Vec::new(),
+            scheduler: "minrtt".to_owned(),
+            opportunistic: false,
+            proactive: false,
+            reactive: None,
+            checksum: false,
+            rejoin: None,
+        }
+    }
 }
 
 /// A listening TCP socket. Dropping it frees the port and resets the connections that were not
@@ -150,6 +221,8 @@ pub struct TcpOptions {
     pub hystart: bool,
     /// How long an idle connection waits before it probes the peer; `None` never probes.
     pub keepalive: Option<Duration>,
+    /// Several paths, if the peer agrees; `None` for plain TCP.
+    pub multipath: Option<Multipath>,
     /// How many established connections may wait to be accepted before new ones are ignored.
     pub backlog: usize,
 }
@@ -164,6 +237,7 @@ impl Default for TcpOptions {
             ecn: None,
             hystart: true,
             keepalive: None,
+            multipath: None,
             backlog: SOMAXCONN,
         }
     }

@@ -7,7 +7,7 @@ use trackbed_core::{Bitrate, Ratio, Rng, Seed, Time};
 use trackbed_net::LinkSpec;
 use trackbed_net::models::{Delay, Loss, Outage, Rate, Reordering, Spells};
 use trackbed_net::queue::DropTail;
-use trackbed_tcp::config::EcnMode;
+use trackbed_tcp::config::{EcnMode, KeepAlive};
 use trackbed_tcp::multipath::{Endpoint, MultipathConfig, Reinjection};
 use trackbed_tcp::{Config, algorithms, schedulers};
 
@@ -38,8 +38,17 @@ impl Case {
         setup.engine.script = script(&mut dice, budget);
         setup.kernel.script = script(&mut dice, budget);
         match dice.below(10) {
-            0 => setup.engine.script.end = End::Abort(dice.millis(50, 600)),
-            1 => setup.kernel.script.end = End::Abort(dice.millis(50, 600)),
+            // A reset may get lost: whoever hears nothing asks now and then.
+            0 => {
+                setup.engine.script.end = End::Abort(dice.millis(50, 600));
+                setup.kernel.options.keep_alive = Some(KEEP_ALIVE);
+            }
+            1 => {
+                setup.kernel.script.end = End::Abort(dice.millis(50, 600));
+                let (idle, interval) = (KEEP_ALIVE, KEEP_ALIVE);
+                let keepalive = KeepAlive { idle, interval, probes: 30 };
+                setup.engine.config.tcp.keepalive = Some(keepalive);
+            }
             2 => setup.engine.script.after_peer = true,
             3 => setup.kernel.script.after_peer = true,
             _ => {}
@@ -226,5 +235,6 @@ impl Dice {
     }
 }
 
+const KEEP_ALIVE: Duration = Duration::from_secs(1);
 /// Another series is another set of cases.
 const SERIES: u64 = 1;

@@ -248,6 +248,9 @@ fn furnish(setup: &Setup, namespace: &NetNamespace, backstage: &mut Backstage) -
         for (name, value) in [
             ("ipv4/tcp_no_metrics_save", "1"),
             ("ipv4/conf/all/rp_filter", "0"),
+            // How long a connection without subflows waits for one: a reset that overtakes data ends
+            // a subflow only.
+            ("mptcp/close_timeout", "5"),
             ("mptcp/checksum_enabled", if setup.kernel.checksum { "1" } else { "0" }),
         ] {
             set_sysctl(name, value).unwrap_or_else(|why| panic!("{name} = {value}: {why}"));

@@ -4,16 +4,20 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::net::{self, AddressFamily, SocketFlags, SocketType, sockopt};
+use rustix::net::{self, AddressFamily, Protocol, SocketFlags, SocketType, sockopt};
 
 /// A socket of the family of `address` that neither blocks nor outlives an `exec`. One of IPv6
 /// takes only that: both families meet at no socket of the track.
-pub(super) fn open(address: SocketAddr, kind: SocketType) -> io::Result<OwnedFd> {
+pub(super) fn open(
+    address: SocketAddr,
+    kind: SocketType,
+    protocol: Option<Protocol>,
+) -> io::Result<OwnedFd> {
     let family = match address.is_ipv4() {
         true => AddressFamily::INET,
         false => AddressFamily::INET6,
     };
-    let socket = net::socket_with(family, kind, FLAGS, None)?;
+    let socket = net::socket_with(family, kind, FLAGS, protocol)?;
     if !address.is_ipv4() {
         sockopt::set_ipv6_v6only(&socket, true)?;
     }

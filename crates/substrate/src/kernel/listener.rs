@@ -27,7 +27,7 @@ pub(super) struct KernelTcpListener {
 
 impl KernelTcpListener {
     pub(super) fn bind(run: u64, local: SocketAddr, options: &TcpOptions) -> io::Result<Self> {
-        let socket = descriptor::open(local, SocketType::STREAM)?;
+        let socket = descriptor::open(local, SocketType::STREAM, options::protocol(options)?)?;
         options::apply(&socket, options, Role::Listen)?;
         // Connections in TIME-WAIT do not keep the port from a new listener; another listener does.
         sockopt::set_socket_reuseaddr(&socket, true)?;

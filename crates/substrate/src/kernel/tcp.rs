@@ -85,7 +85,7 @@ impl KernelTcpStream {
 
 /// Opens a socket and starts to connect it.
 fn begin(local: IpAddr, remote: SocketAddr, options: &TcpOptions) -> io::Result<OwnedFd> {
-    let socket = descriptor::open(remote, SocketType::STREAM)?;
+    let socket = descriptor::open(remote, SocketType::STREAM, options::protocol(options)?)?;
     options::apply(&socket, options, Role::Connect)?;
     set_bind_address_no_port(&socket)?;
     net::bind(&socket, &SocketAddr::new(local, 0))?;

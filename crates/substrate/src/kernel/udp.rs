@@ -29,7 +29,7 @@ pub(super) struct KernelUdpSocket {
 
 impl KernelUdpSocket {
     pub(super) fn bind(run: u64, local: SocketAddr) -> io::Result<Self> {
-        let socket = descriptor::open(local, SocketType::DGRAM)?;
+        let socket = descriptor::open(local, SocketType::DGRAM, None)?;
         net::bind(&socket, &local)?;
         let local = descriptor::local_addr(&socket)?;
         grow_buffers(&socket);

@@ -7,7 +7,9 @@ use std::net::SocketAddr;
 use std::task::{Context, Poll};
 
 use trackbed_net::NodeId;
+use trackbed_core::Seed;
 use trackbed_tcp::Config;
+use trackbed_tcp::multipath::MultipathConfig;
 
 use super::options;
 use super::stream::SimulatedTcpStream;
@@ -73,6 +75,8 @@ pub(super) struct Listener {
     node: NodeId,
     local: SocketAddr,
     config: Config,
+    /// Of connections on several paths, if they are wanted.
+    multipath: Option<MultipathConfig>,
     backlog: usize,
     /// Connections that wait to be accepted.
     established: VecDeque<u32>,
@@ -93,6 +97,11 @@ impl Listener {
             return None;
         }
         Some(self.config.clone())
+    }
+
+    /// The settings of a connection on several paths, if that is what is offered.
+    pub(super) fn multipath(&self) -> Option<MultipathConfig> {
+        self.multipath.clone()
     }
 
     pub(super) fn push_established(&mut self, key: u32) {
@@ -126,11 +135,16 @@ impl World {
             return Err(not_an_address(&host.name, local.ip()));
         }
         let config = options::config(options, options::mtu(&self.network, local.ip()))?;
+        let multipath = options.multipath.as_ref().map(|wanted| {
+            options::multipath(wanted, config.clone(), false, Seed::of_run(0, 0))
+        });
+        let multipath = multipath.transpose()?;
         let local = host.tcp_ports.choose(local, |_| true)?;
         let key = self.listeners.insert(Listener {
             node,
             local,
             config,
+            multipath,
             backlog: options.backlog,
             established: VecDeque::new(),
             ignored: 0,

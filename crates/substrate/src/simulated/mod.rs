@@ -31,6 +31,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod arrival;
 mod egress;
 mod flow;
 mod host;
@@ -42,6 +43,7 @@ mod reactor;
 mod run;
 mod stream;
 mod tcp;
+mod transport;
 mod udp;
 mod world;
 

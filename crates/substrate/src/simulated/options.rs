@@ -5,11 +5,13 @@ use std::io;
 use std::net::IpAddr;
 use std::time::Duration;
 
+use trackbed_core::Seed;
 use trackbed_net::Network;
 use trackbed_tcp::config::{BufferSize, EcnMode, HyStart, KeepAlive};
-use trackbed_tcp::{Config, Stats, algorithms};
+use trackbed_tcp::multipath::{Endpoint, MultipathConfig};
+use trackbed_tcp::{Config, Stats, algorithms, schedulers};
 
-use crate::socket::{TcpInfo, TcpOptions};
+use crate::socket::{Multipath, TcpInfo, TcpOptions};
 
 /// The engine's settings for a connection through an interface with this MTU.
 ///
@@ -40,6 +42,41 @@ pub(super) fn config(options: &TcpOptions, mtu: u32) -> io::Result<Config> {
         },
         keepalive: options.keepalive.map(|idle| KeepAlive { idle, ..KeepAlive::default() }),
         ..defaults
+    })
+}
+
+/// The engine's settings for a connection on several paths; `connects` for whoever opens it. `seed`
+/// is for the scheduler's own randomness.
+///
+/// # Errors
+/// If the scheduler is unknown.
+pub(super) fn multipath(
+    wanted: &Multipath,
+    tcp: Config,
+    connects: bool,
+    seed: Seed,
+) -> io::Result<MultipathConfig> {
+    let known = schedulers::algorithms().iter().find(|known| known.name() == wanted.scheduler);
+    let scheduler = *known.ok_or_else(|| {
+        let names: Vec<&str> = schedulers::algorithms().iter().map(|known| known.name()).collect();
+        invalid(format!(
+            "the scheduler \"{}\" is not known; choose one of {}",
+            wanted.scheduler,
+            names.join(", ")
+        ))
+    })?;
+    let endpoint = if connects { Endpoint::subflow } else { Endpoint::signal };
+    Ok(MultipathConfig {
+        tcp,
+        scheduler,
+        seed,
+        opportunistic: wanted.opportunistic,
+        proactive: wanted.proactive,
+        reactive: wanted.reactive,
+        checksum: wanted.checksum,
+        endpoints: wanted.addresses.iter().map(|&address| endpoint(address)).collect(),
+        rejoin: wanted.rejoin,
+        ..MultipathConfig::default()
     })
 }
 
@@ -113,6 +150,7 @@ mod tests {
             ecn: Some(true),
             hystart: false,
             keepalive: Some(Duration::from_secs(9)),
+            multipath: None,
             backlog: 7,
         };
         let config = config(&options, 1_280).unwrap();
@@ -128,7 +166,7 @@ mod tests {
     fn impossible_options_are_refused_with_what_is_possible() {
         let refused = |options: TcpOptions| config(&options, 1_500).unwrap_err().to_string();
         let unknown = TcpOptions { congestion: "vegas".to_owned(), ..TcpOptions::default() };
-        assert!(refused(unknown).ends_with("choose one of cubic, reno"));
+        assert!(refused(unknown).contains("choose one of cubic, reno"));
         let huge = TcpOptions { send_buffer: Some(usize::MAX), ..TcpOptions::default() };
         assert!(refused(huge).ends_with("choose 2304 to 1073741824"));
     }

@@ -11,7 +11,7 @@ use trackbed_net::NodeId;
 
 use super::world::{self, World};
 use crate::executor::{SocketKind, SocketRef, Wait, note};
-use crate::socket::{TcpInfo, TcpOptions, TcpStream};
+use crate::socket::{PathWish, TcpInfo, TcpOptions, TcpPath, TcpStream};
 
 /// The handle of a connection.
 #[derive(Debug)]
@@ -119,6 +119,20 @@ impl TcpStream for SimulatedTcpStream {
         world::with(self.run, |world| {
             world.tcp_act(self.key, |connection, now| connection.abort(now));
         });
+    }
+
+    fn paths(&self) -> Vec<TcpPath> {
+        let paths = |world: &mut World| world.tcp[self.key as usize].connection.paths();
+        world::with(self.run, paths).unwrap_or_default()
+    }
+
+    fn set_path(&self, end: IpAddr, wish: PathWish) -> bool {
+        let set = world::with(self.run, |world| {
+            let mut any = false;
+            world.tcp_act(self.key, |connection, now| any = connection.set_path(now, end, wish));
+            any
+        });
+        set.unwrap_or(false)
     }
 }
 

@@ -5,15 +5,14 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::task::{Context, Poll};
 
-use trackbed_core::packet::TooBig;
-use trackbed_core::{Packet, Time};
+use trackbed_core::{Seed, Time};
 use trackbed_net::NodeId;
-use trackbed_tcp::{
-    Config, Connection, Flags, QuotedSegment, Segment, State, TcpError, reset_reply,
-};
+use trackbed_tcp::multipath::{Key, MultipathConnection};
+use trackbed_tcp::{Connection, State, TcpError};
 
 use super::flow::Flow;
 use super::options;
+use super::transport::Transport;
 use super::udp::not_an_address;
 use super::world::{World, send};
 use crate::clock;
@@ -23,12 +22,14 @@ use crate::socket::{TcpInfo, TcpOptions};
 /// A connection and who waits for it.
 #[derive(Debug)]
 pub(super) struct Tcp {
-    pub(super) connection: Connection,
-    node: NodeId,
+    pub(super) connection: Transport,
+    pub(super) node: NodeId,
     pub(super) local: SocketAddr,
     pub(super) remote: SocketAddr,
     timer: u32,
-    owner: Owner,
+    pub(super) owner: Owner,
+    /// The addresses of subflows besides the first.
+    pub(super) joined: Vec<(SocketAddr, SocketAddr)>,
     reader: Waiter,
     writer: Waiter,
     /// Bytes that the application has read.
@@ -36,7 +37,7 @@ pub(super) struct Tcp {
     /// Bytes that the application has written.
     written: u64,
     /// When a connection that nobody owns any more is given up if the peer does not close it too.
-    orphaned_until: Option<Time>,
+    pub(super) orphaned_until: Option<Time>,
 }
 
 /// Who holds a connection.
@@ -77,7 +78,19 @@ impl World {
         let local = host.tcp_ports.choose(SocketAddr::new(local, 0), unused)?;
         let config = options::config(options, options::mtu(&self.network, local.ip()))?;
         let isn = host.sequence_numbers.next_u64() as u32;
-        let connection = Connection::connect(clock::now(), &config, local, remote, isn);
+        let connection = match &options.multipath {
+            None => {
+                let connection = Connection::connect(clock::now(), &config, local, remote, isn);
+                Transport::Single(Box::new(connection))
+            }
+            Some(wanted) => {
+                let (own_key, seed) = self.draw_key(node);
+                let config = options::multipath(wanted, config, true, seed)?;
+                let (now, ends) = (clock::now(), (local, remote));
+                let connection = MultipathConnection::connect(now, &config, ends, own_key, isn);
+                Transport::Multi(Box::new(connection))
+            }
+        };
         let key = self.tcp_insert(node, (local, remote), connection, Owner::Stream);
         self.tcp_pump(key);
         Ok(key)
@@ -160,7 +173,7 @@ impl World {
     }
 
     /// Calls `action` on the connection and sends what follows from it.
-    pub(super) fn tcp_act(&mut self, key: u32, action: impl FnOnce(&mut Connection, Time)) {
+    pub(super) fn tcp_act(&mut self, key: u32, action: impl FnOnce(&mut Transport, Time)) {
         action(&mut self.tcp[key as usize].connection, clock::now());
         self.tcp_pump(key);
     }
@@ -185,95 +198,12 @@ impl World {
     }
 }
 
-/// What the network does to connections.
-impl World {
-    pub(super) fn deliver_tcp(&mut self, node: NodeId, packet: &Packet) {
-        let Ok(segment) = Segment::parse(packet) else { return };
-        let flow = Flow::new(node, segment.destination, segment.source);
-        match self.flows.get(&flow) {
-            Some(&key) if self.gives_way(key, &segment) => {
-                match self.tcp[key as usize].owner {
-                    Owner::Nobody => self.tcp_remove(key),
-                    Owner::Stream | Owner::Listener(_) => self.tcp_release(key),
-                }
-                self.deliver_unexpected(node, &segment);
-            }
-            Some(&key) => {
-                let now = clock::now();
-                let tcp = &mut self.tcp[key as usize];
-                tcp.connection.handle_segment(now, segment);
-                if tcp.owner == Owner::Nobody && tcp.has_unread(now) {
-                    // Data that nobody will ever read (RFC 9293 section 3.6.1).
-                    tcp.connection.abort(now);
-                }
-                self.tcp_pump(key);
-            }
-            None => self.deliver_unexpected(node, &segment),
-        }
-    }
-
-    pub(super) fn deliver_too_big(&mut self, node: NodeId, message: &TooBig) {
-        let Some(quoted) = QuotedSegment::parse(message) else { return };
-        let flow = Flow::new(node, quoted.source, quoted.destination);
-        if let Some(&key) = self.flows.get(&flow) {
-            self.tcp_act(key, |connection, now| {
-                connection.handle_too_big(now, message.mtu, quoted.sequence);
-            });
-        }
-    }
-
-    pub(super) fn tcp_timeout(&mut self, now: Time, key: u32) {
-        let tcp = &mut self.tcp[key as usize];
-        if tcp.orphaned_until.is_some_and(|until| until <= now) {
-            if tcp.connection.state() == State::FinWait2 {
-                return self.tcp_remove(key);
-            }
-            tcp.orphaned_until = Some(now + options::ORPHAN_LIFETIME);
-        }
-        if tcp.connection.poll_timeout().is_some_and(|at| at <= now) {
-            tcp.connection.handle_timeout(now);
-        }
-        self.tcp_pump(key);
-    }
-
-    /// Whether a connection in TIME-WAIT ends early because the peer uses its port again (RFC 9293
-    /// section 3.10.7.4, MAY-2; RFC 6191). An old SYN that comes so late opens nothing: the peer
-    /// answers the SYN-ACK with a reset.
-    fn gives_way(&self, key: u32, segment: &Segment) -> bool {
-        self.tcp[key as usize].connection.state() == State::TimeWait && opens(segment)
-    }
-
-    /// A segment for no connection: it opens one, or is answered with a reset.
-    fn deliver_unexpected(&mut self, node: NodeId, segment: &Segment) {
-        let listener = self.hosts[node.index()].tcp_ports.lookup(segment.destination);
-        let opens = segment.has(Flags::SYN) && !segment.has(Flags::ACK) && !segment.has(Flags::RST);
-        match listener {
-            Some(listener) if opens => self.tcp_accept(node, listener, segment),
-            _ => {
-                if let Some(reset) = reset_reply(segment) {
-                    send(&mut self.network, &mut self.egress, node, reset, None);
-                }
-            }
-        }
-    }
-
-    fn tcp_accept(&mut self, node: NodeId, listener: u32, syn: &Segment) {
-        let Some(config) = self.listeners[listener as usize].config_for_syn() else { return };
-        let mtu = options::mtu(&self.network, syn.destination.ip());
-        let config = Config { mtu, ..config };
-        let isn = self.host(node).sequence_numbers.next_u64() as u32;
-        let connection = Connection::accept(clock::now(), &config, syn, isn);
-        let ends = (syn.destination, syn.source);
-        let key = self.tcp_insert(node, ends, connection, Owner::Listener(listener));
-        self.tcp_pump(key);
-    }
-}
-
 /// What both have in common.
 impl World {
     /// Sends what the connection has to send, sets its timer, and wakes whom its state concerns.
-    fn tcp_pump(&mut self, key: u32) {
+    pub(super) fn tcp_pump(&mut self, key: u32) {
         let now = clock::now();
+        self.tcp_join(now, key);
         let tcp = &mut self.tcp[key as usize];
         while let Some(packet) = tcp.connection.poll_transmit(now) {
             send(&mut self.network, &mut self.egress, tcp.node, packet, None);
@@ -298,11 +228,11 @@ impl World {
         }
     }
 
-    fn tcp_insert(
+    pub(super) fn tcp_insert(
         &mut self,
         node: NodeId,
         (local, remote): (SocketAddr, SocketAddr),
-        connection: Connection,
+        connection: Transport,
         owner: Owner,
     ) -> u32 {
         let entry = self.tcp.vacant_entry();
@@ -315,6 +245,7 @@ impl World {
             remote,
             timer,
             owner,
+            joined: Vec::new(),
             reader: Waiter::default(),
             writer: Waiter::default(),
             read: 0,
@@ -322,6 +253,9 @@ impl World {
             orphaned_until: None,
         };
         self.flows.insert(tcp.flow(), key);
+        if let Some(token) = tcp.connection.token() {
+            self.tokens.insert((node, token), key);
+        }
         entry.insert(tcp);
         key
     }
@@ -332,17 +266,60 @@ impl World {
         self.tcp_act(key, |connection, now| connection.abort(now));
     }
 
-    fn tcp_remove(&mut self, key: u32) {
+    pub(super) fn tcp_remove(&mut self, key: u32) {
         self.tcp_release(key);
         let tcp = self.tcp.remove(key as usize);
         self.tcp_timers.remove(tcp.timer);
     }
 
     /// Gives the ports of a connection back, unless another one has them already.
-    fn tcp_release(&mut self, key: u32) {
-        let flow = self.tcp[key as usize].flow();
-        if self.flows.get(&flow) == Some(&key) {
-            self.flows.remove(&flow);
+    pub(super) fn tcp_release(&mut self, key: u32) {
+        let tcp = &mut self.tcp[key as usize];
+        let node = tcp.node;
+        let joined = std::mem::take(&mut tcp.joined);
+        let joined = joined.into_iter().map(|(local, remote)| Flow::new(node, local, remote));
+        for flow in [tcp.flow()].into_iter().chain(joined) {
+            if self.flows.get(&flow) == Some(&key) {
+                self.flows.remove(&flow);
+            }
+        }
+        if self.is_joinable {
+            self.tokens.retain(|_, known| *known != key);
+        }
+    }
+
+    /// A key for a connection on several paths, whose token is unlike those of the host's others
+    /// (RFC 8684 section 3.1), and a seed for its scheduler.
+    pub(super) fn draw_key(&mut self, node: NodeId) -> (Key, Seed) {
+        self.is_joinable = true;
+        let numbers = &mut self.hosts[node.index()].sequence_numbers;
+        loop {
+            let key = Key(numbers.next_u64());
+            if !self.tokens.contains_key(&(node, key.token())) {
+                return (key, Seed::of_run(key.0, 0));
+            }
+        }
+    }
+
+    /// Opens the subflows that a connection asks for.
+    fn tcp_join(&mut self, now: Time, key: u32) {
+        while let Some(request) = self.tcp[key as usize].connection.poll_join() {
+            let node = self.tcp[key as usize].node;
+            let host = &mut self.hosts[node.index()];
+            let flows = &self.flows;
+            let unused = |local| !flows.contains_key(&Flow::new(node, local, request.remote));
+            // An address that the host has not, or has no port left at, opens nothing.
+            let local = SocketAddr::new(request.local, 0);
+            let chosen = host.owns(request.local).then(|| host.tcp_ports.choose(local, unused));
+            let Some(Ok(local)) = chosen else { continue };
+            let numbers = &mut host.sequence_numbers;
+            let (isn, nonce) = (numbers.next_u64() as u32, numbers.next_u64() as u32);
+            let tcp = &mut self.tcp[key as usize];
+            if let Transport::Multi(connection) = &mut tcp.connection {
+                let ends = connection.join(now, &request, local.port(), isn, nonce);
+                tcp.joined.push(ends);
+                self.flows.insert(Flow::new(node, ends.0, ends.1), key);
+            }
         }
     }
 
@@ -363,7 +340,7 @@ impl Tcp {
     }
 
     /// Whether data has arrived that was not read. Takes a byte of it away if so.
-    fn has_unread(&mut self, now: Time) -> bool {
+    pub(super) fn has_unread(&mut self, now: Time) -> bool {
         matches!(self.connection.read(now, 1), Ok(Some(data)) if !data.is_empty())
     }
 
@@ -388,11 +365,6 @@ impl fmt::Display for Tcp {
             stats.bytes_received.saturating_sub(self.read),
         )
     }
-}
-
-/// Whether a segment asks for a new connection.
-fn opens(segment: &Segment) -> bool {
-    segment.has(Flags::SYN) && !segment.has(Flags::ACK) && !segment.has(Flags::RST)
 }
 
 fn invalid(message: String) -> io::Error {

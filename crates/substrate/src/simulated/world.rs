@@ -36,6 +36,10 @@ pub(super) struct World {
     pub(super) tcp: Slab<Tcp>,
     /// Only looked up, never iterated.
     pub(super) flows: FxHashMap<Flow, u32>,
+    /// Connections on several paths, by what peers call them.
+    pub(super) tokens: FxHashMap<(NodeId, u32), u32>,
+    /// There are such connections, or were.
+    pub(super) is_joinable: bool,
     /// The connections' timers, with the connections' keys.
     pub(super) tcp_timers: TimerQueue<u32>,
     pub(super) listeners: Slab<Listener>,
@@ -75,6 +79,8 @@ impl World {
             udp_serial: 0,
             tcp: Slab::new(),
             flows: FxHashMap::default(),
+            tokens: FxHashMap::default(),
+            is_joinable: false,
             tcp_timers: TimerQueue::new(),
             listeners: Slab::new(),
         }
