@@ -22,6 +22,6 @@ pub use host::Host;
 pub use run::{Cancel, RunError};
 pub use simulated::is_simulating;
 pub use socket::{
-    Datagram, Multipath, PathWish, ReceivedMeta, TcpInfo, TcpListener, TcpOptions, TcpPath, TcpStream,
-    UdpSocket,
+    Datagram, Multipath, PathWish, ReceivedMeta, TcpInfo, TcpListener, TcpOptions, TcpPath,
+    TcpStream, UdpSocket,
 };

@@ -6,8 +6,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::task::{Context, Poll};
 
-use trackbed_net::NodeId;
 use trackbed_core::Seed;
+use trackbed_net::NodeId;
 use trackbed_tcp::Config;
 use trackbed_tcp::multipath::MultipathConfig;
 
@@ -135,9 +135,10 @@ impl World {
             return Err(not_an_address(&host.name, local.ip()));
         }
         let config = options::config(options, options::mtu(&self.network, local.ip()))?;
-        let multipath = options.multipath.as_ref().map(|wanted| {
-            options::multipath(wanted, config.clone(), false, Seed::of_run(0, 0))
-        });
+        let multipath = options
+            .multipath
+            .as_ref()
+            .map(|wanted| options::multipath(wanted, config.clone(), false, Seed::of_run(0, 0)));
         let multipath = multipath.transpose()?;
         let local = host.tcp_ports.choose(local, |_| true)?;
         let key = self.listeners.insert(Listener {

@@ -5,6 +5,7 @@ mod support;
 
 mod determinism;
 mod failures;
+mod multipath;
 mod parallel;
 mod roaming;
 mod tcp;
