@@ -83,7 +83,7 @@ fn shifted_sequence_numbers_do_not_matter() {
     let shift: Middlebox = Box::new(|from_client, mut segment| {
         let (own, other) =
             if from_client { (77_777, 4_000_000_000) } else { (4_000_000_000, 77_777) };
-        segment.sequence = segment.sequence + own;
+        segment.sequence += own;
         segment.acknowledgment = segment.acknowledgment - other;
         for block in segment.options.sack.as_slice().to_vec() {
             assert_ne!(block.start, block.end);
@@ -113,7 +113,7 @@ fn split_segments_keep_their_mapping() {
             first.payload = segment.payload.slice(..600);
             first.flags = Flags::ACK;
             let mut second = segment;
-            second.sequence = second.sequence + 600;
+            second.sequence += 600;
             second.payload = second.payload.slice(600..);
             vec![first, second]
         });

@@ -88,7 +88,7 @@ fn options_are_used_only_where_both_offer_them() {
             _ => config.window_scaling = false,
         }
         let outcome = played(&setup);
-        let syns = [UP, DOWN].map(|direction| segments(&outcome, direction)[0].options);
+        let syns = [UP, DOWN].map(|direction| segments(&outcome, direction)[0].options.clone());
         match name {
             "tcp_timestamps" => assert!(syns.iter().all(|syn| syn.timestamps.is_none())),
             "tcp_sack" => assert!(syns.iter().all(|syn| !syn.sack_permitted)),
