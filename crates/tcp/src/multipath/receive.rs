@@ -77,20 +77,19 @@ impl DataReceive {
         if end > self.offered_end.max(self.next + LEAST_WINDOW) {
             return;
         }
+        let before = self.next + self.reassembly.bytes() as u64;
         if offset > self.next {
-            let before = self.reassembly.bytes();
             self.reassembly.insert(Seq(offset as u32), &data);
-            let new = self.reassembly.bytes() - before;
-            self.bytes_duplicate += (data.len() - new) as u64;
         } else {
             let known = (self.next - offset) as usize;
-            self.bytes_duplicate += known as u64;
             self.advance(data.split_off(known));
             while let Some((_, chunks)) = self.reassembly.pop(Seq(self.next as u32)) {
                 chunks.into_iter().for_each(|chunk| self.advance(chunk));
             }
             self.reassembly.acknowledge(Seq(self.next as u32));
         }
+        let new = self.next + self.reassembly.bytes() as u64 - before;
+        self.bytes_duplicate += (end - offset) - new;
         let len = (end - offset).min(u32::MAX.into()) as u32;
         self.tuner.data_arrived(len, self.used());
         self.finish_if_complete();
