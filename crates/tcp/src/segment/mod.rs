@@ -1,6 +1,7 @@
 //! TCP segments: out of, and into, IP packets (RFC 9293 section 3.1).
 
 mod multipath;
+mod multipath_wire;
 mod options;
 #[cfg(test)]
 mod tests;

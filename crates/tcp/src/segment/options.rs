@@ -1,6 +1,7 @@
 //! TCP options on the wire (RFC 9293 section 3.1; RFC 7323; RFC 2018; RFC 8684).
 
-use super::multipath::{Counter, MultipathOptions, Out};
+use super::multipath::MultipathOptions;
+use super::multipath_wire::{Counter, Out};
 use crate::sequence::Seq;
 
 /// The options of one segment that this engine understands; every other kind is skipped.
