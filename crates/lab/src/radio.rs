@@ -7,14 +7,10 @@ use std::time::Duration;
 
 use trackbed_core::{ByteSize, Event, Seed, Time};
 use trackbed_motion::{Direction, Ride};
-use trackbed_net::LinkSpec;
-use trackbed_net::models::delay::Timetable;
-use trackbed_net::models::loss::LossTimetable;
-use trackbed_net::models::{Delay, Flush, Loss, Outage, Pause, RateTimetable, Spells};
 use trackbed_net::queue::DropTail;
-use trackbed_net::spec::SpecError;
-use trackbed_radio::{LinkDirection, Operator, RadioTimeline, Railway, Service};
+use trackbed_radio::{LinkDirection, Operator, RadioTimeline, Railway};
 
+use crate::radio_link::radio_link;
 use crate::scenario::{LinkPlan, NetworkPlan};
 
 /// A railway, and what a run makes of it: a path for each operator.
@@ -78,29 +74,15 @@ impl Radio {
     /// The network that `drive` makes of `plan`.
     pub(crate) fn network(&self, plan: &NetworkPlan, drive: &Drive) -> NetworkPlan {
         let mut paths = drive.timelines.iter().map(|timeline| {
-            let link = |direction| self.link(timeline, direction);
-            let [up, down] = LinkDirection::BOTH
-                .map(|direction| link(direction).expect("a timeline's rows are in order of time"));
+            let [up, down] = LinkDirection::BOTH.map(|direction| {
+                let queue = DropTail::of_bytes(self.queue);
+                let link = radio_link(timeline, direction, Time::ZERO, queue);
+                link.expect("the timeline of a drive tells of every rate, in order of time")
+            });
             LinkPlan { up, down, ..plan.link.clone() }
         });
         let link = paths.next().expect("there is an operator");
         NetworkPlan { link, second: paths.next(), access: None }
-    }
-
-    fn link(
-        &self,
-        timeline: &RadioTimeline,
-        direction: LinkDirection,
-    ) -> Result<LinkSpec, SpecError> {
-        let spells = |service| Spells::new(timeline.spells(direction, service));
-        let queue = DropTail::of_bytes(self.queue);
-        Ok(LinkSpec::new()
-            .with(Pause { down: spells(Service::Held)? })
-            .with(Flush::new(timeline.flushes(direction))?)
-            .with(RateTimetable::new(timeline.rates(direction), queue)?)
-            .with(Outage { down: spells(Service::Lost)? })
-            .with(Loss::new(LossTimetable::new(timeline.losses(direction))?))
-            .with(Delay::new(Timetable::new(timeline.delays(direction))?)))
     }
 }
 
