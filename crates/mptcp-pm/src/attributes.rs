@@ -1,0 +1,147 @@
+//! Attributes of netlink messages: what the numbers of the kernel's headers mean, and values in and
+//! out of bytes. Numbers are in the machine's order unless said otherwise.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use netlink_packet_core::{DefaultNla, Emitable as _, NLA_F_NESTED, NlasIterator};
+
+/// Attributes by kind, the first one of each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Attributes<'a>(&'a [u8]);
+
+impl<'a> Attributes<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Attributes<'a> {
+        Attributes(bytes)
+    }
+
+    /// The value of the first attribute of this kind. What is garbled counts as absent.
+    pub(crate) fn get(self, kind: u16) -> Option<&'a [u8]> {
+        let mut rest = self.0;
+        loop {
+            let attribute = NlasIterator::new(rest).next()?.ok()?;
+            let length = usize::from(attribute.length());
+            if attribute.kind() == kind {
+                return rest.get(HEADER..length);
+            }
+            rest = rest.get(length.next_multiple_of(ALIGNMENT)..)?;
+        }
+    }
+
+    pub(crate) fn nested(self, kind: u16) -> Option<Attributes<'a>> {
+        self.get(kind).map(Attributes)
+    }
+
+    pub(crate) fn u8(self, kind: u16) -> Option<u8> {
+        Some(u8::from_ne_bytes(self.get(kind)?.try_into().ok()?))
+    }
+
+    pub(crate) fn u16(self, kind: u16) -> Option<u16> {
+        Some(u16::from_ne_bytes(self.get(kind)?.try_into().ok()?))
+    }
+
+    /// In network byte order.
+    pub(crate) fn be16(self, kind: u16) -> Option<u16> {
+        Some(u16::from_be_bytes(self.get(kind)?.try_into().ok()?))
+    }
+
+    pub(crate) fn u32(self, kind: u16) -> Option<u32> {
+        Some(u32::from_ne_bytes(self.get(kind)?.try_into().ok()?))
+    }
+
+    /// An address that is in one of two attributes, by its family.
+    pub(crate) fn address(self, v4: u16, v6: u16) -> Option<IpAddr> {
+        let four = |bytes: &[u8]| Some(Ipv4Addr::from(<[u8; 4]>::try_from(bytes).ok()?).into());
+        let six = |bytes: &[u8]| Some(Ipv6Addr::from(<[u8; 16]>::try_from(bytes).ok()?).into());
+        self.get(v4).and_then(four).or_else(|| self.get(v6).and_then(six))
+    }
+}
+
+pub(crate) fn number_u8(kind: u16, value: u8) -> DefaultNla {
+    DefaultNla::new(kind, vec![value])
+}
+
+pub(crate) fn number_u16(kind: u16, value: u16) -> DefaultNla {
+    DefaultNla::new(kind, value.to_ne_bytes().to_vec())
+}
+
+pub(crate) fn number_u32(kind: u16, value: u32) -> DefaultNla {
+    DefaultNla::new(kind, value.to_ne_bytes().to_vec())
+}
+
+/// An address, in the attribute that is for its family.
+pub(crate) fn address(v4: u16, v6: u16, address: IpAddr) -> DefaultNla {
+    match address {
+        IpAddr::V4(address) => DefaultNla::new(v4, address.octets().to_vec()),
+        IpAddr::V6(address) => DefaultNla::new(v6, address.octets().to_vec()),
+    }
+}
+
+pub(crate) fn nest(kind: u16, attributes: &[DefaultNla]) -> DefaultNla {
+    let mut bytes = vec![0; attributes.buffer_len()];
+    attributes.emit(&mut bytes);
+    DefaultNla::new(kind | NLA_F_NESTED, bytes)
+}
+
+/// Length and kind (netlink(7)).
+const HEADER: usize = 4;
+const ALIGNMENT: usize = 4;
+
+/// `enum mptcp_pm_attrs`.
+pub(crate) mod pm {
+    pub(crate) const ADDRESS: u16 = 1;
+    pub(crate) const ADD_ADDRESSES_ACCEPTED: u16 = 2;
+    pub(crate) const SUBFLOWS: u16 = 3;
+    pub(crate) const TOKEN: u16 = 4;
+    pub(crate) const REMOTE_ADDRESS: u16 = 6;
+}
+
+/// `enum mptcp_pm_addr_attrs`.
+pub(crate) mod addr {
+    pub(crate) const FAMILY: u16 = 1;
+    pub(crate) const ID: u16 = 2;
+    pub(crate) const V4: u16 = 3;
+    pub(crate) const V6: u16 = 4;
+    pub(crate) const PORT: u16 = 5;
+    pub(crate) const FLAGS: u16 = 6;
+    pub(crate) const INTERFACE: u16 = 7;
+}
+
+/// `enum mptcp_event_attrs`.
+pub(crate) mod event {
+    pub(crate) const TOKEN: u16 = 1;
+    pub(crate) const LOCAL_ID: u16 = 3;
+    pub(crate) const REMOTE_ID: u16 = 4;
+    pub(crate) const SOURCE_V4: u16 = 5;
+    pub(crate) const SOURCE_V6: u16 = 6;
+    pub(crate) const DESTINATION_V4: u16 = 7;
+    pub(crate) const DESTINATION_V6: u16 = 8;
+    pub(crate) const SOURCE_PORT: u16 = 9;
+    pub(crate) const DESTINATION_PORT: u16 = 10;
+    pub(crate) const BACKUP: u16 = 11;
+    pub(crate) const ERROR: u16 = 12;
+    pub(crate) const INTERFACE: u16 = 15;
+    pub(crate) const SERVER_SIDE: u16 = 18;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_are_found_again_and_garbage_is_absent() {
+        let inner = [number_u8(2, 7), number_u16(5, 80), address(3, 4, [10, 0, 0, 1].into())];
+        let mut bytes = vec![0; nest(1, &inner).buffer_len()];
+        nest(1, &inner).emit(&mut bytes);
+        let read = Attributes::new(&bytes).nested(1).unwrap();
+        assert_eq!((read.u8(2), read.u16(5)), (Some(7), Some(80)));
+        assert_eq!(read.address(3, 4), Some([10, 0, 0, 1].into()));
+        assert_eq!((read.u8(9), read.u32(2)), (None, None));
+        // Cut anywhere, or filled with anything, it is never more than absent.
+        for end in 0..bytes.len() {
+            assert!(Attributes::new(&bytes[..end]).get(1).is_none());
+        }
+        for byte in 0..=u8::MAX {
+            assert!(Attributes::new(&[byte; 64]).get(1).is_none_or(|value| value.len() < 64));
+        }
+    }
+}

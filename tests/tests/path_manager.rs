@@ -1,0 +1,266 @@
+//! The client of the kernel's MPTCP path manager against the kernel, in network namespaces of their
+//! own. Where the machine allows none, or its kernel has no MPTCP, the tests say so and pass.
+#![cfg(target_os = "linux")]
+
+use std::io::{Read as _, Write as _};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
+use std::process::Command;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, ipproto, listen};
+use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
+use trackbed_emulator::namespace::{self, Interface, NetNamespace};
+use trackbed_mptcp_pm::{
+    Counters, Endpoint, EndpointFlags, Event, Events, Limits, PathManager, PathManagerError, Token,
+    counters,
+};
+
+/// Runs `test` in a namespace of its own, if it can have one and the kernel speaks MPTCP.
+fn in_namespace(test: impl FnOnce(PathManager) + Send) {
+    if let Err(why) = namespace::acquire() {
+        return eprintln!("SKIPPED: {why}");
+    }
+    let namespace = NetNamespace::new().unwrap();
+    let run = || match PathManager::open() {
+        Ok(manager) => test(manager),
+        Err(why) => eprintln!("SKIPPED: {why}"),
+    };
+    namespace.run(run).unwrap();
+}
+
+/// Addresses of the loopback interface: as good as paths, since each has its own subflow.
+fn address(number: u8) -> IpAddr {
+    Ipv4Addr::new(127, 0, 1, number).into()
+}
+
+#[test]
+fn endpoints_and_limits_are_read_back_as_they_were_set() {
+    in_namespace(|mut manager| {
+        assert_eq!(manager.endpoints().unwrap(), []);
+        let limits = Limits { subflows: 3, add_addresses_accepted: 1 };
+        manager.set_limits(limits).unwrap();
+        assert_eq!(manager.limits().unwrap(), limits);
+        let loopback = Interface::named("lo").unwrap().index();
+        let mut wanted = vec![
+            Endpoint { id: 7, ..Endpoint::new(address(1), EndpointFlags::SUBFLOW) },
+            Endpoint {
+                id: 200,
+                port: Some(8_080),
+                interface: loopback.try_into().ok(),
+                ..Endpoint::new(address(2), EndpointFlags::SIGNAL | EndpointFlags::BACKUP)
+            },
+            Endpoint {
+                id: 9,
+                ..Endpoint::new("fd00::1".parse().unwrap(), EndpointFlags::FULLMESH | SUBFLOW)
+            },
+        ];
+        wanted.iter().for_each(|endpoint| manager.add_endpoint(endpoint).unwrap());
+        let mut read = manager.endpoints().unwrap();
+        read.sort_by_key(|endpoint| endpoint.address);
+        wanted.sort_by_key(|endpoint| endpoint.address);
+        assert_eq!(read, wanted);
+        agrees_with_ip_mptcp(&wanted);
+
+        // The backup flag comes and goes; the others stay.
+        for backup in [true, true, false, false] {
+            manager.set_backup(9, backup).unwrap();
+            let read = manager.endpoints().unwrap();
+            let flags = read.iter().find(|endpoint| endpoint.id == 9).unwrap().flags;
+            assert!(flags.contains(EndpointFlags::FULLMESH | SUBFLOW));
+            assert_eq!(flags.contains(EndpointFlags::BACKUP), backup);
+        }
+        manager.remove_endpoint(7).unwrap();
+        assert_eq!(manager.endpoints().unwrap().len(), 2);
+    });
+}
+
+/// The same endpoints through the eyes of iproute2.
+fn agrees_with_ip_mptcp(wanted: &[Endpoint]) {
+    let Ok(output) = Command::new("ip").args(["mptcp", "endpoint", "show"]).output() else {
+        return eprintln!("SKIPPED the look with ip(8): install the Debian package iproute2");
+    };
+    let text = String::from_utf8(output.stdout).unwrap();
+    for endpoint in wanted {
+        let id = format!(" id {} ", endpoint.id);
+        let line = text.lines().find(|line| format!("{line} ").contains(&id)).unwrap();
+        assert!(line.starts_with(&endpoint.address.to_string()), "{line}");
+        assert!(line.contains(&endpoint.flags.to_string()), "{line}");
+        assert_eq!(line.contains("port 8080"), endpoint.port == Some(8_080), "{line}");
+        assert_eq!(line.contains("dev lo"), endpoint.interface.is_some(), "{line}");
+    }
+}
+
+#[test]
+fn a_flag_that_changes_is_said_to_the_peer_of_a_live_connection() {
+    in_namespace(|mut manager| {
+        set_up(&mut manager);
+        manager.add_endpoint(&Endpoint { id: 5, ..Endpoint::new(address(2), SUBFLOW) }).unwrap();
+        let mut events = manager.events().unwrap();
+        let connection = Connection::open();
+        let joined = wait_for(&mut events, |event| match event {
+            Event::SubflowEstablished(subflow) if subflow.local_id == 5 => Some(subflow.clone()),
+            _ => None,
+        });
+        assert_eq!((joined.local.ip(), joined.remote.ip()), (address(2), address(1)));
+        assert_eq!(joined.remote.port(), connection.server.local_addr().unwrap().port());
+        assert!(!joined.backup);
+
+        let mut said = 0;
+        assert_eq!(priorities(), (0, 0));
+        for backup in [true, false, true] {
+            // The second time there is nothing to say.
+            manager.set_backup(5, backup).unwrap();
+            manager.set_backup(5, backup).unwrap();
+            said += 1;
+            // The peer is told of a subflow the other way round: its remote end is our address.
+            let told = wait_for(&mut events, |event| match event {
+                Event::SubflowPriority(subflow) => Some(subflow.clone()),
+                _ => None,
+            });
+            assert_eq!((told.remote.ip(), told.backup), (address(2), backup));
+            assert_eq!(priorities(), (said, said));
+        }
+        connection.carries_data();
+        drop(connection);
+        let token = wait_for(&mut events, |event| match event {
+            Event::Closed { token } => Some(*token),
+            _ => None,
+        });
+        assert_ne!(token, Token(0));
+    });
+}
+
+#[test]
+fn under_a_path_manager_in_user_space_each_subflow_is_told_by_itself() {
+    in_namespace(|mut manager| {
+        set_up(&mut manager);
+        if namespace::set_sysctl("mptcp/pm_type", "1").is_err() {
+            return eprintln!("SKIPPED: net.mptcp.pm_type cannot be set");
+        }
+        let mut events = manager.events().unwrap();
+        let connection = Connection::open();
+        let token = wait_for(&mut events, |event| match event {
+            Event::Established { token, server_side: false } => Some(*token),
+            _ => None,
+        });
+        let ends = (connection.local(), connection.server.local_addr().unwrap());
+        // Here the same may be said again.
+        for said in 1..=2 {
+            manager.set_subflow_backup(token, ends, true).unwrap();
+            wait_for(&mut events, |event| matches!(event, Event::SubflowPriority(_)).then_some(()));
+            assert_eq!(priorities(), (said, said));
+        }
+        let elsewhere = (ends.0, SocketAddr::new(address(9), 1));
+        let error = manager.set_subflow_backup(token, elsewhere, true).unwrap_err();
+        assert!(error.to_string().contains("127.0.1.9:1"), "{error}");
+    });
+}
+
+#[test]
+fn what_the_kernel_refuses_is_said_in_its_words() {
+    in_namespace(|mut manager| {
+        let error = manager.set_backup(99, true).unwrap_err();
+        assert!(
+            error.to_string().starts_with("cannot change the flags of the MPTCP endpoint 99: ")
+        );
+        let PathManagerError::Refused { explanation: Some(explanation), .. } = error else {
+            panic!("{error:?}")
+        };
+        assert!(explanation.contains("not found"), "{explanation}");
+        let far_too_many = Limits { subflows: 1_000, add_addresses_accepted: 0 };
+        assert!(manager.set_limits(far_too_many).is_err());
+    });
+}
+
+#[test]
+fn without_the_right_to_change_it_can_be_read_and_the_error_says_what_to_do() {
+    in_namespace(|mut manager| {
+        manager.add_endpoint(&Endpoint { id: 5, ..Endpoint::new(address(2), SUBFLOW) }).unwrap();
+        // Of this thread alone, which ends with the test.
+        let mut sets = capabilities(None).unwrap();
+        sets.effective -= CapabilitySet::NET_ADMIN;
+        set_capabilities(None, sets).unwrap();
+        let mut manager = PathManager::open().unwrap();
+        let error = manager.set_backup(5, true).unwrap_err();
+        assert!(matches!(error, PathManagerError::NotPermitted { .. }), "{error:?}");
+        assert!(error.to_string().contains("CAP_NET_ADMIN"));
+        let error = manager.events().unwrap_err();
+        assert!(matches!(error, PathManagerError::NotPermitted { .. }), "{error:?}");
+    });
+}
+
+/// Two addresses, and room for subflows.
+fn set_up(manager: &mut PathManager) {
+    let loopback = Interface::named("lo").unwrap();
+    (1..=2).for_each(|number| loopback.add_address((address(number), 32)).unwrap());
+    let limits = Limits { subflows: 2, add_addresses_accepted: 2 };
+    manager.set_limits(limits).unwrap();
+}
+
+/// Sent and received; both ends are in this namespace.
+fn priorities() -> (u64, u64) {
+    let counters: Counters = counters().unwrap();
+    (counters.priorities_sent(), counters.priorities_received())
+}
+
+/// The first event of which `choose` says something.
+fn wait_for<T>(events: &mut Events, choose: impl Fn(&Event) -> Option<T>) -> T {
+    let mut seen = Vec::new();
+    loop {
+        for event in events.fetch().unwrap() {
+            if let Some(chosen) = choose(&event) {
+                return chosen;
+            }
+            seen.push(event);
+        }
+        let mut asked = [PollFd::new(&*events, PollFlags::IN)];
+        let patience = Timespec { tv_sec: 20, tv_nsec: 0 };
+        assert_ne!(poll(&mut asked, Some(&patience)).unwrap(), 0, "{seen:?}");
+    }
+}
+
+/// A connection over MPTCP from the first address to itself.
+struct Connection {
+    client: TcpStream,
+    server: TcpListener,
+    accepted: TcpStream,
+}
+
+impl Connection {
+    fn open() -> Connection {
+        let server = mptcp();
+        bind(&server, &SocketAddr::new(address(1), 0)).unwrap();
+        listen(&server, 1).unwrap();
+        let server = TcpListener::from(server);
+        let client = mptcp();
+        bind(&client, &SocketAddr::new(address(1), 0)).unwrap();
+        connect(&client, &server.local_addr().unwrap()).unwrap();
+        let (accepted, _) = server.accept().unwrap();
+        let connection = Connection { client: client.into(), server, accepted };
+        // The first data is what makes further subflows possible (RFC 8684 section 3.1).
+        connection.carries_data();
+        connection
+    }
+
+    fn local(&self) -> SocketAddr {
+        self.client.local_addr().unwrap()
+    }
+
+    fn carries_data(&self) {
+        let (mut client, mut accepted) = (&self.client, &self.accepted);
+        let mut buffer = [0; 5];
+        client.write_all(b"there").unwrap();
+        accepted.read_exact(&mut buffer).unwrap();
+        accepted.write_all(&buffer).unwrap();
+        client.read_exact(&mut buffer).unwrap();
+        assert_eq!(&buffer, b"there");
+    }
+}
+
+fn mptcp() -> OwnedFd {
+    let (family, kind) = (AddressFamily::INET, SocketType::STREAM);
+    rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, Some(ipproto::MPTCP)).unwrap()
+}
+
+const SUBFLOW: EndpointFlags = EndpointFlags::SUBFLOW;
