@@ -1,0 +1,147 @@
+//! What a service tells of itself: a line for each event.
+
+use std::fmt;
+use std::io::{self, Write as _};
+
+use rustix::time::{ClockId, clock_gettime};
+use serde_json::{Map, Value};
+
+/// How events are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// For people, on standard error. The journal of a service adds the time.
+    #[default]
+    Text,
+    /// For machines, on standard output: one JSON object a line, with the time.
+    Json,
+}
+
+/// How much an event matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// As it should be.
+    Info,
+    /// Not as it should be, but it goes on.
+    Warning,
+    /// Something is not done that was to be done.
+    Error,
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Level::Info => "info",
+            Level::Warning => "warning",
+            Level::Error => "error",
+        })
+    }
+}
+
+/// Writes events.
+#[derive(Clone, Copy, Debug)]
+pub struct Log {
+    service: &'static str,
+    format: Format,
+}
+
+impl Log {
+    /// For the service of this name.
+    pub fn new(service: &'static str, format: Format) -> Log {
+        Log { service, format }
+    }
+
+    /// Writes an event: its name (one word, the same for all of its kind), what people read, and
+    /// what machines read besides. If nobody reads the log, nothing depends on that.
+    pub fn write(&self, level: Level, event: &str, message: &str, fields: &[(&str, Value)]) {
+        match self.format {
+            Format::Text => {
+                let level = if level == Level::Info { String::new() } else { format!("{level}: ") };
+                let _ = writeln!(io::stderr().lock(), "{}: {level}{message}", self.service);
+            }
+            Format::Json => {
+                let now = clock_gettime(ClockId::Realtime);
+                let line = line(now.tv_sec, now.tv_nsec, level, event, message, fields);
+                let _ = writeln!(io::stdout().lock(), "{line}");
+            }
+        }
+    }
+
+    /// As it should be.
+    pub fn info(&self, event: &str, message: &str, fields: &[(&str, Value)]) {
+        self.write(Level::Info, event, message, fields);
+    }
+
+    /// Not as it should be, but it goes on.
+    pub fn warn(&self, event: &str, message: &str, fields: &[(&str, Value)]) {
+        self.write(Level::Warning, event, message, fields);
+    }
+
+    /// Something is not done that was to be done.
+    pub fn error(&self, event: &str, message: &str, fields: &[(&str, Value)]) {
+        self.write(Level::Error, event, message, fields);
+    }
+}
+
+fn line(
+    seconds: i64,
+    nanos: i64,
+    level: Level,
+    event: &str,
+    message: &str,
+    fields: &[(&str, Value)],
+) -> Value {
+    let mut line = Map::new();
+    line.insert("time".to_owned(), rfc3339(seconds, nanos).into());
+    line.insert("level".to_owned(), level.to_string().into());
+    line.insert("event".to_owned(), event.into());
+    line.insert("message".to_owned(), message.into());
+    line.extend(fields.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+    Value::Object(line)
+}
+
+/// A time of day in UTC to the millisecond (RFC 3339), by the proleptic Gregorian calendar.
+fn rfc3339(seconds: i64, nanos: i64) -> String {
+    let (days, of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    // Days since 0000-03-01: years end with February, so that leap days come last.
+    let since_march = days + 719_468;
+    let (era, of_era) = (since_march.div_euclid(146_097), since_march.rem_euclid(146_097));
+    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = year + era * 400 + i64::from(month <= 2);
+    let (hour, minute, second) = (of_day / 3_600, of_day / 60 % 60, of_day % 60);
+    let millis = nanos / 1_000_000;
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// From date(1), `date -u -d @SECONDS`.
+    #[test]
+    fn times_are_dates() {
+        for (seconds, expected) in [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (951_782_399, "2000-02-28T23:59:59.000Z"),
+            (951_782_400, "2000-02-29T00:00:00.000Z"),
+            (1_709_251_199, "2024-02-29T23:59:59.000Z"),
+            (1_735_689_600, "2025-01-01T00:00:00.000Z"),
+            (4_107_542_400, "2100-03-01T00:00:00.000Z"),
+        ] {
+            assert_eq!(rfc3339(seconds, 999_999), expected);
+        }
+    }
+
+    #[test]
+    fn a_line_is_an_object_with_what_the_event_has() {
+        let fields = [("operator", "A".into()), ("chainage_m", 12.5.into())];
+        let line = line(0, 5_000_000, Level::Warning, "flag", "a \"flag\"", &fields).to_string();
+        let expected = "{\"time\":\"1970-01-01T00:00:00.005Z\",\"level\":\"warning\",\"event\":\
+                        \"flag\",\"message\":\"a \\\"flag\\\"\",\"operator\":\"A\",\
+                        \"chainage_m\":12.5}";
+        assert_eq!(line, expected);
+    }
+}

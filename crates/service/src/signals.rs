@@ -1,0 +1,39 @@
+//! Signals to a service: signal(7).
+
+use std::io;
+use std::thread;
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+/// What somebody wants of a service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// To end (SIGTERM, SIGINT).
+    Stop,
+    /// To read its files again (SIGHUP).
+    Reload,
+}
+
+/// Calls `tell` for each signal from now on, on a thread of its own. A second signal to end ends the
+/// process at once.
+///
+/// # Errors
+/// If the kernel refuses.
+pub fn listen(mut tell: impl FnMut(Signal) + Send + 'static) -> io::Result<()> {
+    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])?;
+    thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        let mut stopping = false;
+        for signal in signals.forever() {
+            match signal {
+                SIGHUP => tell(Signal::Reload),
+                _ if stopping => std::process::exit(130),
+                _ => {
+                    stopping = true;
+                    tell(Signal::Stop);
+                }
+            }
+        }
+    })?;
+    Ok(())
+}
