@@ -2,3 +2,6 @@
 #![forbid(unsafe_code)]
 
 pub mod controller;
+pub mod gpsd;
+pub mod interfaces;
+pub mod source;

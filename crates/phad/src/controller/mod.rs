@@ -20,28 +20,11 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use trackbed_core::Time;
+use trackbed_motion::Direction;
 
 use path::Path;
 use tracker::Tracker;
 pub use tracker::{Lost, Place, Sighting, Trust};
-
-/// Which way a train runs along its track.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Direction {
-    /// Chainages rise.
-    Forward,
-    /// Chainages fall.
-    Backward,
-}
-
-impl Direction {
-    fn sign(self) -> f64 {
-        match self {
-            Direction::Forward => 1.0,
-            Direction::Backward => -1.0,
-        }
-    }
-}
 
 /// Where handovers of one operator are expected: from one chainage to a larger one, in metres.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use trackbed_core::Time;
+use trackbed_motion::Direction;
 
-use super::{Direction, Range, Settings};
+use super::{Range, Settings};
 
 /// What is known of a path.
 #[derive(Clone, Debug, Default)]

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use trackbed_core::Time;
-
-use super::Direction;
+use trackbed_motion::Direction;
 
 /// A position of a receiver, laid on the track.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,0 +1,148 @@
+//! The machine's interfaces: rtnetlink(7).
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::IpAddr;
+
+use netlink_packet_core::{
+    NLM_F_DUMP, NLM_F_REQUEST, NetlinkDeserializable, NetlinkMessage, NetlinkPayload,
+};
+use netlink_packet_route::RouteNetlinkMessage;
+use netlink_packet_route::address::{AddressAttribute, AddressMessage};
+use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
+use netlink_sys::protocols::NETLINK_ROUTE;
+use netlink_sys::{Socket, SocketAddr};
+
+/// What is known of an interface.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Interface {
+    /// Its name.
+    pub name: String,
+    /// It is switched on and has a carrier.
+    pub works: bool,
+    /// Bytes that have come over it so far.
+    pub received: u64,
+    /// Its addresses.
+    pub addresses: Vec<IpAddr>,
+}
+
+/// Asks the kernel for all interfaces of the network namespace that it was opened in.
+#[derive(Debug)]
+pub struct Interfaces {
+    socket: Socket,
+}
+
+impl Interfaces {
+    /// In the calling thread's namespace.
+    ///
+    /// # Errors
+    /// If the kernel gives no socket.
+    pub fn open() -> io::Result<Interfaces> {
+        let mut socket = Socket::new(NETLINK_ROUTE)?;
+        socket.bind_auto()?;
+        socket.connect(&SocketAddr::new(0, 0))?;
+        Ok(Interfaces { socket })
+    }
+
+    /// All interfaces by their numbers.
+    ///
+    /// # Errors
+    /// If the kernel does not tell.
+    pub fn list(&mut self) -> io::Result<BTreeMap<u32, Interface>> {
+        let mut interfaces = BTreeMap::new();
+        let links = RouteNetlinkMessage::GetLink(LinkMessage::default());
+        self.dump(links, |message| {
+            if let RouteNetlinkMessage::NewLink(link) = message {
+                interfaces.insert(link.header.index, describe(link));
+            }
+        })?;
+        let addresses = RouteNetlinkMessage::GetAddress(AddressMessage::default());
+        self.dump(addresses, |message| {
+            let RouteNetlinkMessage::NewAddress(message) = message else { return };
+            let Some(interface) = interfaces.get_mut(&message.header.index) else { return };
+            // Of a point-to-point link "address" is the far end, and "local" ours; IPv6 has the
+            // first alone.
+            let local = message.attributes.iter().find_map(|attribute| match attribute {
+                AddressAttribute::Local(address) => Some(*address),
+                _ => None,
+            });
+            let address = message.attributes.iter().find_map(|attribute| match attribute {
+                AddressAttribute::Address(address) => Some(*address),
+                _ => None,
+            });
+            interface.addresses.extend(local.or(address));
+        })?;
+        Ok(interfaces)
+    }
+
+    fn dump(
+        &mut self,
+        request: RouteNetlinkMessage,
+        mut take: impl FnMut(RouteNetlinkMessage),
+    ) -> io::Result<()> {
+        let mut message = NetlinkMessage::from(request);
+        message.header.flags = NLM_F_REQUEST | NLM_F_DUMP;
+        message.finalize();
+        let mut bytes = vec![0; message.buffer_len()];
+        message.serialize(&mut bytes);
+        self.socket.send(&bytes, 0)?;
+        loop {
+            let (bytes, _) = self.socket.recv_from_full()?;
+            let mut rest = &bytes[..];
+            while !rest.is_empty() {
+                let garbled = || io::Error::new(io::ErrorKind::InvalidData, "a garbled answer");
+                let message = parse::<RouteNetlinkMessage>(rest).ok_or_else(garbled)?;
+                let length = (message.header.length as usize).next_multiple_of(4).max(4);
+                rest = rest.get(length..).unwrap_or_default();
+                match message.payload {
+                    NetlinkPayload::Done(_) => return Ok(()),
+                    NetlinkPayload::Error(error) => return Err(error.to_io()),
+                    NetlinkPayload::InnerMessage(message) => take(message),
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
+fn parse<M: NetlinkDeserializable>(bytes: &[u8]) -> Option<NetlinkMessage<M>> {
+    NetlinkMessage::deserialize(bytes).ok()
+}
+
+fn describe(link: LinkMessage) -> Interface {
+    let needed = LinkFlags::Up | LinkFlags::LowerUp;
+    let mut interface =
+        Interface { works: link.header.flags.contains(needed), ..Interface::default() };
+    for attribute in link.attributes {
+        match attribute {
+            LinkAttribute::IfName(name) => interface.name = name,
+            LinkAttribute::Stats64(counters) => interface.received = counters.rx_bytes,
+            _ => {}
+        }
+    }
+    interface
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, UdpSocket};
+
+    use super::*;
+
+    #[test]
+    fn loopback_works_has_its_address_and_counts() {
+        let mut interfaces = Interfaces::open().unwrap();
+        let loopback = |interfaces: &mut Interfaces| {
+            let list = interfaces.list().unwrap();
+            list.into_values().find(|interface| interface.name == "lo").unwrap()
+        };
+        let before = loopback(&mut interfaces);
+        if !before.works {
+            return eprintln!("SKIPPED: this machine's loopback interface is down");
+        }
+        assert!(before.addresses.contains(&Ipv4Addr::LOCALHOST.into()), "{before:?}");
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket.send_to(&[0; 1_000], socket.local_addr().unwrap()).unwrap();
+        assert!(loopback(&mut interfaces).received >= before.received + 1_000);
+    }
+}
