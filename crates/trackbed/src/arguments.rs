@@ -9,6 +9,7 @@ use trackbed_lab::scenario::Override;
 
 use crate::commands::handover::HandoverArguments;
 use crate::commands::link::TimedSetting;
+use crate::commands::phad::{self, PhadArguments};
 
 /// A test track for transport and security protocols on the move.
 ///
@@ -45,6 +46,9 @@ pub enum Command {
     /// Run any program behind an emulated link
     #[command(after_long_help = LINK_EXAMPLES)]
     Link(LinkArguments),
+    /// Keep MPTCP off operators that are about to hand over: the daemon for a train's router
+    #[command(after_long_help = phad::EXAMPLES)]
+    Phad(PhadArguments),
     /// Run a paper's scenario and hold its figures and claims against ours
     #[command(after_long_help = PAPER_EXAMPLES)]
     Paper(PaperArguments),

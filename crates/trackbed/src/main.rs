@@ -46,6 +46,7 @@ fn main() -> ExitCode {
         Command::Paper(arguments) => commands::paper::execute(&arguments),
         Command::Agree(arguments) => commands::agree::execute(&arguments),
         Command::Handover(arguments) => commands::handover::execute(&arguments),
+        Command::Phad(arguments) => commands::phad::execute(&arguments),
         Command::Link(_) => unreachable!("its exit status is the command's"),
     };
     match ended {

@@ -37,7 +37,7 @@ pub struct Range {
 
 impl Range {
     /// Its beginning and end as the train meets them, on an axis along which it moves forward.
-    fn along(self, direction: Direction) -> (f64, f64) {
+    pub(crate) fn along(self, direction: Direction) -> (f64, f64) {
         match direction {
             Direction::Forward => (self.from_m, self.until_m),
             Direction::Backward => (-self.until_m, -self.from_m),
@@ -295,7 +295,8 @@ impl Controller {
     fn look_for_data(&mut self, now: Time) {
         for path in 0..self.paths.len() {
             let elsewhere = self.received_elsewhere(path);
-            if self.paths[path].misses_data(now, elsewhere, &self.settings) {
+            let may_repeat = self.has_other(path);
+            if self.paths[path].misses_data(now, elsewhere, may_repeat, &self.settings) {
                 let order = Order { path, flag: Flag::ClearAgain, reason: Reason::NoData };
                 self.orders.push_back(order);
             }

@@ -85,8 +85,15 @@ impl Path {
         }
     }
 
-    /// Whether the flag has to be taken back once more.
-    pub(super) fn misses_data(&mut self, now: Time, elsewhere: u64, settings: &Settings) -> bool {
+    /// Whether the flag has to be taken back once more. That may make the path a backup again if it
+    /// is lost in part, so it is only done while another one is there (`may_repeat`).
+    pub(super) fn misses_data(
+        &mut self,
+        now: Time,
+        elsewhere: u64,
+        may_repeat: bool,
+        settings: &Settings,
+    ) -> bool {
         let Phase::Returning(returning) = &mut self.phase else { return false };
         if returning.refused {
             let due = now >= returning.look_at;
@@ -101,7 +108,7 @@ impl Path {
             self.phase = Phase::Free;
             return false;
         }
-        if now < returning.look_at {
+        if now < returning.look_at || !may_repeat {
             return false;
         }
         returning.look_at = now + settings.repeat_after;

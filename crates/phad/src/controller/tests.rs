@@ -55,7 +55,7 @@ impl Drive {
         let end = self.now + span;
         while self.now < end {
             let tenths = self.now.as_nanos() / 10_000_000;
-            if self.gps && tenths % 10 == 0 {
+            if self.gps && tenths.is_multiple_of(10) {
                 let speed_m_s = Some(self.speed_m_s.abs());
                 let (chainage_m, age) = (self.chainage_m, Duration::ZERO);
                 let sighting = Sighting { chainage_m, distance_m: 2.0, speed_m_s, age };
@@ -281,14 +281,14 @@ fn no_sequence_of_events_breaks_the_promises() {
         let mut usable = [true; 2];
         let mut flagged = [false; 2];
         for _ in 0..10_000 {
-            now = now + Duration::from_millis((40.0 * rng.unit()) as u64);
+            now += Duration::from_millis((40.0 * rng.unit()) as u64);
             place += speed * 0.02;
             match (rng.unit() * 60.0) as u32 {
                 0 => speed = -speed,
                 1 => speed = 100.0 * rng.unit() - 50.0,
                 2 => usable[0] = !usable[0],
                 3 => usable[1] = !usable[1],
-                4 => now = now + Duration::from_secs(4),
+                4 => now += Duration::from_secs(4),
                 5 => place += 3_000.0 * (rng.unit() - 0.5),
                 6..30 => drop(controller.see(
                     now,

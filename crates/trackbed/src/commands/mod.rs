@@ -6,5 +6,6 @@ pub mod handover;
 pub mod link;
 pub mod list;
 pub mod paper;
+pub mod phad;
 pub mod replay;
 pub mod run;

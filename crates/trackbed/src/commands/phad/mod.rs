@@ -1,0 +1,146 @@
+//! `trackbed phad`: keeps MPTCP off operators that are about to hand over.
+
+mod arguments;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context as _, anyhow};
+use trackbed_phad::config::Config;
+use trackbed_phad::controller::Settings;
+use trackbed_phad::paths::Operator;
+use trackbed_phad::source::Source;
+use trackbed_phad::{Daemon, Message, Plan, flags};
+use trackbed_service::{Log, Metrics, expose, listen};
+
+use crate::Verdict;
+use crate::output;
+pub use arguments::{EXAMPLES, LogFormat, PhadArguments};
+
+/// Works until a signal ends it, or does the one thing that was asked for.
+///
+/// # Errors
+/// With what to do about it.
+pub fn execute(arguments: &PhadArguments) -> anyhow::Result<Verdict> {
+    let config = match &arguments.config {
+        Some(path) => Config::read(path).map_err(|why| anyhow!("{why}"))?,
+        None => Config::default(),
+    };
+    let state = arguments.state.clone().or_else(|| config.state.clone());
+    let state = state.unwrap_or_else(|| PathBuf::from(STATE));
+    if arguments.restore {
+        let restored = flags::restore(&state).map_err(|why| anyhow!("{why}"))?;
+        output::print(&format!("{restored} flags taken back\n"))?;
+        return Ok(Verdict::Success);
+    }
+    let plan = plan(arguments, &config, state)?;
+    let log = Log::new("trackbed phad", arguments.log.into());
+    let metrics = Metrics::new();
+    let patience = plan.settings.trust.fix_timeout + ONCE_MIN;
+    let daemon = Daemon::prepare(plan, log, &metrics).map_err(|why| anyhow!("{why}"))?;
+    if arguments.check {
+        output::print(&format!("{}\n", daemon.describe().join("\n")))?;
+        return Ok(Verdict::Success);
+    }
+    let outbox = daemon.outbox();
+    // A daemon that has ended hears no signals.
+    listen(move |signal| drop(outbox.send(Message::Signal(signal))))
+        .context("cannot listen to signals")?;
+    if arguments.once {
+        output::print(&daemon.look_once(patience).map_err(|why| anyhow!("{why}"))?)?;
+        return Ok(Verdict::Success);
+    }
+    let offered = match (arguments.metrics, &config.metrics) {
+        (Some(address), _) => Some(address),
+        (None, Some(text)) => Some(
+            text.parse().with_context(|| format!("metrics = \"{text}\": write ADDRESS:PORT"))?,
+        ),
+        (None, None) => None,
+    };
+    if let Some(address) = offered {
+        let address = expose(&metrics, address)?;
+        log.info("metrics", &format!("figures are at http://{address}/metrics"), &[]);
+    }
+    daemon.run().map_err(|why| anyhow!("{why}"))?;
+    Ok(Verdict::Success)
+}
+
+fn plan(arguments: &PhadArguments, config: &Config, state: PathBuf) -> anyhow::Result<Plan> {
+    let defaults = Settings::default();
+    let time =
+        |given: Option<Duration>, text: &Option<String>, name: &str, default| match (given, text) {
+            (Some(time), _) => Ok(time),
+            (None, Some(text)) => {
+                arguments::duration(text).map_err(|why| anyhow!("{name} = \"{text}\": {why}"))
+            }
+            (None, None) => Ok(default),
+        };
+    let off_track_m = match (arguments.off_track, &config.off_track) {
+        (Some(metres), _) => metres,
+        (None, Some(text)) => arguments::metres(text).map_err(|why| anyhow!("off-track: {why}"))?,
+        (None, None) => defaults.trust.off_track_m,
+    };
+    let mut settings = defaults;
+    settings.lead = time(arguments.lead, &config.lead, "lead", defaults.lead)?;
+    settings.release_lead =
+        time(arguments.release_lead, &config.release_lead, "release-lead", defaults.release_lead)?;
+    settings.hold_max = time(arguments.hold_max, &config.hold_max, "hold-max", defaults.hold_max)?;
+    settings.trust.fix_timeout = time(
+        arguments.fix_timeout,
+        &config.fix_timeout,
+        "fix-timeout",
+        defaults.trust.fix_timeout,
+    )?;
+    settings.trust.off_track_m = off_track_m;
+    let position_age =
+        time(arguments.position_age, &config.position_age, "position-age", Duration::ZERO)?;
+    let table = arguments.table.clone().or_else(|| config.table.clone());
+    let table = table.context(
+        "there is no handover table; name one with --table FILE (`trackbed handover build` makes one)",
+    )?;
+    Ok(Plan {
+        operators: operators(arguments, config)?,
+        table,
+        source: source(arguments, config)?,
+        position_age,
+        settings,
+        state,
+        dry_run: arguments.dry_run,
+    })
+}
+
+fn operators(arguments: &PhadArguments, config: &Config) -> anyhow::Result<Vec<Operator>> {
+    let mut operators = arguments.operators.clone();
+    if operators.is_empty() {
+        let parsed = config.operators().into_iter().map(|text| text.parse());
+        operators = parsed.collect::<Result<_, String>>().map_err(|why| anyhow!("{why}"))?;
+    }
+    for (number, operator) in operators.iter().enumerate() {
+        if operators[..number].iter().any(|other| other.name == operator.name) {
+            return Err(anyhow!("operator \"{}\" is named twice", operator.name));
+        }
+    }
+    Ok(operators)
+}
+
+fn source(arguments: &PhadArguments, config: &Config) -> anyhow::Result<Source> {
+    let given = (arguments.gpsd.clone(), arguments.nmea.clone());
+    let (gpsd, nmea) = match given {
+        (None, None) => (config.gpsd.clone(), config.nmea.clone()),
+        given => given,
+    };
+    match (gpsd, nmea) {
+        (Some(_), Some(_)) => Err(anyhow!("positions come from gpsd or from nmea, not from both")),
+        (None, Some(device)) => Ok(Source::Nmea(device)),
+        (address, None) => Ok(Source::Gpsd(address.unwrap_or_else(|| GPSD.to_owned()))),
+    }
+}
+
+/// Where flags are remembered: gone with the machine, as they are.
+const STATE: &str = "/run/trackbed/phad.json";
+
+/// gpsd's own address (gpsd(8)).
+const GPSD: &str = "127.0.0.1:2947";
+
+/// How long `--once` waits for positions beyond the time that one is good for.
+const ONCE_MIN: Duration = Duration::from_secs(10);
