@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 /// What a file says; the command line goes before it. Times and lengths are text with a unit.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Config {
     /// The file of the handover table.
     pub table: Option<PathBuf>,
+    /// How old that file may be.
+    pub table_age_max: Option<String>,
     /// The operators of the table, and where each is: an interface, an address, or `id:NUMBER`.
     #[serde(default)]
     pub operators: toml::Table,

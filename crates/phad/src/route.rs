@@ -1,143 +1,66 @@
 //! The handover table, as the daemon needs it: the track, and the ranges of each path.
 
-use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
-use serde::Deserialize;
+use trackbed_handover::{HandoverError, Lookup, Table};
 use trackbed_motion::{Coordinates, Direction, Projection, Track};
 
 use crate::controller::{Range, Ranges};
 
-/// A table that has been read and found good.
+/// A table that has been read and found good, and the ranges of some of its operators.
 #[derive(Clone, Debug)]
 pub struct Route {
-    track: Track,
-    ranges: Vec<(String, Direction, Range)>,
-}
-
-/// What is wrong with a table.
-#[derive(Debug)]
-pub struct RouteError {
-    path: PathBuf,
-    why: String,
-}
-
-impl fmt::Display for RouteError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the handover table {}: {}", self.path.display(), self.why)
-    }
-}
-
-impl std::error::Error for RouteError {}
-
-#[derive(Deserialize)]
-struct Collection {
-    features: Vec<Feature>,
-}
-
-#[derive(Deserialize)]
-struct Feature {
-    geometry: Geometry,
-    properties: Properties,
-}
-
-#[derive(Deserialize)]
-struct Geometry {
-    coordinates: Vec<[f64; 2]>,
-}
-
-#[derive(Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-enum Properties {
-    Track,
-    Range { operator: String, direction: String, from_m: f64, until_m: f64 },
+    table: Table,
+    ranges: PathRanges,
 }
 
 impl Route {
-    /// Reads a table.
+    /// Reads a table, and takes the ranges of these operators from it, by their numbers. Ranges in
+    /// which a handover is seen rarely are left out ([`Lookup::new`]).
     ///
     /// # Errors
-    /// If the file cannot be read, or is damaged; the message names it.
-    pub fn read(path: &Path) -> Result<Route, RouteError> {
-        let failed = |why: String| RouteError { path: path.to_owned(), why };
-        let text = fs::read_to_string(path).map_err(|why| failed(why.to_string()))?;
-        Route::parse(&text).map_err(failed)
+    /// If the file cannot be read, is damaged, or lacks one of the operators.
+    pub fn read(path: &Path, operators: &[&str]) -> Result<Route, HandoverError> {
+        Route::of(Table::load(path)?, operators)
     }
 
-    fn parse(text: &str) -> Result<Route, String> {
-        let collection: Collection = serde_json::from_str(text).map_err(|why| why.to_string())?;
-        let (mut track, mut ranges) = (None, Vec::new());
-        for feature in collection.features {
-            match feature.properties {
-                Properties::Track => {
-                    let points = feature.geometry.coordinates.iter();
-                    let points = points.map(|[lon, lat]| Coordinates::new(*lat, *lon));
-                    let points: Result<Vec<_>, _> = points.collect();
-                    let points = points.map_err(|why| why.to_string())?;
-                    track = Some(Track::through(points).map_err(|why| why.to_string())?);
-                }
-                Properties::Range { operator, direction, from_m, until_m } => {
-                    let direction: Direction = direction
-                        .parse()
-                        .map_err(|why: trackbed_motion::MotionError| why.to_string())?;
-                    if from_m.is_nan() || until_m.is_nan() || from_m >= until_m {
-                        return Err(format!("a range from {from_m} m until {until_m} m is none"));
-                    }
-                    ranges.push((operator, direction, Range { from_m, until_m }));
-                }
-            }
-        }
-        let track = track.ok_or("there is no track in it")?;
-        Ok(Route { track, ranges })
+    fn of(table: Table, operators: &[&str]) -> Result<Route, HandoverError> {
+        let of = |operator: &str, direction| {
+            let lookup = Lookup::new(&table, operator, direction)?;
+            let ranges = lookup.ranges().iter();
+            let plain = ranges.map(|range| Range { from_m: range.from_m, until_m: range.until_m });
+            Ok(plain.collect::<Vec<Range>>())
+        };
+        let both = |operator: &&str| {
+            Ok([of(operator, Direction::Forward)?, of(operator, Direction::Backward)?])
+        };
+        let ranges: Result<Vec<_>, HandoverError> = operators.iter().map(both).collect();
+        let ranges = PathRanges(ranges?);
+        Ok(Route { table, ranges })
+    }
+
+    /// The ranges of the operators.
+    pub fn ranges(&self) -> &PathRanges {
+        &self.ranges
     }
 
     /// The line that positions are laid on.
     pub fn track(&self) -> &Track {
-        &self.track
+        self.table.track()
     }
 
-    /// The operators that it has ranges of.
-    pub fn operators(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = self.ranges.iter().map(|(name, _, _)| name.as_str()).collect();
-        names.sort_unstable();
-        names.dedup();
-        names
-    }
-
-    /// How many ranges there are, and how long the track is in metres.
+    /// How many ranges there are for the operators in both directions, and how long the track is in
+    /// metres.
     pub fn size(&self) -> (usize, f64) {
-        (self.ranges.len(), self.track.length_m())
+        let ranges = self.ranges.0.iter().flatten().map(Vec::len).sum();
+        (ranges, self.track().length_m())
     }
 
     /// The point of the track that is nearest to a place.
     pub fn project(&self, place: Coordinates) -> Projection {
-        self.track.project(place)
-    }
-
-    /// The ranges of these operators, by their numbers.
-    ///
-    /// # Errors
-    /// If it knows none of an operator; the message says which ones it knows.
-    pub fn paths(&self, operators: &[&str]) -> Result<PathRanges, String> {
-        let known = self.operators();
-        let unknown = operators.iter().find(|name| !known.contains(name));
-        if let Some(unknown) = unknown {
-            return Err(format!(
-                "the handover table has no operator \"{unknown}\"; it has {}",
-                if known.is_empty() { "none at all".to_owned() } else { known.join(", ") }
-            ));
-        }
-        let of = |name: &&str, direction: Direction| {
-            let ranges = self
-                .ranges
-                .iter()
-                .filter(|(operator, way, _)| operator == name && *way == direction);
-            ranges.map(|(_, _, range)| *range).collect()
-        };
-        let both = |name| [of(name, Direction::Forward), of(name, Direction::Backward)];
-        Ok(PathRanges(operators.iter().map(both).collect()))
+        self.track().project(place)
     }
 }
 
@@ -180,13 +103,73 @@ impl RouteFile {
     ///
     /// # Errors
     /// As [`Route::read`].
-    pub fn read(&mut self) -> Result<Route, RouteError> {
+    pub fn read(&mut self, operators: &[&str]) -> Result<Route, HandoverError> {
         self.version = self.current();
-        Route::read(&self.path)
+        Route::read(&self.path, operators)
+    }
+
+    /// How old the file is that was read last, by the time of day `now`; zero if it is of the future.
+    pub fn age(&self, now: Duration) -> Duration {
+        let written = self
+            .version
+            .and_then(|(written, _)| written.duration_since(SystemTime::UNIX_EPOCH).ok());
+        now.saturating_sub(written.unwrap_or_default())
     }
 
     fn current(&self) -> Option<(SystemTime, u64)> {
         let about = fs::metadata(&self.path).ok()?;
         Some((about.modified().ok()?, about.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use trackbed_handover::{Learner, RideRecord, Settings};
+
+    use super::*;
+
+    fn table() -> Table {
+        let track = Arc::new(Track::straight(5_000.0).unwrap());
+        let mut learner = Learner::new(track, Settings::default()).unwrap();
+        for ride in 0..20 {
+            let mut record = RideRecord::new(Direction::Forward);
+            let place = 1_500.0 + f64::from(ride % 7);
+            record.handover("A", place, place + 4.0);
+            record.handover("B", place + 1_000.0, place + 1_004.0);
+            learner.ride(&record);
+        }
+        learner.table()
+    }
+
+    #[test]
+    fn ranges_are_those_of_the_table_by_operator_and_direction() {
+        let route = Route::of(table(), &["B", "A"]).unwrap();
+        let range = route.ranges().ranges(1, Direction::Forward)[0];
+        assert!(range.from_m <= 1_500.0 && (1_510.0..1_700.0).contains(&range.until_m));
+        assert!(route.ranges().ranges(0, Direction::Forward)[0].from_m > 2_000.0);
+        assert!(route.ranges().ranges(0, Direction::Backward).is_empty());
+        assert_eq!(route.size().0, 2);
+        let error = Route::of(table(), &["A", "C"]).unwrap_err().to_string();
+        assert!(error.contains("\"C\"") && error.contains("A, B"), "{error}");
+    }
+
+    #[test]
+    fn a_file_that_is_written_anew_has_changed_and_one_that_is_gone_has_not() {
+        let path = std::env::temp_dir().join(format!("trackbed-route-{}.json", std::process::id()));
+        table().save(&path).unwrap();
+        let mut file = RouteFile::new(path.clone());
+        assert!(file.has_changed());
+        file.read(&["A"]).unwrap();
+        assert!(!file.has_changed());
+        fs::write(&path, "{").unwrap();
+        assert!(file.has_changed());
+        assert!(file.read(&["A"]).unwrap_err().to_string().contains("trackbed-route"));
+        assert!(!file.has_changed(), "a bad one is not read all the time");
+        fs::remove_file(&path).unwrap();
+        assert!(!file.has_changed());
+        let written = file.version.unwrap().0.duration_since(SystemTime::UNIX_EPOCH).unwrap();
+        assert_eq!(file.age(written + Duration::from_secs(60)), Duration::from_secs(60));
     }
 }

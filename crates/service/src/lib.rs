@@ -8,6 +8,6 @@ mod metrics;
 mod signals;
 
 pub use exposition::expose;
-pub use log::{Format, Level, Log};
+pub use log::{Format, Level, Log, time_of_day};
 pub use metrics::{Counter, Gauge, Metrics};
 pub use signals::{Signal, listen};

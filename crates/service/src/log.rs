@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{self, Write as _};
+use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Map, Value};
@@ -59,8 +60,7 @@ impl Log {
                 let _ = writeln!(io::stderr().lock(), "{}: {level}{message}", self.service);
             }
             Format::Json => {
-                let now = clock_gettime(ClockId::Realtime);
-                let line = line(now.tv_sec, now.tv_nsec, level, event, message, fields);
+                let line = line(time_of_day(), level, event, message, fields);
                 let _ = writeln!(io::stdout().lock(), "{line}");
             }
         }
@@ -82,16 +82,22 @@ impl Log {
     }
 }
 
+/// The system's time of day, since 1970-01-01T00:00:00Z.
+pub fn time_of_day() -> Duration {
+    let now = clock_gettime(ClockId::Realtime);
+    // The clock of the day is never before 1970.
+    Duration::new(now.tv_sec.try_into().unwrap_or(0), now.tv_nsec.try_into().unwrap_or(0))
+}
+
 fn line(
-    seconds: i64,
-    nanos: i64,
+    now: Duration,
     level: Level,
     event: &str,
     message: &str,
     fields: &[(&str, Value)],
 ) -> Value {
     let mut line = Map::new();
-    line.insert("time".to_owned(), rfc3339(seconds, nanos).into());
+    line.insert("time".to_owned(), rfc3339(now).into());
     line.insert("level".to_owned(), level.to_string().into());
     line.insert("event".to_owned(), event.into());
     line.insert("message".to_owned(), message.into());
@@ -100,7 +106,8 @@ fn line(
 }
 
 /// A time of day in UTC to the millisecond (RFC 3339), by the proleptic Gregorian calendar.
-fn rfc3339(seconds: i64, nanos: i64) -> String {
+fn rfc3339(now: Duration) -> String {
+    let seconds = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
     let (days, of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     // Days since 0000-03-01: years end with February, so that leap days come last.
     let since_march = days + 719_468;
@@ -112,7 +119,7 @@ fn rfc3339(seconds: i64, nanos: i64) -> String {
     let month = if month < 10 { month + 3 } else { month - 9 };
     let year = year + era * 400 + i64::from(month <= 2);
     let (hour, minute, second) = (of_day / 3_600, of_day / 60 % 60, of_day % 60);
-    let millis = nanos / 1_000_000;
+    let millis = now.subsec_millis();
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
 }
 
@@ -131,14 +138,15 @@ mod tests {
             (1_735_689_600, "2025-01-01T00:00:00.000Z"),
             (4_107_542_400, "2100-03-01T00:00:00.000Z"),
         ] {
-            assert_eq!(rfc3339(seconds, 999_999), expected);
+            assert_eq!(rfc3339(Duration::new(seconds, 999_999)), expected);
         }
     }
 
     #[test]
     fn a_line_is_an_object_with_what_the_event_has() {
         let fields = [("operator", "A".into()), ("chainage_m", 12.5.into())];
-        let line = line(0, 5_000_000, Level::Warning, "flag", "a \"flag\"", &fields).to_string();
+        let line = line(Duration::from_millis(5), Level::Warning, "flag", "a \"flag\"", &fields)
+            .to_string();
         let expected = "{\"time\":\"1970-01-01T00:00:00.005Z\",\"level\":\"warning\",\"event\":\
                         \"flag\",\"message\":\"a \\\"flag\\\"\",\"operator\":\"A\",\
                         \"chainage_m\":12.5}";

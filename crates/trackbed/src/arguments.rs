@@ -10,6 +10,7 @@ use trackbed_lab::scenario::Override;
 use crate::commands::handover::HandoverArguments;
 use crate::commands::link::TimedSetting;
 use crate::commands::phad::{self, PhadArguments};
+use crate::commands::relay::{self, RelayArguments};
 
 /// A test track for transport and security protocols on the move.
 ///
@@ -49,6 +50,9 @@ pub enum Command {
     /// Keep MPTCP off operators that are about to hand over: the daemon for a train's router
     #[command(after_long_help = phad::EXAMPLES)]
     Phad(PhadArguments),
+    /// Take plain TCP in and send it on by Multipath TCP: the relay for a train's router
+    #[command(after_long_help = relay::EXAMPLES)]
+    Relay(RelayArguments),
     /// Run a paper's scenario and hold its figures and claims against ours
     #[command(after_long_help = PAPER_EXAMPLES)]
     Paper(PaperArguments),

@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         Command::Agree(arguments) => commands::agree::execute(&arguments),
         Command::Handover(arguments) => commands::handover::execute(&arguments),
         Command::Phad(arguments) => commands::phad::execute(&arguments),
+        Command::Relay(arguments) => commands::relay::execute(&arguments),
         Command::Link(_) => unreachable!("its exit status is the command's"),
     };
     match ended {

@@ -12,13 +12,13 @@ use trackbed_mptcp_pm::PathManagerError;
 use trackbed_service::{Log, Metrics, Signal};
 use trackbed_substrate::kernel::Origin;
 
-use crate::controller::{Controller, Flag, Lost, Order, Reason, Settings, Sighting};
+use crate::controller::{Controller, Flag, Lost, Order, Ranges, Reason, Settings, Sighting};
 use crate::figures::Figures;
 use crate::flags::{FlagError, Flags};
 use crate::gpsd::Fix;
 use crate::interfaces::Interfaces;
 use crate::paths::{self, Operator, State};
-use crate::route::{PathRanges, Route, RouteFile};
+use crate::route::{Route, RouteFile};
 use crate::source::{News, Source};
 
 /// What a daemon is to do.
@@ -28,6 +28,8 @@ pub struct Plan {
     pub operators: Vec<Operator>,
     /// The file of the handover table.
     pub table: PathBuf,
+    /// How old its file may be; none for any age.
+    pub table_age_max: Option<Duration>,
     /// Where positions come from.
     pub source: Source,
     /// How old positions are when they come.
@@ -52,7 +54,8 @@ pub struct Daemon {
     interfaces: Interfaces,
     file: RouteFile,
     route: Route,
-    ranges: PathRanges,
+    /// The table is too old to be used.
+    stale: bool,
     states: Vec<State>,
     inbox: Receiver<Message>,
     outbox: Sender<Message>,
@@ -86,8 +89,7 @@ impl Daemon {
         }
         let names: Vec<&str> = plan.operators.iter().map(|one| one.name.as_str()).collect();
         let mut file = RouteFile::new(plan.table.clone());
-        let route = file.read().map_err(|why| why.to_string())?;
-        let ranges = route.paths(&names)?;
+        let route = file.read(&names).map_err(|why| format!("the handover table {why}"))?;
         if !trackbed_mptcp_pm::is_enabled().unwrap_or(false) {
             return Err(match std::fs::exists("/proc/sys/net/mptcp/enabled") {
                 Ok(true) => {
@@ -113,7 +115,7 @@ impl Daemon {
             interfaces,
             file,
             route,
-            ranges,
+            stale: false,
             states: vec![State::default(); plan.operators.len()],
             inbox,
             outbox,
@@ -193,8 +195,10 @@ impl Daemon {
             if self.file.has_changed() {
                 self.reload();
             }
+            self.check_age();
         }
-        self.controller.advance(now, Some(&self.ranges));
+        let ranges: &dyn Ranges = self.route.ranges();
+        self.controller.advance(now, (!self.stale).then_some(ranges));
         self.carry_out(now);
         self.tell_position(now);
     }
@@ -294,22 +298,32 @@ impl Daemon {
     /// Reads the table again; one that is damaged leaves the old one in force.
     fn reload(&mut self) {
         let names: Vec<&str> = self.plan.operators.iter().map(|one| one.name.as_str()).collect();
-        let read = self.file.read().map_err(|why| why.to_string());
-        let read = read.and_then(|route| Ok((route.paths(&names)?, route)));
-        match read {
-            Ok((ranges, route)) => {
+        match self.file.read(&names) {
+            Ok(route) => {
                 // Chainages count from the beginning of the track.
                 if route.track() != self.route.track() {
                     self.controller.forget_position();
                 }
-                (self.ranges, self.route) = (ranges, route);
+                self.route = route;
                 self.tell_table();
+                self.check_age();
             }
             Err(why) => {
                 self.figures.tables_refused.increment();
-                let message = format!("{why}; the one of before stays in force");
+                let message = format!("the handover table {why}; the one of before stays in force");
                 self.log.error("table", &message, &[]);
             }
+        }
+    }
+
+    /// Whether the table has become too old, or is new again.
+    fn check_age(&mut self) {
+        let Some(max) = self.plan.table_age_max else { return };
+        let stale = self.file.age(trackbed_service::time_of_day()) > max;
+        if std::mem::replace(&mut self.stale, stale) != stale && stale {
+            let message =
+                "the handover table is too old (--table-age-max): nothing is a backup now";
+            self.log.warn("table", message, &[]);
         }
     }
 

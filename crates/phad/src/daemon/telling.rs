@@ -40,7 +40,7 @@ impl Daemon {
         );
         let along = place.direction.sign() * place.chainage_m;
         for (number, operator) in self.plan.operators.iter().enumerate() {
-            let ranges = self.ranges.ranges(number, place.direction).iter();
+            let ranges = self.route.ranges().ranges(number, place.direction).iter();
             let next = ranges
                 .filter(|range| range.along(place.direction).1 > along)
                 .min_by(|a, b| a.along(place.direction).0.total_cmp(&b.along(place.direction).0));
@@ -127,7 +127,7 @@ fn explain(reason: Reason) -> String {
         }
         Reason::Passed => "its range is behind".to_owned(),
         Reason::Lost(lost) => explain_lost(lost).to_owned(),
-        Reason::NoTable => "there is no handover table".to_owned(),
+        Reason::NoTable => "the handover table may not be used".to_owned(),
         Reason::HeldTooLong => "it has been one for too long; the train seems to stand".to_owned(),
         Reason::NoData => "no data has come over it since".to_owned(),
         Reason::LastPath => "no other operator can be used".to_owned(),

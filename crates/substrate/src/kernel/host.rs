@@ -57,6 +57,32 @@ impl Machine {
         Arc::new(KernelHost { run: self.run, name: name.to_owned(), networks, rewire })
     }
 
+    /// Takes a stream socket that was made elsewhere, with options or a protocol that
+    /// [`TcpOptions`] does not know, and that is connected or being connected to `remote`. Resolves
+    /// when it is connected; dropping the future before that gives the attempt up.
+    ///
+    /// # Errors
+    /// Why it could not be connected, or if the run has ended.
+    pub fn adopt_stream(
+        &self,
+        socket: OwnedFd,
+        remote: SocketAddr,
+    ) -> LocalBoxFuture<'static, io::Result<Box<dyn TcpStream>>> {
+        let run = self.run;
+        Box::pin(async move {
+            let stream = KernelTcpStream::adopt(run, socket, remote).await?;
+            Ok(Box::new(stream) as Box<dyn TcpStream>)
+        })
+    }
+
+    /// Takes a listening stream socket that was made elsewhere.
+    ///
+    /// # Errors
+    /// If it has no address, or the run has ended.
+    pub fn adopt_listener(&self, socket: OwnedFd) -> io::Result<Box<dyn TcpListener>> {
+        Ok(Box::new(KernelTcpListener::adopt(self.run, socket)?))
+    }
+
     /// Resolves when nobody can write to `pipe` any more; what is written until then is thrown
     /// away.
     ///

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::task::{Context, Poll};
 
-use rustix::io::Errno;
+use rustix::io::{Errno, ioctl_fionbio};
 use rustix::net::{self, SocketType, sockopt};
 
 use super::descriptor;
@@ -33,6 +33,12 @@ impl KernelTcpListener {
         sockopt::set_socket_reuseaddr(&socket, true)?;
         net::bind(&socket, &local)?;
         net::listen(&socket, i32::try_from(options.backlog).unwrap_or(i32::MAX))?;
+        KernelTcpListener::adopt(run, socket)
+    }
+
+    /// A socket that listens already.
+    pub(super) fn adopt(run: u64, socket: OwnedFd) -> io::Result<Self> {
+        ioctl_fionbio(&socket, true)?;
         let local = descriptor::local_addr(&socket)?;
         let source = Source::new(socket, Detail::Listener(Listener { local }));
         let key = world::with(run, |world| world.insert(source)).ok_or_else(world::ended)??;

@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_io::{AsyncRead, AsyncWrite};
-use rustix::io::Errno;
+use rustix::io::{Errno, ioctl_fionbio};
 use rustix::net::{self, RecvFlags, SendFlags, Shutdown, SocketType, sockopt};
 use trackbed_linux::socket::set_bind_address_no_port;
 use trackbed_linux::tcp_info::tcp_info;
@@ -39,8 +39,13 @@ impl KernelTcpStream {
         remote: SocketAddr,
         options: TcpOptions,
     ) -> io::Result<Self> {
-        let named = |error| at(remote, error);
-        let socket = begin(local, remote, &options).map_err(named)?;
+        let socket = begin(local, remote, &options).map_err(|error| at(remote, error))?;
+        KernelTcpStream::adopt(run, socket, remote).await
+    }
+
+    /// A socket that is connected, or being connected.
+    pub(super) async fn adopt(run: u64, socket: OwnedFd, remote: SocketAddr) -> io::Result<Self> {
+        ioctl_fionbio(&socket, true)?;
         let local = descriptor::local_addr(&socket)?;
         let source = Source::new(socket, Detail::Tcp(Tcp::new(local, remote, true))).connecting();
         // From here on, dropping the stream gives the attempt up.

@@ -10,6 +10,8 @@ use std::task::Poll;
 use std::time::Duration;
 
 use futures_util::{AsyncReadExt as _, AsyncWriteExt as _, FutureExt as _};
+use trackbed_core::Time;
+use trackbed_substrate::kernel::{Execution, Origin};
 use trackbed_substrate::{Host, TcpInfo, TcpListener, TcpOptions, TcpStream, sleep, spawn};
 
 use crate::support::address;
@@ -295,4 +297,26 @@ fn giving_an_attempt_up_leaves_nothing_behind() {
         drop(attempt);
         sleep(Duration::from_millis(1)).await;
     });
+}
+
+/// Sockets that were made elsewhere are as good as our own.
+#[test]
+fn sockets_made_elsewhere_are_taken_in() {
+    let listening = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listening.local_addr().unwrap();
+    let connected = std::net::TcpStream::connect(address).unwrap();
+    let execution = Execution::new(Origin::now()).with_time_limit(Time::from_millis(20_000));
+    let text = execution.run(|machine| async move {
+        let listener = machine.adopt_listener(listening.into()).unwrap();
+        assert_eq!(listener.local_addr(), address);
+        let mut client = machine.adopt_stream(connected.into(), address).await.unwrap();
+        let mut server = listener.accept().await.unwrap();
+        assert_eq!(server.peer_addr(), client.local_addr());
+        client.write_all(b"there").await.unwrap();
+        client.close().await.unwrap();
+        let mut text = String::new();
+        server.read_to_string(&mut text).await.unwrap();
+        text
+    });
+    assert_eq!(text.unwrap(), "there");
 }

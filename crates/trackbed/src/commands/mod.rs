@@ -7,5 +7,6 @@ pub mod link;
 pub mod list;
 pub mod paper;
 pub mod phad;
+pub mod relay;
 pub mod replay;
 pub mod run;

@@ -56,6 +56,10 @@ pub struct PhadArguments {
     /// Handover table
     #[arg(long, value_name = "FILE")]
     pub table: Option<PathBuf>,
+    /// How old that file may be before it is not used any more, for example "720 h" [default: any
+    /// age; ranges age by rides, see `trackbed handover`]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub table_age_max: Option<Duration>,
     /// An operator of the table, and its interface, address or endpoint (id:NUMBER); for each one
     #[arg(long = "operator", value_name = "NAME=INTERFACE")]
     pub operators: Vec<Operator>,
@@ -126,7 +130,7 @@ impl From<LogFormat> for trackbed_service::Format {
 }
 
 /// A time with its unit.
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
+pub fn duration(text: &str) -> Result<Duration, String> {
     parse_duration(text).map_err(|why| why.to_string())
 }
 

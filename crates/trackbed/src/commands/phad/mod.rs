@@ -15,7 +15,7 @@ use trackbed_service::{Log, Metrics, expose, listen};
 
 use crate::Verdict;
 use crate::output;
-pub use arguments::{EXAMPLES, LogFormat, PhadArguments};
+pub use arguments::{EXAMPLES, LogFormat, PhadArguments, duration};
 
 /// Works until a signal ends it, or does the one thing that was asked for.
 ///
@@ -94,6 +94,8 @@ fn plan(arguments: &PhadArguments, config: &Config, state: PathBuf) -> anyhow::R
     settings.trust.off_track_m = off_track_m;
     let position_age =
         time(arguments.position_age, &config.position_age, "position-age", Duration::ZERO)?;
+    let table_age_max =
+        time(arguments.table_age_max, &config.table_age_max, "table-age-max", Duration::ZERO)?;
     let table = arguments.table.clone().or_else(|| config.table.clone());
     let table = table.context(
         "there is no handover table; name one with --table FILE (`trackbed handover build` makes one)",
@@ -101,6 +103,7 @@ fn plan(arguments: &PhadArguments, config: &Config, state: PathBuf) -> anyhow::R
     Ok(Plan {
         operators: operators(arguments, config)?,
         table,
+        table_age_max: (!table_age_max.is_zero()).then_some(table_age_max),
         source: source(arguments, config)?,
         position_age,
         settings,

@@ -1,0 +1,75 @@
+//! Sockets of the kernel: listeners, and Multipath TCP towards the world.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, Protocol, SocketFlags, SocketType, bind, connect, ipproto, listen, socket_with,
+    sockopt,
+};
+use trackbed_linux::socket::set_transparent;
+
+/// A listener on `address`. A transparent one takes what the firewall leads to it, whatever its
+/// destination.
+///
+/// # Errors
+/// If the address cannot be had, or the process may not; the message says what to do.
+pub fn listener(address: SocketAddr, transparent: bool) -> io::Result<OwnedFd> {
+    let explained = |why: io::Error| {
+        let remedy = match why.kind() {
+            io::ErrorKind::AddrInUse => "; choose another port",
+            io::ErrorKind::PermissionDenied if transparent => {
+                "; a transparent front takes CAP_NET_ADMIN (run this as root, or give a service \
+                 AmbientCapabilities=CAP_NET_ADMIN)"
+            }
+            _ => "",
+        };
+        io::Error::new(why.kind(), format!("cannot listen on {address}: {why}{remedy}"))
+    };
+    let make = || {
+        let socket = open(address, None)?;
+        sockopt::set_socket_reuseaddr(&socket, true)?;
+        if transparent {
+            set_transparent(&socket)?;
+        }
+        bind(&socket, &address)?;
+        listen(&socket, BACKLOG)?;
+        Ok(socket)
+    };
+    make().map_err(explained)
+}
+
+/// A socket that is being connected to `to`, by MPTCP if the kernel has it, and whether that is so.
+/// Whether the destination speaks it too shows later.
+///
+/// # Errors
+/// If it cannot be reached.
+pub fn dial(to: SocketAddr) -> io::Result<(OwnedFd, bool)> {
+    let (socket, multipath) = match open(to, Some(ipproto::MPTCP)) {
+        Ok(socket) => (socket, true),
+        // No MPTCP in the kernel, or switched off (net.mptcp.enabled=0).
+        Err(Errno::PROTONOSUPPORT | Errno::NOPROTOOPT | Errno::INVAL) => (open(to, None)?, false),
+        Err(why) => return Err(why.into()),
+    };
+    sockopt::set_tcp_nodelay(&socket, true)?;
+    sockopt::set_socket_keepalive(&socket, true)?;
+    match connect(&socket, &to) {
+        Ok(()) | Err(Errno::INPROGRESS) => Ok((socket, multipath)),
+        Err(why) => Err(why.into()),
+    }
+}
+
+fn open(address: SocketAddr, protocol: Option<Protocol>) -> rustix::io::Result<OwnedFd> {
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let socket = socket_with(family, SocketType::STREAM, flags, protocol)?;
+    if !address.is_ipv4() {
+        sockopt::set_ipv6_v6only(&socket, true)?;
+    }
+    Ok(socket)
+}
+
+/// Connections that may wait to be accepted; the kernel cuts it to net.core.somaxconn.
+const BACKLOG: i32 = 4_096;

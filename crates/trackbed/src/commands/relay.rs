@@ -1,0 +1,119 @@
+//! `trackbed relay`: plain TCP on one side, Multipath TCP on the other.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::Args;
+use trackbed_relay::fronts::{Front, rules};
+use trackbed_relay::{Limits, Plan, Stop, run};
+use trackbed_service::{Log, Metrics, Signal, expose, listen};
+
+use super::phad::LogFormat;
+use crate::Verdict;
+use crate::output;
+
+/// The help behind the options.
+pub const EXAMPLES: &str = "\
+Examples:
+  trackbed relay --transparent 0.0.0.0:7462
+  trackbed relay --transparent 0.0.0.0:7462 --print-rules wlan0 | sh
+  trackbed relay --socks 192.168.1.1:1080 --metrics 127.0.0.1:9473
+  curl --proxy socks5h://192.168.1.1:1080 https://example.org/
+
+What it does: passengers' programs speak TCP over the train's Wi-Fi; the relay dials each destination
+by a Multipath TCP socket of the kernel, over all operators that have an endpoint (`ip mptcp
+endpoint`). Destinations that speak no MPTCP are reached by one operator, and counted. With `trackbed
+phad` beside it the router is whole.
+
+A transparent front takes what the firewall leads to it, whatever its destination; programs notice
+nothing. --print-rules prints the commands for nftables and iproute2, and those that take them back.
+It takes CAP_NET_ADMIN. A SOCKS5 front (RFC 1928, CONNECT) takes what clients ask for, by address or
+name, without password; let only your own network reach it.
+
+Ends and aborts go through to the other side, and who does not read is not read for. A connection
+that can be reached by a transparent front only, but not at its destination, is reset. The destination
+sees the router's address.
+
+SIGTERM or Ctrl-C: no new connections, and those that are open may finish (--drain); a second one
+ends at once. Exit status: 0 ended by a signal, 2 bad input or something failed.";
+
+/// What comes in where, and how much.
+#[derive(Debug, Args)]
+pub struct RelayArguments {
+    /// Listen here for connections that the firewall leads here (TPROXY); may be given twice, for
+    /// IPv4 and IPv6
+    #[arg(long, value_name = "ADDRESS:PORT", required_unless_present = "socks")]
+    pub transparent: Vec<SocketAddr>,
+    /// Listen here for SOCKS5 clients; may be given several times
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub socks: Vec<SocketAddr>,
+    /// Print the commands that lead connections from this interface here, and end
+    #[arg(long, value_name = "INTERFACE", requires = "transparent")]
+    pub print_rules: Option<String>,
+    /// Connections at a time; further ones wait
+    #[arg(long, value_name = "N", default_value_t = Limits::default().connections)]
+    pub connections: usize,
+    /// How long a destination may take to answer
+    #[arg(long, value_name = "TIME", default_value = "20 s", value_parser = super::phad::duration)]
+    pub connect_timeout: Duration,
+    /// How long a connection may be silent
+    #[arg(long, value_name = "TIME", default_value = "124 min", value_parser = super::phad::duration)]
+    pub idle_timeout: Duration,
+    /// How long open connections may go on after the end was asked for
+    #[arg(long, value_name = "TIME", default_value = "30 s", value_parser = super::phad::duration)]
+    pub drain: Duration,
+    /// Offer figures to Prometheus at http://ADDRESS/metrics
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub metrics: Option<SocketAddr>,
+    /// How to write what happens: text to standard error, or JSON lines to standard output
+    #[arg(long, value_enum, default_value = "text")]
+    pub log: LogFormat,
+}
+
+/// Relays until a signal ends it.
+///
+/// # Errors
+/// With what to do about it.
+pub fn execute(arguments: &RelayArguments) -> anyhow::Result<Verdict> {
+    if let Some(interface) = &arguments.print_rules {
+        let fronts = arguments.transparent.iter();
+        let text: Vec<String> = fronts.map(|front| rules(interface, *front)).collect();
+        output::print(&text.concat())?;
+        return Ok(Verdict::Success);
+    }
+    let transparent = arguments.transparent.iter().copied().map(Front::Transparent);
+    let socks = arguments.socks.iter().copied().map(Front::Socks);
+    let limits = Limits {
+        connections: arguments.connections.max(1),
+        connect: arguments.connect_timeout,
+        idle: arguments.idle_timeout,
+        drain: arguments.drain,
+    };
+    let plan = Plan { fronts: transparent.chain(socks).collect(), limits };
+    let (log, metrics) = (Log::new("trackbed relay", arguments.log.into()), Metrics::new());
+    let stop = Stop::default();
+    let asked = stop.clone();
+    listen(move |signal| {
+        if signal == Signal::Stop {
+            asked.ask();
+        }
+    })
+    .context("cannot listen to signals")?;
+    if let Some(address) = arguments.metrics {
+        let address = expose(&metrics, address)?;
+        log.info("metrics", &format!("figures are at http://{address}/metrics"), &[]);
+    }
+    run(&plan, &metrics, log, &stop, |fronts| {
+        for front in fronts {
+            let (kind, address) = match front {
+                Front::Transparent(address) => ("transparent", address),
+                Front::Socks(address) => ("SOCKS5", address),
+            };
+            let fields = [("front", kind.into()), ("address", address.to_string().into())];
+            log.info("listening", &format!("{kind} front at {address}"), &fields);
+        }
+    })?;
+    log.info("stopped", "stopped", &[]);
+    Ok(Verdict::Success)
+}
