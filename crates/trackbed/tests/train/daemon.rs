@@ -1,0 +1,233 @@
+//! What can go wrong around the daemon: every flag is taken back.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::Output;
+use std::sync::Arc;
+use std::thread;
+
+use rustix::process::Signal;
+use rustix::thread::{CapabilitySet, remove_capability_from_bounding_set};
+use trackbed_emulator::namespace::set_sysctl;
+use trackbed_handover::{Learner, RideRecord, Settings};
+use trackbed_motion::Direction;
+
+use crate::gpsd::{Behaviour, Gpsd};
+use crate::railway::Railway;
+use crate::ride::ride;
+use crate::rides::Daemon;
+use crate::{alone, file, is_possible, path, read, trackbed, until};
+
+/// A railway, and a table with one range of A, which the train reaches after half a second and does
+/// not leave for a minute.
+struct Stage {
+    railway: Railway,
+    name: &'static str,
+    _gpsd: Gpsd,
+}
+
+impl Stage {
+    fn new(name: &'static str, behaviour: Behaviour) -> Stage {
+        let railway = Railway::new();
+        let ride = ride();
+        let mut learner = Learner::new(Arc::clone(ride.track()), Settings::default()).unwrap();
+        for _ in 0..3 {
+            let mut record = RideRecord::new(Direction::Forward);
+            record.handover("A", 1_100.0, 6_000.0);
+            record.handover("B", 15_000.0, 15_100.0);
+            learner.ride(&record);
+        }
+        learner.table().save(&file(&format!("{name}.geojson"))).unwrap();
+        file(&format!("{name}.json"));
+        let gpsd = Gpsd::start(&railway.train, &ride, railway.clock, behaviour);
+        Stage { railway, name, _gpsd: gpsd }
+    }
+
+    fn arguments(&self) -> Vec<String> {
+        let (table, state) = (format!("{}.geojson", self.name), format!("{}.json", self.name));
+        ["--table".to_owned(), path(&table).display().to_string(), "--state".to_owned()]
+            .into_iter()
+            .chain([path(&state).display().to_string()])
+            .collect()
+    }
+
+    fn start(&self, more: &[&str]) -> Daemon {
+        let own = self.arguments();
+        let all: Vec<&str> = own.iter().map(String::as_str).chain(more.iter().copied()).collect();
+        Daemon::start(&self.railway, &all, &format!("{}.log", self.name))
+    }
+
+    /// Runs the daemon for something that ends by itself.
+    fn run(&self, more: &[&str]) -> Output {
+        let own = self.arguments();
+        let mut command = trackbed(&["phad", "--operator", "A=10.10.0.1", "--operator", "B=id:2"]);
+        command.args(own).args(more);
+        self.railway.train.run(|| command.output().unwrap()).unwrap()
+    }
+
+    fn restore(&self) -> String {
+        let own = self.arguments();
+        let mut command = trackbed(&["phad", "--restore"]);
+        let output = self.railway.train.run(|| command.args(&own[2..]).output().unwrap()).unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn until_flagged(&self) {
+        until("the flag", || self.railway.backups() == [true, false]);
+    }
+
+    fn log(&self) -> String {
+        read(&format!("{}.log", self.name))
+    }
+}
+
+#[test]
+fn what_a_killed_daemon_has_left_is_taken_back_by_the_next_one_or_on_request() {
+    if !is_possible() {
+        return;
+    }
+    let _alone = alone();
+    let stage = Stage::new("killed", Behaviour::Honest);
+    let daemon = stage.start(&[]);
+    stage.until_flagged();
+    daemon.kill();
+    assert_eq!(stage.railway.backups(), [true, false], "nobody could help that");
+    assert_eq!(stage.restore(), "1 flags taken back\n");
+    assert_eq!(stage.railway.backups(), [false; 2]);
+    assert_eq!(stage.restore(), "0 flags taken back\n");
+
+    let daemon = stage.start(&[]);
+    stage.until_flagged();
+    daemon.kill();
+    let daemon = stage.start(&["--dry-run"]);
+    // A dry run changes nothing at all.
+    until("the dry run", || stage.log().contains("(dry run)"));
+    assert_eq!(stage.railway.backups(), [true, false]);
+    assert!(daemon.end());
+    let daemon = stage.start(&[]);
+    until("the restoration", || stage.log().contains("took back 1 flags"));
+    stage.until_flagged();
+    let second = stage.run(&[]);
+    let message = String::from_utf8_lossy(&second.stderr);
+    assert!(!second.status.success() && message.contains("another phad"), "{message}");
+    assert!(daemon.end(), "in good order");
+    assert_eq!(stage.railway.backups(), [false; 2]);
+}
+
+#[test]
+fn when_gpsd_vanishes_the_flag_goes_and_when_it_babbles_positions_count_all_the_same() {
+    if !is_possible() {
+        return;
+    }
+    let _alone = alone();
+    let stage = Stage::new("vanishes", Behaviour::Vanishes(2_500));
+    let daemon = stage.start(&["--fix-timeout", "1 s"]);
+    stage.until_flagged();
+    until("the end of the flag", || stage.railway.backups() == [false; 2]);
+    let log = stage.log();
+    assert!(log.contains("operator A is no backup any more: no position has come"), "{log}");
+    assert!(log.contains("no positions from gpsd at 127.0.0.1:2947"), "{log}");
+    assert!(daemon.end());
+
+    let stage = Stage::new("babbles", Behaviour::Babbles);
+    let daemon = stage.start(&[]);
+    stage.until_flagged();
+    assert!(daemon.end());
+    assert_eq!(stage.railway.backups(), [false; 2]);
+}
+
+#[test]
+fn a_damaged_table_leaves_the_old_one_in_force_and_a_good_one_takes_its_place() {
+    if !is_possible() {
+        return;
+    }
+    let _alone = alone();
+    let stage = Stage::new("tables", Behaviour::Honest);
+    let daemon = stage.start(&["--metrics", "127.0.0.1:9472"]);
+    stage.until_flagged();
+    let table = path("tables.geojson");
+    let good = std::fs::read_to_string(&table).unwrap();
+    for damaged in ["", "{", &good[..good.len() / 2]] {
+        let before = stage.log().matches("stays in force").count();
+        std::fs::write(&table, damaged).unwrap();
+        daemon.signal(Signal::HUP);
+        until("the refusal", || stage.log().matches("stays in force").count() > before);
+    }
+    assert_eq!(stage.railway.backups(), [true, false]);
+    let figures = figures(&stage);
+    assert!(figures.contains("trackbed_phad_flagged{operator=\"A\"} 1\n"), "{figures}");
+    assert!(figures.contains("trackbed_phad_position_known 1\n"), "{figures}");
+    // The range is gone from the new table, and stays until it is passed; the table is read without
+    // a signal.
+    let before = stage.log().matches("2 ranges along").count();
+    std::fs::write(&table, &good).unwrap();
+    until("the new table", || stage.log().matches("2 ranges along").count() > before);
+    assert!(daemon.end());
+    assert_eq!(stage.railway.backups(), [false; 2]);
+}
+
+fn figures(stage: &Stage) -> String {
+    let fetch = || {
+        let mut stream = TcpStream::connect("127.0.0.1:9472").unwrap();
+        stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        text
+    };
+    stage.railway.train.run(fetch).unwrap()
+}
+
+#[test]
+fn what_is_missing_is_said_with_its_remedy() {
+    if !is_possible() {
+        return;
+    }
+    let _alone = alone();
+    let stage = Stage::new("missing", Behaviour::Honest);
+    let good = stage.run(&["--check"]);
+    let text = String::from_utf8(good.stdout).unwrap();
+    assert!(good.status.success(), "{text}");
+    assert!(text.contains("operator A at 10.10.0.1: 10.10.0.1 (id 1) works"), "{text}");
+    let once = stage.run(&["--once"]);
+    let text = String::from_utf8(once.stdout).unwrap();
+    assert!(text.contains(" m/s, forward") && text.contains("operator B: next range"), "{text}");
+
+    let refused = |more: &[&str], part: &str| {
+        let output = stage.run(more);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(message.contains(part), "{message}");
+    };
+    refused(&["--check", "--operator", "C=wwan2"], "no operator \"C\"");
+    refused(&["--check", "--operator", "A=wwan2"], "named twice");
+    let own = stage.arguments();
+    let elsewhere = |more: &[&str], part: &str| {
+        let mut command = trackbed(&["phad", "--check", "--operator", "A=wwan0"]);
+        command.args(["--operator", "B=wwan1"]).args(more);
+        let output = stage.railway.train.run(|| command.output().unwrap()).unwrap();
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{message}");
+        assert!(message.contains(part), "{message}");
+    };
+    elsewhere(&["--table", "/nowhere", "--state", &own[3]], "/nowhere");
+    elsewhere(&["--table", &own[1], "--state", "/proc/state"], "--state");
+    elsewhere(&[], "trackbed handover build");
+    let no_right = thread::scope(|scope| {
+        let run = || {
+            stage.railway.train.enter().unwrap();
+            // Of this thread and what it starts.
+            remove_capability_from_bounding_set(CapabilitySet::NET_ADMIN).unwrap();
+            let own = stage.arguments();
+            let operators = ["phad", "--check", "--operator", "A=wwan0", "--operator", "B=wwan1"];
+            trackbed(&operators).args(own).output().unwrap()
+        };
+        scope.spawn(run).join().unwrap()
+    });
+    let message = String::from_utf8_lossy(&no_right.stderr);
+    if rustix::process::getuid().is_root() {
+        assert!(message.contains("CAP_NET_ADMIN"), "{message}");
+    }
+    stage.railway.train.run(|| set_sysctl("mptcp/enabled", "0").unwrap()).unwrap();
+    refused(&["--check"], "net.mptcp.enabled=1");
+}

@@ -1,0 +1,93 @@
+//! A gpsd of our own: it tells where the train is, ten times a second, to whoever asks.
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use trackbed_core::Time;
+use trackbed_emulator::Clock;
+use trackbed_emulator::namespace::NetNamespace;
+use trackbed_motion::Ride;
+
+use crate::pause;
+
+/// What it tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Behaviour {
+    /// Positions.
+    Honest,
+    /// Positions for so many milliseconds of the ride, and then the connection ends, and nobody is
+    /// there any more.
+    Vanishes(u64),
+    /// Lines that mean nothing, besides positions.
+    Babbles,
+}
+
+pub struct Gpsd {
+    pub address: SocketAddr,
+    over: Arc<AtomicBool>,
+}
+
+impl Gpsd {
+    /// Starts one on the train.
+    pub fn start(host: &NetNamespace, ride: &Ride, clock: Clock, behaviour: Behaviour) -> Gpsd {
+        let listener = host.run(|| TcpListener::bind("127.0.0.1:2947").unwrap()).unwrap();
+        let address = listener.local_addr().unwrap();
+        let over = Arc::new(AtomicBool::new(false));
+        let (ride, is_over) = (ride.clone(), Arc::clone(&over));
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                if is_over.load(Ordering::Relaxed) {
+                    return;
+                }
+                // A client that has gone is no matter.
+                let _ = talk(stream.unwrap(), &ride, clock, behaviour, &is_over);
+                if matches!(behaviour, Behaviour::Vanishes(_)) {
+                    return;
+                }
+            }
+        });
+        Gpsd { address, over }
+    }
+}
+
+impl Drop for Gpsd {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+    }
+}
+
+fn talk(
+    mut stream: TcpStream,
+    ride: &Ride,
+    clock: Clock,
+    behaviour: Behaviour,
+    is_over: &AtomicBool,
+) -> std::io::Result<()> {
+    stream.write_all(b"{\"class\":\"VERSION\",\"release\":\"3.22\",\"proto_major\":3}\r\n")?;
+    let mut asked = [0; 64];
+    assert!(stream.read(&mut asked)? > 0 && asked.starts_with(b"?WATCH="));
+    while !is_over.load(Ordering::Relaxed) {
+        let now = clock.now();
+        if matches!(behaviour, Behaviour::Vanishes(after) if now >= Time::from_millis(after)) {
+            return Ok(());
+        }
+        if behaviour == Behaviour::Babbles {
+            stream
+                .write_all(b"{\"class\":\"TPV\",\"mode\":3,\"lat\":\"no\"}\n\xff\xfe nonsense\n")?;
+            stream.write_all(b"{\"class\":\"TPV\",\"mode\":3,\"lat\":89.0,\"lon\":7.0}\n")?;
+        }
+        let (place, speed) = (ride.coordinates(now), ride.speed_m_s(now));
+        let (latitude, longitude) = (place.latitude_deg(), place.longitude_deg());
+        write!(
+            stream,
+            "{{\"class\":\"TPV\",\"device\":\"/dev/ttyACM0\",\"mode\":3,\"lat\":{latitude:.9},\
+             \"lon\":{longitude:.9},\"speed\":{speed:.3}}}\r\n"
+        )?;
+        pause(Duration::from_millis(100));
+    }
+    Ok(())
+}

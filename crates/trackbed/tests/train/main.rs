@@ -1,0 +1,106 @@
+//! `trackbed phad` and `trackbed relay` on a train: the kernel's Multipath TCP over two emulated
+//! links whose outages follow a ride, and a gpsd that tells where the train is. Where the machine
+//! allows no namespaces, or its kernel has no MPTCP, the tests say so and pass.
+#![cfg(target_os = "linux")]
+
+mod daemon;
+mod gpsd;
+mod railway;
+mod relay;
+mod ride;
+mod rides;
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, ipproto, listen};
+use rustix::time::Timespec;
+use trackbed_emulator::namespace;
+use trackbed_mptcp_pm::PathManager;
+
+/// Whether this machine can do all this; says what it lacks.
+fn is_possible() -> bool {
+    if let Err(why) = namespace::acquire() {
+        eprintln!("SKIPPED: {why}");
+        return false;
+    }
+    match PathManager::open() {
+        Ok(_) => true,
+        Err(why) => {
+            eprintln!("SKIPPED: {why}");
+            false
+        }
+    }
+}
+
+/// One at a time: rides are in real time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The program, with these arguments.
+fn trackbed(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trackbed"));
+    command.args(arguments).stdin(Stdio::null());
+    command
+}
+
+/// A file of this test's own, which is not there.
+fn file(name: &str) -> PathBuf {
+    let _ = std::fs::remove_file(path(name));
+    path(name)
+}
+
+/// What is in such a file by now.
+fn read(name: &str) -> String {
+    std::fs::read_to_string(path(name)).unwrap()
+}
+
+fn path(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("trackbed-train-{}-{name}", std::process::id()))
+}
+
+/// Waits until `is_so`, for half a minute at most.
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    for _ in 0..3_000 {
+        if is_so() {
+            return;
+        }
+        pause(Duration::from_millis(10));
+    }
+    panic!("{what} never came to pass");
+}
+
+/// Sleeps; a park would end with any thread that has been started from here.
+fn pause(span: Duration) {
+    let (tv_sec, tv_nsec) = (span.as_secs() as i64, span.subsec_nanos().into());
+    // A signal would only end it early.
+    let _ = rustix::thread::nanosleep(&Timespec { tv_sec, tv_nsec });
+}
+
+/// A listener in the calling thread's namespace that speaks MPTCP.
+fn mptcp_listener(address: SocketAddr) -> io::Result<OwnedFd> {
+    let socket = mptcp()?;
+    rustix::net::sockopt::set_socket_reuseaddr(&socket, true)?;
+    bind(&socket, &address)?;
+    listen(&socket, 16)?;
+    Ok(socket)
+}
+
+/// A connection from the calling thread's namespace by MPTCP.
+fn mptcp_connect(address: SocketAddr) -> io::Result<OwnedFd> {
+    let socket = mptcp()?;
+    connect(&socket, &address)?;
+    Ok(socket)
+}
+
+fn mptcp() -> io::Result<OwnedFd> {
+    let (family, kind) = (AddressFamily::INET, SocketType::STREAM);
+    Ok(rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, Some(ipproto::MPTCP))?)
+}

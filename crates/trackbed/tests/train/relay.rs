@@ -1,0 +1,249 @@
+//! The whole router on a ride: a passenger's programs speak plain TCP, the relay speaks Multipath TCP
+//! over both operators, and the daemon keeps it off handovers.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::process::{Child, Command};
+use std::thread;
+use std::time::Duration;
+
+use rustix::net::sockopt::set_socket_linger;
+use trackbed_emulator::namespace::set_sysctl;
+
+use crate::gpsd::{Behaviour, Gpsd};
+use crate::railway::{Railway, SERVER, WIFI};
+use crate::ride::{play_outages, ride, write_table};
+use crate::rides::{Daemon, receive, serve};
+use crate::{alone, file, is_possible, mptcp_listener, read, trackbed, until};
+
+const SOCKS: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(WIFI[0]), 1_080);
+
+/// A running relay.
+struct Relay(Child);
+
+impl Relay {
+    fn start(railway: &Railway, log: &str) -> Relay {
+        let (socks, metrics) = (SOCKS.to_string(), "127.0.0.1:9473");
+        let mut command = trackbed(&["relay", "--socks", &socks, "--metrics", metrics]);
+        command.args(["--transparent", "0.0.0.0:7462", "--drain", "2 s"]);
+        command.stderr(File::create(file(log)).unwrap());
+        let relay = Relay(railway.train.run(|| command.spawn().unwrap()).unwrap());
+        until("the relay", || read(log).contains("SOCKS5 front at"));
+        relay
+    }
+
+    fn figures(railway: &Railway) -> String {
+        let fetch = || {
+            let mut stream = TcpStream::connect("127.0.0.1:9473").unwrap();
+            stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+            let mut text = String::new();
+            stream.read_to_string(&mut text).unwrap();
+            text
+        };
+        railway.train.run(fetch).unwrap()
+    }
+
+    fn end(mut self) -> bool {
+        let process = rustix::process::Pid::from_child(&self.0);
+        rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
+        self.0.wait().unwrap().success()
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A passenger's connection to the server by SOCKS5.
+fn by_socks(railway: &Railway, port: u16) -> TcpStream {
+    let connect = || {
+        let mut stream = TcpStream::connect(SOCKS).unwrap();
+        let mut request = b"\x05\x01\x00\x05\x01\x00\x01".to_vec();
+        request.extend(SERVER.octets());
+        request.extend(port.to_be_bytes());
+        stream.write_all(&request).unwrap();
+        let mut answer = [0; 12];
+        stream.read_exact(&mut answer).unwrap();
+        assert_eq!(answer[..4], [5, 0, 5, 0], "{answer:?}");
+        stream
+    };
+    railway.passenger.run(connect).unwrap()
+}
+
+#[test]
+fn a_passenger_keeps_receiving_through_outages_with_programs_that_know_nothing() {
+    if !is_possible() {
+        return;
+    }
+    let _alone = alone();
+    let railway = Railway::new();
+    let table = file("router.geojson");
+    write_table(&table);
+    let _gpsd = Gpsd::start(&railway.train, &ride(), railway.clock, Behaviour::Honest);
+    let (table, state) = (table.display().to_string(), file("router.json").display().to_string());
+    let daemon = Daemon::start(&railway, &["--table", &table, "--state", &state], "router.log");
+    let relay = Relay::start(&railway, "relay.log");
+    serve(&railway, 5_000);
+    let stream = by_socks(&railway, 5_000);
+    let (gap, goodput) = thread::scope(|scope| {
+        let received = scope.spawn(|| receive(stream, &railway));
+        play_outages(&railway);
+        received.join().unwrap()
+    });
+    println!("gap {gap:?}, goodput {goodput} Mbit/s");
+    let figures = Relay::figures(&railway);
+    assert!(
+        figures.contains("trackbed_relay_connections_total{transport=\"mptcp\"} 1\n"),
+        "{figures}"
+    );
+    // One operator alone gives 25.
+    assert!(goodput > 30.0, "{goodput} Mbit/s");
+    assert!(gap.span < Duration::from_millis(150), "{gap:?}; an outage is 300 ms");
+    assert!(relay.end() && daemon.end());
+}
+
+/// Ends go through one way at a time, and aborts go through.
+#[test]
+fn ends_and_aborts_reach_the_other_side() {
+    if !is_possible() {
+        return;
+    }
+    let _alone = alone();
+    let railway = Railway::new();
+    let relay = Relay::start(&railway, "ends.log");
+    let address = SocketAddr::new(SERVER.into(), 7);
+    let listener: TcpListener =
+        railway.server.run(|| mptcp_listener(address).unwrap()).unwrap().into();
+    let mut client = by_socks(&railway, 7);
+    let (mut server, _) = listener.accept().unwrap();
+    // A megabyte up and its end; then one down, on what is half closed.
+    let content: Vec<u8> = (0..1_000_000_u32).map(|number| (number % 251) as u8).collect();
+    let sent = content.clone();
+    let mut writer = client.try_clone().unwrap();
+    let sender = thread::spawn(move || {
+        writer.write_all(&sent).unwrap();
+        writer.shutdown(Shutdown::Write).unwrap();
+    });
+    let mut received = Vec::new();
+    server.read_to_end(&mut received).unwrap();
+    sender.join().unwrap();
+    assert!(received == content, "every byte in its order");
+    server.write_all(&content).unwrap();
+    drop(server);
+    let mut received = Vec::new();
+    client.read_to_end(&mut received).unwrap();
+    assert!(received == content, "every byte in its order");
+
+    // An abort of the server is one for the client.
+    let mut client = by_socks(&railway, 7);
+    let (server, _) = listener.accept().unwrap();
+    client.write_all(b"x").unwrap();
+    set_socket_linger(&server, Some(Duration::ZERO)).unwrap();
+    drop(server);
+    let error = client.read(&mut [0; 1]).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
+
+    // Nobody listens there; a server of plain TCP is reached and counted as that.
+    let refused = || {
+        let mut stream = TcpStream::connect(SOCKS).unwrap();
+        stream.write_all(b"\x05\x01\x00\x05\x01\x00\x01\x0a\x0a\x00\x02\x00\x09").unwrap();
+        let mut answer = [0; 12];
+        stream.read_exact(&mut answer).unwrap();
+        answer[3]
+    };
+    assert_eq!(railway.passenger.run(refused).unwrap(), 5, "connection refused");
+    let plain = railway.server.run(|| TcpListener::bind((SERVER, 8)).unwrap()).unwrap();
+    let client = by_socks(&railway, 8);
+    drop((plain.accept().unwrap(), client));
+    let figures = Relay::figures(&railway);
+    for line in [
+        "connections_total{transport=\"mptcp\"} 2\n",
+        "connections_total{transport=\"tcp\"} 1\n",
+        "failures_total{reason=\"unreachable\"} 1\n",
+        "bytes_total{direction=\"down\"} 1000000\n",
+    ] {
+        assert!(figures.contains(line), "{line} in {figures}");
+    }
+    assert!(relay.end());
+}
+
+/// Who does not read is not read for: the sender is held up before much more than the buffers have
+/// been taken.
+#[test]
+fn a_reader_that_stands_still_holds_up_the_sender() {
+    if !is_possible() {
+        return;
+    }
+    let _alone = alone();
+    let railway = Railway::new();
+    let relay = Relay::start(&railway, "pressure.log");
+    let address = SocketAddr::new(SERVER.into(), 7);
+    let listener: TcpListener =
+        railway.server.run(|| mptcp_listener(address).unwrap()).unwrap().into();
+    let client = by_socks(&railway, 7);
+    let (mut server, _) = listener.accept().unwrap();
+    server.set_write_timeout(Some(Duration::from_secs(3))).unwrap();
+    let mut sent = 0;
+    // Buffers of the kernel grow to some megabytes each; a relay that reads on takes everything.
+    while sent < 200_000_000 {
+        match server.write(&[0; 65_536]) {
+            Ok(count) => sent += count,
+            Err(_) => break,
+        }
+    }
+    assert!(sent < 100_000_000, "{sent} bytes were taken although nobody reads");
+    drop(client);
+    assert!(relay.end());
+}
+
+/// The transparent front, with the rules that the program prints, and programs of others: curl, and
+/// a server that speaks plain TCP.
+#[test]
+fn the_firewalls_rules_lead_a_passengers_connections_to_the_relay() {
+    if !is_possible() {
+        return;
+    }
+    let _alone = alone();
+    let railway = Railway::new();
+    let relay = Relay::start(&railway, "transparent.log");
+    let rules = trackbed(&["relay", "--transparent", "0.0.0.0:7462", "--print-rules", "wifi"])
+        .output()
+        .unwrap();
+    let rules = String::from_utf8(rules.stdout).unwrap();
+    railway.train.run(|| set_sysctl("ipv4/ip_forward", "0").unwrap()).unwrap();
+    let applied = || Command::new("sh").args(["-ec", &rules]).output().unwrap();
+    let applied = railway.train.run(applied).unwrap();
+    if !applied.status.success() {
+        return eprintln!(
+            "SKIPPED: no nft(8) (Debian package nftables) or no TPROXY in this kernel: {applied:?}"
+        );
+    }
+    let listener = railway.server.run(|| TcpListener::bind((SERVER, 80)).unwrap()).unwrap();
+    let seen = thread::spawn(move || {
+        let (mut stream, from) = listener.accept().unwrap();
+        let mut request = [0; 4_096];
+        let count = stream.read(&mut request).unwrap();
+        assert!(request[..count].starts_with(b"GET /hello"));
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nthere").unwrap();
+        from.ip()
+    });
+    let url = format!("http://{SERVER}/hello");
+    let curl = || Command::new("curl").args(["-s", "-m", "20", &url]).output();
+    let Ok(output) = railway.passenger.run(curl).unwrap() else {
+        return eprintln!("SKIPPED: there is no curl (Debian package curl)");
+    };
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "there", "{output:?}");
+    assert_eq!(seen.join().unwrap(), crate::railway::train(0), "the server sees the router");
+    // A port where nobody listens: the passenger is told.
+    let refused = || {
+        TcpStream::connect((Ipv4Addr::from(SERVER), 81))
+            .and_then(|mut stream| stream.read(&mut [0; 1]))
+    };
+    let error = railway.passenger.run(refused).unwrap().unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
+    assert!(relay.end());
+}
