@@ -83,7 +83,7 @@ impl Tracker {
             return false;
         }
         let at = Time::from_nanos(now.as_nanos().saturating_sub(sighting.age.as_nanos() as u64));
-        if self.is_outlier(at, sighting.chainage_m) && self.outliers < OUTLIERS_MAX {
+        if self.is_outlier(at, sighting) && self.outliers < OUTLIERS_MAX {
             self.outliers += 1;
             return false;
         }
@@ -125,11 +125,14 @@ impl Tracker {
     }
 
     /// Whether no train could have come here since the last position.
-    fn is_outlier(&self, at: Time, chainage_m: f64) -> bool {
+    fn is_outlier(&self, at: Time, sighting: Sighting) -> bool {
         let Some(last) = self.last else { return false };
         let span = at.since(last.at);
         let reach = SPEED_MAX_M_S * span.as_secs_f64() + JUMP_M;
-        span <= self.trust.fix_timeout && (chainage_m - last.chainage_m).abs() > reach
+        let jumps = (sighting.chainage_m - last.chainage_m).abs() > reach;
+        let off_track_m = self.trust.off_track_m;
+        let leaves = sighting.distance_m > off_track_m && last.distance_m <= off_track_m;
+        span <= self.trust.fix_timeout && (jumps || leaves)
     }
 
     /// A direction counts when the train has moved further than a receiver errs from one position
@@ -236,9 +239,14 @@ mod tests {
     fn what_is_beside_the_track_or_no_number_leads_nowhere() {
         let mut tracker = moving();
         assert!(!tracker.see(at(10.1), sighting(f64::NAN)));
-        assert!(tracker.see(at(10.2), Sighting { distance_m: 201.0, ..sighting(820.0) }));
-        assert_eq!(tracker.place(at(10.2)), Err(Lost::OffTrack));
+        let beside = Sighting { distance_m: 201.0, ..sighting(808.0) };
+        assert!((0..3).all(|_| !tracker.see(at(10.15), beside)), "one alone is an error");
+        assert!(tracker.place(at(10.15)).is_ok());
+        assert!(tracker.see(at(10.15), beside));
+        assert_eq!(tracker.place(at(10.15)), Err(Lost::OffTrack));
         // A speed that is none is measured.
+        let mut tracker = moving();
+        assert!(tracker.see(at(10.2), sighting(820.0)));
         assert!(tracker.see(at(11.2), Sighting { speed_m_s: Some(f64::NAN), ..sighting(890.0) }));
         assert!((tracker.place(at(11.2)).unwrap().speed_m_s - 70.0).abs() < 1e-6);
     }

@@ -100,11 +100,6 @@ fn what_a_killed_daemon_has_left_is_taken_back_by_the_next_one_or_on_request() {
     let daemon = stage.start(&[]);
     stage.until_flagged();
     daemon.kill();
-    let daemon = stage.start(&["--dry-run"]);
-    // A dry run changes nothing at all.
-    until("the dry run", || stage.log().contains("(dry run)"));
-    assert_eq!(stage.railway.backups(), [true, false]);
-    assert!(daemon.end());
     let daemon = stage.start(&[]);
     until("the restoration", || stage.log().contains("took back 1 flags"));
     stage.until_flagged();
@@ -113,6 +108,25 @@ fn what_a_killed_daemon_has_left_is_taken_back_by_the_next_one_or_on_request() {
     assert!(!second.status.success() && message.contains("another phad"), "{message}");
     assert!(daemon.end(), "in good order");
     assert_eq!(stage.railway.backups(), [false; 2]);
+}
+
+#[test]
+fn a_dry_run_says_what_it_would_do_and_leaves_the_kernel_alone() {
+    if !is_possible() {
+        return;
+    }
+    let _alone = alone();
+    let stage = Stage::new("dry", Behaviour::Honest);
+    let daemon = stage.start(&["--dry-run", "--log", "json"]);
+    until("the dry run", || read("dry.out").contains("\"dry_run\":true"));
+    let log = read("dry.out");
+    let events: Vec<serde_json::Value> =
+        log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let flag = events.iter().find(|event| event["event"] == "flag").unwrap();
+    assert_eq!((&flag["operator"], &flag["backup"]), (&"A".into(), &true.into()));
+    assert_eq!((&flag["from_m"], &flag["until_m"]), (&1_090.0.into(), &6_010.0.into()));
+    assert_eq!(stage.railway.backups(), [false; 2]);
+    assert!(daemon.end());
 }
 
 #[test]

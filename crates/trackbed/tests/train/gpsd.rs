@@ -75,11 +75,6 @@ fn talk(
         if matches!(behaviour, Behaviour::Vanishes(after) if now >= Time::from_millis(after)) {
             return Ok(());
         }
-        if behaviour == Behaviour::Babbles {
-            stream
-                .write_all(b"{\"class\":\"TPV\",\"mode\":3,\"lat\":\"no\"}\n\xff\xfe nonsense\n")?;
-            stream.write_all(b"{\"class\":\"TPV\",\"mode\":3,\"lat\":89.0,\"lon\":7.0}\n")?;
-        }
         let (place, speed) = (ride.coordinates(now), ride.speed_m_s(now));
         let (latitude, longitude) = (place.latitude_deg(), place.longitude_deg());
         write!(
@@ -87,6 +82,11 @@ fn talk(
             "{{\"class\":\"TPV\",\"device\":\"/dev/ttyACM0\",\"mode\":3,\"lat\":{latitude:.9},\
              \"lon\":{longitude:.9},\"speed\":{speed:.3}}}\r\n"
         )?;
+        if behaviour == Behaviour::Babbles {
+            stream
+                .write_all(b"{\"class\":\"TPV\",\"mode\":3,\"lat\":\"no\"}\n\xff\xfe nonsense\n")?;
+            stream.write_all(b"{\"class\":\"TPV\",\"mode\":3,\"lat\":89.0,\"lon\":7.0}\n")?;
+        }
         pause(Duration::from_millis(100));
     }
     Ok(())

@@ -71,7 +71,7 @@ fn plan(arguments: &PhadArguments, config: &Config, state: PathBuf) -> anyhow::R
         |given: Option<Duration>, text: &Option<String>, name: &str, default| match (given, text) {
             (Some(time), _) => Ok(time),
             (None, Some(text)) => {
-                arguments::duration(text).map_err(|why| anyhow!("{name} = \"{text}\": {why}"))
+                duration(text).map_err(|why| anyhow!("{name} = \"{text}\": {why}"))
             }
             (None, None) => Ok(default),
         };
