@@ -123,6 +123,9 @@ pub fn run(
     result.map_err(|why| io::Error::other(why.to_string()))?
 }
 
+/// A connection's task, and whether it is over.
+type Serving = (Rc<Cell<bool>>, Task<()>);
+
 #[derive(Clone, Debug)]
 struct Relay {
     machine: Machine,
@@ -130,7 +133,7 @@ struct Relay {
     figures: Figures,
     log: Log,
     open: Rc<Cell<usize>>,
-    connections: Rc<RefCell<Vec<(Rc<Cell<bool>>, Task<()>)>>>,
+    connections: Rc<RefCell<Vec<Serving>>>,
 }
 
 impl Relay {
