@@ -27,8 +27,9 @@ manager (sysctl net.mptcp.pm_type=0); an endpoint for each operator, such as
   ip mptcp limits set subflow 2 add_addr_accepted 2
   ip mptcp endpoint add 10.1.0.2 dev wwan0 subflow
   ip mptcp endpoint add 10.2.0.2 dev wwan1 subflow
-and routes by source address. `trackbed relay` gives programs without MPTCP a share in it. On the
-sender, net.ipv4.tcp_notsent_lowat=16384 halves what is on its way when MP_PRIO comes.
+and routes by source address. `trackbed relay` gives programs without MPTCP a share in it. What a
+sender has mapped to an operator when MP_PRIO comes still comes by it: a limited send buffer there
+(net.ipv4.tcp_wmem, SO_SNDBUF), of a round trip or two of data, keeps that shorter than the lead.
 
 What it promises: never are all operators backups, nor the last one that works. Without positions for
 3 s (--fix-timeout), off the track, at a standstill (--hold-max), and at its end every flag that it has
