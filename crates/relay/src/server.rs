@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use futures_util::future::{Either, select};
 use futures_util::{AsyncReadExt as _, AsyncWriteExt as _};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use trackbed_core::Time;
 use trackbed_linux::socket::speaks_mptcp;
 use trackbed_service::{Log, Metrics};
@@ -89,6 +90,7 @@ pub fn run(
         let transparent = matches!(front, Front::Transparent(_));
         listeners.push((*front, sockets::listener(front.address(), transparent)?));
     }
+    allow_descriptors();
     let execution = Execution::new(Origin::now()).with_time_limit(Time::MAX);
     let (limits, figures) = (plan.limits, Figures::new(metrics));
     let result = execution.run(|machine| async move {
@@ -301,6 +303,13 @@ async fn within<T>(span: Duration, action: impl Future<Output = io::Result<T>>) 
         Either::Left((result, _)) => result,
         Either::Right(_) => Err(io::ErrorKind::TimedOut.into()),
     }
+}
+
+/// A connection takes two descriptors, and shells start programs with 1,024.
+fn allow_descriptors() {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    // Where it is refused, connections wait sooner.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }
 
 fn is_own(address: SocketAddr, listener: SocketAddr) -> bool {

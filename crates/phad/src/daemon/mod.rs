@@ -60,6 +60,8 @@ pub struct Daemon {
     inbox: Receiver<Message>,
     outbox: Sender<Message>,
     looked: Option<Time>,
+    /// What did not work when the kernel was asked last.
+    complaint: Option<String>,
     checked: Time,
     /// Whether it was known last where the train is.
     known: Option<Result<(), Lost>>,
@@ -120,6 +122,7 @@ impl Daemon {
             inbox,
             outbox,
             looked: None,
+            complaint: None,
             checked: Time::ZERO,
             known: None,
             plan,
@@ -184,11 +187,14 @@ impl Daemon {
     }
 
     fn work(&mut self, now: Time) {
-        if self.looked.is_none_or(|last| now.since(last) >= LOOK_EVERY)
-            && let Err(why) = self.look(now)
-        {
-            self.figures.errors.increment();
-            self.log.error("kernel", &why, &[]);
+        if self.looked.is_none_or(|last| now.since(last) >= LOOK_EVERY) {
+            let complaint = self.look(now).err();
+            // Said once, and not twenty times a second.
+            if let Some(why) = complaint.as_ref().filter(|_| complaint != self.complaint) {
+                self.figures.errors.increment();
+                self.log.error("kernel", why, &[]);
+            }
+            self.complaint = complaint;
         }
         if now.since(self.checked) >= CHECK_EVERY {
             self.checked = now;

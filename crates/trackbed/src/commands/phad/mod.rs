@@ -108,7 +108,8 @@ fn plan(arguments: &PhadArguments, config: &Config, state: PathBuf) -> anyhow::R
         position_age,
         settings,
         state,
-        dry_run: arguments.dry_run,
+        // Looking changes nothing, and may be done beside a daemon.
+        dry_run: arguments.dry_run || arguments.once,
     })
 }
 
