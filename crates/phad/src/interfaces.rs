@@ -30,6 +30,7 @@ pub struct Interface {
 #[derive(Debug)]
 pub struct Interfaces {
     socket: Socket,
+    sequence: u32,
 }
 
 impl Interfaces {
@@ -41,7 +42,7 @@ impl Interfaces {
         let mut socket = Socket::new(NETLINK_ROUTE)?;
         socket.bind_auto()?;
         socket.connect(&SocketAddr::new(0, 0))?;
-        Ok(Interfaces { socket })
+        Ok(Interfaces { socket, sequence: 0 })
     }
 
     /// All interfaces by their numbers.
@@ -81,7 +82,9 @@ impl Interfaces {
         mut take: impl FnMut(RouteNetlinkMessage),
     ) -> io::Result<()> {
         let mut message = NetlinkMessage::from(request);
+        self.sequence = self.sequence.wrapping_add(1);
         message.header.flags = NLM_F_REQUEST | NLM_F_DUMP;
+        message.header.sequence_number = self.sequence;
         message.finalize();
         let mut bytes = vec![0; message.buffer_len()];
         message.serialize(&mut bytes);
@@ -94,6 +97,10 @@ impl Interfaces {
                 let message = parse::<RouteNetlinkMessage>(rest).ok_or_else(garbled)?;
                 let length = (message.header.length as usize).next_multiple_of(4).max(4);
                 rest = rest.get(length..).unwrap_or_default();
+                // What is left of an answer that broke off.
+                if message.header.sequence_number != self.sequence {
+                    continue;
+                }
                 match message.payload {
                     NetlinkPayload::Done(_) => return Ok(()),
                     NetlinkPayload::Error(error) => return Err(error.to_io()),
