@@ -23,6 +23,8 @@ pub const TOOLS: &[Tool] = &[
     Tool { program: "coap-server-openssl", package: "libcoap3-bin" },
     Tool { program: "curl", package: "curl" },
     Tool { program: "chromium", package: "chromium" },
+    Tool { program: "gpsfake", package: "gpsd-clients" },
+    Tool { program: "gpsd", package: "gpsd" },
     Tool { program: "nft", package: "nftables" },
     Tool { program: "ss", package: "iproute2" },
     Tool { program: "/usr/include/usrsctp.h", package: "libusrsctp-dev" },

@@ -2,12 +2,13 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::Output;
+use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
 use std::thread;
 
 use rustix::process::Signal;
 use rustix::thread::{CapabilitySet, remove_capability_from_bounding_set};
+use trackbed_core::Time;
 use trackbed_emulator::namespace::set_sysctl;
 use trackbed_handover::{Learner, RideRecord, Settings};
 use trackbed_motion::Direction;
@@ -23,11 +24,18 @@ use crate::{alone, file, is_possible, path, read, trackbed, until};
 struct Stage {
     railway: Railway,
     name: &'static str,
-    _gpsd: Gpsd,
+    _gpsd: Option<Gpsd>,
 }
 
 impl Stage {
     fn new(name: &'static str, behaviour: Behaviour) -> Stage {
+        let mut stage = Stage::without_gpsd(name);
+        let (train, clock) = (&stage.railway.train, stage.railway.clock);
+        stage._gpsd = Some(Gpsd::start(train, &ride(), clock, behaviour));
+        stage
+    }
+
+    fn without_gpsd(name: &'static str) -> Stage {
         let railway = Railway::new();
         let ride = ride();
         let mut learner = Learner::new(Arc::clone(ride.track()), Settings::default()).unwrap();
@@ -39,8 +47,7 @@ impl Stage {
         }
         learner.table().save(&file(&format!("{name}.geojson"))).unwrap();
         file(&format!("{name}.json"));
-        let gpsd = Gpsd::start(&railway.train, &ride, railway.clock, behaviour);
-        Stage { railway, name, _gpsd: gpsd }
+        Stage { railway, name, _gpsd: None }
     }
 
     fn arguments(&self) -> Vec<String> {
@@ -149,6 +156,53 @@ fn when_gpsd_vanishes_the_flag_goes_and_when_it_babbles_positions_count_all_the_
     stage.until_flagged();
     assert!(daemon.end());
     assert_eq!(stage.railway.backups(), [false; 2]);
+}
+
+/// gpsd itself, to which gpsfake replays what a receiver would have said on the ride.
+#[test]
+fn the_real_gpsd_is_understood() {
+    if !is_possible() {
+        return;
+    }
+    let _alone = alone();
+    let stage = Stage::without_gpsd("gpsfake");
+    let log = file("gpsfake.nmea");
+    std::fs::write(&log, sentences()).unwrap();
+    let mut gpsfake = Command::new("gpsfake");
+    gpsfake.args(["-q", "-c", "0.05", "-P", "2947"]).arg(&log);
+    gpsfake.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let Ok(mut gpsfake) = stage.railway.train.run(|| gpsfake.spawn()).unwrap() else {
+        return eprintln!("SKIPPED: there is no gpsfake (Debian package gpsd-clients)");
+    };
+    let daemon = stage.start(&[]);
+    stage.until_flagged();
+    assert!(daemon.end());
+    // It takes its gpsd along.
+    rustix::process::kill_process(rustix::process::Pid::from_child(&gpsfake), Signal::TERM)
+        .unwrap();
+    gpsfake.wait().unwrap();
+    assert_eq!(stage.railway.backups(), [false; 2]);
+}
+
+/// Ten positions a second (RMC and GGA of NMEA 0183), for a minute.
+fn sentences() -> String {
+    let (ride, mut text) = (ride(), String::new());
+    for tenth in 0..590_u64 {
+        let place = ride.coordinates(Time::from_millis(100 * tenth));
+        let (degrees, time) = (place.longitude_deg(), 120_000.0 + tenth as f64 / 10.0);
+        let minutes = (degrees - degrees.trunc()) * 60.0;
+        let east = format!("{:03}{minutes:09.6},E", degrees.trunc());
+        // A knot is 1,852 m an hour.
+        let knots = 300.0 / 1.852;
+        for body in [
+            format!("GPRMC,{time:09.2},A,0000.00000,N,{east},{knots:.2},90.0,010526,,,A"),
+            format!("GPGGA,{time:09.2},0000.00000,N,{east},1,10,0.8,100.0,M,0.0,M,,"),
+        ] {
+            let sum = body.bytes().fold(0, |sum, byte| sum ^ byte);
+            text += &format!("${body}*{sum:02X}\r\n");
+        }
+    }
+    text
 }
 
 #[test]

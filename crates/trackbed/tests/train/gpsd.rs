@@ -1,7 +1,7 @@
 //! A gpsd of our own: it tells where the train is, ten times a second, to whoever asks.
 
 use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -27,7 +27,6 @@ pub enum Behaviour {
 }
 
 pub struct Gpsd {
-    pub address: SocketAddr,
     over: Arc<AtomicBool>,
 }
 
@@ -35,7 +34,6 @@ impl Gpsd {
     /// Starts one on the train.
     pub fn start(host: &NetNamespace, ride: &Ride, clock: Clock, behaviour: Behaviour) -> Gpsd {
         let listener = host.run(|| TcpListener::bind("127.0.0.1:2947").unwrap()).unwrap();
-        let address = listener.local_addr().unwrap();
         let over = Arc::new(AtomicBool::new(false));
         let (ride, is_over) = (ride.clone(), Arc::clone(&over));
         thread::spawn(move || {
@@ -50,7 +48,7 @@ impl Gpsd {
                 }
             }
         });
-        Gpsd { address, over }
+        Gpsd { over }
     }
 }
 

@@ -158,7 +158,14 @@ fn with_the_daemon_data_keeps_coming_through_outages() {
         // In turns, so that a busy moment of the machine meets both.
         for with_daemon in [pair % 2 == 0, pair % 2 != 0] {
             let outcome = travel(with_daemon);
-            println!("daemon {with_daemon}: {outcome:?}");
+            println!(
+                "daemon {with_daemon}: no data for {:?} until {:.3} s, {:.1} Mbit/s, {:.2} % of packets \
+                 late",
+                outcome.gap.span,
+                outcome.gap.until.as_secs_f64(),
+                outcome.goodput_mbps,
+                outcome.late_percent,
+            );
             outcomes[usize::from(with_daemon)].push(outcome);
         }
     }
