@@ -42,7 +42,8 @@ pub const WIFI: [Ipv4Addr; 2] = [Ipv4Addr::new(192, 168, 7, 1), Ipv4Addr::new(19
 pub const INTERFACES: [&str; 2] = ["wwan0", "wwan1"];
 
 impl Railway {
-    /// Two links of 25 Mbit/s, 40 and 60 ms there and back, and a queue of one round trip.
+    /// Two links of 25 Mbit/s, 40 and 60 ms there and back, and queues that hold what the server may have on
+    /// its way, so that nothing but outages loses packets.
     pub fn new() -> Railway {
         Railway::build().unwrap()
     }
@@ -67,7 +68,7 @@ impl Railway {
             let delay = Duration::from_millis([20, 30][operator]);
             let spec = LinkSpec::new()
                 .then(Loss::bernoulli(Ratio::ZERO))
-                .then(Rate::new(Bitrate::from_mbps(25), DropTail::of_packets(120)))
+                .then(Rate::new(Bitrate::from_mbps(25), DropTail::of_packets(400)))
                 .then(Delay::fixed(delay));
             join(near, far, spec, name);
             train_host.run(|| {

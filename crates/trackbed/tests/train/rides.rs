@@ -184,7 +184,7 @@ fn with_the_daemon_data_keeps_coming_through_outages() {
 }
 
 /// Of the server, in bytes; the kernel doubles it.
-const SEND_BUFFER: usize = 400_000;
+const SEND_BUFFER: usize = 300_000;
 
 /// Rides with and without.
 const PAIRS: usize = 3;
