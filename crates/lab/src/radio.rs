@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::{ByteSize, Event, Seed, Time};
-use trackbed_motion::{Direction, Ride};
+use trackbed_motion::Direction;
 use trackbed_net::queue::DropTail;
 use trackbed_radio::{LinkDirection, Operator, RadioTimeline, Railway};
 
@@ -25,8 +25,6 @@ pub struct Radio {
 
 /// A train's drive in one run.
 pub(crate) struct Drive {
-    /// Where the train is when.
-    pub ride: Ride,
     /// What becomes of each operator's link.
     pub timelines: Vec<RadioTimeline>,
 }
@@ -68,7 +66,7 @@ impl Radio {
         let room = (self.railway.track().length_m() - way).max(0.0);
         let ride = ride.starting_at(seed.stream("start").unit() * room);
         let timelines = self.railway.drive(&ride, end, &seed);
-        Drive { ride, timelines }
+        Drive { timelines }
     }
 
     /// The network that `drive` makes of `plan`.
