@@ -74,7 +74,7 @@ fn quantities() {
     expect(&link("rate = \"-5 Mbit/s\""), "\"-5 Mbit/s\"", message, models);
     let message = "rate: nothing passes at 0; write a rate above it, or an outage";
     expect(&link("rate = \"0 Mbit/s\""), "\"0 Mbit/s\"", message, "");
-    let models = "loss also takes a model: gilbert-elliott, periodic, list";
+    let models = "loss also takes a model: gilbert-elliott, periodic, list, timetable";
     for (value, message) in [
         ("1.5", "\"1.5\" is more than everything; a share lies between 0 and 1 (0 % and 100 %)"),
         ("-0.1", "\"-0.1\" is negative; write a share as \"0.3 %\""),
