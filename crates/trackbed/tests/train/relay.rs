@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
-use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command};
 use std::thread;
 use std::time::Duration;
@@ -240,7 +240,7 @@ fn the_firewalls_rules_lead_a_passengers_connections_to_the_relay() {
     assert_eq!(seen.join().unwrap(), crate::railway::train(0), "the server sees the router");
     // A port where nobody listens: the passenger is told.
     let refused = || {
-        TcpStream::connect((Ipv4Addr::from(SERVER), 81))
+        TcpStream::connect((SERVER, 81))
             .and_then(|mut stream| stream.read(&mut [0; 1]))
     };
     let error = railway.passenger.run(refused).unwrap().unwrap_err();
