@@ -239,10 +239,8 @@ fn the_firewalls_rules_lead_a_passengers_connections_to_the_relay() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "there", "{output:?}");
     assert_eq!(seen.join().unwrap(), crate::railway::train(0), "the server sees the router");
     // A port where nobody listens: the passenger is told.
-    let refused = || {
-        TcpStream::connect((SERVER, 81))
-            .and_then(|mut stream| stream.read(&mut [0; 1]))
-    };
+    let refused =
+        || TcpStream::connect((SERVER, 81)).and_then(|mut stream| stream.read(&mut [0; 1]));
     let error = railway.passenger.run(refused).unwrap().unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
     assert!(relay.end());
