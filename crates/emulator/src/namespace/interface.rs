@@ -336,6 +336,10 @@ const TABLE_LOCAL: u32 = 255;
 /// The kernel takes an IPv6 address into use a little after it has said yes: until then sockets
 /// cannot be bound to it, or packets to it are thrown away. On a machine that keeps it from that for
 /// long, that is a loss like others.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it waits for the kernel, outside of any run's clock"
+)]
 fn wait_until_local(address: Ipv6Addr) {
     let wanted: String = address.octets().iter().map(|byte| format!("{byte:02x}")).collect();
     for _ in 0..LOCAL_WITHIN.as_micros() / LOOK_AGAIN.as_micros() {
