@@ -37,6 +37,7 @@ impl Protocol for Foreign {
             handshakes: &[Handshake::New],
             multiplexed: false,
             migrates: false,
+            multipath: false,
         }
     }
 

@@ -11,6 +11,7 @@ pub mod emulated;
 mod environment;
 pub mod expectation;
 mod foreign;
+pub mod foresight;
 pub mod link;
 pub mod paper;
 pub mod preliminary;

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::{ByteSize, Event, Seed, Time};
-use trackbed_motion::Direction;
+use trackbed_motion::{Direction, Ride};
 use trackbed_net::queue::DropTail;
 use trackbed_radio::{LinkDirection, Operator, RadioTimeline, Railway};
 
+use crate::foresight::Foresight;
 use crate::radio_link::radio_link;
 use crate::scenario::{LinkPlan, NetworkPlan};
 
@@ -21,10 +22,15 @@ pub struct Radio {
     duration: Duration,
     /// What may wait at a base station, and in the train, for each link.
     queue: ByteSize,
+    foresight: Foresight,
 }
 
 /// A train's drive in one run.
 pub(crate) struct Drive {
+    /// Where the train is when.
+    pub ride: Ride,
+    /// Where the drive's randomness comes from.
+    pub seed: Seed,
     /// What becomes of each operator's link.
     pub timelines: Vec<RadioTimeline>,
 }
@@ -39,9 +45,10 @@ impl Radio {
         railway: Arc<Railway>,
         duration: Duration,
         queue: ByteSize,
+        foresight: Foresight,
     ) -> Result<Radio, String> {
         match railway.operators().len() {
-            1 | 2 => Ok(Radio { railway, duration, queue }),
+            1 | 2 => Ok(Radio { railway, duration, queue, foresight }),
             many => Err(format!("a train has one or two paths, not {many}: name fewer operators")),
         }
     }
@@ -49,6 +56,11 @@ impl Radio {
     /// The railway.
     pub fn railway(&self) -> &Arc<Railway> {
         &self.railway
+    }
+
+    /// Who foresees the handovers.
+    pub fn foresight(&self) -> &Foresight {
+        &self.foresight
     }
 
     /// The operators, each with a path, in the order of the paths.
@@ -66,7 +78,7 @@ impl Radio {
         let room = (self.railway.track().length_m() - way).max(0.0);
         let ride = ride.starting_at(seed.stream("start").unit() * room);
         let timelines = self.railway.drive(&ride, end, &seed);
-        Drive { timelines }
+        Drive { ride, seed, timelines }
     }
 
     /// The network that `drive` makes of `plan`.

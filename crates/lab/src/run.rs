@@ -12,17 +12,19 @@ use trackbed_measure::metrics;
 use trackbed_measure::results::Outcome;
 use trackbed_net::{Counters, Direction, DropReason};
 use trackbed_protocols::{
-    ClientConfig, Error, Ledger, LedgerTotals, Observer, ServerConfig, ServerHandle,
+    ClientConfig, Error, Ledger, LedgerTotals, Observer, PathControl, ServerConfig, ServerHandle,
     TransportParameters,
 };
-use trackbed_substrate::Host;
 use trackbed_substrate::simulated::{Cancel, Hosts, RunError, Simulation};
+use trackbed_substrate::{Host, spawn_named};
 use trackbed_workloads::{Patience, Stage};
 
 use crate::capture::Capture;
 use crate::environment;
+use crate::foresight::Following;
+use crate::radio::Drive;
 use crate::scenario::Cell;
-use crate::track::{Ends, SERVER_NAME, Track, phone_networks};
+use crate::track::{Ends, SERVER_NAME, Track, phone_addresses, phone_networks, second_addresses};
 
 /// How runs are executed, whatever their cell.
 #[derive(Clone, Debug)]
@@ -105,11 +107,12 @@ impl Runner {
             None => environment::under(&cell.network, &course),
         };
         let handovers = drive.iter().flat_map(|(_, drive)| drive.events()).collect();
+        let drive = drive.map(|(_, drive)| drive);
         let who = (cell.workload.phones(), cell.workload.networks());
         let mut track = Track::build(&network, who, &seed, Ends::Hosts);
         track.network.set_tap(capture.map(|capture| capture.tap(track.shared)));
         let Track { phones, shared, second, .. } = track;
-        let layout = Layout { phones, shared, second, course, handovers };
+        let layout = Layout { phones, shared, second, course, handovers, drive };
         let observer = capture.map(Capture::observer);
         let main = |hosts| play(cell, seed, hosts, layout, observer);
         let finished = self.simulation.run(seed, track.network, main).map_err(Unfinished::Run)?;
@@ -146,6 +149,7 @@ struct Layout {
     second: Option<trackbed_net::LinkId>,
     course: Course,
     handovers: Vec<Event>,
+    drive: Option<Drive>,
 }
 
 /// Inside the run: everything from the server's start to the last event.
@@ -163,21 +167,43 @@ async fn play(
     let [client_side, server_side] = ledgers.each_ref().map(|(_, ledger)| TransportParameters {
         observer: observer.clone(),
         ledger: Some(ledger.clone()),
-        ..endpoint.transport.clone()
+        ..foreseeing(cell)
     });
-    let server = serve(cell, &hosts, server_side, &log)?;
+    let server_paths = PathControl::default();
+    let server = serve(cell, &hosts, (server_side, &server_paths), &log)?;
     let client = ClientConfig {
         trust: server.trust().cloned(),
         tls: endpoint.tls_parameters(),
         handshake: endpoint.handshake,
         local: None,
         transport: client_side,
+        paths: PathControl::default(),
     };
-    let phone =
-        |(number, node)| hosts.roaming(node, phone_networks(number, cell.workload.networks()));
+    let phone = |(number, node)| {
+        let mut networks = phone_networks(number, cell.workload.networks());
+        if layout.second.is_some() {
+            networks.iter_mut().for_each(|network| network.extend(second_addresses(number)));
+        }
+        hosts.roaming(node, networks)
+    };
     let phone_hosts: Vec<Arc<dyn Host>> = (0..).zip(layout.phones).map(phone).collect();
-    let dialer = |host: &Arc<dyn Host>| endpoint.protocol.dialer(Arc::clone(host), &client);
-    let phones = phone_hosts.iter().map(dialer).collect::<Result<Vec<_>, _>>()?;
+    let dialer = |(number, host): (u32, &Arc<dyn Host>)| {
+        let mut client = client.clone();
+        if let (Some(paths), Some(_)) = (&mut client.transport.tcp.multipath, layout.second) {
+            paths.addresses = vec![endpoint.ip.of(second_addresses(number))];
+        }
+        endpoint.protocol.dialer(Arc::clone(host), &client)
+    };
+    let phones = (0..).zip(&phone_hosts).map(dialer).collect::<Result<Vec<_>, _>>()?;
+    let _following = layout.drive.zip(cell.radio.as_ref()).map(|(drive, radio)| {
+        let ends = [phone_addresses(0), second_addresses(0)];
+        let ends = ends.map(|pair| endpoint.ip.of(pair)).to_vec();
+        let railway = Arc::clone(radio.railway());
+        let Drive { ride, seed, timelines } = drive;
+        let drive = Following { railway, ride, timelines, seed, ends };
+        let foresight = radio.foresight().clone();
+        spawn_named("foresight", foresight.follow(drive, client.paths.clone(), server_paths))
+    });
     let stage = Stage {
         phones,
         capabilities: endpoint.protocol.capabilities(),
@@ -202,15 +228,28 @@ async fn play(
     Ok(log.take())
 }
 
+/// What the ends set below TLS, with what the cell's foresight asks of schedulers.
+fn foreseeing(cell: &Cell) -> TransportParameters {
+    let mut transport = cell.endpoint.transport.clone();
+    if let (Some(multipath), Some(radio)) = (&mut transport.tcp.multipath, &cell.radio) {
+        radio.foresight().set(multipath);
+    }
+    transport
+}
+
 fn serve(
     cell: &Cell,
     hosts: &Hosts,
-    transport: TransportParameters,
+    (transport, paths): (TransportParameters, &PathControl),
     log: &EventLog,
 ) -> Result<ServerHandle, Error> {
     let host = hosts.get(SERVER_NAME).expect("every track has a server");
-    let config =
-        ServerConfig { tls: cell.endpoint.tls_parameters(), transport, ..ServerConfig::default() };
+    let config = ServerConfig {
+        tls: cell.endpoint.tls_parameters(),
+        transport,
+        paths: paths.clone(),
+        ..ServerConfig::default()
+    };
     let listen = cell.endpoint.ip.server();
     cell.endpoint.protocol.serve(host, listen, &config, cell.workload.service(log.clone()))
 }

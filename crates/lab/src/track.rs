@@ -53,6 +53,11 @@ impl IpVersion {
             .map(|(v, _)| v)
     }
 
+    /// The one of a host's addresses, IPv4 first, that is of this version.
+    pub fn of(self, [v4, v6]: [IpAddr; 2]) -> IpAddr {
+        if self == IpVersion::V4 { v4 } else { v6 }
+    }
+
     /// Where the server listens.
     pub fn server(self) -> SocketAddr {
         let [v4, v6] = SERVER_ADDRESSES;

@@ -9,6 +9,7 @@ use trackbed_substrate::TcpOptions;
 use crate::ledger::Ledger;
 use crate::observer::Observer;
 use crate::security::{CipherSuite, Handshake, KeyExchange, TlsVersion};
+use crate::tcp_transport::PathControl;
 use crate::tls::Trust;
 
 /// How a dialer connects.
@@ -25,6 +26,8 @@ pub struct ClientConfig {
     pub local: Option<IpAddr>,
     /// What lies below TLS.
     pub transport: TransportParameters,
+    /// Who has wishes about the paths of its TCP connections.
+    pub paths: PathControl,
 }
 
 /// How a server answers.
@@ -36,6 +39,8 @@ pub struct ServerConfig {
     pub sessions: bool,
     /// What lies below TLS.
     pub transport: TransportParameters,
+    /// Who has wishes about the paths of its TCP connections.
+    pub paths: PathControl,
 }
 
 /// Everything that is implemented is accepted.
@@ -45,6 +50,7 @@ impl Default for ServerConfig {
             tls: TlsParameters::default(),
             sessions: true,
             transport: TransportParameters::default(),
+            paths: PathControl::default(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! http1, http2, http3, quic, sctp, sctp+dtls, tcp and tcp+tls over the sockets of a substrate.
+//! http1, http2, http3, mptcp, quic, sctp, sctp+dtls, tcp and tcp+tls over the sockets of a substrate.
 //!
 //! A [`Protocol`] offers request and response, with streamed bodies, over a connection that can
 //! be opened in several ways. [`registry`] lists them. Who uses one needs to know no protocol:
@@ -29,6 +29,7 @@ mod http2;
 mod http3;
 mod http_messages;
 mod ledger;
+mod mptcp;
 mod nursery;
 mod observer;
 mod priority;
@@ -54,6 +55,7 @@ pub use protocol::{
 pub use quic_transport::{QuicCongestion, quic_congestion};
 pub use security::{CipherSuite, Handshake, KeyExchange, Security, TlsVersion};
 pub use stats::TransportStats;
+pub use tcp_transport::PathControl;
 pub use tls::{SERVER_NAME, Trust};
 
 /// Every protocol, in the order of lists. A new one is a file or folder of its own and a line
@@ -63,6 +65,7 @@ pub fn registry() -> &'static [&'static dyn Protocol] {
         &http1::Http1,
         &http2::Http2,
         &http3::Http3,
+        &mptcp::Mptcp,
         &quic::Quic,
         &sctp::Sctp,
         &sctp::SctpDtls,

@@ -58,6 +58,7 @@ impl Protocol for Quic {
             handshakes: Handshake::ALL,
             multiplexed: true,
             migrates: true,
+            multipath: false,
         }
     }
 

@@ -46,6 +46,7 @@ impl Protocol for Tcp {
             handshakes: &[Handshake::New],
             multiplexed: false,
             migrates: false,
+            multipath: false,
         }
     }
 
@@ -56,10 +57,7 @@ impl Protocol for Tcp {
         config: &ServerConfig,
         service: Rc<dyn Service>,
     ) -> Result<ServerHandle> {
-        let name = self.name();
-        serve_bare(name, &*host, listen, config, move |stream| {
-            server::serve(name, stream, Rc::clone(&service))
-        })
+        serve_frames(self.name(), &*host, listen, config, service)
     }
 
     fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
@@ -98,6 +96,7 @@ impl Protocol for TcpTls {
             handshakes: Handshake::ALL,
             multiplexed: false,
             migrates: false,
+            multipath: false,
         }
     }
 
@@ -119,9 +118,22 @@ impl Protocol for TcpTls {
     }
 }
 
-struct FramedDialer {
-    protocol: &'static str,
-    tcp: TcpDialer,
+/// Serves frames on bare connections.
+pub(crate) fn serve_frames(
+    name: &'static str,
+    host: &dyn Host,
+    listen: SocketAddr,
+    config: &ServerConfig,
+    service: Rc<dyn Service>,
+) -> Result<ServerHandle> {
+    serve_bare(name, host, listen, config, move |stream| {
+        server::serve(name, stream, Rc::clone(&service))
+    })
+}
+
+pub(crate) struct FramedDialer {
+    pub protocol: &'static str,
+    pub tcp: TcpDialer,
 }
 
 impl Dialer for FramedDialer {

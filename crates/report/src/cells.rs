@@ -86,7 +86,7 @@ impl Shown {
     }
 }
 
-const COLUMNS: [Shown; 10] = [
+const COLUMNS: [Shown; 12] = [
     Shown { name: "first_paint_ms", when: When::Always },
     Shown { name: "ttfb_ms", when: When::Always },
     Shown { name: "rtt_ms", when: When::NotExpected },
@@ -95,6 +95,8 @@ const COLUMNS: [Shown; 10] = [
     Shown { name: "rebuffering_ms", when: When::NotZero },
     Shown { name: "media_bitrate_mbps", when: When::Always },
     Shown { name: "throughput_mbps", when: When::Always },
+    Shown { name: "handover_goodput_mbps", when: When::Always },
+    Shown { name: "gap_ms", when: When::Always },
     Shown { name: "retransmission_percent", when: When::NotExpected },
     Shown { name: "deadline_miss_ratio", when: When::NotZero },
 ];

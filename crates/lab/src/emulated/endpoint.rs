@@ -136,6 +136,7 @@ async fn drive(
                 ledger: Some(ledger.clone()),
                 ..endpoint.transport.clone()
             },
+            ..ClientConfig::default()
         };
         endpoint.protocol.dialer(Arc::clone(host), &config)
     };

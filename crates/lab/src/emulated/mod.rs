@@ -125,6 +125,11 @@ impl Substrate for Emulated {
                         --set encapsulation=udp"
                 .to_owned());
         }
+        if plan.cells.iter().any(|cell| cell.radio.is_some() || cell.network.second.is_some()) {
+            return Err("several paths, and links by radio, are for virtual time so far\n  help: \
+                        leave --substrate emulated away"
+                .to_owned());
+        }
         programs::check(plan)
     }
 

@@ -39,6 +39,7 @@ async fn exercise(endpoint: &Endpoint, machine: Machine) -> Result<(), Error> {
         handshake: endpoint.handshake,
         local: Some(LOOPBACK),
         transport: endpoint.transport.clone(),
+        ..ClientConfig::default()
     };
     let dialer = endpoint.protocol.dialer(host, &client)?;
     for _ in 0..CONNECTIONS {

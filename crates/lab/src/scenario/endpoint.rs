@@ -9,6 +9,8 @@ use trackbed_protocols::{
     Capabilities, CipherSuite, Encapsulation, Handshake, Protocol, TlsVersion, Transport,
     TransportParameters, quic_congestion, registry,
 };
+use trackbed_substrate::Multipath;
+use trackbed_tcp::schedulers;
 
 use super::plan::{Endpoint, Programs};
 use super::programs;
@@ -70,8 +72,8 @@ pub(super) fn ignored_factor(path: &str) -> &'static str {
 }
 
 /// The keys that tell cells apart even where they have one value.
-pub(super) const FACTORS: [&str; 7] =
-    ["protocol", "tls", "handshake", "cipher", "congestion", "server", "client"];
+pub(super) const FACTORS: [&str; 8] =
+    ["protocol", "tls", "handshake", "cipher", "congestion", "scheduler", "server", "client"];
 
 /// The keys of the ends in one combination.
 pub(super) struct Settings<'a> {
@@ -155,7 +157,7 @@ impl Settings<'_> {
         protocol: &str,
         can: &Capabilities,
     ) -> Result<TransportParameters, Refusal> {
-        let known = congestion(can.transport);
+        let known = congestion(can);
         let mut transport = TransportParameters::default();
         let choosable = self.word("congestion").filter(|_| can.transport != Transport::Sctp);
         if let Some(congestion) = choosable {
@@ -178,6 +180,9 @@ impl Settings<'_> {
         tcp.send_buffer = bytes("send-buffer").or(tcp.send_buffer);
         tcp.receive_buffer = bytes("receive-buffer").or(tcp.receive_buffer);
         tcp.keepalive = self.get("keepalive").or(tcp.keepalive);
+        if can.multipath {
+            tcp.multipath = Some(self.multipath());
+        }
         let encapsulation = self.word("encapsulation").and_then(Encapsulation::from_name);
         transport.encapsulation = encapsulation.unwrap_or_default();
         let is_dtls = can.transport == Transport::Sctp && !can.tls.is_empty();
@@ -193,6 +198,17 @@ impl Settings<'_> {
             })?;
         }
         Ok(transport)
+    }
+
+    /// How several paths are used; which there are, is a matter of the host.
+    fn multipath(&self) -> Multipath {
+        let defaults = Multipath::default();
+        Multipath {
+            scheduler: self.word("scheduler").map_or(defaults.scheduler, str::to_owned),
+            opportunistic: self.get("opportunistic").unwrap_or(defaults.opportunistic),
+            checksum: self.get("checksum").unwrap_or(defaults.checksum),
+            ..defaults
+        }
     }
 
     /// The value of a key.
@@ -221,11 +237,14 @@ fn ignored(can: &Capabilities) -> Vec<&'static str> {
     if !can.multiplexed {
         ignored.push("window");
     }
+    if !can.multipath {
+        ignored.extend(["scheduler", "opportunistic", "checksum"]);
+    }
     ignored
 }
 
 /// The keys of the two ends.
-pub(super) fn parameters() -> [Parameter; 14] {
+pub(super) fn parameters() -> [Parameter; 17] {
     static PROTOCOLS: LazyLock<Vec<&'static str>> =
         LazyLock::new(|| registry().iter().map(|protocol| protocol.name()).collect());
     static TLS: LazyLock<Vec<&'static str>> =
@@ -236,9 +255,11 @@ pub(super) fn parameters() -> [Parameter; 14] {
         LazyLock::new(|| CipherSuite::ALL.iter().map(|cipher| cipher.name()).collect());
     static ENCAPSULATIONS: LazyLock<Vec<&'static str>> =
         LazyLock::new(|| Encapsulation::ALL.iter().map(|way| way.name()).collect());
+    static SCHEDULERS: LazyLock<Vec<&'static str>> =
+        LazyLock::new(|| schedulers::algorithms().iter().map(|entry| entry.name()).collect());
     static CONGESTION: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
-        let mut names = congestion(Transport::Tcp);
-        names.extend(congestion(Transport::Udp));
+        let mut names: Vec<&'static str> = tcp_congestion(true);
+        names.extend(quic_congestion().iter().map(|entry| entry.name));
         let mut seen = BTreeSet::new();
         names.retain(|name| seen.insert(*name));
         names
@@ -247,6 +268,7 @@ pub(super) fn parameters() -> [Parameter; 14] {
     let (handshakes, ciphers) = (Kind::Choice(&HANDSHAKES), Kind::Choice(&CIPHERS));
     let congestion = Kind::Choice(&CONGESTION);
     let encapsulations = Kind::Choice(&ENCAPSULATIONS);
+    let schedulers = Kind::Choice(&SCHEDULERS);
     let (flag, size, time) = (Kind::Flag, Kind::Size, Kind::Time);
     [
         Parameter::required("protocol", protocols, "what is compared"),
@@ -255,6 +277,9 @@ pub(super) fn parameters() -> [Parameter; 14] {
         Parameter::with_default("handshake", handshakes, "new", "how connections begin"),
         Parameter::optional("cipher", ciphers, "the cipher; without it the ends agree"),
         Parameter::with_default("congestion", congestion, "cubic", "the congestion control"),
+        Parameter::with_default("scheduler", schedulers, "minrtt", SCHEDULER),
+        Parameter::with_default("opportunistic", flag, "false", OPPORTUNISTIC),
+        Parameter::with_default("checksum", flag, "false", CHECKSUM),
         Parameter::with_default("encapsulation", encapsulations, "udp", ENCAPSULATION),
         Parameter::with_default("hystart", flag, "true", HYSTART),
         Parameter::optional("ecn", flag, ECN),
@@ -269,15 +294,26 @@ pub(super) fn parameters() -> [Parameter; 14] {
 const IP: &str = "the version of IP; 4 unless it is said";
 const HYSTART: &str = "TCP: CUBIC leaves slow start when the delay grows";
 const ECN: &str = "TCP: ask for congestion notification; else answer who asks";
+const SCHEDULER: &str = "MPTCP: which path carries the next data";
+const OPPORTUNISTIC: &str = "MPTCP: opportunistic retransmission and penalisation";
+const CHECKSUM: &str = "MPTCP: checksums over the data (RFC 8684 section 3.3.1)";
 const ENCAPSULATION: &str = "SCTP: what carries its packets";
 const WINDOW: &str = "HTTP/2, QUIC, SCTP: the flow control window of a stream and a connection";
 const IDLE_TIMEOUT: &str = "how long nothing may arrive before a connection is given up";
 
-/// The congestion control algorithms of a transport.
-fn congestion(transport: Transport) -> Vec<&'static str> {
-    match transport {
-        Transport::Tcp => trackbed_tcp::algorithms().iter().map(|entry| entry.name()).collect(),
+/// The congestion control algorithms of a protocol.
+fn congestion(can: &Capabilities) -> Vec<&'static str> {
+    match can.transport {
+        Transport::Tcp => tcp_congestion(can.multipath),
         Transport::Udp => quic_congestion().iter().map(|entry| entry.name).collect(),
         Transport::Sctp => Vec::new(),
     }
 }
+
+/// The algorithms of TCP; those that couple several paths are of use to a connection that has them.
+fn tcp_congestion(multipath: bool) -> Vec<&'static str> {
+    let names = trackbed_tcp::algorithms().iter().map(|entry| entry.name());
+    names.filter(|name| multipath || !COUPLED.contains(name)).collect()
+}
+
+const COUPLED: [&str; 3] = ["lia", "olia", "balia"];

@@ -10,10 +10,14 @@ use super::files::Files;
 use super::problem::Problems;
 use super::schema::{Field, kebab};
 use super::spec::{Setting, Spec};
+use crate::foresight::Foresight;
 use crate::radio::Radio;
 
 /// The table's name.
 pub(super) const SECTION: &str = "radio";
+
+/// Keys of the table that say what the ends do about the radio.
+pub(super) const OF_THE_ENDS: [&str; 3] = ["radio.foresight", "radio.lead", "radio.rides"];
 
 /// The keys of the table: those of a railway, and what links make of it.
 pub(super) fn fields() -> Vec<Field> {
@@ -88,7 +92,11 @@ pub(super) fn resolve(
     let (of_railway, of_links) = arguments.map_err(|why| problems.add(&first.place, why)).ok()?;
     let railway =
         Railway::read(&of_railway).map_err(|why| refused(why.advice, why.place, problems)).ok()?;
-    let radio = Radio::new(Arc::new(railway), of_links.need("duration"), of_links.need("queue"))
+    let rides = u32::try_from(of_links.need::<u64>("rides")).unwrap_or(u32::MAX).min(RIDES_MAX);
+    let foresight = Foresight::new(of_links.need("foresight"), of_links.get("lead"), rides)
+        .expect("the parameter offers those there are");
+    let railway = Arc::new(railway);
+    let radio = Radio::new(railway, of_links.need("duration"), of_links.need("queue"), foresight)
         .map_err(|why| refused(why, "stations", problems))
         .ok()?;
     railways.insert(line.clone(), radio.clone());
@@ -110,6 +118,26 @@ const RIVALS: [&str; 3] = ["link", "second-link", "access"];
 /// What links make of a railway.
 const LINKS: &[Parameter] = &[
     Parameter::with_default(
+        "foresight",
+        Kind::Choice(&Foresight::NAMES),
+        "none",
+        "MPTCP: who keeps data off a path before its handovers: pha (the sender, by the handover \
+         table), pha-d (the receiver, by MP_PRIO), oracle (the sender, at the true times), reactive \
+         (the sender, once a path is silent for 150 ms)",
+    ),
+    Parameter::optional(
+        "lead",
+        Kind::Time,
+        "how long before a range of the table, or before an outage, the path is left; 0 ms for pha, \
+         200 ms for pha-d, 50 ms for oracle if not given",
+    ),
+    Parameter::with_default(
+        "rides",
+        Kind::Count { min: 0 },
+        "50",
+        "preliminary rides that the handover table is learnt from; with none it is empty",
+    ),
+    Parameter::with_default(
         "duration",
         Kind::Time,
         "2 min",
@@ -122,6 +150,9 @@ const LINKS: &[Parameter] = &[
         "what may wait for each direction of each operator's link",
     ),
 ];
+
+/// More teach nothing new.
+const RIDES_MAX: u32 = 10_000;
 
 static ALL: LazyLock<Vec<Parameter>> =
     LazyLock::new(|| PARAMETERS.iter().chain(LINKS).copied().collect());

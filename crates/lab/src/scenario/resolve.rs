@@ -229,8 +229,11 @@ impl Resolver<'_> {
 
     /// The cells with their networks and workloads.
     fn resolve(mut self, combined: Combined) -> Cells {
-        // What stands in a table is the track or the load; the ends have no table.
-        let conditions = self.columns.iter().filter(|column| column.path().contains('.'));
+        // What stands in a table is the track or the load; the ends have no table, but for who
+        // foresees what the radio does to them.
+        let conditions = self.columns.iter().filter(|column| {
+            column.path().contains('.') && !radio::OF_THE_ENDS.contains(&column.path())
+        });
         let part = self.spec.part.iter().map(|_| PART.to_owned());
         let conditions = part.chain(conditions.map(|column| column.name.clone())).collect();
         let mut cells = Cells { notes: combined.notes, conditions, ..Cells::default() };

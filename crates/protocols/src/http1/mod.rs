@@ -46,6 +46,7 @@ impl Protocol for Http1 {
             handshakes: Handshake::ALL,
             multiplexed: false,
             migrates: false,
+            multipath: false,
         }
     }
 

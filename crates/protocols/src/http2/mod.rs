@@ -45,6 +45,7 @@ impl Protocol for Http2 {
             handshakes: Handshake::ALL,
             multiplexed: true,
             migrates: false,
+            multipath: false,
         }
     }
 

@@ -62,6 +62,7 @@ impl Protocol for Http3 {
             handshakes: Handshake::ALL,
             multiplexed: true,
             migrates: true,
+            multipath: false,
         }
     }
 

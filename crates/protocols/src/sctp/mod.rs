@@ -59,6 +59,7 @@ impl Protocol for Sctp {
             handshakes: &[Handshake::New],
             multiplexed: true,
             migrates: false,
+            multipath: false,
         }
     }
 
@@ -96,6 +97,7 @@ impl Protocol for SctpDtls {
             handshakes: &[Handshake::New],
             multiplexed: true,
             migrates: false,
+            multipath: false,
         }
     }
 

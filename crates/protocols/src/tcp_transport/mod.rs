@@ -1,5 +1,6 @@
 //! TCP (RFC 9293), bare or under TLS: what `http2`, `tcp` and `tcp+tls` have in common.
 
+mod paths;
 mod stream;
 mod tls_stream;
 mod watched;
@@ -19,6 +20,7 @@ use crate::ledger::{Accounted, Ledger};
 use crate::nursery::Nursery;
 use crate::protocol::ServerHandle;
 use crate::tls::{Profile, TlsClient, TlsServer, Trust};
+pub use paths::PathControl;
 pub(crate) use stream::Stream;
 pub(crate) use watched::Watchdog;
 
@@ -31,6 +33,7 @@ pub(crate) struct TcpDialer {
     tls: Option<TlsClient>,
     pub(crate) idle_timeout: Duration,
     ledger: Option<Ledger>,
+    paths: PathControl,
 }
 
 impl TcpDialer {
@@ -59,6 +62,7 @@ impl TcpDialer {
             tls: None,
             idle_timeout: config.transport.idle_timeout,
             ledger: config.transport.ledger.clone(),
+            paths: config.paths.clone(),
         }
     }
 
@@ -67,9 +71,11 @@ impl TcpDialer {
         let connected = self.host.connect_tcp(self.local, remote, &self.options).await;
         let tcp = connected.map_err(|error| io_failed(self.protocol, Step::Connect, &error))?;
         let tcp = Accounted::new(tcp, self.ledger.as_ref());
-        let Some(tls) = &self.tls else { return Ok(Stream::plain(tcp)) };
+        let Some(tls) = &self.tls else { return Ok(Stream::plain(tcp).entered(&self.paths)) };
         let handshake = Stream::connect_tls(tcp, tls).await;
-        handshake.map_err(|error| io_failed(self.protocol, Step::Handshake, &error))
+        let stream =
+            handshake.map_err(|error| io_failed(self.protocol, Step::Handshake, &error))?;
+        Ok(stream.entered(&self.paths))
     }
 }
 
@@ -122,11 +128,12 @@ impl Listener {
         let running = Nursery::default();
         let connections = Nursery::default();
         let ledger = config.transport.ledger.clone();
+        let paths = config.paths.clone();
         running.spawn(async move {
             while let Ok(tcp) = listener.accept().await {
                 // Opening fails only for a configuration that was refused before.
                 if let Ok(stream) = open(Accounted::new(tcp, ledger.as_ref())) {
-                    connections.spawn(serve(stream));
+                    connections.spawn(serve(stream.entered(&paths)));
                 }
             }
         });

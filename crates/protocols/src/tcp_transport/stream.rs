@@ -10,6 +10,7 @@ use std::task::{Context, Poll};
 use futures_io::{AsyncRead, AsyncWrite};
 use trackbed_substrate::TcpStream;
 
+use super::paths::PathControl;
 use super::tls_stream::TlsStream;
 use super::watched::{Progress, Watched};
 use crate::ledger::Accounted;
@@ -22,7 +23,7 @@ use crate::tls::{TlsClient, TlsServer};
 #[derive(Clone)]
 pub(crate) struct Stream(Rc<RefCell<Layers>>);
 
-enum Layers {
+pub(super) enum Layers {
     Plain(Watched),
     Tls(Box<TlsStream>),
 }
@@ -53,6 +54,12 @@ impl Stream {
     ) -> io::Result<Stream> {
         let tls = TlsStream::server(Watched::new(tcp), server)?;
         Ok(Stream::of(Layers::Tls(Box::new(tls))))
+    }
+
+    /// The same, heard of by whoever has wishes about its paths.
+    pub(super) fn entered(self, paths: &PathControl) -> Stream {
+        paths.enter(&self.0);
+        self
     }
 
     pub(crate) fn security(&self) -> Option<Security> {
@@ -86,7 +93,7 @@ impl Stream {
 }
 
 impl Layers {
-    fn tcp(&self) -> &Watched {
+    pub(super) fn tcp(&self) -> &Watched {
         match self {
             Layers::Plain(tcp) => tcp,
             Layers::Tls(tls) => tls.tcp(),

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -10,7 +11,7 @@ use std::time::Duration;
 
 use futures_io::{AsyncRead, AsyncWrite};
 use trackbed_core::Time;
-use trackbed_substrate::{TcpInfo, TcpStream, Timer, now, sleep_until};
+use trackbed_substrate::{PathWish, TcpInfo, TcpPath, TcpStream, Timer, now, sleep_until};
 
 use crate::ledger::{Account, Accounted};
 use crate::stats::TransportStats;
@@ -82,6 +83,14 @@ impl Watched {
 
     pub(super) fn info(&self) -> TcpInfo {
         self.tcp.connection.info()
+    }
+
+    pub(super) fn paths(&self) -> Vec<TcpPath> {
+        self.tcp.connection.paths()
+    }
+
+    pub(super) fn set_path(&self, end: IpAddr, wish: PathWish) -> bool {
+        self.tcp.connection.set_path(end, wish)
     }
 
     pub(super) fn abort(&self) {

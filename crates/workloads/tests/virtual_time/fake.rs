@@ -115,6 +115,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     handshakes: Handshake::ALL,
     multiplexed: true,
     migrates: false,
+    multipath: false,
 };
 
 struct Server {

@@ -102,6 +102,7 @@ pub fn load(prepared: &dyn Prepared, origin: &Origin) -> Ran {
                 handshakes: &[],
                 multiplexed: origin.multiplexed,
                 migrates: false,
+                multipath: false,
             },
             hosts: Vec::new(),
             server: SocketAddr::from(([10, 0, 0, 2], 443)),

@@ -1,0 +1,68 @@
+//! `mptcp`: the frames of `tcp` on Multipath TCP (RFC 8684).
+
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use trackbed_substrate::{Host, Multipath};
+
+use crate::config::{ClientConfig, ServerConfig, TransportParameters};
+use crate::error::{Error, Result};
+use crate::protocol::{Capabilities, Dialer, Protocol, ServerHandle, Service, Transport};
+use crate::security::Handshake;
+use crate::tcp::{FramedDialer, serve_frames};
+use crate::tcp_transport::TcpDialer;
+
+/// Frames on Multipath TCP. What [`TransportParameters::tcp`] says of paths holds; without it, its
+/// defaults.
+pub(crate) struct Mptcp;
+
+impl Protocol for Mptcp {
+    fn name(&self) -> &'static str {
+        "mptcp"
+    }
+
+    fn summary(&self) -> &'static str {
+        "length-prefixed frames on Multipath TCP, over all paths of a host, not encrypted"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            transport: Transport::Tcp,
+            tls: &[],
+            handshakes: &[Handshake::New],
+            multiplexed: false,
+            migrates: false,
+            multipath: true,
+        }
+    }
+
+    fn serve(
+        &self,
+        host: Arc<dyn Host>,
+        listen: SocketAddr,
+        config: &ServerConfig,
+        service: Rc<dyn Service>,
+    ) -> Result<ServerHandle> {
+        let transport = with_paths(&config.transport);
+        let config = ServerConfig { transport, ..config.clone() };
+        serve_frames(self.name(), &*host, listen, &config, service)
+    }
+
+    fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
+        if config.handshake != Handshake::New {
+            let advice = "it has no sessions to resume: use the handshake `new`";
+            return Err(Error::Unsupported { protocol: self.name(), advice: advice.to_owned() });
+        }
+        let transport = with_paths(&config.transport);
+        let config = ClientConfig { transport, ..config.clone() };
+        let tcp = TcpDialer::bare(self.name(), host, &config);
+        Ok(Rc::new(FramedDialer { protocol: self.name(), tcp }))
+    }
+}
+
+fn with_paths(transport: &TransportParameters) -> TransportParameters {
+    let mut transport = transport.clone();
+    transport.tcp.multipath.get_or_insert_with(Multipath::default);
+    transport
+}
