@@ -108,6 +108,12 @@ fn quic_takes_2_and_one_less_with_early_data() {
     }
 }
 
+/// RFC 8684 section 3.1: what a connection is capable of is said in the segments of TCP's handshake.
+#[test]
+fn mptcp_takes_2() {
+    check("mptcp", None, 2);
+}
+
 /// RFC 9260 section 5.1: INIT and INIT ACK, then the request along with the COOKIE ECHO.
 #[test]
 fn sctp_takes_2() {
@@ -124,7 +130,7 @@ fn sctp_inside_dtls_takes_3() {
 fn every_protocol_is_measured_above() {
     assert_eq!(
         registry_names(),
-        ["http1", "http2", "http3", "quic", "sctp", "sctp+dtls", "tcp", "tcp+tls"]
+        ["http1", "http2", "http3", "mptcp", "quic", "sctp", "sctp+dtls", "tcp", "tcp+tls"]
     );
 }
 

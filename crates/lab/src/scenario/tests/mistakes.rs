@@ -50,7 +50,7 @@ fn all_mistakes_are_reported_together_in_the_order_of_the_file() {
         firsts,
         [
             "error: unknown key \"runns\"",
-            "error: \"htp2\" is not known here; write \"http1\" or \"http2\" or \"http3\" or \"quic\" or \
+            "error: \"htp2\" is not known here; write \"http1\" or \"http2\" or \"http3\" or \"mptcp\" or \"quic\" or \
              \"sctp\" or \"sctp+dtls\" or \"tcp\" or \"tcp+tls\"",
             "error: unknown key \"dely\"",
             "error: \"1.5\" is more than everything; a share lies between 0 and 1 (0 % and 100 %)",
@@ -218,7 +218,7 @@ fn combinations_that_no_protocol_can_do() {
     expect(&text, "\"1.3\"", message, "remove \"1.3\", or add what it goes with");
     let text = scenario("congestion = \"bbr3\"").replace("quic", "http2");
     let message = "congestion bbr3 occurs in no cell: http2 has no congestion control bbr3; it \
-                   has cubic, reno, lia, olia, balia";
+                   has cubic, reno";
     expect(&text, "\"bbr3\"", message, "remove \"bbr3\", or add what it goes with");
 }
 
@@ -227,14 +227,14 @@ fn what_is_missing() {
     assert_eq!(
         plan_with("runs = 3", &[]).unwrap_err().to_string(),
         "error: the scenario does not say its protocol\n --> a.toml\n = write protocol = \
-         \"http1\" or \"http2\" or \"http3\" or \"quic\" or \"sctp\" or \"sctp+dtls\" or \"tcp\" \
+         \"http1\" or \"http2\" or \"http3\" or \"mptcp\" or \"quic\" or \"sctp\" or \"sctp+dtls\" or \"tcp\" \
          or \"tcp+tls\", or a list of these\n\n\
          error: the scenario does not say its link\n --> a.toml\n = write [link], and below it \
          rate = \"50 Mbit/s\" and delay = \"5 ms\"\n\n\
          error: the scenario does not say its workload\n --> a.toml\n = write [workload] and \
-         below it kind = \"bulk\" or \"messages\" or \"page\" or \"streaming\""
+         below it kind = \"bulk\" or \"flow\" or \"messages\" or \"page\" or \"streaming\""
     );
-    let kinds = "write kind = \"bulk\" or \"messages\" or \"page\" or \"streaming\"";
+    let kinds = "write kind = \"bulk\" or \"flow\" or \"messages\" or \"page\" or \"streaming\"";
     let text = scenario("").replace("kind = \"messages\"", "count = 10");
     expect(&text, "workload", "[workload] does not say its kind", kinds);
     let text = scenario("").replace("messages", "mesages");
@@ -273,7 +273,7 @@ fn files() {
     let error = |path: &Path| load(&Source::File(path.to_owned()), &[]).unwrap_err().to_string();
     let (here, help) = (
         folder.display(),
-        "write the path of a file, or a built-in scenario: vru, web, streaming, migration, bulk",
+        "write the path of a file, or a built-in scenario: vru, web, streaming, migration, train, bulk",
     );
     assert_eq!(
         error(&folder.join("none.toml")),
@@ -310,7 +310,7 @@ fn names_of_scenarios() {
     assert_eq!(
         error,
         "error: there is no scenario \"vrus\"\n = did you mean \"vru\"? write the path of a file, \
-         or a built-in scenario: vru, web, streaming, migration, bulk"
+         or a built-in scenario: vru, web, streaming, migration, train, bulk"
     );
     assert_eq!(Source::named("vru"), Source::BuiltIn("vru".to_owned()));
     assert_eq!(Source::named("./vru"), Source::File("./vru".into()));
