@@ -13,8 +13,8 @@ use crate::security::Handshake;
 use crate::tcp::{FramedDialer, serve_frames};
 use crate::tcp_transport::TcpDialer;
 
-/// Frames on Multipath TCP. What [`TransportParameters::tcp`] says of paths holds; without it, its
-/// defaults.
+/// Frames on Multipath TCP. What [`TransportParameters::tcp`] says of paths holds; without it, the
+/// scheduler of Linux.
 pub(crate) struct Mptcp;
 
 impl Protocol for Mptcp {
@@ -63,6 +63,8 @@ impl Protocol for Mptcp {
 
 fn with_paths(transport: &TransportParameters) -> TransportParameters {
     let mut transport = transport.clone();
-    transport.tcp.multipath.get_or_insert_with(Multipath::default);
+    // The one scheduler that every stack has.
+    let paths = || Multipath { scheduler: "linux".to_owned(), ..Multipath::default() };
+    transport.tcp.multipath.get_or_insert_with(paths);
     transport
 }

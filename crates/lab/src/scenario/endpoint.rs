@@ -204,7 +204,7 @@ impl Settings<'_> {
     fn multipath(&self) -> Multipath {
         let defaults = Multipath::default();
         Multipath {
-            scheduler: self.word("scheduler").map_or(defaults.scheduler, str::to_owned),
+            scheduler: self.word("scheduler").unwrap_or(SCHEDULER_OF_LINUX).to_owned(),
             opportunistic: self.get("opportunistic").unwrap_or(defaults.opportunistic),
             checksum: self.get("checksum").unwrap_or(defaults.checksum),
             ..defaults
@@ -277,7 +277,7 @@ pub(super) fn parameters() -> [Parameter; 17] {
         Parameter::with_default("handshake", handshakes, "new", "how connections begin"),
         Parameter::optional("cipher", ciphers, "the cipher; without it the ends agree"),
         Parameter::with_default("congestion", congestion, "cubic", "the congestion control"),
-        Parameter::with_default("scheduler", schedulers, "minrtt", SCHEDULER),
+        Parameter::with_default("scheduler", schedulers, SCHEDULER_OF_LINUX, SCHEDULER),
         Parameter::with_default("opportunistic", flag, "false", OPPORTUNISTIC),
         Parameter::with_default("checksum", flag, "false", CHECKSUM),
         Parameter::with_default("encapsulation", encapsulations, "udp", ENCAPSULATION),
@@ -294,7 +294,9 @@ pub(super) fn parameters() -> [Parameter; 17] {
 const IP: &str = "the version of IP; 4 unless it is said";
 const HYSTART: &str = "TCP: CUBIC leaves slow start when the delay grows";
 const ECN: &str = "TCP: ask for congestion notification; else answer who asks";
-const SCHEDULER: &str = "MPTCP: which path carries the next data";
+const SCHEDULER: &str = "MPTCP: which path carries the next data; the kernel has linux alone";
+/// The one that every stack has.
+const SCHEDULER_OF_LINUX: &str = "linux";
 const OPPORTUNISTIC: &str = "MPTCP: opportunistic retransmission and penalisation";
 const CHECKSUM: &str = "MPTCP: checksums over the data (RFC 8684 section 3.3.1)";
 const ENCAPSULATION: &str = "SCTP: what carries its packets";

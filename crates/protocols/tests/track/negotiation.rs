@@ -181,6 +181,7 @@ fn a_restarted_server_has_to_be_trusted_anew() {
 #[test]
 fn what_cannot_be_had_is_refused_with_advice() {
     let refused = |name: &str, config: ClientConfig| -> String {
+        let ClientConfig { tls, handshake, transport, .. } = config;
         simulate(&clean(), |track| async move {
             let server = protocol("http2").serve(
                 Arc::clone(&track.server),
@@ -189,7 +190,8 @@ fn what_cannot_be_had_is_refused_with_advice() {
                 Rc::new(service),
             );
             let trust = server.unwrap().trust().cloned();
-            let config = ClientConfig { trust, ..config };
+            let config =
+                ClientConfig { trust, tls, handshake, transport, ..ClientConfig::default() };
             let error = protocol(name).dialer(track.client, &config).err().unwrap();
             assert!(matches!(error, Error::Unsupported { .. }), "{error}");
             error.to_string()

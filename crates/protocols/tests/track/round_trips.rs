@@ -32,7 +32,10 @@ struct Measured {
 }
 
 fn measure(protocol: &'static dyn Protocol, config: ClientConfig) -> Measured {
+    // Of a configuration only this goes to the run's thread.
+    let ClientConfig { tls, handshake, .. } = config;
     simulate(&clean(), |track| async move {
+        let config = ClientConfig { tls, handshake, ..ClientConfig::default() };
         let server = track.serve(protocol);
         let dialer = track.dialer(protocol, &server, config);
         let earlier = dialer.connect(server_address()).await.unwrap();
