@@ -109,7 +109,7 @@ impl Foresight {
                     Lookup::new(table?, &timeline.operator, Direction::Forward).ok()
                 };
                 let lookups = timelines.iter().map(lookup).collect();
-                let receiver = GpsReceiver::new(railway.gps(), seed);
+                let receiver = Box::new(GpsReceiver::new(railway.gps(), seed));
                 Some(Forecast::Table { lookups, receiver, lag: railway.gps().lag, lead })
             }
         }
@@ -128,7 +128,12 @@ pub(crate) struct Following {
 /// Which paths are to be left.
 enum Forecast {
     /// Where the train believes to be, in a table.
-    Table { lookups: Vec<Option<Lookup>>, receiver: GpsReceiver, lag: Duration, lead: Duration },
+    Table {
+        lookups: Vec<Option<Lookup>>,
+        receiver: Box<GpsReceiver>,
+        lag: Duration,
+        lead: Duration,
+    },
     /// The true times.
     Truth { lead: Duration },
 }
