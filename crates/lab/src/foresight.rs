@@ -236,3 +236,6 @@ const REPEATS: u32 = 20;
 
 /// Preliminary rides are the same for all scenarios: the runs draw from others.
 const TABLE_ROOT: u64 = 0;
+
+#[cfg(test)]
+mod tests;

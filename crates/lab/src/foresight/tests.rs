@@ -1,0 +1,85 @@
+//! Trains in virtual time, with and without foresight.
+
+use trackbed_core::event::Record;
+use trackbed_measure::metrics;
+use trackbed_substrate::Cancel;
+
+use crate::run::Runner;
+use crate::scenario::{self, Plan, Source};
+
+fn plan(text: &str) -> Plan {
+    let source = Source::recorded("a.toml", text);
+    scenario::load(&source, &[]).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A ride of 25 s.
+fn ride(radio: &str) -> Plan {
+    plan(&format!(
+        "protocol = \"mptcp\"\ncongestion = \"lia\"\nscheduler = \"minrtt\"\n\
+         [radio]\nduration = \"25 s\"\nlength = \"8 km\"\n{radio}\n\
+         [workload]\nkind = \"flow\"\nduration = \"25 s\"\n"
+    ))
+}
+
+fn events(plan: &Plan, cell: usize, run: u32) -> Vec<Record> {
+    let records = Runner::new(Cancel::new()).events(&plan.cells[cell], plan.seed, run).unwrap();
+    assert_eq!(metrics::outcome(&records), Ok(()));
+    records
+}
+
+fn sum(metric: &str, runs: &[Vec<Record>]) -> f64 {
+    runs.iter().flat_map(|records| (metrics::find(metric).unwrap().compute)(records)).sum()
+}
+
+#[test]
+fn an_empty_table_changes_nothing() {
+    let plan = ride("profile = \"hsr-measured\"\nforesight = [\"none\", \"pha\"]\nrides = 0");
+    assert_eq!(events(&plan, 0, 0), events(&plan, 1, 0));
+}
+
+#[test]
+fn equal_seeds_give_equal_rides_and_others_do_not() {
+    let plan = ride("profile = \"hsr-measured\"\nforesight = \"pha-d\"");
+    assert_eq!(events(&plan, 0, 1), events(&plan, 0, 1));
+    assert_ne!(events(&plan, 0, 1), events(&plan, 0, 2));
+}
+
+/// Two operators carry more than one can: 25 Mbit/s.
+#[test]
+fn both_paths_are_used() {
+    let plan = ride("profile = \"ns3\"");
+    let runs = [events(&plan, 0, 0)];
+    let goodput = sum("goodput_mbps", &runs);
+    assert!(goodput > 35.0 && goodput < 50.0, "{goodput} Mbit/s");
+}
+
+/// Spells of seconds in which a path is all but lost: whoever leaves it beforehand sends less in vain
+/// and carries more, whoever it is that foresees them.
+#[test]
+fn foreseen_handovers_cost_less() {
+    let plan =
+        ride("profile = \"hsr-measured\"\nforesight = [\"none\", \"pha\", \"pha-d\", \"oracle\"]");
+    let rides = |cell| [0, 1, 2].map(|run| events(&plan, cell, run));
+    let [none, foreseen @ ..] = [0, 1, 2, 3].map(rides);
+    assert!(sum("handover_count", &none) >= 3.0);
+    for foreseen in foreseen {
+        assert!(sum("retransmission_percent", &foreseen) < sum("retransmission_percent", &none));
+        assert!(sum("handover_goodput_mbps", &foreseen) > sum("handover_goodput_mbps", &none));
+    }
+}
+
+#[test]
+fn what_goes_ill_with_a_radio_is_refused_with_advice() {
+    let refusal = |more: &str| {
+        let text = format!(
+            "protocol = \"mptcp\"\n{more}\n[workload]\nkind = \"flow\"\nduration = \"1 s\"\n"
+        );
+        scenario::load(&Source::recorded("a.toml", &text), &[]).unwrap_err().to_string()
+    };
+    let refused = refusal("[radio]\nprofile = \"ns3\"\n[link]\ndelay = \"5 ms\"");
+    assert!(refused.contains("link.delay has no effect: the radio makes the links"), "{refused}");
+    let refused = refusal("[radio]\nspeed = \"fast\"");
+    assert!(refused.contains("a.toml:3") && refused.contains("km/h"), "{refused}");
+    let refused = refusal("[radio]\nprofile = \"5g\"");
+    assert!(refused.contains("hsr-measured"), "{refused}");
+}
