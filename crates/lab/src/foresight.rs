@@ -57,6 +57,25 @@ impl Foresight {
         Some(Foresight { kind, lead, rides, table: Arc::default() })
     }
 
+    /// The same with this table in place of one that is learnt.
+    ///
+    /// # Errors
+    /// If it is of another railway.
+    pub fn with_table(mut self, table: Table, railway: &Railway) -> Result<Foresight, String> {
+        let (length_m, ours_m) = (table.track().length_m(), railway.track().length_m());
+        if (length_m - ours_m).abs() > TRACK_TOLERANCE_M {
+            return Err(format!(
+                "the table is of a track of {length_m:.0} m, and this one has {ours_m:.0} m; build \
+                 one for it (`trackbed handover build`)"
+            ));
+        }
+        for operator in railway.operators() {
+            table.ranges(&operator.name, Direction::Forward).map_err(|why| why.to_string())?;
+        }
+        self.table = Arc::new(OnceLock::from(Some(table)));
+        Ok(self)
+    }
+
     /// What it asks of the scheduler.
     pub(crate) fn set(&self, multipath: &mut Multipath) {
         multipath.proactive = matches!(self.kind, Kind::Pha | Kind::Oracle);
@@ -233,6 +252,9 @@ const LEAD_OF_ORACLE: Duration = Duration::from_millis(50);
 
 const REPEAT_AFTER: Duration = Duration::from_millis(50);
 const REPEATS: u32 = 20;
+
+/// Tracks of a table and of a scenario are written with so many digits.
+const TRACK_TOLERANCE_M: f64 = 10.0;
 
 /// Preliminary rides are the same for all scenarios: the runs draw from others.
 const TABLE_ROOT: u64 = 0;

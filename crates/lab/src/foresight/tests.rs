@@ -68,6 +68,35 @@ fn foreseen_handovers_cost_less() {
     }
 }
 
+/// A table in a file is as good as one that is learnt from the same rides, and one of another track is
+/// refused.
+#[test]
+fn a_table_can_be_given() {
+    use trackbed_core::parameter::Arguments;
+    use trackbed_handover::Settings;
+    use trackbed_motion::Direction;
+    use trackbed_radio::{PARAMETERS, Railway};
+
+    let values = [("length", "8 km"), ("profile", "hsr-measured")].map(|(name, text)| {
+        let kind = PARAMETERS.iter().find(|parameter| parameter.name == name).unwrap().kind;
+        (name, kind.parse(text).unwrap())
+    });
+    let railway = Railway::read(&Arguments::read(PARAMETERS, &values).unwrap()).unwrap();
+    let (directions, settings) = ([Direction::Forward], Settings::default());
+    let table = crate::preliminary::learn(&railway, &directions, 5, 0, settings).unwrap();
+    let file = std::env::temp_dir().join("trackbed-scenario-table.geojson");
+    table.save(&file).unwrap();
+    let given = format!("profile = \"hsr-measured\"\nforesight = \"pha\"\ntable = {file:?}");
+    let learnt = ride("profile = \"hsr-measured\"\nforesight = \"pha\"\nrides = 5");
+    assert_eq!(events(&ride(&given), 0, 0), events(&learnt, 0, 0));
+
+    let other = format!(
+        "protocol = \"mptcp\"\n[radio]\nlength = \"9 km\"\ntable = {file:?}\n[workload]\nkind = \"flow\"\n"
+    );
+    let refused = scenario::load(&Source::recorded("a.toml", &other), &[]).unwrap_err().to_string();
+    assert!(refused.contains("the table is of a track of 8000 m"), "{refused}");
+}
+
 #[test]
 fn what_goes_ill_with_a_radio_is_refused_with_advice() {
     let refusal = |more: &str| {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use trackbed_core::parameter::{Arguments, Kind, Parameter};
+use trackbed_handover::Table;
 use trackbed_radio::{PARAMETERS, Railway};
 
 use super::files::Files;
@@ -17,7 +18,8 @@ use crate::radio::Radio;
 pub(super) const SECTION: &str = "radio";
 
 /// Keys of the table that say what the ends do about the radio.
-pub(super) const OF_THE_ENDS: [&str; 3] = ["radio.foresight", "radio.lead", "radio.rides"];
+pub(super) const OF_THE_ENDS: [&str; 4] =
+    ["radio.foresight", "radio.lead", "radio.rides", "radio.table"];
 
 /// The keys of the table: those of a railway, and what links make of it.
 pub(super) fn fields() -> Vec<Field> {
@@ -36,6 +38,10 @@ pub(super) fn check(spec: &Spec, problems: &mut Problems) {
     }
     for setting in &spec.settings {
         let table = setting.path.split('.').next();
+        if setting.path == path("rides") && spec.get(&path("table")).is_some() {
+            let message = "radio.rides has no effect beside a table";
+            problems.add_with_help(&setting.place, message, "remove it, or radio.table");
+        }
         let is_rival =
             table.is_some_and(|table| RIVALS.contains(&table)) && setting.path.contains('.');
         if is_rival || setting.path == "environment.delay" {
@@ -96,6 +102,14 @@ pub(super) fn resolve(
     let foresight = Foresight::new(of_links.need("foresight"), of_links.get("lead"), rides)
         .expect("the parameter offers those there are");
     let railway = Arc::new(railway);
+    let foresight = match of_links.get::<Arc<str>>("table") {
+        None => foresight,
+        Some(text) => Table::parse(&text)
+            .map_err(|why| why.to_string())
+            .and_then(|table| foresight.with_table(table, &railway))
+            .map_err(|why| refused(why, "table", problems))
+            .ok()?,
+    };
     let radio = Radio::new(railway, of_links.need("duration"), of_links.need("queue"), foresight)
         .map_err(|why| refused(why, "stations", problems))
         .ok()?;
@@ -130,6 +144,11 @@ const LINKS: &[Parameter] = &[
         Kind::Time,
         "how long before a range of the table, or before an outage, the path is left; 0 ms for pha, \
          200 ms for pha-d, 50 ms for oracle if not given",
+    ),
+    Parameter::optional(
+        "table",
+        Kind::File,
+        "a handover table of this railway (`trackbed handover build`), in place of one that is learnt",
     ),
     Parameter::with_default(
         "rides",
