@@ -84,7 +84,13 @@ fn endpoint(dice: &mut Dice, class: Class) -> (String, bool) {
     let mut repeatable = true;
     match can.transport {
         Transport::Tcp => {
-            line("congestion", quoted(dice.pick(trackbed_tcp::algorithms()).name()));
+            // Those that couple several paths are for who has them.
+            let known = if can.multipath { TCP_CONGESTION } else { &TCP_CONGESTION[..2] };
+            line("congestion", quoted(dice.pick(known)));
+            if can.multipath {
+                let names = trackbed_tcp::schedulers::algorithms();
+                line("scheduler", quoted(dice.pick(names).name()));
+            }
             tcp_options(dice, &mut line);
         }
         Transport::Udp => {
@@ -222,6 +228,8 @@ impl Draft {
 fn overhead(each: bool) -> u64 {
     if each { 5_000 } else { 500 }
 }
+
+const TCP_CONGESTION: &[&str] = &["cubic", "reno", "lia", "olia", "balia"];
 
 /// A healing case sends no more than the slowest link carries in this time.
 const LOAD_SECONDS: u64 = 10;
