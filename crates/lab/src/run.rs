@@ -195,7 +195,9 @@ async fn play(
         endpoint.protocol.dialer(Arc::clone(host), &client)
     };
     let phones = (0..).zip(&phone_hosts).map(dialer).collect::<Result<Vec<_>, _>>()?;
-    let _following = layout.drive.zip(cell.radio.as_ref()).map(|(drive, radio)| {
+    // A connection with one path has none to leave.
+    let radio = cell.radio.as_ref().filter(|_| endpoint.protocol.capabilities().multipath);
+    let _following = layout.drive.zip(radio).map(|(drive, radio)| {
         let ends = [phone_addresses(0), second_addresses(0)];
         let ends = ends.map(|pair| endpoint.ip.of(pair)).to_vec();
         let railway = Arc::clone(radio.railway());

@@ -38,6 +38,14 @@ fn an_empty_table_changes_nothing() {
 }
 
 #[test]
+fn who_has_one_path_cannot_leave_it() {
+    let text = "protocol = \"tcp\"\n[radio]\nprofile = \"hsr-measured\"\nforesight = [\"none\", \"oracle\"]\n\
+                [workload]\nkind = \"flow\"\nduration = \"25 s\"\n";
+    let plan = plan(text);
+    assert_eq!(events(&plan, 0, 0), events(&plan, 1, 0));
+}
+
+#[test]
 fn equal_seeds_give_equal_rides_and_others_do_not() {
     let plan = ride("profile = \"hsr-measured\"\nforesight = \"pha-d\"");
     assert_eq!(events(&plan, 0, 1), events(&plan, 0, 1));
