@@ -63,19 +63,19 @@ impl fmt::Display for Step {
     }
 }
 
-/// Everything that must hold before a change lands. Simulations run in release, where they are
-/// ten times faster; unit tests run with debug assertions on.
+/// Everything that must hold before a change lands, what fails fastest first. Simulations run in
+/// release, where they are ten times faster; unit tests run with debug assertions on.
 pub fn test() -> Vec<Step> {
     vec![
         Step::Tools,
         Step::cargo("fmt --all --check"),
         Step::cargo("clippy --workspace --all-targets -- -D warnings"),
+        Step::cargo("doc --workspace --no-deps").with("RUSTDOCFLAGS", "-D warnings"),
         Step::cargo("test --workspace"),
         Step::cargo("test --release -p trackbed-tests"),
         Step::cargo("test --release -p trackbed-tcp"),
         Step::cargo("build --release --bin trackbed"),
         Step::Agreement(Extent::Short),
-        Step::cargo("doc --workspace --no-deps").with("RUSTDOCFLAGS", "-D warnings"),
     ]
 }
 

@@ -44,7 +44,9 @@ pub(super) fn check(spec: &Spec, problems: &mut Problems) {
         }
         let is_rival =
             table.is_some_and(|table| RIVALS.contains(&table)) && setting.path.contains('.');
-        if is_rival || setting.path == "environment.delay" {
+        // What a timeline says of clients would hold, and its delays would not.
+        let is_delay = ["environment.delay", "environment.timeline"];
+        if is_rival || is_delay.contains(&setting.path.as_str()) {
             let message = format!("{} has no effect: the radio makes the links", setting.path);
             problems.add_with_help(&setting.place, message, "remove it, or the table [radio]");
         }

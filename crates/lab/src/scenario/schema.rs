@@ -100,8 +100,8 @@ impl Schema {
         let (needed, optional) = (Otherwise::Required, Otherwise::Absent);
         top.push(Field::new("link", Shape::Section(link()), needed, link_help));
         top.push(Field::new("access", Shape::Section(link()), optional, access_help));
-        let second_help = "a second way from each phone to the server, over an address of its own; it \
-                           takes the keys of [link]";
+        let second_help = "a second way from each phone to the server, over an address of its own, for \
+                           protocols that use several; it takes the keys of [link]";
         top.push(Field::new(SECOND, Shape::Section(link()), optional, second_help));
         let radio_help = "a train between the base stations of one or two operators, whose links it \
                           makes; in place of [link]";

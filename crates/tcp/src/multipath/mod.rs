@@ -17,7 +17,7 @@
 //!
 //! # How it is built
 //! The stream is kept apart from what carries it: `send` and `receive` count bytes from its start,
-//! and only `shared` knows data sequence numbers. A path is a [`Subflow`] with a `link`: what it was
+//! and only `shared` knows data sequence numbers. A path is a `Subflow` with a `link`: what it was
 //! given (`outgoing`), what it delivers (`incoming`), and where its handshake stands. To the subflow
 //! both together are its streams (`carrier`, `options`). The connection itself decides what goes
 //! where (`transmit`, by a [`Scheduler`]), opens and gives up paths (`paths`, `manager`), and closes
@@ -26,7 +26,7 @@
 //! # As Linux, and not
 //! Numbers have 64 bits, DATA_FIN goes on acknowledgments of its own and with the last data, an
 //! abort is a reset with MP_FASTCLOSE on every subflow, the window is shared by the tuner of
-//! [`crate::receive`]. Each segment has a mapping of its own. Data that comes without a mapping is
+//! `crate::receive`. Each segment has a mapping of its own. Data that comes without a mapping is
 //! left out, and comes again by the data-level timeout, where Linux resets the subflow.
 
 mod carrier;
