@@ -57,9 +57,16 @@ impl Capture {
         })
     }
 
-    /// What the network shows its packets to.
-    pub fn tap(&self, shared: LinkId) -> Box<dyn Tap> {
-        Box::new(SharedTap { shared, packets: Arc::clone(&self.packets) })
+    /// What the network shows its packets to: those of the shared link and, if there is one, of the
+    /// second one, which is another interface in the same files.
+    pub fn tap(&self, shared: LinkId, second: Option<LinkId>) -> Box<dyn Tap> {
+        let packets = Arc::clone(&self.packets);
+        if second.is_some()
+            && let Some(packets) = packets.lock().unwrap_or_else(PoisonError::into_inner).as_mut()
+        {
+            packets.add_second_link();
+        }
+        Box::new(LinksTap { shared, second, packets })
     }
 
     /// What protocols show their keys and traces to.
@@ -134,10 +141,22 @@ struct Packets {
     error: Option<io::Error>,
 }
 
+impl Packets {
+    fn add_second_link(&mut self) {
+        for writer in [&mut self.phones, &mut self.server, &mut self.dropped] {
+            if let Err(error) = writer.add_second_link() {
+                self.error.get_or_insert(error);
+            }
+        }
+    }
+}
+
 #[derive(Debug)]
 struct Writer {
     pcapng: PcapngWriter<BufWriter<File>>,
-    tap: TapId,
+    name: String,
+    /// The file's interfaces: one for each link.
+    taps: Vec<TapId>,
     path: PathBuf,
 }
 
@@ -163,25 +182,38 @@ impl Writer {
             description: description.to_owned(),
             snap_len: 0,
         })?;
-        Ok(Writer { pcapng, tap, path })
+        Ok(Writer { pcapng, name: name.to_owned(), taps: vec![tap], path })
     }
 
-    fn packet(&mut self, at: Time, packet: &Packet) -> io::Result<()> {
-        self.pcapng.packet(at, self.tap, packet, "")
+    fn add_second_link(&mut self) -> io::Result<()> {
+        let tap = self.pcapng.add_tap(&TapPoint {
+            name: format!("{}-second", self.name),
+            description: "the same on the second link".to_owned(),
+            snap_len: 0,
+        })?;
+        self.taps.push(tap);
+        Ok(())
+    }
+
+    fn packet(&mut self, at: Time, link: usize, packet: &Packet) -> io::Result<()> {
+        self.pcapng.packet(at, self.taps[link], packet, "")
     }
 }
 
 #[derive(Debug)]
-struct SharedTap {
+struct LinksTap {
     shared: LinkId,
+    second: Option<LinkId>,
     packets: Arc<Mutex<Option<Packets>>>,
 }
 
-impl Tap for SharedTap {
+impl Tap for LinksTap {
     fn see(&mut self, at: Time, link: LinkId, direction: Direction, point: Point, packet: &Packet) {
-        if link != self.shared {
-            return;
-        }
+        let number = match link {
+            link if link == self.shared => 0,
+            link if Some(link) == self.second => 1,
+            _ => return,
+        };
         let mut packets = self.packets.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(packets) = packets.as_mut() else { return };
         packets.last = at;
@@ -190,11 +222,11 @@ impl Tap for SharedTap {
             Direction::Backward => (&mut packets.server, &mut packets.phones),
         };
         let written = match point {
-            Point::Entered => near.packet(at, packet),
-            Point::Delivered => far.packet(at, packet),
+            Point::Entered => near.packet(at, number, packet),
+            Point::Delivered => far.packet(at, number, packet),
             Point::Dropped(why) => {
-                let Writer { pcapng, tap, .. } = &mut packets.dropped;
-                pcapng.dropped(at, *tap, packet, why.name())
+                let Writer { pcapng, taps, .. } = &mut packets.dropped;
+                pcapng.dropped(at, taps[number], packet, why.name())
             }
             Point::Altered(_) => Ok(()),
         };

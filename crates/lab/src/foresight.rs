@@ -40,6 +40,19 @@ enum Kind {
     Reactive,
 }
 
+/// Which end keeps data off a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WhoActs {
+    /// The train, which asks the sender for it.
+    Client,
+    /// The sender's scheduler.
+    Server,
+}
+
+impl WhoActs {
+    pub const BOTH: [WhoActs; 2] = [WhoActs::Client, WhoActs::Server];
+}
+
 impl Foresight {
     /// As scenarios write them.
     pub const NAMES: [&str; 5] = ["none", "pha", "pha-d", "oracle", "reactive"];
@@ -82,6 +95,38 @@ impl Foresight {
         multipath.reactive = (self.kind == Kind::Reactive).then_some(SILENCE);
     }
 
+    /// Which end has something to do; `None` if nobody foresees anything.
+    pub(crate) fn acts(&self) -> Option<WhoActs> {
+        match self.kind {
+            Kind::Nobody | Kind::Reactive => None,
+            Kind::PhaD => Some(WhoActs::Client),
+            Kind::Pha | Kind::Oracle => Some(WhoActs::Server),
+        }
+    }
+
+    /// Whether it asks something of the sender's scheduler.
+    pub(crate) fn needs_scheduler(&self) -> bool {
+        matches!(self.kind, Kind::Pha | Kind::Oracle | Kind::Reactive)
+    }
+
+    /// Learns the table now that will be needed, if one is.
+    pub(crate) fn prepare(&self, railway: &Railway) {
+        if matches!(self.kind, Kind::Pha | Kind::PhaD) {
+            self.learnt(railway);
+        }
+    }
+
+    fn learnt(&self, railway: &Railway) -> Option<&Table> {
+        let learn = || {
+            let (directions, settings) = ([Direction::Forward], Settings::default());
+            (self.rides > 0).then(|| {
+                preliminary::learn(railway, &directions, self.rides, TABLE_ROOT, settings)
+                    .expect("the default settings make sense")
+            })
+        };
+        self.table.get_or_init(learn).as_ref()
+    }
+
     /// Keeps data off paths as the train of `ride` comes to handovers, for good. `ends` are the
     /// train's addresses, path by path.
     pub(crate) async fn follow(self, drive: Following, client: PathControl, server: PathControl) {
@@ -115,15 +160,7 @@ impl Foresight {
             Kind::Nobody | Kind::Reactive => None,
             Kind::Oracle => Some(Forecast::Truth { lead }),
             Kind::Pha | Kind::PhaD => {
-                let learn = || {
-                    let directions = [Direction::Forward];
-                    let settings = Settings::default();
-                    (self.rides > 0).then(|| {
-                        preliminary::learn(&railway, &directions, self.rides, TABLE_ROOT, settings)
-                            .expect("the default settings make sense")
-                    })
-                };
-                let table = self.table.get_or_init(learn).as_ref();
+                let table = self.learnt(&railway);
                 let lookup = |timeline: &RadioTimeline| {
                     Lookup::new(table?, &timeline.operator, Direction::Forward).ok()
                 };

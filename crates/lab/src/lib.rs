@@ -21,6 +21,7 @@ pub mod refresh;
 pub mod replay;
 pub mod run;
 pub mod scenario;
+mod scene;
 pub mod substrate;
 pub mod track;
 

@@ -7,24 +7,23 @@ use std::time::Duration;
 
 use trackbed_core::event::{Record, Role};
 use trackbed_core::{Event, EventLog, Seed, Time};
-use trackbed_environment::Course;
 use trackbed_measure::metrics;
 use trackbed_measure::results::Outcome;
-use trackbed_net::{Counters, Direction, DropReason};
+use trackbed_net::{Counters, Direction, DropReason, LinkId, NodeId};
 use trackbed_protocols::{
     ClientConfig, Error, Ledger, LedgerTotals, Observer, PathControl, ServerConfig, ServerHandle,
     TransportParameters,
 };
+use trackbed_substrate::Host;
 use trackbed_substrate::simulated::{Cancel, Hosts, RunError, Simulation};
-use trackbed_substrate::{Host, spawn_named};
 use trackbed_workloads::{Patience, Stage};
 
 use crate::capture::Capture;
 use crate::environment;
-use crate::foresight::Following;
-use crate::radio::Drive;
+use crate::foresight::WhoActs;
 use crate::scenario::Cell;
-use crate::track::{Ends, SERVER_NAME, Track, phone_addresses, phone_networks, second_addresses};
+use crate::scene::{Scene, transport};
+use crate::track::{Ends, SERVER_NAME, Track};
 
 /// How runs are executed, whatever their cell.
 #[derive(Clone, Debug)]
@@ -100,19 +99,12 @@ impl Runner {
         seed: Seed,
         capture: Option<&Capture>,
     ) -> Result<Vec<Record>, Unfinished> {
-        let course = environment::course(cell, &seed, environment::VIRTUAL_LEAD);
-        let drive = cell.radio.as_ref().map(|radio| (radio, radio.drive(&seed)));
-        let network = match &drive {
-            Some((radio, drive)) => radio.network(&cell.network, drive),
-            None => environment::under(&cell.network, &course),
-        };
-        let handovers = drive.iter().flat_map(|(_, drive)| drive.events()).collect();
-        let drive = drive.map(|(_, drive)| drive);
+        let scene = Scene::of(cell, &seed, environment::VIRTUAL_LEAD);
         let who = (cell.workload.phones(), cell.workload.networks());
-        let mut track = Track::build(&network, who, &seed, Ends::Hosts);
-        track.network.set_tap(capture.map(|capture| capture.tap(track.shared)));
+        let mut track = Track::build(&scene.network, who, &seed, Ends::Hosts);
+        track.network.set_tap(capture.map(|capture| capture.tap(track.shared, track.second)));
         let Track { phones, shared, second, .. } = track;
-        let layout = Layout { phones, shared, second, course, handovers, drive };
+        let layout = Layout { phones, shared, second, scene };
         let observer = capture.map(Capture::observer);
         let main = |hosts| play(cell, seed, hosts, layout, observer);
         let finished = self.simulation.run(seed, track.network, main).map_err(Unfinished::Run)?;
@@ -141,15 +133,13 @@ impl fmt::Display for Unfinished {
 
 impl std::error::Error for Unfinished {}
 
-/// The parts of a [`Track`] that a run needs to know while its network is in use, and what changes
-/// meanwhile.
+/// The parts of a [`Track`] that a run needs to know while its network is in use, and what is around
+/// it.
 struct Layout {
-    phones: Vec<trackbed_net::NodeId>,
-    shared: trackbed_net::LinkId,
-    second: Option<trackbed_net::LinkId>,
-    course: Course,
-    handovers: Vec<Event>,
-    drive: Option<Drive>,
+    phones: Vec<NodeId>,
+    shared: LinkId,
+    second: Option<LinkId>,
+    scene: Scene,
 }
 
 /// Inside the run: everything from the server's start to the last event.
@@ -161,13 +151,14 @@ async fn play(
     observer: Option<Arc<dyn Observer>>,
 ) -> Result<Vec<Record>, Error> {
     let log = EventLog::default();
-    layout.handovers.into_iter().for_each(|handover| log.record(Time::ZERO, handover));
+    let Layout { phones, shared, second, scene } = layout;
+    scene.handovers().into_iter().for_each(|Record { at, event }| log.record(at, event));
     let endpoint = &cell.endpoint;
     let ledgers = [(Role::Client, Ledger::default()), (Role::Server, Ledger::default())];
     let [client_side, server_side] = ledgers.each_ref().map(|(_, ledger)| TransportParameters {
         observer: observer.clone(),
         ledger: Some(ledger.clone()),
-        ..foreseeing(cell)
+        ..transport(cell)
     });
     let server_paths = PathControl::default();
     let server = serve(cell, &hosts, (server_side, &server_paths), &log)?;
@@ -179,33 +170,17 @@ async fn play(
         transport: client_side,
         paths: PathControl::default(),
     };
-    let phone = |(number, node)| {
-        let mut networks = phone_networks(number, cell.workload.networks());
-        if layout.second.is_some() {
-            networks.iter_mut().for_each(|network| network.extend(second_addresses(number)));
-        }
-        hosts.roaming(node, networks)
-    };
-    let phone_hosts: Vec<Arc<dyn Host>> = (0..).zip(layout.phones).map(phone).collect();
+    let phone = |(number, node)| hosts.roaming(node, scene.addresses(cell, number));
+    let phone_hosts: Vec<Arc<dyn Host>> = (0..).zip(phones).map(phone).collect();
     let dialer = |(number, host): (u32, &Arc<dyn Host>)| {
         let mut client = client.clone();
-        if let (Some(paths), Some(_)) = (&mut client.transport.tcp.multipath, layout.second) {
-            paths.addresses = vec![endpoint.ip.of(second_addresses(number))];
-        }
+        scene.tell_paths(cell, number, &mut client);
         endpoint.protocol.dialer(Arc::clone(host), &client)
     };
     let phones = (0..).zip(&phone_hosts).map(dialer).collect::<Result<Vec<_>, _>>()?;
-    // A connection with one path has none to leave.
-    let radio = cell.radio.as_ref().filter(|_| endpoint.protocol.capabilities().multipath);
-    let _following = layout.drive.zip(radio).map(|(drive, radio)| {
-        let ends = [phone_addresses(0), second_addresses(0)];
-        let ends = ends.map(|pair| endpoint.ip.of(pair)).to_vec();
-        let railway = Arc::clone(radio.railway());
-        let Drive { ride, seed, timelines } = drive;
-        let drive = Following { railway, ride, timelines, seed, ends };
-        let foresight = radio.foresight().clone();
-        spawn_named("foresight", foresight.follow(drive, client.paths.clone(), server_paths))
-    });
+    let course = scene.course.clone();
+    let controls = (client.paths.clone(), server_paths);
+    let _following = scene.follow(cell, &WhoActs::BOTH, controls);
     let stage = Stage {
         phones,
         capabilities: endpoint.protocol.capabilities(),
@@ -213,7 +188,7 @@ async fn play(
         server: endpoint.ip.server(),
         handshake: endpoint.handshake,
         patience: Patience::VIRTUAL,
-        course: layout.course,
+        course,
         seed: seed.child("workload"),
         log: log.clone(),
     };
@@ -224,19 +199,11 @@ async fn play(
         let event = Event::Transport { role, packets_sent, packets_lost };
         log.record(trackbed_substrate::now(), event);
     }
-    for event in link_events(&hosts, (layout.shared, layout.second)) {
+    let counters = |link, way| hosts.with_network(|network| *network.counters(link, way));
+    for event in link_events((shared, second), counters) {
         log.record(trackbed_substrate::now(), event);
     }
     Ok(log.take())
-}
-
-/// What the ends set below TLS, with what the cell's foresight asks of schedulers.
-fn foreseeing(cell: &Cell) -> TransportParameters {
-    let mut transport = cell.endpoint.transport.clone();
-    if let (Some(multipath), Some(radio)) = (&mut transport.tcp.multipath, &cell.radio) {
-        radio.foresight().set(multipath);
-    }
-    transport
 }
 
 fn serve(
@@ -262,15 +229,15 @@ async fn close(server: ServerHandle) {
     trackbed_substrate::sleep(Duration::from_micros(1)).await;
 }
 
-fn link_events(
-    hosts: &Hosts,
-    (shared, second): (trackbed_net::LinkId, Option<trackbed_net::LinkId>),
+/// What the counters of the shared link, and of the second one if there is one, say in the end.
+pub(crate) fn link_events(
+    (shared, second): (LinkId, Option<LinkId>),
+    counters: impl Fn(LinkId, Direction) -> Option<Counters>,
 ) -> Vec<Event> {
     let links = [("link", Some(shared)), ("second-link", second)];
     let directions = [("up", Direction::Forward), ("down", Direction::Backward)];
     let event = |name: &str, link, (way, direction)| {
-        let counters = hosts.with_network(|network| *network.counters(link, direction))?;
-        Some(link_event(&format!("{name}/{way}"), &counters))
+        Some(link_event(&format!("{name}/{way}"), &counters(link, direction)?))
     };
     let both = links.into_iter().filter_map(|(name, link)| Some((name, link?)));
     both.flat_map(|(name, link)| directions.map(|direction| event(name, link, direction)))
@@ -278,7 +245,7 @@ fn link_events(
         .collect()
 }
 
-pub(crate) fn link_event(name: &str, counters: &Counters) -> Event {
+fn link_event(name: &str, counters: &Counters) -> Event {
     let queue: u64 = [DropReason::QueueFull, DropReason::QueueManagement]
         .into_iter()
         .map(|why| counters.dropped(why).packets)

@@ -11,8 +11,11 @@ use crate::scenario::{LinkPlan, NetworkPlan};
 pub struct Track {
     /// The network, ready to run.
     pub network: Network,
-    /// The phones' hosts.
+    /// The phones' hosts, or edges.
     pub phones: Vec<NodeId>,
+    /// Where their second links begin: at the same hosts, but at edges of their own; empty without a
+    /// second link.
+    pub second_phones: Vec<NodeId>,
     /// The server's host.
     pub server: NodeId,
     /// The link that every packet between phones and server crosses; forward is from the phones.
@@ -28,6 +31,15 @@ pub enum Ends {
     Hosts,
     /// Edges, behind which there are real machines.
     Edges,
+}
+
+impl Ends {
+    fn place(self, builder: &mut NetworkBuilder, name: String) -> NodeId {
+        match self {
+            Ends::Hosts => builder.host(name),
+            Ends::Edges => builder.edge(name),
+        }
+    }
 }
 
 /// The version of IP that the ends speak. Every host has addresses of both.
@@ -88,36 +100,25 @@ impl Track {
         ends: Ends,
     ) -> Track {
         let mut builder = NetworkBuilder::new();
-        let place = |builder: &mut NetworkBuilder, name: String| match ends {
-            Ends::Hosts => builder.host(name),
-            Ends::Edges => builder.edge(name),
-        };
-        let server = place(&mut builder, SERVER_NAME.to_owned());
+        let server = ends.place(&mut builder, SERVER_NAME.to_owned());
         let server_end = End::new(server, SERVER_ADDRESSES);
         if let Some(second) = &plan.second {
-            let place = |builder: &mut _, index| place(builder, phone_name(index));
-            return Track::fork(
-                builder,
-                server_end,
-                [&plan.link, second],
-                (phones, networks),
-                &place,
-                seed,
-            );
+            let ways = [&plan.link, second];
+            return Track::fork(builder, server_end, ways, (phones, networks), (ends, seed));
         }
         let LinkPlan { mtu, .. } = &plan.link;
         let shared = duplex(&plan.link, &seed.child("link"));
 
         if let (1, None) = (phones, &plan.access) {
-            let phone = place(&mut builder, phone_name(0));
+            let phone = ends.place(&mut builder, phone_name(0));
             let phone_end = End::new(phone, phone_networks(0, networks).concat());
             let shared = builder.connect(phone_end, server_end, shared);
-            return Track::assemble(builder, vec![phone], server, (shared, None));
+            return Track::assemble(builder, (vec![phone], Vec::new()), server, (shared, None));
         }
         let router = builder.router("access point");
         let shared = builder.connect(End::new(router, []), server_end, shared);
         let join = |index: u32| {
-            let phone = place(&mut builder, phone_name(index));
+            let phone = ends.place(&mut builder, phone_name(index));
             let link = match &plan.access {
                 None => Duplex::new(&Default::default(), &Default::default(), seed),
                 Some(access) => {
@@ -131,24 +132,31 @@ impl Track {
             phone
         };
         let nodes = (0..phones).map(join).collect();
-        Track::assemble(builder, nodes, server, (shared, None))
+        Track::assemble(builder, (nodes, Vec::new()), server, (shared, None))
     }
 
-    /// Two ways from each phone, which meet in front of the server.
+    /// Two ways from each phone, which meet in front of the server. An edge has one link, so a phone
+    /// behind edges has two of them.
     fn fork(
         mut builder: NetworkBuilder,
         server: End,
         ways: [&LinkPlan; 2],
         (phones, networks): (u32, u32),
-        place: &dyn Fn(&mut NetworkBuilder, u32) -> NodeId,
-        seed: &Seed,
+        (ends, seed): (Ends, &Seed),
     ) -> Track {
         let node = server.node();
         let crossing = builder.router("crossing");
         let mtu = ways.map(|way| way.mtu).into_iter().max().unwrap_or_default();
         let wire = || Duplex::new(&Default::default(), &Default::default(), seed).with_mtu(mtu);
         builder.connect(End::new(crossing, []), server, wire());
-        let nodes: Vec<NodeId> = (0..phones).map(|index| place(&mut builder, index)).collect();
+        let first: Vec<NodeId> =
+            (0..phones).map(|index| ends.place(&mut builder, phone_name(index))).collect();
+        let other = |index: u32| match ends {
+            Ends::Hosts => first[index as usize],
+            Ends::Edges => builder.edge(format!("{} on the second link", phone_name(index))),
+        };
+        let second: Vec<NodeId> = (0..phones).map(other).collect();
+        let nodes = [first, second];
         let names = [("link", "access point"), ("second-link", "second access point")];
         let [shared, second] = [0, 1].map(|number| {
             let (name, access) = names[number];
@@ -158,7 +166,7 @@ impl Track {
                     0 => phone_networks(index, networks).concat(),
                     _ => second_addresses(index).to_vec(),
                 };
-                End::new(nodes[index as usize], addresses)
+                End::new(nodes[number][index as usize], addresses)
             };
             if phones == 1 {
                 return builder.connect(end(0), End::new(crossing, []), link);
@@ -169,17 +177,18 @@ impl Track {
             }
             builder.connect(End::new(router, []), End::new(crossing, []), link)
         });
-        Track::assemble(builder, nodes, node, (shared, Some(second)))
+        let [nodes, others] = nodes;
+        Track::assemble(builder, (nodes, others), node, (shared, Some(second)))
     }
 
     fn assemble(
         builder: NetworkBuilder,
-        phones: Vec<NodeId>,
+        (phones, second_phones): (Vec<NodeId>, Vec<NodeId>),
         server: NodeId,
         (shared, second): (LinkId, Option<LinkId>),
     ) -> Track {
         let network = builder.build().expect("names and addresses differ, and the plan has an MTU");
-        Track { network, phones, server, shared, second }
+        Track { network, phones, second_phones, server, shared, second }
     }
 }
 

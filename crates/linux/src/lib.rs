@@ -3,6 +3,7 @@
 
 mod descriptors;
 pub mod ethtool;
+pub mod mptcp;
 pub mod namespaces;
 mod packet_socket;
 pub mod reaping;

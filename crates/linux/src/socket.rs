@@ -74,24 +74,6 @@ pub fn set_transparent(socket: impl AsFd) -> io::Result<()> {
     }
 }
 
-/// Whether a connected socket speaks Multipath TCP: false for plain TCP, and where one end has
-/// fallen back to it (`MPTCP_INFO`, Linux 5.16; RFC 8684 section 3.7).
-pub fn speaks_mptcp(socket: impl AsFd) -> bool {
-    let mut info = MptcpInfo::default();
-    match get(socket, SOL_MPTCP, MPTCP_INFO, &mut info) {
-        Ok(filled) => filled >= MPTCP_INFO_FLAGS_END && info.0[2] & MPTCP_INFO_FLAG_FALLBACK == 0,
-        Err(_) => false,
-    }
-}
-
-/// The beginning of `struct mptcp_info`: six counters of a byte, two bytes of padding, and flags.
-#[derive(Default)]
-#[repr(transparent)]
-struct MptcpInfo([u32; 3]);
-
-// SAFETY: it is plain numbers.
-unsafe impl Plain for MptcpInfo {}
-
 /// What the kernel may write anything into.
 ///
 /// # Safety
@@ -132,14 +114,6 @@ fn set(socket: impl AsFd, level: c_int, name: c_int, value: c_int) -> io::Result
     Ok(())
 }
 
-/// Of linux/socket.h.
-const SOL_MPTCP: c_int = 284;
-
-/// Of linux/mptcp.h; where the flags end in `struct mptcp_info`.
-const MPTCP_INFO: c_int = 1;
-const MPTCP_INFO_FLAG_FALLBACK: u32 = 1;
-const MPTCP_INFO_FLAGS_END: usize = 12;
-
 /// `SK_MEMINFO_VARS` and `SK_MEMINFO_DROPS` of linux/sock_diag.h.
 const MEMINFO_FIELDS: usize = 9;
 const MEMINFO_DROPS: usize = 8;
@@ -159,13 +133,6 @@ mod tests {
             sender.send_to(&[0; 1_000], receiver.local_addr().unwrap()).unwrap();
         }
         assert!(receive_drops(&receiver).unwrap() > 0);
-    }
-
-    #[test]
-    fn plain_tcp_speaks_no_mptcp() {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        assert!(!speaks_mptcp(&client));
     }
 
     #[test]

@@ -76,7 +76,7 @@ pub fn tcp_info(socket: impl AsFd) -> io::Result<TcpInfo> {
 
 impl TcpInfo {
     /// From the first `filled` bytes of `raw`; the others are zero.
-    fn from_raw(raw: &Raw, filled: usize) -> TcpInfo {
+    pub(crate) fn from_raw(raw: &Raw, filled: usize) -> TcpInfo {
         let has_timeouts = filled >= offset_of!(Raw, total_rto) + size_of::<u16>();
         TcpInfo {
             state: TcpState::from_number(raw.state),
@@ -119,8 +119,8 @@ impl TcpState {
 
 /// `struct tcp_info`. It only ever grows at its end.
 #[repr(C)]
-#[derive(Default)]
-struct Raw {
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Raw {
     state: u8,
     ca_state: u8,
     retransmits: u8,

@@ -12,7 +12,7 @@ use futures_util::future::{Either, select};
 use futures_util::{AsyncReadExt as _, AsyncWriteExt as _};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use trackbed_core::Time;
-use trackbed_linux::socket::speaks_mptcp;
+use trackbed_linux::mptcp::speaks_mptcp;
 use trackbed_service::{Log, Metrics};
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 use trackbed_substrate::{Task, TcpListener, TcpStream, now, sleep, spawn};

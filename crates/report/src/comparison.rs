@@ -14,8 +14,17 @@ pub fn render(comparison: &Comparison) -> String {
         true => Ok(()),
         false => write!(text, "\n{}", figures(comparison)),
     };
+    let is_measured = |claim: &&Claim| claim.verdict != ClaimVerdict::NotMeasured;
+    let (measured, others): (Vec<_>, Vec<_>) = comparison.claims.iter().partition(is_measured);
     let written = written.and_then(|()| {
-        comparison.claims.iter().try_for_each(|claim| writeln!(text, "\n{}", claim_text(claim)))
+        measured.iter().try_for_each(|claim| writeln!(text, "\n{}", claim_text(claim)))?;
+        match others.as_slice() {
+            [] => Ok(()),
+            [only] => writeln!(text, "\n{}", claim_text(only)),
+            many => {
+                writeln!(text, "\n{} claims not measured: the settings left cells out", many.len())
+            }
+        }
     });
     written.expect("a String takes everything");
     text

@@ -12,7 +12,8 @@ use serde::de::DeserializeOwned;
 use trackbed_core::event::{Record, Role as End};
 use trackbed_core::{Event, EventLog, Seed, Time};
 use trackbed_protocols::{
-    ClientConfig, Dialer, Error, Ledger, LedgerTotals, ServerConfig, TransportParameters, Trust,
+    ClientConfig, Dialer, Error, Ledger, LedgerTotals, PathControl, ServerConfig,
+    TransportParameters, Trust,
 };
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 use trackbed_substrate::{Host, now, sleep, spawn_named};
@@ -23,8 +24,10 @@ use super::ground;
 use super::machine::{self, Usage};
 use super::warm_up::warm_up;
 use crate::environment;
+use crate::foresight::WhoActs;
 use crate::scenario::{self, Cell as PlanCell, Override, Source};
-use crate::track::{SERVER_ADDRESSES, SERVER_NAME, phone_name, phone_networks};
+use crate::scene::{Scene, transport};
+use crate::track::{SERVER_ADDRESSES, SERVER_NAME, phone_name};
 
 /// If this process was started as an end of a run, does that work and returns its exit code;
 /// `None` otherwise. Call it first of all, with all arguments of the process.
@@ -49,13 +52,14 @@ fn work(job: Job) -> Result<Vec<Record>, String> {
     let cell = &plan.cells[job.cell as usize];
     let seed = Seed::of_run(plan.seed, u64::from(job.run));
     warm_up(&cell.endpoint);
+    Scene::prepare(cell);
     tell(&Report::Prepared);
     let Start { origin, trust } = order()?;
     let execution =
         Execution::new(Origin::from_nanos(origin)).with_time_limit(Time::from_millis(RUN_MAX_MS));
     let log = EventLog::default();
     let finished = match job.role {
-        Role::Server => execution.run(|machine| serve(cell, machine, log.clone())),
+        Role::Server => execution.run(|machine| serve(cell, seed, machine, log.clone())),
         Role::Clients => {
             // Whoever started us is gone, and nobody will hear what comes out.
             thread::spawn(|| {
@@ -87,17 +91,19 @@ async fn stay_in_touch() {
 }
 
 /// Serves until our input ends.
-async fn serve(cell: &PlanCell, machine: Machine, log: EventLog) -> Result<(), Error> {
+async fn serve(cell: &PlanCell, seed: Seed, machine: Machine, log: EventLog) -> Result<(), Error> {
     let endpoint = &cell.endpoint;
     let (begun, ledger) = (machine::usage(), Ledger::default());
-    let transport =
-        TransportParameters { ledger: Some(ledger.clone()), ..endpoint.transport.clone() };
+    let transport = TransportParameters { ledger: Some(ledger.clone()), ..transport(cell) };
     let config =
         ServerConfig { tls: endpoint.tls_parameters(), transport, ..ServerConfig::default() };
     let _in_touch = spawn_named("signs of life", stay_in_touch());
     let host = machine.host(SERVER_NAME, SERVER_ADDRESSES);
     let service = cell.workload.service(log.clone());
     let server = endpoint.protocol.serve(host, endpoint.ip.server(), &config, service)?;
+    let scene = Scene::of(cell, &seed, environment::REAL_LEAD);
+    let controls = (PathControl::default(), config.paths.clone());
+    let _following = scene.follow(cell, &[WhoActs::Server], controls);
     tell(&Report::Ready { trust: server.trust().map(|trust| trust.as_der().to_vec()) });
     if let Ok(input) = io::stdin().as_fd().try_clone_to_owned() {
         // Whatever may be wrong with it: nobody tells us anything any more.
@@ -120,27 +126,31 @@ async fn drive(
     let (begun, ledger) = (machine::usage(), Ledger::default());
     let server = endpoint.ip.server();
     let networks = cell.workload.networks();
+    let scene = Scene::of(cell, &seed, environment::REAL_LEAD);
+    scene.handovers().into_iter().for_each(|Record { at, event }| log.record(at, event));
     let host = |number: u32| {
-        machine.roaming(&phone_name(number), phone_networks(number, networks), ground::rewire)
+        let addresses = scene.addresses(cell, number);
+        machine.roaming(&phone_name(number), addresses, ground::rewire)
     };
     let hosts: Vec<Arc<dyn Host>> = (0..cell.workload.phones()).map(host).collect();
-    let dialer = |host: &Arc<dyn Host>| -> Result<Rc<dyn Dialer>, Error> {
+    let paths = PathControl::default();
+    let dialer = |(number, host): (u32, &Arc<dyn Host>)| -> Result<Rc<dyn Dialer>, Error> {
         // Who stays where it is can have its sockets before anything is measured.
         let own = host.addresses().into_iter().find(|own| own.is_ipv4() == server.is_ipv4());
-        let config = ClientConfig {
+        let mut config = ClientConfig {
             trust: trust.clone().map(Trust::from_der),
             tls: endpoint.tls_parameters(),
             handshake: endpoint.handshake,
             local: own.filter(|_| networks == 1),
-            transport: TransportParameters {
-                ledger: Some(ledger.clone()),
-                ..endpoint.transport.clone()
-            },
-            ..ClientConfig::default()
+            transport: TransportParameters { ledger: Some(ledger.clone()), ..transport(cell) },
+            paths: paths.clone(),
         };
+        scene.tell_paths(cell, number, &mut config);
         endpoint.protocol.dialer(Arc::clone(host), &config)
     };
-    let phones = hosts.iter().map(dialer).collect::<Result<Vec<_>, _>>()?;
+    let phones = (0..).zip(&hosts).map(dialer).collect::<Result<Vec<_>, _>>()?;
+    let course = scene.course.clone();
+    let _following = scene.follow(cell, &[WhoActs::Client], (paths, PathControl::default()));
     let stage = Stage {
         phones,
         capabilities: endpoint.protocol.capabilities(),
@@ -148,7 +158,7 @@ async fn drive(
         server,
         handshake: endpoint.handshake,
         patience: Patience::REAL,
-        course: environment::course(cell, &seed, environment::REAL_LEAD),
+        course,
         seed: seed.child("workload"),
         log: log.clone(),
     };

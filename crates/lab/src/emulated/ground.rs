@@ -9,11 +9,13 @@ use trackbed_emulator::namespace::{Interface, NamespaceError, NetNamespace, set_
 use trackbed_emulator::{
     Attachment, Backstage, Certificate, Clock, Edges, Emulator, Finished, Port, Remote,
 };
-use trackbed_net::{LinkId, Network};
+use trackbed_net::{LinkId, Network, NodeId};
 
-use crate::environment;
+use super::multipath;
 use crate::scenario::{Cell, NetworkPlan};
-use crate::track::{Ends, SERVER_ADDRESSES, Track, phone_addresses, phone_networks};
+use crate::track::{
+    Ends, SERVER_ADDRESSES, Track, phone_addresses, phone_networks, second_addresses,
+};
 
 /// A server's namespace and one for all phones.
 pub(super) struct Ground {
@@ -28,7 +30,8 @@ pub(super) struct Ground {
 
 /// The links between the namespaces, at work.
 pub(super) struct Traffic {
-    shared: LinkId,
+    /// The shared link, and the second one if there is one.
+    links: (LinkId, Option<LinkId>),
     remote: Remote,
     emulation: JoinHandle<io::Result<Finished>>,
     phones: NetNamespace,
@@ -39,13 +42,15 @@ pub(super) struct Traffic {
 /// What the links leave behind.
 pub(super) struct Closed {
     pub network: Network,
-    pub shared: LinkId,
+    pub links: (LinkId, Option<LinkId>),
     pub certificate: Certificate,
 }
 
 impl Ground {
-    /// Builds the machines of a run. Nothing goes from one to another yet.
-    pub fn build(plan: &NetworkPlan, (phones, networks): (u32, u32)) -> Result<Ground, String> {
+    /// Builds the machines of a run of `cell`, which is to be on `plan`. Nothing goes from one to
+    /// another yet.
+    pub fn build(cell: &Cell, plan: &NetworkPlan) -> Result<Ground, String> {
+        let (phones, networks) = (cell.workload.phones(), cell.workload.networks());
         if phones > PHONES_MAX {
             return Err(format!(
                 "the emulated substrate takes at most {PHONES_MAX} phones; run more in virtual time"
@@ -54,28 +59,39 @@ impl Ground {
         let build = || {
             let (server, clients) = (machine()?, machine()?);
             let mut backstage = Backstage::new()?;
-            let near = plan.access.as_ref().map_or(plan.link.mtu, |access| access.mtu);
+            // What leaves by one interface may take either way.
+            let ways = [Some(&plan.link), plan.second.as_ref()].into_iter().flatten();
+            let (least, most) = ways
+                .fold((u32::MAX, 0), |(least, most), way| (least.min(way.mtu), most.max(way.mtu)));
+            let near = plan.access.as_ref().map_or(least, |access| access.mtu);
             let phones_port = backstage.attach(&clients, INTERFACE, near)?;
-            let server_port = backstage.attach(&server, INTERFACE, plan.link.mtu)?;
-            let all = (0..phones).flat_map(phone_addresses);
-            join(&clients, all)?;
+            let server_port = backstage.attach(&server, INTERFACE, most)?;
+            let paths = plan.second.iter().flat_map(|_| (0..phones).flat_map(second_addresses));
+            join(&clients, (0..phones).flat_map(phone_addresses).chain(paths))?;
             join(&server, SERVER_ADDRESSES.into_iter())?;
             let who = (phones, networks);
             Ok(Ground { server, phones: clients, who, server_port, phones_port })
         };
-        build().map_err(|why: NamespaceError| why.to_string())
+        let ground = build().map_err(|why: NamespaceError| why.to_string())?;
+        let ends = [phone_addresses(0), second_addresses(0)];
+        let ends = plan.second.iter().flat_map(|_| ends).map(|pair| cell.endpoint.ip.of(pair));
+        multipath::set_up(&ground.phones, cell, ends.collect())?;
+        multipath::set_up(&ground.server, cell, Vec::new())?;
+        Ok(ground)
     }
 
-    /// Sets the links to work, in the environment of this run; `clock` gives their time.
-    pub fn open(self, cell: &Cell, seed: &Seed, clock: Clock) -> Result<Traffic, String> {
-        let course = environment::course(cell, seed, environment::REAL_LEAD);
-        let plan = environment::under(&cell.network, &course);
+    /// Sets the links of `plan` to work; `clock` gives their time.
+    pub fn open(self, plan: &NetworkPlan, seed: &Seed, clock: Clock) -> Result<Traffic, String> {
         let (phones, networks) = self.who;
-        let track = Track::build(&plan, self.who, seed, Ends::Edges);
-        let owners = (0..phones).zip(&track.phones).flat_map(|(number, node)| {
-            let all = phone_networks(number, networks).concat();
-            all.into_iter().map(|address| (address, *node))
-        });
+        let track = Track::build(plan, self.who, seed, Ends::Edges);
+        let at_home = |number| phone_networks(number, networks).concat();
+        let owned = |(addresses, node): (Vec<IpAddr>, &NodeId)| {
+            let node = *node;
+            addresses.into_iter().map(move |address| (address, node))
+        };
+        let firsts = (0..phones).map(at_home).zip(&track.phones);
+        let seconds = (0..phones).map(|number| second_addresses(number).to_vec());
+        let owners = firsts.chain(seconds.zip(&track.second_phones)).flat_map(owned);
         let attachments = vec![
             Attachment { port: self.phones_port, edges: Edges::ByAddress(owners.collect()) },
             Attachment { port: self.server_port, edges: Edges::One(track.server) },
@@ -87,7 +103,8 @@ impl Ground {
         let thread = std::thread::Builder::new().name("emulator".to_owned());
         let emulation = thread.spawn(|| emulator.run()).map_err(failed)?;
         let (phones, server) = (self.phones, self.server);
-        Ok(Traffic { shared: track.shared, remote, emulation, phones, _server: server })
+        let links = (track.shared, track.second);
+        Ok(Traffic { links, remote, emulation, phones, _server: server })
     }
 }
 
@@ -104,7 +121,7 @@ impl Traffic {
         let ended = ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let Finished { network, certificate } =
             ended.map_err(|why| format!("the links failed: {why}"))?;
-        Ok(Closed { network, shared: self.shared, certificate })
+        Ok(Closed { network, links: self.links, certificate })
     }
 }
 

@@ -5,6 +5,7 @@ mod conversation;
 mod endpoint;
 mod ground;
 mod machine;
+mod multipath;
 mod process;
 mod programs;
 mod warm_up;
@@ -17,13 +18,14 @@ use trackbed_core::{Seed, Time};
 use trackbed_emulator::namespace::{self, NamespaceError};
 use trackbed_emulator::{Clock, Verdict, Vigil};
 use trackbed_measure::results::{Certificate, Outcome, Reliability, RunResult};
-use trackbed_net::Direction;
 use trackbed_protocols::{Encapsulation, Transport};
 use trackbed_substrate::RunError;
 
 use crate::directory::About;
-use crate::run::{link_event, outcome};
+use crate::environment;
+use crate::run::{link_events, outcome};
 use crate::scenario::{Cell, Plan};
+use crate::scene::Scene;
 use crate::substrate::Substrate;
 use conversation::{Job, Role, Start};
 use ground::{Closed, Ground};
@@ -57,20 +59,17 @@ impl Emulated {
         let cell = &plan.cells[index as usize];
         let seed = Seed::of_run(plan.seed, u64::from(run));
         let _vigil = Vigil::keep();
-        let who = (cell.workload.phones(), cell.workload.networks());
-        let ground = Ground::build(&cell.network, who)?;
+        let scene = Scene::of(cell, &seed, environment::REAL_LEAD);
+        let ground = Ground::build(cell, &scene.network)?;
         let job = |role| Job { about: self.about.clone(), cell: index, run, role };
         let (mut records, finished) = match cell.endpoint.programs.is_empty() {
-            true => play(ground, cell, &seed, job)?,
-            false => programs::play(ground, cell, &seed, job)?,
+            true => play(ground, &scene, &seed, job)?,
+            false => programs::play(ground, (cell, &scene), &seed, job)?,
         };
         let now = records.iter().map(|record| record.at).max().unwrap_or(Time::ZERO);
-        for (name, direction) in
-            [("link/up", Direction::Forward), ("link/down", Direction::Backward)]
-        {
-            let event = link_event(name, finished.network.counters(finished.shared, direction));
-            records.push(Record { at: now, event });
-        }
+        let counters = |link, way| Some(*finished.network.counters(link, way));
+        let events = link_events(finished.links, counters);
+        records.extend(events.into_iter().map(|event| Record { at: now, event }));
         records.sort_by_key(|record| record.at);
         Ok(Recorded { records, certificate: finished.certificate })
     }
@@ -79,7 +78,7 @@ impl Emulated {
 /// Does a run between two ends of ours; returns its events and what the links leave behind.
 fn play(
     ground: Ground,
-    cell: &Cell,
+    scene: &Scene,
     seed: &Seed,
     job: impl Fn(Role) -> Job,
 ) -> Result<(Vec<Record>, Closed), String> {
@@ -89,7 +88,7 @@ fn play(
     )?;
     // Processes have made themselves ready: from here on only the run takes time.
     let clock = Clock::start();
-    let traffic = ground.open(cell, seed, clock)?;
+    let traffic = ground.open(&scene.network, seed, clock)?;
     let trust = ends.serve(clock.origin())?;
     let mut records = ends.drive(&Start { origin: clock.origin(), trust }, || Ok(()))?;
     records.extend(ends.finish()?);
@@ -125,11 +124,7 @@ impl Substrate for Emulated {
                         --set encapsulation=udp"
                 .to_owned());
         }
-        if plan.cells.iter().any(|cell| cell.radio.is_some() || cell.network.second.is_some()) {
-            return Err("several paths, and links by radio, are for virtual time so far\n  help: \
-                        leave --substrate emulated away"
-                .to_owned());
-        }
+        multipath::check(plan)?;
         programs::check(plan)
     }
 

@@ -296,7 +296,7 @@ const HYSTART: &str = "TCP: CUBIC leaves slow start when the delay grows";
 const ECN: &str = "TCP: ask for congestion notification; else answer who asks";
 const SCHEDULER: &str = "MPTCP: which path carries the next data; the kernel has linux alone";
 /// The one that every stack has.
-const SCHEDULER_OF_LINUX: &str = "linux";
+pub(crate) const SCHEDULER_OF_LINUX: &str = "linux";
 const OPPORTUNISTIC: &str = "MPTCP: opportunistic retransmission and penalisation";
 const CHECKSUM: &str = "MPTCP: checksums over the data (RFC 8684 section 3.3.1)";
 const ENCAPSULATION: &str = "SCTP: what carries its packets";
@@ -318,4 +318,5 @@ fn tcp_congestion(multipath: bool) -> Vec<&'static str> {
     names.filter(|name| multipath || !COUPLED.contains(name)).collect()
 }
 
-const COUPLED: [&str; 3] = ["lia", "olia", "balia"];
+/// Congestion control of all paths together.
+pub(crate) const COUPLED: [&str; 3] = ["lia", "olia", "balia"];

@@ -45,6 +45,7 @@ use std::path::Path;
 
 use trackbed_core::parameter::{FromValue, Value};
 
+pub(crate) use endpoint::{COUPLED, SCHEDULER_OF_LINUX};
 pub use link::link;
 pub use overrides::{Override, OverrideError};
 pub use plan::{Cell, Endpoint, Factor, ForeignClient, LinkPlan, NetworkPlan, Plan, Programs};

@@ -10,6 +10,7 @@ use rustix::io::{Errno, ioctl_fionbio};
 use rustix::net::{self, SocketType, sockopt};
 
 use super::descriptor;
+use super::multipath;
 use super::options::{self, Role};
 use super::source::{Detail, Source, Way};
 use super::tcp::KernelTcpStream;
@@ -27,7 +28,7 @@ pub(super) struct KernelTcpListener {
 
 impl KernelTcpListener {
     pub(super) fn bind(run: u64, local: SocketAddr, options: &TcpOptions) -> io::Result<Self> {
-        let socket = descriptor::open(local, SocketType::STREAM, options::protocol(options)?)?;
+        let socket = descriptor::open(local, SocketType::STREAM, multipath::protocol(options)?)?;
         options::apply(&socket, options, Role::Listen)?;
         // Connections in TIME-WAIT do not keep the port from a new listener; another listener does.
         sockopt::set_socket_reuseaddr(&socket, true)?;

@@ -32,6 +32,8 @@
 //!   [`TcpOptions::hystart`](crate::TcpOptions::hystart) are refused where the kernel is set
 //!   otherwise, with the setting to change. [`TcpOptions::backlog`](crate::TcpOptions::backlog)
 //!   counts up to the sysctl `net.core.somaxconn`.
+//! - Several paths are the kernel's own (Multipath TCP): which addresses open subflows is set for a
+//!   namespace, and so is whether a path is a backup, for all connections that begin at its address.
 //! - [`TcpInfo::timeouts`](crate::TcpInfo::timeouts) stays zero before Linux 6.7.
 
 mod alarm;
@@ -39,6 +41,7 @@ mod descriptor;
 mod execution;
 mod host;
 mod listener;
+mod multipath;
 mod options;
 mod origin;
 mod pipe;

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use rustix::io::Errno;
-use rustix::net::{Protocol, ipproto, sockopt};
+use rustix::net::sockopt;
 use trackbed_linux::sysctl::{self, CUBIC_HYSTART};
 use trackbed_linux::tcp_info;
 
@@ -16,24 +16,6 @@ use crate::socket::{TcpInfo, TcpOptions};
 pub(super) enum Role {
     Connect,
     Listen,
-}
-
-/// What kind of TCP a socket speaks. Which of the machine's addresses open subflows, and whether
-/// there are checksums, the kernel takes from its path manager and settings (`ip mptcp`), for a
-/// whole network namespace.
-///
-/// # Errors
-/// [`io::ErrorKind::InvalidInput`] if something is asked for that the kernel has not.
-pub(super) fn protocol(options: &TcpOptions) -> io::Result<Option<Protocol>> {
-    let Some(multipath) = &options.multipath else { return Ok(None) };
-    let wrapped = multipath.opportunistic || multipath.proactive || multipath.reactive.is_some();
-    if multipath.scheduler != "linux" || wrapped {
-        return Err(invalid(
-            "the kernel has the scheduler \"linux\" alone, with nothing around it; choose that"
-                .to_owned(),
-        ));
-    }
-    Ok(Some(ipproto::MPTCP))
 }
 
 /// Sets `options` on a socket that has not begun yet. What a listener accepts inherits them.
@@ -183,7 +165,7 @@ pub(super) fn info(raw: &tcp_info::TcpInfo, ends: Ends) -> TcpInfo {
     }
 }
 
-fn invalid(message: String) -> io::Error {
+pub(super) fn invalid(message: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, message)
 }
 

@@ -12,15 +12,18 @@ use std::time::Duration;
 use futures_io::{AsyncRead, AsyncWrite};
 use rustix::io::{Errno, ioctl_fionbio};
 use rustix::net::{self, RecvFlags, SendFlags, Shutdown, SocketType, sockopt};
+use trackbed_core::Time;
 use trackbed_linux::socket::set_bind_address_no_port;
 use trackbed_linux::tcp_info::tcp_info;
 
 use super::descriptor;
+use super::multipath;
 use super::options::{self, Ends, Role};
 use super::source::{Detail, Source, Way};
 use super::world;
+use crate::clock::now;
 use crate::executor::{SocketKind, SocketRef, Wait, note};
-use crate::socket::{TcpInfo, TcpOptions, TcpStream};
+use crate::socket::{PathWish, TcpInfo, TcpOptions, TcpPath, TcpStream};
 
 /// The handle of a connection.
 #[derive(Debug)]
@@ -46,8 +49,8 @@ impl KernelTcpStream {
     /// A socket that is connected, or being connected.
     pub(super) async fn adopt(run: u64, socket: OwnedFd, remote: SocketAddr) -> io::Result<Self> {
         ioctl_fionbio(&socket, true)?;
-        let local = descriptor::local_addr(&socket)?;
-        let source = Source::new(socket, Detail::Tcp(Tcp::new(local, remote, true))).connecting();
+        let tcp = Tcp::new(&socket, remote, true)?;
+        let source = Source::new(socket, Detail::Tcp(tcp)).connecting();
         // From here on, dropping the stream gives the attempt up.
         let stream = KernelTcpStream::insert(run, source)?;
         poll_fn(|cx| stream.poll("to connect by", Way::Write, cx, established)).await?;
@@ -56,8 +59,8 @@ impl KernelTcpStream {
 
     /// A connection that was accepted.
     pub(super) fn accepted(run: u64, socket: OwnedFd, remote: SocketAddr) -> io::Result<Self> {
-        let local = descriptor::local_addr(&socket)?;
-        let source = Source::new(socket, Detail::Tcp(Tcp::new(local, remote, false)));
+        let tcp = Tcp::new(&socket, remote, false)?;
+        let source = Source::new(socket, Detail::Tcp(tcp));
         KernelTcpStream::insert(run, source)
     }
 
@@ -90,7 +93,7 @@ impl KernelTcpStream {
 
 /// Opens a socket and starts to connect it.
 fn begin(local: IpAddr, remote: SocketAddr, options: &TcpOptions) -> io::Result<OwnedFd> {
-    let socket = descriptor::open(remote, SocketType::STREAM, options::protocol(options)?)?;
+    let socket = descriptor::open(remote, SocketType::STREAM, multipath::protocol(options)?)?;
     options::apply(&socket, options, Role::Connect)?;
     set_bind_address_no_port(&socket)?;
     net::bind(&socket, &SocketAddr::new(local, 0))?;
@@ -123,6 +126,7 @@ impl AsyncRead for KernelTcpStream {
         self.poll("to read from", Way::Read, cx, |source| {
             let (count, _) = net::recv(source.descriptor()?, &mut *buffer, RecvFlags::empty())?;
             source.tcp().end_read |= count == 0;
+            remember(source);
             if count < buffer.len() {
                 source.block(Way::Read);
             }
@@ -138,6 +142,7 @@ impl AsyncWrite for KernelTcpStream {
         data: &[u8],
     ) -> Poll<io::Result<usize>> {
         self.poll("to write to", Way::Write, cx, |source| {
+            remember(source);
             let count = net::send(source.descriptor()?, data, SendFlags::NOSIGNAL)?;
             if count < data.len() {
                 source.block(Way::Write);
@@ -187,6 +192,20 @@ impl TcpStream for KernelTcpStream {
         });
     }
 
+    fn paths(&self) -> Vec<TcpPath> {
+        let paths = self.with_source(|source| {
+            let (is_multipath, ends) = (source.tcp().is_multipath, source.tcp().ends());
+            let socket = source.descriptor().ok().filter(|_| is_multipath);
+            socket.map(|socket| multipath::paths(socket, ends))
+        });
+        paths.flatten().unwrap_or_default()
+    }
+
+    fn set_path(&self, end: IpAddr, wish: PathWish) -> bool {
+        let is_multipath = self.with_source(|source| source.tcp().is_multipath);
+        is_multipath == Some(true) && multipath::set_path(end, wish)
+    }
+
     fn abort(&self) {
         self.with_source(|source| {
             let last = info(source);
@@ -210,14 +229,25 @@ pub(super) struct Tcp {
     local: SocketAddr,
     remote: SocketAddr,
     opened_here: bool,
+    is_multipath: bool,
     end_read: bool,
-    /// What was known when the connection was aborted.
+    /// What was known when the connection was aborted, and of one on several paths now and then:
+    /// subflows that are gone take what they knew with them.
     last: TcpInfo,
+    /// When that was, if it is renewed.
+    told: Time,
 }
 
 impl Tcp {
-    fn new(local: SocketAddr, remote: SocketAddr, opened_here: bool) -> Tcp {
-        Tcp { local, remote, opened_here, end_read: false, last: TcpInfo::default() }
+    fn new(socket: &OwnedFd, remote: SocketAddr, opened_here: bool) -> io::Result<Tcp> {
+        let local = descriptor::local_addr(socket)?;
+        let is_multipath = multipath::is_spoken(socket);
+        let last = TcpInfo::default();
+        Ok(Tcp { local, remote, opened_here, is_multipath, end_read: false, last, told: now() })
+    }
+
+    fn ends(&self) -> Ends {
+        Ends { opened_here: self.opened_here, end_read: self.end_read }
     }
 
     /// For the diagnosis of a stall.
@@ -240,13 +270,28 @@ impl Tcp {
 }
 
 fn info(source: &mut Source) -> TcpInfo {
-    let raw = source.descriptor().and_then(tcp_info);
+    let Tcp { is_multipath, last, .. } = *source.tcp();
+    let ends = source.tcp().ends();
+    let Ok(socket) = source.descriptor() else { return last };
+    let of_all = if is_multipath { multipath::info(socket, ends) } else { None };
+    let alone = || tcp_info(socket).ok().map(|raw| options::info(&raw, ends));
+    let found = of_all.or_else(alone).unwrap_or(last);
+    if found.segments_sent < last.segments_sent { last } else { found }
+}
+
+/// Keeps what is known of a connection on several paths, unless that was done a moment ago.
+fn remember(source: &mut Source) {
     let tcp = source.tcp();
-    let ends = Ends { opened_here: tcp.opened_here, end_read: tcp.end_read };
-    raw.map_or(tcp.last, |raw| options::info(&raw, ends))
+    if tcp.is_multipath && now() >= tcp.told + REMEMBERED {
+        tcp.told = now();
+        source.tcp().last = info(source);
+    }
 }
 
 /// Says at whom an operation failed.
 fn at(remote: SocketAddr, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{remote}: {error}"))
 }
+
+/// How old what is remembered of a connection may be.
+const REMEMBERED: Duration = Duration::from_millis(50);

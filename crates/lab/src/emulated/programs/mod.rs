@@ -18,6 +18,7 @@ use super::conversation::{Job, Role, Start};
 use super::ground::{Closed, Ground, INTERFACE};
 use super::process::Ends;
 use crate::scenario::Cell;
+use crate::scene::Scene;
 use server::Server;
 
 pub(super) use requirements::check;
@@ -30,7 +31,7 @@ pub(super) use verdict::judge;
 /// If an end cannot be started, fails, or ends when it should not.
 pub(super) fn play(
     ground: Ground,
-    cell: &Cell,
+    (cell, scene): (&Cell, &Scene),
     seed: &Seed,
     job: impl Fn(Role) -> Job,
 ) -> Result<(Vec<Record>, Closed), String> {
@@ -48,7 +49,7 @@ pub(super) fn play(
     let mut server = server.transpose()?;
     // Processes have made themselves ready: from here on only the run takes time.
     let clock = Clock::start();
-    let traffic = ground.open(cell, seed, clock)?;
+    let traffic = ground.open(&scene.network, seed, clock)?;
     let trust = match &server {
         Some(server) => Some(server.trust.clone()),
         None => ends.serve(clock.origin())?,

@@ -1,0 +1,81 @@
+//! Several paths on the kernel: what its Multipath TCP can, and what namespaces are to be told.
+
+use std::net::IpAddr;
+
+use trackbed_emulator::namespace::{NetNamespace, set_sysctl};
+use trackbed_mptcp_pm::{Endpoint, EndpointFlags, Limits, PathManager, PathManagerError};
+use trackbed_protocols::Transport;
+use trackbed_substrate::Multipath;
+
+use crate::scenario::{COUPLED, Cell, Plan, SCHEDULER_OF_LINUX};
+
+/// Refuses what the kernel's MPTCP has not, with what to choose instead.
+pub(super) fn check(plan: &Plan) -> Result<(), String> {
+    plan.cells.iter().filter_map(|cell| Some((cell, of_kernel(cell)?))).try_for_each(
+        |(cell, multipath)| {
+            PathManager::open().map_err(|why| why.to_string())?;
+            refusal(cell, multipath).map_or(Ok(()), Err)
+        },
+    )
+}
+
+fn refusal(cell: &Cell, multipath: &Multipath) -> Option<String> {
+    let congestion = &cell.endpoint.transport.congestion;
+    let foresight = cell.radio.as_ref().map(|radio| radio.foresight());
+    if multipath.scheduler != SCHEDULER_OF_LINUX || multipath.opportunistic {
+        return Some(format!(
+            "the kernel's MPTCP has its own scheduler alone, and no {}\n  help: add --set \
+             scheduler={SCHEDULER_OF_LINUX} --set opportunistic=false",
+            multipath.scheduler
+        ));
+    }
+    if COUPLED.contains(&congestion.as_str()) {
+        return Some(format!(
+            "the kernel's congestion control couples no paths, so there is no {congestion}\n  help: \
+             add --set congestion=cubic"
+        ));
+    }
+    if foresight.is_some_and(|foresight| foresight.needs_scheduler()) {
+        return Some(
+            "the kernel's scheduler takes no warnings, so nobody but the receiver can keep data off \
+             a path\n  help: add --set radio.foresight=none,pha-d"
+                .to_owned(),
+        );
+    }
+    let several = cell.network.second.is_some() && cell.workload.phones() > 1;
+    several.then(|| {
+        "the kernel gives all connections of a machine the same paths, and all phones are one \
+         machine here\n  help: add --set workload.phones=1"
+            .to_owned()
+    })
+}
+
+/// What the cell's connections ask of several paths, if the kernel is to have them.
+fn of_kernel(cell: &Cell) -> Option<&Multipath> {
+    let is_tcp = cell.endpoint.protocol.capabilities().transport == Transport::Tcp;
+    cell.endpoint.transport.tcp.multipath.as_ref().filter(|_| is_tcp)
+}
+
+/// Tells a namespace which of its addresses subflows are to begin at, if the cell's connections have
+/// any; none where all come from elsewhere.
+pub(super) fn set_up(
+    namespace: &NetNamespace,
+    cell: &Cell,
+    addresses: Vec<IpAddr>,
+) -> Result<(), String> {
+    let Some(multipath) = of_kernel(cell) else { return Ok(()) };
+    let checksum = if multipath.checksum { "1" } else { "0" };
+    let set = || -> Result<(), PathManagerError> {
+        // Kernels without the setting have no checksums; the capture tells.
+        drop(set_sysctl("mptcp/checksum_enabled", checksum));
+        let mut manager = PathManager::open()?;
+        manager.set_limits(Limits { subflows: SUBFLOWS, add_addresses_accepted: 0 })?;
+        addresses.into_iter().try_for_each(|address| {
+            manager.add_endpoint(&Endpoint::new(address, EndpointFlags::SUBFLOW))
+        })
+    };
+    namespace.run(set).map_err(|why| why.to_string())?.map_err(|why| why.to_string())
+}
+
+/// Besides the first.
+const SUBFLOWS: u32 = 2;

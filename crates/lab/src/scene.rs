@@ -1,0 +1,104 @@
+//! What a run finds around it, whatever carries its packets: made of the seed before it begins, and
+//! the same in every process of the run.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use trackbed_core::event::Record;
+use trackbed_core::{Event, Seed, Time};
+use trackbed_environment::Course;
+use trackbed_protocols::{ClientConfig, PathControl, TransportParameters};
+use trackbed_substrate::{Task, spawn_named};
+
+use crate::environment;
+use crate::foresight::{Following, WhoActs};
+use crate::radio::Drive;
+use crate::scenario::{Cell, NetworkPlan};
+use crate::track::{phone_addresses, phone_networks, second_addresses};
+
+/// The surroundings of a run.
+pub(crate) struct Scene {
+    /// What changes around connections.
+    pub course: Course,
+    /// The links, with everything that becomes of them.
+    pub network: NetworkPlan,
+    /// Where the train goes, if there is one.
+    drive: Option<Drive>,
+}
+
+impl Scene {
+    /// That of the run of `cell` with this seed. An environment begins `lead` late where sessions are
+    /// warmed up.
+    pub fn of(cell: &Cell, seed: &Seed, lead: Duration) -> Scene {
+        let course = environment::course(cell, seed, lead);
+        let Some(radio) = &cell.radio else {
+            let network = environment::under(&cell.network, &course);
+            return Scene { course, network, drive: None };
+        };
+        let drive = radio.drive(seed);
+        let network = radio.network(&cell.network, &drive);
+        Scene { course, network, drive: Some(drive) }
+    }
+
+    /// The handovers to come, for the record.
+    pub fn handovers(&self) -> Vec<Record> {
+        let events = self.drive.iter().flat_map(Drive::events);
+        events.map(|event: Event| Record { at: Time::ZERO, event }).collect()
+    }
+
+    /// The addresses of phone `number`, network by network, on every path that it has.
+    pub fn addresses(&self, cell: &Cell, number: u32) -> Vec<Vec<IpAddr>> {
+        let mut networks = phone_networks(number, cell.workload.networks());
+        if self.network.second.is_some() {
+            networks.iter_mut().for_each(|network| network.extend(second_addresses(number)));
+        }
+        networks
+    }
+
+    /// Tells phone `number` of its second path.
+    pub fn tell_paths(&self, cell: &Cell, number: u32, client: &mut ClientConfig) {
+        if let (Some(paths), Some(_)) = (&mut client.transport.tcp.multipath, &self.network.second)
+        {
+            paths.addresses = vec![cell.endpoint.ip.of(second_addresses(number))];
+        }
+    }
+
+    /// Learns beforehand what the ends foresee by, which takes its time.
+    pub fn prepare(cell: &Cell) {
+        if let Some(radio) = &cell.radio {
+            radio.foresight().prepare(radio.railway());
+        }
+    }
+
+    /// Keeps data off paths that are about to stop, if one of the `acting` ends does that, for as long
+    /// as the task is kept.
+    pub fn follow(
+        self,
+        cell: &Cell,
+        acting: &[WhoActs],
+        (client, server): (PathControl, PathControl),
+    ) -> Option<Task<()>> {
+        // A connection with one path has none to leave.
+        let radio = cell.radio.as_ref()?;
+        let foresight = radio.foresight().clone();
+        let can = cell.endpoint.protocol.capabilities().multipath;
+        if !can || !foresight.acts().is_some_and(|end| acting.contains(&end)) {
+            return None;
+        }
+        let ends = [phone_addresses(0), second_addresses(0)];
+        let ends = ends.map(|pair| cell.endpoint.ip.of(pair)).to_vec();
+        let railway = radio.railway().clone();
+        let Drive { ride, seed, timelines } = self.drive?;
+        let following = Following { railway, ride, timelines, seed, ends };
+        Some(spawn_named("foresight", foresight.follow(following, client, server)))
+    }
+}
+
+/// What the ends set below TLS, with what the cell's foresight asks of schedulers.
+pub(crate) fn transport(cell: &Cell) -> TransportParameters {
+    let mut transport = cell.endpoint.transport.clone();
+    if let (Some(multipath), Some(radio)) = (&mut transport.tcp.multipath, &cell.radio) {
+        radio.foresight().set(multipath);
+    }
+    transport
+}
