@@ -159,6 +159,56 @@ fn a_phone_moves_between_networks() {
     }
 }
 
+/// Two paths of 4 Mbit/s carry more than one can, over either version of IP, and a train drives.
+#[test]
+fn the_kernels_multipath_tcp_uses_both_paths() {
+    let Some(scratch) = Scratch::new("paths") else { return };
+    if !fs::exists("/proc/sys/net/mptcp").unwrap() {
+        return eprintln!("SKIPPED: this kernel has no MPTCP");
+    }
+    let link = "rate = \"4 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"50 kB\"\n";
+    let ip = if fs::exists("/proc/net/if_inet6").unwrap() { "[\"4\", \"6\"]" } else { "\"4\"" };
+    let scenario = format!(
+        "protocol = [\"tcp\", \"mptcp\"]\nip = {ip}\ncongestion = \"cubic\"\n\
+         [link]\n{link}[second-link]\n{link}[workload]\nkind = \"flow\"\nduration = \"6 s\"\n"
+    );
+    fs::write(scratch.0.join("paths.toml"), scenario).unwrap();
+    let document = scratch.document(&["paths.toml", "--runs", "1"]);
+    for cell in document["cells"].as_array().unwrap() {
+        let goodput = least(cell, "goodput_mbps");
+        let expected = if factor(cell, "protocol") == "tcp" { 2.0..4.0 } else { 4.2..8.0 };
+        assert!(expected.contains(&goodput), "{goodput} Mbit/s, {cell}");
+    }
+}
+
+/// The receiver keeps the kernel's scheduler off paths by the kernel's own flags. What the kernel has
+/// not is refused.
+#[test]
+fn a_train_drives_on_the_kernel() {
+    let Some(scratch) = Scratch::new("train") else { return };
+    if !fs::exists("/proc/sys/net/mptcp").unwrap() {
+        return eprintln!("SKIPPED: this kernel has no MPTCP");
+    }
+    let short = ["--set", "workload.duration=8s", "--set", "radio.duration=10s", "--runs", "1"];
+    let document = scratch.document(&[&["train", "--part", "linux"][..], &short].concat());
+    let cells = document["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 2);
+    for cell in cells {
+        assert!(least(cell, "goodput_mbps") > 1.0 && cell["failed"] == 0, "{cell}");
+    }
+    for (setting, why) in [
+        ("scheduler=ecf", "has its own scheduler alone"),
+        ("congestion=lia", "couples no paths"),
+        ("radio.foresight=pha", "takes no warnings"),
+    ] {
+        let words = [&["train", "--part", "linux", "--set", setting][..], &short].concat();
+        let refused = scratch.run(&words);
+        let errors = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{errors}");
+        assert!(errors.contains(why) && errors.contains("help: add --set"), "{errors}");
+    }
+}
+
 #[test]
 fn both_versions_of_ip_carry_every_transport() {
     let Some(scratch) = Scratch::new("ip") else { return };

@@ -1,0 +1,102 @@
+//! Connections of the kernel substrate on several paths, in a network namespace of their own. Where the
+//! machine allows none, or its kernel has no MPTCP, the test says so and passes.
+#![cfg(target_os = "linux")]
+
+use std::future::poll_fn;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::pin::Pin;
+use std::time::Duration;
+
+use trackbed_core::Time;
+use trackbed_emulator::namespace::{self, NetNamespace};
+use trackbed_mptcp_pm::{Endpoint, EndpointFlags, Limits, PathManager, counters};
+use trackbed_substrate::kernel::{Execution, Machine, Origin};
+use trackbed_substrate::{Multipath, PathWish, TcpOptions, TcpStream, sleep};
+
+/// Addresses of the loopback interface are as good as paths: each has its own subflow.
+const SERVER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 1, 1));
+const FIRST: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 2, 1));
+const SECOND: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 2, 2));
+
+#[test]
+fn paths_are_told_of_and_become_backups() {
+    if let Err(why) = namespace::acquire() {
+        return eprintln!("SKIPPED: {why}");
+    }
+    let namespace = NetNamespace::new().unwrap();
+    let run = || match PathManager::open() {
+        Ok(manager) => two_paths(manager),
+        Err(why) => eprintln!("SKIPPED: {why}"),
+    };
+    namespace.run(run).unwrap();
+}
+
+fn two_paths(mut manager: PathManager) {
+    manager.set_limits(Limits { subflows: 2, add_addresses_accepted: 0 }).unwrap();
+    for address in [FIRST, SECOND] {
+        manager.add_endpoint(&Endpoint::new(address, EndpointFlags::SUBFLOW)).unwrap();
+    }
+    let limit = Time::from_millis(60_000);
+    let execution = Execution::new(Origin::now()).with_time_limit(limit);
+    execution.run(|machine| converse(machine)).unwrap().unwrap();
+}
+
+async fn converse(machine: Machine) -> io::Result<()> {
+    let scheduler = "linux".to_owned();
+    let multipath = Some(Multipath { scheduler, ..Multipath::default() });
+    let options = TcpOptions { congestion: "reno".to_owned(), multipath, ..TcpOptions::default() };
+    let server = machine.host("server", [SERVER]);
+    let client = machine.host("client", [FIRST, SECOND]);
+    let listener = server.listen_tcp(SocketAddr::new(SERVER, 0), &options)?;
+    let local = listener.local_addr();
+    let mut stream = client.connect_tcp(Some(FIRST), local, &options).await?;
+    let mut accepted = listener.accept().await?;
+    // The second path is opened once the first has carried something.
+    while stream.paths().iter().filter(|path| path.usable).count() < 2 {
+        write(&mut stream, b"hello").await?;
+        assert_eq!(read(&mut accepted, 5).await?, b"hello");
+        sleep(Duration::from_millis(5)).await;
+    }
+    let mut ends: Vec<IpAddr> = stream.paths().iter().map(|path| path.local.ip()).collect();
+    ends.sort();
+    assert_eq!(ends, [FIRST, SECOND]);
+    let sent: u64 = stream.paths().iter().map(|path| path.info.segments_sent).sum();
+    assert_eq!(stream.info().segments_sent, sent);
+    assert!(stream.paths().iter().all(|path| !path.backup && path.remote == local));
+
+    let before = counters()?.priorities_sent();
+    assert!(stream.set_path(SECOND, PathWish::Backup(true)));
+    let backups: Vec<IpAddr> =
+        stream.paths().iter().filter(|path| path.backup).map(|path| path.local.ip()).collect();
+    assert_eq!(backups, [SECOND]);
+    assert_eq!(counters()?.priorities_sent(), before + 1);
+    assert!(stream.set_path(SECOND, PathWish::Backup(false)));
+    assert!(stream.paths().iter().all(|path| !path.backup));
+
+    // The kernel's scheduler takes no wishes, and there is no such path.
+    assert!(!stream.set_path(SECOND, PathWish::Blocked(true)));
+    assert!(!stream.set_path(SERVER, PathWish::Backup(true)));
+    Ok(())
+}
+
+async fn write(stream: &mut Box<dyn TcpStream>, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let count = poll_fn(|cx| Pin::new(&mut **stream).poll_write(cx, bytes)).await?;
+        bytes = &bytes[count..];
+    }
+    Ok(())
+}
+
+async fn read(stream: &mut Box<dyn TcpStream>, count: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; count];
+    let mut filled = 0;
+    while filled < count {
+        let buffer = &mut bytes[filled..];
+        match poll_fn(|cx| Pin::new(&mut **stream).poll_read(cx, buffer)).await? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            more => filled += more,
+        }
+    }
+    Ok(bytes)
+}
