@@ -104,6 +104,11 @@ impl Foresight {
         }
     }
 
+    /// Whether it looks the train's place up in a table.
+    pub(crate) fn needs_place(&self) -> bool {
+        matches!(self.kind, Kind::Pha | Kind::PhaD)
+    }
+
     /// Whether it asks something of the sender's scheduler.
     pub(crate) fn needs_scheduler(&self) -> bool {
         matches!(self.kind, Kind::Pha | Kind::Oracle | Kind::Reactive)
@@ -111,7 +116,7 @@ impl Foresight {
 
     /// Learns the table now that will be needed, if one is.
     pub(crate) fn prepare(&self, railway: &Railway) {
-        if matches!(self.kind, Kind::Pha | Kind::PhaD) {
+        if self.needs_place() {
             self.learnt(railway);
         }
     }
@@ -130,13 +135,13 @@ impl Foresight {
     /// Keeps data off paths as the train of `ride` comes to handovers, for good. `ends` are the
     /// train's addresses, path by path.
     pub(crate) async fn follow(self, drive: Following, client: PathControl, server: PathControl) {
-        let Some(mut forecast) = self.forecast(drive.railway, &drive.timelines, &drive.seed) else {
+        let Some(mut forecast) = self.forecast(drive.ride, &drive.timelines, &drive.seed) else {
             return;
         };
         let mut states: Vec<State> = drive.ends.iter().map(|end| State::new(*end)).collect();
         let mut next = now();
         loop {
-            let mut wanted = forecast.at(now(), &drive.ride, &drive.timelines);
+            let mut wanted = forecast.at(now(), &drive.timelines);
             spare_one(&mut wanted, &states);
             for (state, avoid) in states.iter_mut().zip(wanted) {
                 match self.kind {
@@ -151,7 +156,7 @@ impl Foresight {
 
     fn forecast(
         &self,
-        railway: Arc<Railway>,
+        ride: Option<(Arc<Railway>, Ride)>,
         timelines: &[RadioTimeline],
         seed: &Seed,
     ) -> Option<Forecast> {
@@ -160,13 +165,15 @@ impl Foresight {
             Kind::Nobody | Kind::Reactive => None,
             Kind::Oracle => Some(Forecast::Truth { lead }),
             Kind::Pha | Kind::PhaD => {
+                let (railway, ride) = ride?;
                 let table = self.learnt(&railway);
                 let lookup = |timeline: &RadioTimeline| {
                     Lookup::new(table?, &timeline.operator, Direction::Forward).ok()
                 };
                 let lookups = timelines.iter().map(lookup).collect();
                 let receiver = Box::new(GpsReceiver::new(railway.gps(), seed));
-                Some(Forecast::Table { lookups, receiver, lag: railway.gps().lag, lead })
+                let lag = railway.gps().lag;
+                Some(Forecast::Table { lookups, receiver, ride, lag, lead })
             }
         }
     }
@@ -174,8 +181,7 @@ impl Foresight {
 
 /// What is followed: a train's drive.
 pub(crate) struct Following {
-    pub railway: Arc<Railway>,
-    pub ride: Ride,
+    pub ride: Option<(Arc<Railway>, Ride)>,
     pub timelines: Vec<RadioTimeline>,
     pub seed: Seed,
     pub ends: Vec<IpAddr>,
@@ -187,6 +193,7 @@ enum Forecast {
     Table {
         lookups: Vec<Option<Lookup>>,
         receiver: Box<GpsReceiver>,
+        ride: Ride,
         lag: Duration,
         lead: Duration,
     },
@@ -195,9 +202,9 @@ enum Forecast {
 }
 
 impl Forecast {
-    fn at(&mut self, now: Time, ride: &Ride, timelines: &[RadioTimeline]) -> Vec<bool> {
+    fn at(&mut self, now: Time, timelines: &[RadioTimeline]) -> Vec<bool> {
         match self {
-            Forecast::Table { lookups, receiver, lag, lead } => {
+            Forecast::Table { lookups, receiver, ride, lag, lead } => {
                 let fix = receiver.fix(now, ride);
                 let here = fix.chainage_m + fix.speed_m_s * lag.as_secs_f64();
                 let lead_m = fix.speed_m_s * lead.as_secs_f64();

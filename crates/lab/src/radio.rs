@@ -1,34 +1,41 @@
 //! The radio of a cell at work in a run: a train drives, and each operator's link does as the radio
-//! along the track says.
+//! along the track says; or a drive that was recorded is driven again.
 
-use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fmt, fs, io};
 
 use trackbed_core::{ByteSize, Event, Seed, Time};
 use trackbed_motion::{Direction, Ride};
 use trackbed_net::queue::DropTail;
-use trackbed_radio::{LinkDirection, Operator, RadioTimeline, Railway};
+use trackbed_radio::{LinkDirection, RadioTimeline, Railway, signal_to_text, timelines_to_text};
 
 use crate::foresight::Foresight;
 use crate::radio_link::radio_link;
-use crate::scenario::{LinkPlan, NetworkPlan};
+use crate::scenario::{Cell, LinkPlan, NetworkPlan};
 
-/// A railway, and what a run makes of it: a path for each operator.
+/// A radio, and what a run makes of it: a path for each operator.
 #[derive(Clone)]
 pub struct Radio {
-    railway: Arc<Railway>,
-    /// How long a drive is.
-    duration: Duration,
+    source: Source,
     /// What may wait at a base station, and in the train, for each link.
     queue: ByteSize,
     foresight: Foresight,
 }
 
+#[derive(Clone)]
+enum Source {
+    /// A model, and how long a drive is.
+    Railway(Arc<Railway>, Duration),
+    /// One drive, the same in every run.
+    Recorded(Arc<[RadioTimeline]>),
+}
+
 /// A train's drive in one run.
 pub(crate) struct Drive {
-    /// Where the train is when.
-    pub ride: Ride,
+    /// Where the train is when, on which railway; a recorded drive does not tell.
+    pub ride: Option<(Arc<Railway>, Ride)>,
     /// Where the drive's randomness comes from.
     pub seed: Seed,
     /// What becomes of each operator's link.
@@ -47,15 +54,33 @@ impl Radio {
         queue: ByteSize,
         foresight: Foresight,
     ) -> Result<Radio, String> {
-        match railway.operators().len() {
-            1 | 2 => Ok(Radio { railway, duration, queue, foresight }),
-            many => Err(format!("a train has one or two paths, not {many}: name fewer operators")),
-        }
+        one_or_two(railway.operators().len())?;
+        Ok(Radio { source: Source::Railway(railway, duration), queue, foresight })
     }
 
-    /// The railway.
-    pub fn railway(&self) -> &Arc<Railway> {
-        &self.railway
+    /// A path for each operator of a drive that was recorded.
+    ///
+    /// # Errors
+    /// If there are not one or two operators, one has no rates, the lines make no timetable, or
+    /// `foresight` is by a table: nobody knows where that train was.
+    pub fn recorded(
+        timelines: Vec<RadioTimeline>,
+        queue: ByteSize,
+        foresight: Foresight,
+    ) -> Result<Radio, String> {
+        one_or_two(timelines.len())?;
+        if foresight.needs_place() {
+            let why = "a timeline does not say where the train was, so no table helps; write \
+                       foresight = \"none\", \"oracle\" or \"reactive\"";
+            return Err(why.to_owned());
+        }
+        for (timeline, direction) in
+            timelines.iter().flat_map(|timeline| LinkDirection::BOTH.map(|way| (timeline, way)))
+        {
+            let queue = DropTail::of_bytes(queue);
+            radio_link(timeline, direction, Time::ZERO, queue).map_err(|why| why.to_string())?;
+        }
+        Ok(Radio { source: Source::Recorded(timelines.into()), queue, foresight })
     }
 
     /// Who foresees the handovers.
@@ -63,22 +88,30 @@ impl Radio {
         &self.foresight
     }
 
-    /// The operators, each with a path, in the order of the paths.
-    pub fn operators(&self) -> &[Operator] {
-        self.railway.operators()
+    /// Learns beforehand what takes its time.
+    pub(crate) fn prepare(&self) {
+        if let Source::Railway(railway, _) = &self.source {
+            self.foresight.prepare(railway);
+        }
     }
 
-    /// The drive of the run with this seed. It begins anywhere on the track, but so that there is
-    /// track enough.
+    /// The drive of the run with this seed. On a railway it begins anywhere on the track, but so that
+    /// there is track enough.
     pub(crate) fn drive(&self, seed: &Seed) -> Drive {
         let seed = seed.child("radio");
-        let ride = self.railway.ride(Direction::Forward);
-        let end = Time::ZERO + self.duration;
+        let (railway, duration) = match &self.source {
+            Source::Railway(railway, duration) => (railway, *duration),
+            Source::Recorded(timelines) => {
+                return Drive { ride: None, seed, timelines: timelines.to_vec() };
+            }
+        };
+        let ride = railway.ride(Direction::Forward);
+        let end = Time::ZERO + duration;
         let way = ride.chainage_m(end) - ride.chainage_m(Time::ZERO);
-        let room = (self.railway.track().length_m() - way).max(0.0);
+        let room = (railway.track().length_m() - way).max(0.0);
         let ride = ride.starting_at(seed.stream("start").unit() * room);
-        let timelines = self.railway.drive(&ride, end, &seed);
-        Drive { ride, seed, timelines }
+        let timelines = railway.drive(&ride, end, &seed);
+        Drive { ride: Some((Arc::clone(railway), ride)), seed, timelines }
     }
 
     /// The network that `drive` makes of `plan`.
@@ -87,7 +120,7 @@ impl Radio {
             let [up, down] = LinkDirection::BOTH.map(|direction| {
                 let queue = DropTail::of_bytes(self.queue);
                 let link = radio_link(timeline, direction, Time::ZERO, queue);
-                link.expect("the timeline of a drive tells of every rate, in order of time")
+                link.expect("a timeline that is not the model's own was tried beforehand")
             });
             LinkPlan { up, down, ..plan.link.clone() }
         });
@@ -109,14 +142,46 @@ impl Drive {
     }
 }
 
+/// Writes the drive of one run to `directory`: what becomes of the links, as `radio.timeline` takes it,
+/// and what a model's train received along the way. Returns the files; none where there is no radio.
+///
+/// # Errors
+/// If a file cannot be written.
+pub(crate) fn keep_drive(
+    cell: &Cell,
+    root: u64,
+    run: u32,
+    directory: &Path,
+) -> io::Result<Vec<PathBuf>> {
+    let Some(radio) = &cell.radio else { return Ok(Vec::new()) };
+    let Drive { timelines, .. } = radio.drive(&Seed::of_run(root, u64::from(run)));
+    let mut files = vec![directory.join("radio-timeline.csv")];
+    fs::write(&files[0], timelines_to_text(&timelines))?;
+    if timelines.iter().any(|timeline| !timeline.signal.is_empty()) {
+        files.push(directory.join("radio-signal.csv"));
+        fs::write(&files[1], signal_to_text(&timelines))?;
+    }
+    Ok(files)
+}
+
+fn one_or_two(paths: usize) -> Result<(), String> {
+    match paths {
+        1 | 2 => Ok(()),
+        many => Err(format!("a train has one or two paths, not {many}: name fewer operators")),
+    }
+}
+
 impl fmt::Debug for Radio {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (duration, queue) = (&self.duration, &self.queue);
-        let fields = ("profile", self.railway.profile().name);
+        let source = match &self.source {
+            Source::Railway(railway, duration) => {
+                format!("{} for {duration:?}", railway.profile().name)
+            }
+            Source::Recorded(timelines) => format!("{} timelines", timelines.len()),
+        };
         f.debug_struct("Radio")
-            .field(fields.0, &fields.1)
-            .field("duration", duration)
-            .field("queue", queue)
+            .field("source", &source)
+            .field("queue", &self.queue)
             .finish_non_exhaustive()
     }
 }

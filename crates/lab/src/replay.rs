@@ -8,6 +8,7 @@ use trackbed_substrate::simulated::Cancel;
 
 use crate::capture::Capture;
 use crate::environment;
+use crate::radio;
 use crate::run::Runner;
 use crate::scenario::Plan;
 
@@ -47,5 +48,6 @@ pub fn execute(plan: &Plan, replay: &Replay, directory: &Path) -> io::Result<Rep
         .expect("nothing cancels a replay");
     let mut files = capture.finish()?;
     files.extend(environment::keep_timeline(cell, plan.seed, replay.run, directory)?);
+    files.extend(radio::keep_drive(cell, plan.seed, replay.run, directory)?);
     Ok(Repeated { outcome, files })
 }

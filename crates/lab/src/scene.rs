@@ -66,7 +66,7 @@ impl Scene {
     /// Learns beforehand what the ends foresee by, which takes its time.
     pub fn prepare(cell: &Cell) {
         if let Some(radio) = &cell.radio {
-            radio.foresight().prepare(radio.railway());
+            radio.prepare();
         }
     }
 
@@ -87,9 +87,8 @@ impl Scene {
         }
         let ends = [phone_addresses(0), second_addresses(0)];
         let ends = ends.map(|pair| cell.endpoint.ip.of(pair)).to_vec();
-        let railway = radio.railway().clone();
         let Drive { ride, seed, timelines } = self.drive?;
-        let following = Following { railway, ride, timelines, seed, ends };
+        let following = Following { ride, timelines, seed, ends };
         Some(spawn_named("foresight", foresight.follow(following, client, server)))
     }
 }

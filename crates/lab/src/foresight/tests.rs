@@ -105,6 +105,35 @@ fn a_table_can_be_given() {
     assert!(refused.contains("the table is of a track of 8000 m"), "{refused}");
 }
 
+/// A drive that was written to a file is driven again: the same handovers, and the same packets lost.
+#[test]
+fn a_recorded_drive_is_the_same_again() {
+    let model = ride("profile = \"hsr-measured\"\nforesight = [\"none\", \"oracle\"]");
+    let folder = std::env::temp_dir().join("trackbed-recorded-drive");
+    std::fs::create_dir_all(&folder).unwrap();
+    let files = crate::radio::keep_drive(&model.cells[0], model.seed, 2, &folder).unwrap();
+    assert_eq!(files.len(), 2);
+    let recorded = |more: &str| {
+        format!(
+            "protocol = \"mptcp\"\ncongestion = \"lia\"\nscheduler = \"minrtt\"\n[radio]\n\
+             timeline = {:?}\n{more}\n[workload]\nkind = \"flow\"\nduration = \"25 s\"\n",
+            files[0]
+        )
+    };
+    let again = plan(&recorded("foresight = [\"none\", \"oracle\"]"));
+    for cell in [0, 1] {
+        assert_eq!(events(&again, cell, 2), events(&model, cell, 2));
+    }
+    let refusal = |more: &str| {
+        let source = Source::recorded("a.toml", &recorded(more));
+        scenario::load(&source, &[]).unwrap_err().to_string()
+    };
+    let refused = refusal("speed = \"100 km/h\"");
+    assert!(refused.contains("radio.speed has no effect: the timeline"), "{refused}");
+    let refused = refusal("foresight = \"pha\"");
+    assert!(refused.contains("does not say where the train was"), "{refused}");
+}
+
 #[test]
 fn what_goes_ill_with_a_radio_is_refused_with_advice() {
     let refusal = |more: &str| {

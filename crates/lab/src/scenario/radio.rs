@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-use trackbed_core::parameter::{Arguments, Kind, Parameter};
+use trackbed_core::parameter::{Arguments, Kind, Parameter, Value};
 use trackbed_handover::Table;
-use trackbed_radio::{PARAMETERS, Railway};
+use trackbed_radio::{PARAMETERS, Railway, timelines_from_text};
 
 use super::files::Files;
 use super::problem::Problems;
@@ -41,6 +41,14 @@ pub(super) fn check(spec: &Spec, problems: &mut Problems) {
         if setting.path == path("rides") && spec.get(&path("table")).is_some() {
             let message = "radio.rides has no effect beside a table";
             problems.add_with_help(&setting.place, message, "remove it, or radio.table");
+        }
+        let of_radio = setting.path.strip_prefix("radio.");
+        if of_radio.is_some_and(|key| !OF_RECORDED.contains(&key))
+            && spec.get(&path("timeline")).is_some()
+        {
+            let message =
+                format!("{} has no effect: the timeline is of a drive as it was", setting.path);
+            problems.add_with_help(&setting.place, message, "remove it, or radio.timeline");
         }
         let is_rival =
             table.is_some_and(|table| RIVALS.contains(&table)) && setting.path.contains('.');
@@ -88,35 +96,58 @@ pub(super) fn resolve(
     if let Some(radio) = railways.get(&line) {
         return Some((Some(radio.clone()), Some(line)));
     }
-    let (of_links, of_railway): (Vec<_>, Vec<_>) =
-        given.into_iter().partition(|(name, _)| LINKS.iter().any(|own| own.name == *name));
-    let read = |parameters: &[Parameter], given: &[_]| Arguments::read(parameters, given);
-    let refused = |why: String, parameter: &str, problems: &mut Problems| {
-        let setting = spec.get(&path(parameter)).unwrap_or(first);
+    let refused = |Refusal { why, parameter }: Refusal, problems: &mut Problems| {
+        let setting = parameter.and_then(|name| spec.get(&path(name))).unwrap_or(first);
         problems.add(&setting.pick(selection).place, why);
     };
-    let arguments =
-        read(PARAMETERS, &of_railway).and_then(|railway| Ok((railway, read(LINKS, &of_links)?)));
-    let (of_railway, of_links) = arguments.map_err(|why| problems.add(&first.place, why)).ok()?;
-    let railway =
-        Railway::read(&of_railway).map_err(|why| refused(why.advice, why.place, problems)).ok()?;
-    let rides = u32::try_from(of_links.need::<u64>("rides")).unwrap_or(u32::MAX).min(RIDES_MAX);
-    let foresight = Foresight::new(of_links.need("foresight"), of_links.get("lead"), rides)
+    let radio = radio(given).map_err(|refusal| refused(refusal, problems)).ok()?;
+    railways.insert(line.clone(), radio.clone());
+    Some((Some(radio), Some(line)))
+}
+
+/// Why there is no such radio, and the parameter that it is about.
+struct Refusal {
+    why: String,
+    parameter: Option<&'static str>,
+}
+
+impl Refusal {
+    fn new(why: impl ToString, parameter: &'static str) -> Refusal {
+        Refusal { why: why.to_string(), parameter: Some(parameter) }
+    }
+}
+
+fn radio(given: Vec<(&'static str, Value)>) -> Result<Radio, Refusal> {
+    let of_links = |name: &str| LINKS.iter().any(|own| own.name == name);
+    let (of_links, of_railway): (Vec<_>, Vec<_>) =
+        given.into_iter().partition(|(name, _)| of_links(name));
+    let read = |parameters: &[Parameter], given: &[_]| {
+        Arguments::read(parameters, given)
+            .map_err(|why| Refusal { why: why.to_string(), parameter: None })
+    };
+    let links = read(LINKS, &of_links)?;
+    let rides = u32::try_from(links.need::<u64>("rides")).unwrap_or(u32::MAX).min(RIDES_MAX);
+    let foresight = Foresight::new(links.need("foresight"), links.get("lead"), rides)
         .expect("the parameter offers those there are");
+    let queue = links.need("queue");
+    if let Some(text) = links.get::<Arc<str>>("timeline") {
+        return timelines_from_text(&text)
+            .map_err(|why| why.to_string())
+            .and_then(|timelines| Radio::recorded(timelines, queue, foresight))
+            .map_err(|why| Refusal::new(why, "timeline"));
+    }
+    let railway = Railway::read(&read(PARAMETERS, &of_railway)?)
+        .map_err(|why| Refusal::new(why.advice, why.place))?;
     let railway = Arc::new(railway);
-    let foresight = match of_links.get::<Arc<str>>("table") {
+    let foresight = match links.get::<Arc<str>>("table") {
         None => foresight,
         Some(text) => Table::parse(&text)
             .map_err(|why| why.to_string())
             .and_then(|table| foresight.with_table(table, &railway))
-            .map_err(|why| refused(why, "table", problems))
-            .ok()?,
+            .map_err(|why| Refusal::new(why, "table"))?,
     };
-    let radio = Radio::new(railway, of_links.need("duration"), of_links.need("queue"), foresight)
-        .map_err(|why| refused(why, "stations", problems))
-        .ok()?;
-    railways.insert(line.clone(), radio.clone());
-    Some((Some(radio), Some(line)))
+    Radio::new(railway, links.need("duration"), queue, foresight)
+        .map_err(|why| Refusal::new(why, "stations"))
 }
 
 fn settings(spec: &Spec) -> impl Iterator<Item = &Setting> {
@@ -152,6 +183,11 @@ const LINKS: &[Parameter] = &[
         Kind::File,
         "a handover table of this railway (`trackbed handover build`), in place of one that is learnt",
     ),
+    Parameter::optional(
+        "timeline",
+        Kind::File,
+        "a recorded drive in place of a railway, as `trackbed replay` writes it (radio-timeline.csv)",
+    ),
     Parameter::with_default(
         "rides",
         Kind::Count { min: 0 },
@@ -171,6 +207,9 @@ const LINKS: &[Parameter] = &[
         "what may wait for each direction of each operator's link",
     ),
 ];
+
+/// What a drive that was recorded leaves open.
+const OF_RECORDED: [&str; 4] = ["timeline", "queue", "foresight", "lead"];
 
 /// More teach nothing new.
 const RIDES_MAX: u32 = 10_000;

@@ -44,6 +44,39 @@ fn a_replay_of_a_page_load_writes_its_waterfall() {
     scratch.succeed("run web --runs 1 --set link.loss=0 --set workload.har=one/page.har --out two");
 }
 
+/// Both paths of a train are interfaces of one file, and the drive can be driven again.
+#[test]
+fn a_replay_of_a_train_shows_both_paths_and_writes_the_drive() {
+    let scratch = Scratch::new("train");
+    let short = "--set workload.duration=3s --set radio.duration=3s";
+    scratch.succeed(&format!("run train --part linux --runs 1 {short} --out out"));
+    scratch.succeed("replay out 0 0 --out one");
+    let capture = fs::read(scratch.path("one/phone.pcapng")).unwrap();
+    let names = |name: &[u8]| capture.windows(name.len()).filter(|window| *window == name).count();
+    assert_eq!((names(b"phone-second"), names(b"the same on the second link")), (1, 1));
+    let by_second = interface_packets(&capture, 1);
+    assert!(by_second > 100 && interface_packets(&capture, 0) > 100, "{by_second}");
+    let timeline = scratch.read("one/radio-timeline.csv");
+    assert!(timeline.contains("at,operator,direction,change,value"), "{timeline}");
+    assert!(scratch.read("one/radio-signal.csv").lines().count() > 10);
+    let scenario = "protocol = \"mptcp\"\nruns = 1\n[radio]\ntimeline = \"one/radio-timeline.csv\"\n\
+                    [workload]\nkind = \"flow\"\nduration = \"3 s\"\n";
+    scratch.write("again.toml", scenario);
+    scratch.succeed("run again.toml --out again");
+}
+
+/// How many packets of a pcapng file, in the byte order of this machine, are of this interface
+/// (Enhanced Packet Blocks, draft-ietf-opsawg-pcapng section 4.3).
+fn interface_packets(file: &[u8], interface: u32) -> usize {
+    let number = |at: usize| u32::from_ne_bytes(file[at..at + 4].try_into().unwrap());
+    let (mut at, mut count) = (0, 0);
+    while at + 12 <= file.len() {
+        count += usize::from(number(at) == 6 && number(at + 8) == interface);
+        at += number(at + 4) as usize;
+    }
+    count
+}
+
 #[test]
 fn a_directory_that_holds_something_else_than_the_run_gives_is_a_defect() {
     let scratch = Scratch::new("defect");
