@@ -39,7 +39,7 @@ fn two_paths(mut manager: PathManager) {
     }
     let limit = Time::from_millis(60_000);
     let execution = Execution::new(Origin::now()).with_time_limit(limit);
-    execution.run(|machine| converse(machine)).unwrap().unwrap();
+    execution.run(converse).unwrap().unwrap();
 }
 
 async fn converse(machine: Machine) -> io::Result<()> {

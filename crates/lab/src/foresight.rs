@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use trackbed_core::{Seed, Time};
+use trackbed_core::{Ratio, Seed, Time};
 use trackbed_handover::{Lookup, Settings, Table};
 use trackbed_motion::{Direction, GpsReceiver, Ride};
 use trackbed_protocols::PathControl;
@@ -26,6 +26,8 @@ pub struct Foresight {
     lead: Duration,
     /// How many preliminary rides the table is learnt from.
     rides: u32,
+    /// How much of the railway's shadows has changed since then, as a share of their variance.
+    drift: Ratio,
     /// Learnt when it is first needed.
     table: Arc<OnceLock<Option<Table>>>,
 }
@@ -67,7 +69,13 @@ impl Foresight {
             Kind::Oracle => LEAD_OF_ORACLE,
             Kind::Nobody | Kind::Pha | Kind::Reactive => Duration::ZERO,
         });
-        Some(Foresight { kind, lead, rides, table: Arc::default() })
+        Some(Foresight { kind, lead, rides, drift: Ratio::ZERO, table: Arc::default() })
+    }
+
+    /// The same by a table that was learnt before so much of the railway's shadows changed.
+    #[must_use]
+    pub fn with_drift(self, drift: Ratio) -> Foresight {
+        Foresight { drift, ..self }
     }
 
     /// The same with this table in place of one that is learnt.
@@ -125,6 +133,8 @@ impl Foresight {
         let learn = || {
             let (directions, settings) = ([Direction::Forward], Settings::default());
             (self.rides > 0).then(|| {
+                let earlier = (!self.drift.is_zero()).then(|| railway.before(self.drift));
+                let railway = earlier.as_ref().unwrap_or(railway);
                 preliminary::learn(railway, &directions, self.rides, TABLE_ROOT, settings)
                     .expect("the default settings make sense")
             })

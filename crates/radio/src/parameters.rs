@@ -61,6 +61,7 @@ impl Railway {
             event,
             forwarding: arguments.need("forwarding"),
             landscapes,
+            place,
         })
     }
 }
@@ -161,7 +162,8 @@ fn propagation(
     })
 }
 
-fn landscapes(
+/// The shadows of each operator's stations at `place`.
+pub(crate) fn landscapes(
     operators: &[Operator],
     shadowing: &Shadowing,
     length_m: f64,

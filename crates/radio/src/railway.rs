@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use trackbed_core::{Seed, Time};
+use trackbed_core::{Ratio, Seed, Time};
 use trackbed_motion::{Direction, GpsModel, Ride, SpeedProfile, Track};
 
 use crate::drive;
 use crate::event::EventA3;
+use crate::parameters::landscapes;
 use crate::profile::Profile;
 use crate::propagation::Propagation;
 use crate::shadowing::Landscape;
@@ -30,6 +31,8 @@ pub struct Railway {
     pub(crate) forwarding: bool,
     /// The shadows of each operator's stations.
     pub(crate) landscapes: Arc<[Landscape]>,
+    /// What those are drawn from.
+    pub(crate) place: Seed,
 }
 
 /// How a terminal measures.
@@ -65,6 +68,18 @@ impl Railway {
     /// How strong stations are received.
     pub fn propagation(&self) -> &Propagation {
         &self.propagation
+    }
+
+    /// This railway at a time before `change` of its shadows became what they are: that share of their
+    /// variance was another then, as before houses were built and antennas moved. Stations were where
+    /// they are.
+    pub fn before(&self, change: Ratio) -> Railway {
+        let (shadowing, length_m) = (&self.propagation.shadowing, self.track.length_m());
+        let earlier = self.place.child("earlier");
+        let others = landscapes(&self.operators, shadowing, length_m, &earlier);
+        let pairs = self.landscapes.iter().zip(others.iter());
+        let mixed = pairs.map(|(own, other)| own.mixed(other, change.as_f64()));
+        Railway { landscapes: mixed.collect(), ..self.clone() }
     }
 
     /// A ride over the whole track. It begins at a random place if it is made to

@@ -59,6 +59,16 @@ impl Shadows {
     }
 }
 
+impl Shadows {
+    /// These, of which a share of the variance is that of `others`, drawn over the same way.
+    fn mixed(&self, others: &Shadows, share: f64) -> Shadows {
+        let (kept, fresh) = ((1.0 - share).sqrt() as f32, share.sqrt() as f32);
+        let pairs = self.values.iter().zip(&others.values);
+        let values = pairs.map(|(own, other)| kept * own + fresh * other).collect();
+        Shadows { values, ..*self }
+    }
+}
+
 /// The shadows of a place: one for each station, and one that all have in common.
 #[derive(Clone, Debug)]
 pub(crate) struct Landscape {
@@ -82,6 +92,14 @@ impl Landscape {
         };
         let stations = pieces.iter().enumerate().map(station).collect();
         Landscape { common: draw(0.0, length_m, "common"), stations }
+    }
+
+    /// This landscape, of whose shadows a share of the variance is that of `other`, drawn for the same
+    /// stations.
+    pub(crate) fn mixed(&self, other: &Landscape, share: f64) -> Landscape {
+        let pairs = self.stations.iter().zip(&other.stations);
+        let stations = pairs.map(|(own, other)| own.mixed(other, share)).collect();
+        Landscape { common: self.common.mixed(&other.common, share), stations }
     }
 
     /// The shadow of a station at a chainage, of unit deviation.

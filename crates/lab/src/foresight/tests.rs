@@ -76,6 +76,20 @@ fn foreseen_handovers_cost_less() {
     }
 }
 
+/// A table of how it was before half of the shadows changed is another table, and serves worse than a
+/// fresh one, but serves.
+#[test]
+fn an_old_table_foresees_less() {
+    let plan = ride(
+        "profile = \"hsr-measured\"\nforesight = \"pha\"\ntable-drift = [\"0 %\", \"50 %\", \"100 %\"]",
+    );
+    let rides = |cell| [0, 1, 2, 3].map(|run| events(&plan, cell, run));
+    let [fresh, older, wrong] = [0, 1, 2].map(|cell| sum("handover_goodput_mbps", &rides(cell)));
+    assert!(fresh > older && older > wrong, "{fresh}, {older}, {wrong}");
+    let equal = ride("profile = \"hsr-measured\"\nforesight = \"pha\"");
+    assert_eq!(events(&equal, 0, 0), events(&plan, 0, 0));
+}
+
 /// A table in a file is as good as one that is learnt from the same rides, and one of another track is
 /// refused.
 #[test]

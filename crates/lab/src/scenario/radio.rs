@@ -18,8 +18,8 @@ use crate::radio::Radio;
 pub(super) const SECTION: &str = "radio";
 
 /// Keys of the table that say what the ends do about the radio.
-pub(super) const OF_THE_ENDS: [&str; 4] =
-    ["radio.foresight", "radio.lead", "radio.rides", "radio.table"];
+pub(super) const OF_THE_ENDS: [&str; 5] =
+    ["radio.foresight", "radio.lead", "radio.rides", "radio.table", "radio.table-drift"];
 
 /// The keys of the table: those of a railway, and what links make of it.
 pub(super) fn fields() -> Vec<Field> {
@@ -38,8 +38,9 @@ pub(super) fn check(spec: &Spec, problems: &mut Problems) {
     }
     for setting in &spec.settings {
         let table = setting.path.split('.').next();
-        if setting.path == path("rides") && spec.get(&path("table")).is_some() {
-            let message = "radio.rides has no effect beside a table";
+        let of_learning = [path("rides"), path("table-drift")];
+        if of_learning.contains(&setting.path) && spec.get(&path("table")).is_some() {
+            let message = format!("{} has no effect beside a table", setting.path);
             problems.add_with_help(&setting.place, message, "remove it, or radio.table");
         }
         let of_radio = setting.path.strip_prefix("radio.");
@@ -128,7 +129,8 @@ fn radio(given: Vec<(&'static str, Value)>) -> Result<Radio, Refusal> {
     let links = read(LINKS, &of_links)?;
     let rides = u32::try_from(links.need::<u64>("rides")).unwrap_or(u32::MAX).min(RIDES_MAX);
     let foresight = Foresight::new(links.need("foresight"), links.get("lead"), rides)
-        .expect("the parameter offers those there are");
+        .expect("the parameter offers those there are")
+        .with_drift(links.need("table-drift"));
     let queue = links.need("queue");
     if let Some(text) = links.get::<Arc<str>>("timeline") {
         return timelines_from_text(&text)
@@ -193,6 +195,13 @@ const LINKS: &[Parameter] = &[
         Kind::Count { min: 0 },
         "50",
         "preliminary rides that the handover table is learnt from; with none it is empty",
+    ),
+    Parameter::with_default(
+        "table-drift",
+        Kind::Share,
+        "0 %",
+        "how old the learnt table is: the share of the variance of the place's shadows that has \
+         changed since",
     ),
     Parameter::with_default(
         "duration",
