@@ -129,12 +129,14 @@ pub struct Request {
     pub priority: Option<Priority>,
     /// The body, sent while it is produced.
     pub body: Body,
+    /// At a server, who asks, where the protocol tells: those over HTTP/1.1 and HTTP/2 do.
+    pub peer: Option<SocketAddr>,
 }
 
 impl Request {
     /// A request for `path` with `body` and without a priority.
     pub fn new(path: impl Into<String>, body: Body) -> Request {
-        Request { path: path.into(), priority: None, body }
+        Request { path: path.into(), priority: None, body, peer: None }
     }
 }
 

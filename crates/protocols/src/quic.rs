@@ -162,7 +162,8 @@ async fn answer(sending: SendStream, receiving: RecvStream, service: &dyn Servic
     if let Some(priority) = priority {
         sending.rank(priority);
     }
-    let response = service.call(Request { path, priority, body: body(reader, None) }).await;
+    let request = Request { priority, ..Request::new(path, body(reader, None)) };
+    let response = service.call(request).await;
     let mut sent = sending.message(response_head(response.status), response.body).await?;
     see_off(&mut sent.stream).await;
     Ok(())

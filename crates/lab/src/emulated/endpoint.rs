@@ -3,30 +3,23 @@
 use std::ffi::OsString;
 use std::io::{self, BufRead as _, Read as _, Write as _};
 use std::os::fd::AsFd as _;
-use std::rc::Rc;
-use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
-use trackbed_core::event::{Record, Role as End};
-use trackbed_core::{Event, EventLog, Seed, Time};
-use trackbed_protocols::{
-    ClientConfig, Dialer, Error, Ledger, LedgerTotals, PathControl, ServerConfig,
-    TransportParameters, Trust,
-};
+use trackbed_core::event::Record;
+use trackbed_core::{EventLog, Seed, Time};
+use trackbed_protocols::{Error, Trust};
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
-use trackbed_substrate::{Host, now, sleep, spawn_named};
-use trackbed_workloads::{Patience, Stage};
+use trackbed_substrate::{sleep, spawn_named};
 
 use super::conversation::{Job, Report, Role, Start};
 use super::ground;
-use super::machine::{self, Usage};
 use super::warm_up::warm_up;
+use crate::ends::{Clients, Serving};
 use crate::environment;
-use crate::foresight::WhoActs;
 use crate::scenario::{self, Cell as PlanCell, Override, Source};
-use crate::scene::{Scene, transport};
+use crate::scene::Scene;
 use crate::track::{SERVER_ADDRESSES, SERVER_NAME, phone_name};
 
 /// If this process was started as an end of a run, does that work and returns its exit code;
@@ -92,25 +85,17 @@ async fn stay_in_touch() {
 
 /// Serves until our input ends.
 async fn serve(cell: &PlanCell, seed: Seed, machine: Machine, log: EventLog) -> Result<(), Error> {
-    let endpoint = &cell.endpoint;
-    let (begun, ledger) = (machine::usage(), Ledger::default());
-    let transport = TransportParameters { ledger: Some(ledger.clone()), ..transport(cell) };
-    let config =
-        ServerConfig { tls: endpoint.tls_parameters(), transport, ..ServerConfig::default() };
     let _in_touch = spawn_named("signs of life", stay_in_touch());
     let host = machine.host(SERVER_NAME, SERVER_ADDRESSES);
     let service = cell.workload.service(log.clone());
-    let server = endpoint.protocol.serve(host, endpoint.ip.server(), &config, service)?;
-    let scene = Scene::of(cell, &seed, environment::REAL_LEAD);
-    let controls = (PathControl::default(), config.paths.clone());
-    let _following = scene.follow(cell, &[WhoActs::Server], controls);
-    tell(&Report::Ready { trust: server.trust().map(|trust| trust.as_der().to_vec()) });
+    let listen = cell.endpoint.ip.server();
+    let serving = Serving::begin(cell, &seed, (&machine, host), listen, service)?;
+    tell(&Report::Ready { trust: serving.trust() });
     if let Ok(input) = io::stdin().as_fd().try_clone_to_owned() {
         // Whatever may be wrong with it: nobody tells us anything any more.
         let _ = machine.closed(input).await;
     }
-    drop(server);
-    settle(End::Server, begun, &ledger, &machine, &log).await;
+    serving.end(&log).await;
     Ok(())
 }
 
@@ -122,61 +107,16 @@ async fn drive(
     log: EventLog,
     trust: Option<Vec<u8>>,
 ) -> Result<(), Error> {
-    let endpoint = &cell.endpoint;
-    let (begun, ledger) = (machine::usage(), Ledger::default());
-    let server = endpoint.ip.server();
-    let networks = cell.workload.networks();
     let scene = Scene::of(cell, &seed, environment::REAL_LEAD);
-    scene.handovers().into_iter().for_each(|Record { at, event }| log.record(at, event));
     let host = |number: u32| {
         let addresses = scene.addresses(cell, number);
         machine.roaming(&phone_name(number), addresses, ground::rewire)
     };
-    let hosts: Vec<Arc<dyn Host>> = (0..cell.workload.phones()).map(host).collect();
-    let paths = PathControl::default();
-    let dialer = |(number, host): (u32, &Arc<dyn Host>)| -> Result<Rc<dyn Dialer>, Error> {
-        // Who stays where it is can have its sockets before anything is measured.
-        let own = host.addresses().into_iter().find(|own| own.is_ipv4() == server.is_ipv4());
-        let mut config = ClientConfig {
-            trust: trust.clone().map(Trust::from_der),
-            tls: endpoint.tls_parameters(),
-            handshake: endpoint.handshake,
-            local: own.filter(|_| networks == 1),
-            transport: TransportParameters { ledger: Some(ledger.clone()), ..transport(cell) },
-            paths: paths.clone(),
-        };
-        scene.tell_paths(cell, number, &mut config);
-        endpoint.protocol.dialer(Arc::clone(host), &config)
-    };
-    let phones = (0..).zip(&hosts).map(dialer).collect::<Result<Vec<_>, _>>()?;
-    let course = scene.course.clone();
-    let _following = scene.follow(cell, &[WhoActs::Client], (paths, PathControl::default()));
-    let stage = Stage {
-        phones,
-        capabilities: endpoint.protocol.capabilities(),
-        hosts,
-        server,
-        handshake: endpoint.handshake,
-        patience: Patience::REAL,
-        course,
-        seed: seed.child("workload"),
-        log: log.clone(),
-    };
+    let hosts = (0..cell.workload.phones()).map(host).collect();
+    let trust = trust.map(Trust::from_der);
+    let clients = Clients { hosts, server: cell.endpoint.ip.server(), trust };
     let _in_touch = spawn_named("signs of life", stay_in_touch());
-    cell.workload.drive(stage).await;
-    settle(End::Client, begun, &ledger, &machine, &log).await;
-    Ok(())
-}
-
-/// Lets connections end and enters the accounts. Processor time counts from `begun` on.
-async fn settle(role: End, begun: Usage, ledger: &Ledger, machine: &Machine, log: &EventLog) {
-    sleep(SETTLING).await;
-    let LedgerTotals { packets_sent, packets_lost, .. } = ledger.totals();
-    log.record(now(), Event::Transport { role, packets_sent, packets_lost });
-    let Usage { processor, memory_bytes } = machine::usage();
-    let processor = processor.saturating_sub(begun.processor);
-    let dropped_datagrams = machine.datagrams_dropped();
-    log.record(now(), Event::Used { role, processor, memory_bytes, dropped_datagrams });
+    clients.drive(cell, &seed, &machine, &log).await
 }
 
 /// If nobody listens any more, our input ends as well.
@@ -194,5 +134,3 @@ pub(super) const ENDPOINT: &str = "@endpoint";
 const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
 /// A day, as in virtual time: longer than any transfer that makes sense.
 const RUN_MAX_MS: u64 = 86_400_000;
-/// What closing connections take to say so.
-const SETTLING: Duration = Duration::from_millis(5);

@@ -4,7 +4,6 @@
 mod conversation;
 mod endpoint;
 mod ground;
-mod machine;
 mod multipath;
 mod process;
 mod programs;
@@ -23,6 +22,7 @@ use trackbed_substrate::RunError;
 
 use crate::directory::About;
 use crate::environment;
+use crate::machine;
 use crate::run::{link_events, outcome};
 use crate::scenario::{Cell, Plan};
 use crate::scene::Scene;
@@ -50,7 +50,7 @@ impl Emulated {
     /// If this machine does not allow namespaces; the message says how to allow them.
     pub fn new(about: About) -> Result<Emulated, NamespaceError> {
         namespace::acquire()?;
-        Ok(Emulated { about, environment: machine::environment() })
+        Ok(Emulated { about, environment: machine::environment(OFFLOADS) })
     }
 
     /// The events of a run, oldest first, and what its links say of themselves.
@@ -140,6 +140,9 @@ impl Substrate for Emulated {
         })
     }
 }
+
+/// What the emulation has set on every interface of the ends.
+const OFFLOADS: &str = "checksums and segmentation by the hosts; no TSO, GSO, GRO on the links";
 
 /// The name of this substrate in results.
 pub const EMULATED: &str = "emulated";

@@ -12,12 +12,13 @@ use crate::tcp_transport::Stream;
 
 /// Answers the requests of a connection, one after the other, until the client closes it.
 pub(super) async fn serve(stream: Stream, service: Rc<dyn Service>) {
+    let answering = answering(HTTP1, service, arriving::drained_stream, stream.peer());
     let connection = Builder::new()
         .timer(Clock)
         .auto_date_header(false)
         // Idle connections are the client's to close, as with the other protocols.
         .header_read_timeout(None)
-        .serve_connection(Io(stream), answering(HTTP1, service, arriving::drained_stream));
+        .serve_connection(Io(stream), answering);
     // Hyper answers a client that breaks the protocol with a status of 400 before it ends.
     let _end = connection.await;
 }

@@ -15,13 +15,14 @@ use crate::tcp_transport::Stream;
 /// Answers the requests of a connection until the client closes it.
 pub(super) async fn serve(stream: Stream, window: u32, service: Rc<dyn Service>) {
     let exchanges = Nursery::default();
+    let answering = answering(HTTP2, service, arriving::stream, stream.peer());
     let connection = Builder::new(Attached(exchanges))
         .timer(Clock)
         .auto_date_header(false)
         .initial_stream_window_size(window)
         .initial_connection_window_size(window)
         .max_concurrent_streams(STREAMS_MAX)
-        .serve_connection(Io(stream), answering(HTTP2, service, arriving::stream));
+        .serve_connection(Io(stream), answering);
     // Hyper answers a client that breaks the protocol (RFC 9113 section 5.4) before it ends.
     let _end = connection.await;
 }

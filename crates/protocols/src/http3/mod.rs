@@ -230,7 +230,7 @@ async fn answer(
     if let Some(priority) = priority {
         ranks.set(sending.send_id(), priority);
     }
-    let request = Request { path, priority, body: request_body(receiving) };
+    let request = Request { priority, ..Request::new(path, request_body(receiving)) };
     let response = service.call(request).await;
     let mut head = http::Response::new(());
     *head.status_mut() = http::StatusCode::from_u16(final_status(response.status))

@@ -4,6 +4,7 @@ pub(crate) mod arriving;
 pub(crate) mod runtime;
 
 use std::convert::Infallible;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -94,11 +95,12 @@ pub(crate) fn http_request(
     })
 }
 
-/// `service` as hyper calls it; `arriving` makes bodies of what comes in.
+/// `service` as hyper calls it for `peer`; `arriving` makes bodies of what comes in.
 pub(crate) fn answering(
     profile: Profile,
     service: Rc<dyn Service>,
     arriving: fn(Profile, Incoming) -> Body,
+    peer: SocketAddr,
 ) -> impl HyperService<
     http::Request<Incoming>,
     Response = http::Response<Outgoing>,
@@ -112,7 +114,7 @@ pub(crate) fn answering(
             let method = request.method().clone();
             let priority = field_priority(request.headers());
             let body = arriving(profile, request.into_body());
-            let response = service.call(Request { path, priority, body }).await;
+            let response = service.call(Request { path, priority, body, peer: Some(peer) }).await;
             let mut answer = http::Response::new(Outgoing(content(&method, response.body)));
             *answer.status_mut() = http::StatusCode::from_u16(final_status(response.status))
                 .expect("a final status is between 200 and 999");

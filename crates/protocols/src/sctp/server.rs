@@ -138,7 +138,8 @@ async fn answer(
     let mut reader = Reader::new(association.0.protocol, receiving);
     let Some((path, priority)) = reader.request().await? else { return Ok(()) };
     sending.weigh(priority);
-    let response = service.call(Request { path, priority, body: body(reader, None) }).await;
+    let request = Request { priority, ..Request::new(path, body(reader, None)) };
+    let response = service.call(request).await;
     sending.message(response_head(response.status), response.body).await
 }
 

@@ -32,7 +32,7 @@ async fn exchanges(
         // A service that does not read its body stops the client.
         let (sender, body) = pipe();
         let answer = async {
-            let response = service.call(Request { path, priority, body }).await;
+            let response = service.call(Request { priority, ..Request::new(path, body) }).await;
             let head = response_head(response.status);
             send_message(output, Delimiter::EmptyChunk, head, response.body).await
         };

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -71,6 +72,11 @@ impl Stream {
 
     pub(crate) fn stats(&self) -> TransportStats {
         self.0.borrow().tcp().info().into()
+    }
+
+    /// The other end's address.
+    pub(crate) fn peer(&self) -> SocketAddr {
+        self.0.borrow().tcp().peer_addr()
     }
 
     pub(crate) fn progress(&self) -> Progress {

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -75,6 +75,10 @@ pub(super) struct Watched {
 impl Watched {
     pub(super) fn new(tcp: Accounted<Box<dyn TcpStream>>) -> Watched {
         Watched { tcp, progress: Progress(Rc::new(Cell::new(now()))) }
+    }
+
+    pub(super) fn peer_addr(&self) -> SocketAddr {
+        self.tcp.connection.peer_addr()
     }
 
     pub(super) fn progress(&self) -> Progress {

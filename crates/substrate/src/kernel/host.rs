@@ -53,8 +53,23 @@ impl Machine {
         let mut later = VecDeque::from(networks);
         let addresses = later.pop_front().expect("a host that roams begins somewhere");
         let networks = Mutex::new(Networks { addresses, later });
-        let rewire = Box::new(rewire);
-        Arc::new(KernelHost { run: self.run, name: name.to_owned(), networks, rewire })
+        let (rewire, peer) = (Box::new(rewire), None);
+        Arc::new(KernelHost { run: self.run, name: name.to_owned(), networks, rewire, peer })
+    }
+
+    /// The machine as a host that serves nobody but `peer`: connections from others are closed as soon
+    /// as they are accepted, and datagrams from others are thrown away.
+    pub fn host_for(
+        &self,
+        name: &str,
+        addresses: impl IntoIterator<Item = IpAddr>,
+        peer: IpAddr,
+    ) -> Arc<dyn Host> {
+        let (addresses, later) = (addresses.into_iter().collect(), VecDeque::new());
+        let networks = Mutex::new(Networks { addresses, later });
+        let rewire = Box::new(|_: &[IpAddr], _: &[IpAddr]| Ok(()));
+        let (name, peer) = (name.to_owned(), Some(peer.to_canonical()));
+        Arc::new(KernelHost { run: self.run, name, networks, rewire, peer })
     }
 
     /// Takes a stream socket that was made elsewhere, with options or a protocol that
@@ -80,7 +95,7 @@ impl Machine {
     /// # Errors
     /// If it has no address, or the run has ended.
     pub fn adopt_listener(&self, socket: OwnedFd) -> io::Result<Box<dyn TcpListener>> {
-        Ok(Box::new(KernelTcpListener::adopt(self.run, socket)?))
+        Ok(Box::new(KernelTcpListener::adopt(self.run, socket, None)?))
     }
 
     /// Resolves when nobody can write to `pipe` any more; what is written until then is thrown
@@ -106,6 +121,8 @@ struct KernelHost {
     name: String,
     networks: Mutex<Networks>,
     rewire: Box<Rewire>,
+    /// The only one that it hears, if not all.
+    peer: Option<IpAddr>,
 }
 
 /// Where a host is, and where it will be.
@@ -130,7 +147,7 @@ impl Host for KernelHost {
     }
 
     fn bind_udp(&self, local: SocketAddr) -> io::Result<Box<dyn UdpSocket>> {
-        let socket = KernelUdpSocket::bind(self.run, local);
+        let socket = KernelUdpSocket::bind(self.run, local, self.peer);
         Ok(Box::new(socket.map_err(|error| self.explain(local, error))?))
     }
 
@@ -161,7 +178,7 @@ impl Host for KernelHost {
         local: SocketAddr,
         options: &TcpOptions,
     ) -> io::Result<Box<dyn TcpListener>> {
-        let listener = KernelTcpListener::bind(self.run, local, options);
+        let listener = KernelTcpListener::bind(self.run, local, options, self.peer);
         Ok(Box::new(listener.map_err(|error| self.explain(local, error))?))
     }
 

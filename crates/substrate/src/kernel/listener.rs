@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::task::{Context, Poll};
 
@@ -24,26 +24,33 @@ pub(super) struct KernelTcpListener {
     run: u64,
     key: u32,
     local: SocketAddr,
+    /// The only one whose connections are taken, if not all.
+    peer: Option<IpAddr>,
 }
 
 impl KernelTcpListener {
-    pub(super) fn bind(run: u64, local: SocketAddr, options: &TcpOptions) -> io::Result<Self> {
+    pub(super) fn bind(
+        run: u64,
+        local: SocketAddr,
+        options: &TcpOptions,
+        peer: Option<IpAddr>,
+    ) -> io::Result<Self> {
         let socket = descriptor::open(local, SocketType::STREAM, multipath::protocol(options)?)?;
         options::apply(&socket, options, Role::Listen)?;
         // Connections in TIME-WAIT do not keep the port from a new listener; another listener does.
         sockopt::set_socket_reuseaddr(&socket, true)?;
         net::bind(&socket, &local)?;
         net::listen(&socket, i32::try_from(options.backlog).unwrap_or(i32::MAX))?;
-        KernelTcpListener::adopt(run, socket)
+        KernelTcpListener::adopt(run, socket, peer)
     }
 
-    /// A socket that listens already.
-    pub(super) fn adopt(run: u64, socket: OwnedFd) -> io::Result<Self> {
+    /// A socket that listens already, to `peer` alone if there is one.
+    pub(super) fn adopt(run: u64, socket: OwnedFd, peer: Option<IpAddr>) -> io::Result<Self> {
         ioctl_fionbio(&socket, true)?;
         let local = descriptor::local_addr(&socket)?;
         let source = Source::new(socket, Detail::Listener(Listener { local }));
         let key = world::with(run, |world| world.insert(source)).ok_or_else(world::ended)??;
-        Ok(KernelTcpListener { run, key, local })
+        Ok(KernelTcpListener { run, key, local, peer })
     }
 }
 
@@ -53,8 +60,10 @@ impl TcpListener for KernelTcpListener {
     }
 
     fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<Box<dyn TcpStream>>> {
-        let polled = world::with(self.run, |world| world.poll(self.key, Way::Read, cx, accept))
-            .ok_or_else(world::ended)?;
+        let polled = world::with(self.run, |world| {
+            world.poll(self.key, Way::Read, cx, |source| accept(source, self.peer))
+        })
+        .ok_or_else(world::ended)?;
         if polled.is_pending() {
             let socket = SocketRef { kind: SocketKind::Listener, key: self.key };
             note(Wait::Socket("to accept from", socket));
@@ -73,8 +82,8 @@ impl Drop for KernelTcpListener {
     }
 }
 
-/// The next connection, and who opened it.
-fn accept(source: &mut Source) -> io::Result<(OwnedFd, SocketAddr)> {
+/// The next connection, of `peer` if only one is heard, and who opened it.
+fn accept(source: &mut Source, peer: Option<IpAddr>) -> io::Result<(OwnedFd, SocketAddr)> {
     loop {
         match net::acceptfrom_with(source.descriptor()?, descriptor::FLAGS) {
             // The connection has failed before it was accepted; the listener has not (accept(2)).
@@ -92,7 +101,10 @@ fn accept(source: &mut Source) -> io::Result<(OwnedFd, SocketAddr)> {
             result => {
                 let (socket, remote) = result?;
                 let remote = remote.ok_or(io::ErrorKind::InvalidData)?;
-                return Ok((socket, remote.try_into()?));
+                let remote: SocketAddr = remote.try_into()?;
+                if peer.is_none_or(|peer| peer == remote.ip().to_canonical()) {
+                    return Ok((socket, remote));
+                }
             }
         }
     }

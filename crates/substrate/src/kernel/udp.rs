@@ -28,7 +28,8 @@ pub(super) struct KernelUdpSocket {
 }
 
 impl KernelUdpSocket {
-    pub(super) fn bind(run: u64, local: SocketAddr) -> io::Result<Self> {
+    /// A socket that hears `peer` alone, if there is one.
+    pub(super) fn bind(run: u64, local: SocketAddr, peer: Option<IpAddr>) -> io::Result<Self> {
         let socket = descriptor::open(local, SocketType::DGRAM, None)?;
         net::bind(&socket, &local)?;
         let local = descriptor::local_addr(&socket)?;
@@ -40,7 +41,7 @@ impl KernelUdpSocket {
             return Err(io::Error::new(io::ErrorKind::Unsupported, message));
         }
         let batches = state.max_gso_segments() > NonZeroUsize::MIN;
-        let udp = Udp { local, state, batches, received: SuperDatagram::default() };
+        let udp = Udp { local, peer, state, batches, received: SuperDatagram::default() };
         let source = Source::new(socket, Detail::Udp(udp));
         let key = world::with(run, |world| world.insert(source)).ok_or_else(world::ended)??;
         Ok(KernelUdpSocket { run, key, local })
@@ -75,7 +76,7 @@ impl UdpSocket for KernelUdpSocket {
         self.poll("to receive from", |world| {
             world.poll(self.key, Way::Read, cx, |source| {
                 let (descriptor, udp) = source.udp()?;
-                let received = udp.receive(descriptor, buffers, meta)?;
+                let received = udp.receive_wanted(descriptor, buffers, meta)?;
                 if received.was_last {
                     source.block(Way::Read);
                 }
@@ -106,9 +107,34 @@ impl Drop for KernelUdpSocket {
     }
 }
 
+/// Moves what came from `peer` to the first of `count` filled buffers; returns how many are left.
+fn keep_of(
+    peer: IpAddr,
+    count: usize,
+    buffers: &mut [IoSliceMut<'_>],
+    meta: &mut [ReceivedMeta],
+) -> usize {
+    let mut kept = 0;
+    for at in 0..count {
+        if meta[at].source.ip().to_canonical() != peer {
+            continue;
+        }
+        if kept < at {
+            let (front, back) = buffers.split_at_mut(at);
+            let len = meta[at].len;
+            front[kept][..len].copy_from_slice(&back[0][..len]);
+            meta[kept] = meta[at];
+        }
+        kept += 1;
+    }
+    kept
+}
+
 /// A UDP socket below its handle.
 pub(super) struct Udp {
     local: SocketAddr,
+    /// The only one that it hears, if not all.
+    peer: Option<IpAddr>,
     state: UdpSocketState,
     /// Whether the kernel and the network device take batches (UDP_SEGMENT).
     batches: bool,
@@ -125,6 +151,23 @@ struct Received {
 }
 
 impl Udp {
+    /// Receives until something is among it from whoever is heard.
+    fn receive_wanted(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        buffers: &mut [IoSliceMut<'_>],
+        meta: &mut [ReceivedMeta],
+    ) -> io::Result<Received> {
+        loop {
+            let received = self.receive(socket, buffers, meta)?;
+            let Some(peer) = self.peer else { return Ok(received) };
+            let count = keep_of(peer, received.count, buffers, meta);
+            if count > 0 {
+                return Ok(Received { count, ..received });
+            }
+        }
+    }
+
     fn receive(
         &mut self,
         socket: BorrowedFd<'_>,

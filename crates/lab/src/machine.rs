@@ -7,15 +7,14 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// The kernel and its settings, by name.
-pub(super) fn environment() -> BTreeMap<String, String> {
+/// The kernel and its settings, by name, and what of the work of interfaces the hosts do.
+pub(crate) fn environment(offloads: &str) -> BTreeMap<String, String> {
     let system = rustix::system::uname();
     let mut found = BTreeMap::from([
         ("kernel".to_owned(), text(system.release())),
         ("architecture".to_owned(), text(system.machine())),
         ("cores".to_owned(), thread::available_parallelism().map_or(0, usize::from).to_string()),
-        // What the emulation has set on every interface of the ends.
-        (OFFLOADS.0.to_owned(), OFFLOADS.1.to_owned()),
+        ("offloads".to_owned(), offloads.to_owned()),
     ]);
     for name in SYSCTLS {
         let path = format!("/proc/sys/{}", name.replace('.', "/"));
@@ -35,7 +34,7 @@ pub(super) fn environment() -> BTreeMap<String, String> {
 
 /// What this process has used so far.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Usage {
+pub(crate) struct Usage {
     /// Processor time, in user and system mode.
     pub processor: Duration,
     /// The most bytes of memory that were resident at once (`VmHWM` of proc_pid_status(5)).
@@ -43,7 +42,7 @@ pub(super) struct Usage {
 }
 
 /// See [`Usage`].
-pub(super) fn usage() -> Usage {
+pub(crate) fn usage() -> Usage {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
     let processor = Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0));
@@ -56,9 +55,6 @@ pub(super) fn usage() -> Usage {
 fn text(text: &std::ffi::CStr) -> String {
     text.to_string_lossy().into_owned()
 }
-
-const OFFLOADS: (&str, &str) =
-    ("offloads", "checksums and segmentation by the hosts; no TSO, GSO, GRO on the links");
 
 /// What decides how the kernel's TCP behaves, as far as it can be set.
 const SYSCTLS: &[&str] = &[

@@ -1,0 +1,162 @@
+//! The two ends of a run in real time, on the kernel's sockets.
+
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use trackbed_core::event::{Record, Role};
+use trackbed_core::{Event, EventLog, Seed};
+use trackbed_protocols::{
+    ClientConfig, Dialer, Error, Ledger, LedgerTotals, PathControl, ServerConfig, ServerHandle,
+    Service, TransportParameters, Trust,
+};
+use trackbed_substrate::kernel::Machine;
+use trackbed_substrate::{Host, Task, now, sleep};
+use trackbed_workloads::{Patience, Stage};
+
+use crate::environment;
+use crate::foresight::WhoActs;
+use crate::machine::{Usage, usage};
+use crate::scenario::Cell;
+use crate::scene::{Scene, transport};
+
+/// A server at work.
+pub(crate) struct Serving {
+    handle: ServerHandle,
+    account: Account,
+    _following: Option<Task<()>>,
+}
+
+impl Serving {
+    /// Starts the server of `cell` on an address of `host`.
+    pub fn begin(
+        cell: &Cell,
+        seed: &Seed,
+        (machine, host): (&Machine, Arc<dyn Host>),
+        listen: SocketAddr,
+        service: Rc<dyn Service>,
+    ) -> Result<Serving, Error> {
+        let account = Account::open(Role::Server, machine);
+        let config = ServerConfig {
+            tls: cell.endpoint.tls_parameters(),
+            transport: account.transport(cell),
+            ..ServerConfig::default()
+        };
+        let handle = cell.endpoint.protocol.serve(host, listen, &config, service)?;
+        let scene = Scene::of(cell, seed, environment::REAL_LEAD);
+        let controls = (PathControl::default(), config.paths);
+        let following = scene.follow(cell, &[WhoActs::Server], controls);
+        Ok(Serving { handle, account, _following: following })
+    }
+
+    /// Where it listens.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.handle.local_addr()
+    }
+
+    /// Its certificate in DER, if it has one.
+    pub fn trust(&self) -> Option<Vec<u8>> {
+        self.handle.trust().map(|trust| trust.as_der().to_vec())
+    }
+
+    /// Stops it, and enters its account.
+    pub async fn end(self, log: &EventLog) {
+        drop(self.handle);
+        self.account.close(log).await;
+    }
+}
+
+/// The clients of a run.
+pub(crate) struct Clients {
+    /// The host of each phone.
+    pub hosts: Vec<Arc<dyn Host>>,
+    /// Where the server listens.
+    pub server: SocketAddr,
+    /// What authenticates it.
+    pub trust: Option<Trust>,
+}
+
+impl Clients {
+    /// Does the workload of `cell` to its end.
+    pub async fn drive(
+        self,
+        cell: &Cell,
+        seed: &Seed,
+        machine: &Machine,
+        log: &EventLog,
+    ) -> Result<(), Error> {
+        let endpoint = &cell.endpoint;
+        let account = Account::open(Role::Client, machine);
+        let Clients { hosts, server, trust } = self;
+        let networks = cell.workload.networks();
+        let scene = Scene::of(cell, seed, environment::REAL_LEAD);
+        scene.handovers().into_iter().for_each(|Record { at, event }| log.record(at, event));
+        let paths = PathControl::default();
+        let dialer = |(number, host): (u32, &Arc<dyn Host>)| -> Result<Rc<dyn Dialer>, Error> {
+            // Who stays where it is can have its sockets before anything is measured.
+            let own = host.addresses().into_iter().find(|own| own.is_ipv4() == server.is_ipv4());
+            let mut config = ClientConfig {
+                trust: trust.clone(),
+                tls: endpoint.tls_parameters(),
+                handshake: endpoint.handshake,
+                local: own.filter(|_| networks == 1),
+                transport: account.transport(cell),
+                paths: paths.clone(),
+            };
+            scene.tell_paths(cell, number, &mut config);
+            endpoint.protocol.dialer(Arc::clone(host), &config)
+        };
+        let phones = (0..).zip(&hosts).map(dialer).collect::<Result<Vec<_>, _>>()?;
+        let course = scene.course.clone();
+        let _following = scene.follow(cell, &[WhoActs::Client], (paths, PathControl::default()));
+        let stage = Stage {
+            phones,
+            capabilities: endpoint.protocol.capabilities(),
+            hosts,
+            server,
+            handshake: endpoint.handshake,
+            patience: Patience::REAL,
+            course,
+            seed: seed.child("workload"),
+            log: log.clone(),
+        };
+        cell.workload.drive(stage).await;
+        account.close(log).await;
+        Ok(())
+    }
+}
+
+/// What an end uses and sends, from its opening to its close.
+struct Account {
+    role: Role,
+    machine: Machine,
+    begun: Usage,
+    ledger: Ledger,
+}
+
+impl Account {
+    fn open(role: Role, machine: &Machine) -> Account {
+        Account { role, machine: machine.clone(), begun: usage(), ledger: Ledger::default() }
+    }
+
+    /// What connections are to be set up with, so that they enter this account.
+    fn transport(&self, cell: &Cell) -> TransportParameters {
+        TransportParameters { ledger: Some(self.ledger.clone()), ..transport(cell) }
+    }
+
+    /// Lets connections end, and records the sums.
+    async fn close(self, log: &EventLog) {
+        sleep(SETTLING).await;
+        let Account { role, machine, begun, ledger } = self;
+        let LedgerTotals { packets_sent, packets_lost, .. } = ledger.totals();
+        log.record(now(), Event::Transport { role, packets_sent, packets_lost });
+        let Usage { processor, memory_bytes } = usage();
+        let processor = processor.saturating_sub(begun.processor);
+        let dropped_datagrams = machine.datagrams_dropped();
+        log.record(now(), Event::Used { role, processor, memory_bytes, dropped_datagrams });
+    }
+}
+
+/// What closing connections take to say so.
+const SETTLING: Duration = Duration::from_millis(5);
