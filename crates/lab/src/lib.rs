@@ -14,6 +14,7 @@ pub mod expectation;
 mod foreign;
 pub mod foresight;
 pub mod link;
+pub mod live;
 mod machine;
 pub mod paper;
 pub mod preliminary;
@@ -26,6 +27,7 @@ pub mod scenario;
 mod scene;
 pub mod substrate;
 pub mod track;
+mod warm_up;
 
 /// The version of the tool, as results and captures name it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -11,6 +11,7 @@ use crate::commands::handover::HandoverArguments;
 use crate::commands::link::TimedSetting;
 use crate::commands::phad::{self, PhadArguments};
 use crate::commands::relay::{self, RelayArguments};
+use crate::commands::serve::{self, ServeArguments};
 
 /// A test track for transport and security protocols on the move.
 ///
@@ -53,6 +54,9 @@ pub enum Command {
     /// Take plain TCP in and send it on by Multipath TCP: the relay for a train's router
     #[command(after_long_help = relay::EXAMPLES)]
     Relay(RelayArguments),
+    /// Be the other machine of `run --substrate live`
+    #[command(after_long_help = serve::EXAMPLES)]
+    Serve(ServeArguments),
     /// Run a paper's scenario and hold its figures and claims against ours
     #[command(after_long_help = PAPER_EXAMPLES)]
     Paper(PaperArguments),
@@ -236,6 +240,8 @@ pub enum SubstrateArgument {
     /// The Linux kernel's TCP and real processes in network namespaces, joined by the same links
     /// in real time; needs no root where users may have namespaces
     Emulated,
+    /// The network between this machine and one on which `trackbed serve` runs (--server, --ticket)
+    Live,
 }
 
 /// How to run.
@@ -254,6 +260,12 @@ pub struct RunOptions {
     /// Where the runs happen
     #[arg(long, value_enum, default_value = "virtual")]
     pub substrate: SubstrateArgument,
+    /// The machine on which `trackbed serve` runs (live substrate)
+    #[arg(long, value_name = "HOST[:PORT]", required_if_eq("substrate", "live"))]
+    pub server: Option<String>,
+    /// The file that `trackbed serve` has written there (live substrate)
+    #[arg(long, value_name = "FILE", default_value = "trackbed-ticket.json")]
+    pub ticket: PathBuf,
     /// Count the runs too in which this machine did not keep up (emulated substrate)
     #[arg(long)]
     pub keep_invalid: bool,
@@ -273,7 +285,7 @@ pub struct RunOptions {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub overrides: Vec<Override>,
     /// Runs at the same time [default: all cores in virtual time, where results do not depend on it;
-    /// one on the emulated substrate]
+    /// one in real time]
     #[arg(long, value_name = "N", value_parser = jobs, allow_negative_numbers = true)]
     pub jobs: Option<u32>,
     /// Run directory; results of these very runs that it holds are kept, and only what is missing

@@ -48,6 +48,7 @@ fn main() -> ExitCode {
         Command::Handover(arguments) => commands::handover::execute(&arguments),
         Command::Phad(arguments) => commands::phad::execute(&arguments),
         Command::Relay(arguments) => commands::relay::execute(&arguments),
+        Command::Serve(arguments) => commands::serve::execute(&arguments),
         Command::Link(_) => unreachable!("its exit status is the command's"),
     };
     match ended {

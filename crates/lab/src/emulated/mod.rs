@@ -7,7 +7,6 @@ mod ground;
 mod multipath;
 mod process;
 mod programs;
-mod warm_up;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;

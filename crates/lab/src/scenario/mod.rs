@@ -76,6 +76,24 @@ pub fn load_from(
     overrides: &[Override],
     current: &Path,
 ) -> Result<Plan, ScenarioError> {
+    plan(source, overrides, current, true)
+}
+
+/// The same for a scenario that somebody else has sent: one that names a file or folder of this machine
+/// is refused, and none is read.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_without_files(source: &Source, overrides: &[Override]) -> Result<Plan, ScenarioError> {
+    plan(source, overrides, Path::new(""), false)
+}
+
+fn plan(
+    source: &Source,
+    overrides: &[Override],
+    current: &Path,
+    reads_files: bool,
+) -> Result<Plan, ScenarioError> {
     let text = source.read()?;
     let mut origins = vec![Origin { name: text.name, text: text.text, is_file: true }];
     origins.extend(overrides.iter().map(Override::origin));
@@ -95,6 +113,13 @@ pub fn load_from(
             }
         }
         specs.push(Spec { part: part.name, ..reader::read(&part.table, folders, &mut problems) });
+    }
+    if !reads_files {
+        let help = "only the machine that runs the clients reads files; leave it out";
+        for place in specs.iter().flat_map(Spec::files) {
+            problems.add_with_help(place, "files are not read for others", help);
+        }
+        std::mem::take(&mut problems).check(&origins)?;
     }
     let resolved = resolve::cells(&specs, &mut problems);
     // What holds for the whole scenario is the same in each of its parts.

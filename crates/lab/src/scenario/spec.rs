@@ -79,7 +79,27 @@ impl Spec {
     }
 }
 
+impl Spec {
+    /// Where files and folders are named.
+    pub fn files(&self) -> impl Iterator<Item = &Place> {
+        self.settings.iter().flat_map(Setting::files)
+    }
+}
+
 impl Setting {
+    fn files(&self) -> Vec<&Place> {
+        let of_choice = |choice: &'_ Choice| match &choice.chosen {
+            Chosen::Value(value) | Chosen::Shorthand(_, value) => {
+                matches!(value, Value::File(_) | Value::Folder(_))
+            }
+            Chosen::Models(uses) => {
+                let settings = uses.iter().flat_map(|model| &model.settings);
+                settings.into_iter().any(|setting| !setting.files().is_empty())
+            }
+        };
+        self.choices.iter().filter(|choice| of_choice(choice)).map(|choice| &choice.place).collect()
+    }
+
     /// The choice in a cell, where axis `i` stands at `selection[i]`.
     pub fn pick(&self, selection: &[usize]) -> &Choice {
         &self.choices[self.axis.map_or(0, |axis| selection[axis])]

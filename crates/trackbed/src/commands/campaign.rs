@@ -8,6 +8,7 @@ use trackbed_lab::VERSION;
 use trackbed_lab::campaign::{self, Execution};
 use trackbed_lab::directory::{About, RunDirectory};
 use trackbed_lab::emulated::{EMULATED, Emulated};
+use trackbed_lab::live::{LIVE, Live, Ticket};
 use trackbed_lab::refresh::Refresh;
 use trackbed_lab::scenario::{self, Override, Plan, Source};
 use trackbed_lab::substrate::{Substrate, VIRTUAL, Virtual};
@@ -88,7 +89,7 @@ pub fn execute(scenario: &str, options: &RunOptions) -> anyhow::Result<Finished>
     }
     let about = about(&source, &plan, &overrides, options.substrate)?;
     // Before anything else: the kernel lets only a process with one thread have namespaces.
-    let substrate = substrate(options.substrate, &about)?;
+    let substrate = substrate(options, &about)?;
     let substrate = &*substrate;
     substrate.check(&plan).map_err(anyhow::Error::msg)?;
     let (mut directory, mut runs) = open(options.out.as_deref(), &plan, about)?;
@@ -174,10 +175,16 @@ impl Whole<'_> {
     }
 }
 
-fn substrate(which: SubstrateArgument, about: &About) -> anyhow::Result<Box<dyn Substrate>> {
-    Ok(match which {
+fn substrate(options: &RunOptions, about: &About) -> anyhow::Result<Box<dyn Substrate>> {
+    Ok(match options.substrate {
         SubstrateArgument::Virtual => Box::new(Virtual::new()),
         SubstrateArgument::Emulated => Box::new(Emulated::new(about.clone())?),
+        SubstrateArgument::Live => {
+            let server = options.server.as_deref().unwrap_or_default();
+            let ticket = Ticket::read(&options.ticket).map_err(anyhow::Error::msg)?;
+            tell("note: the network is as it is: what the scenario says of links has no effect");
+            Box::new(Live::new(server, ticket, about.clone()).map_err(anyhow::Error::msg)?)
+        }
     })
 }
 
@@ -220,6 +227,7 @@ fn about(
         substrate: match substrate {
             SubstrateArgument::Virtual => VIRTUAL.to_owned(),
             SubstrateArgument::Emulated => EMULATED.to_owned(),
+            SubstrateArgument::Live => LIVE.to_owned(),
         },
     })
 }

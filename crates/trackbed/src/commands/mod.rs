@@ -10,3 +10,4 @@ pub mod phad;
 pub mod relay;
 pub mod replay;
 pub mod run;
+pub mod serve;

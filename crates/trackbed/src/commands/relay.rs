@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use clap::Args;
+use clap::{ArgGroup, Args};
 use trackbed_relay::fronts::{Front, rules};
 use trackbed_relay::{Limits, Plan, Stop, run};
 use trackbed_service::{Log, Metrics, Signal, expose, listen};
@@ -40,10 +40,11 @@ ends at once. Exit status: 0 ended by a signal, 2 bad input or something failed.
 
 /// What comes in where, and how much.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("fronts").args(["transparent", "socks"]).required(true).multiple(true)))]
 pub struct RelayArguments {
     /// Listen here for connections that the firewall leads here (TPROXY); may be given twice, for
     /// IPv4 and IPv6
-    #[arg(long, value_name = "ADDRESS:PORT", required_unless_present = "socks")]
+    #[arg(long, value_name = "ADDRESS:PORT")]
     pub transparent: Vec<SocketAddr>,
     /// Listen here for SOCKS5 clients; may be given several times
     #[arg(long, value_name = "ADDRESS:PORT")]

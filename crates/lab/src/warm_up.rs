@@ -14,7 +14,7 @@ use crate::scenario::Endpoint;
 
 /// Connects a client to a server over the loopback interface a few times: code is then in memory
 /// and tables are made, as in a program that has been running for a while.
-pub(super) fn warm_up(endpoint: &Endpoint) {
+pub(crate) fn warm_up(endpoint: &Endpoint) {
     let execution = Execution::new(Origin::now()).with_time_limit(LIMIT);
     // What goes wrong here will go wrong again where it counts, and be reported.
     let _ = execution.run(|machine| exercise(endpoint, machine));

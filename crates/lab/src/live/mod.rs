@@ -1,0 +1,279 @@
+//! Runs between two machines over the network between them: clients here, a server there, which
+//! `trackbed serve` provides.
+//!
+//! A *ticket*, a file that the server writes and the user copies, lets both know one another: it has the
+//! server's certificate and a secret. With it the client's machine asks, over HTTP/2 and TLS 1.3, for the
+//! server of each run, which hears nobody else, and ends with the run.
+
+mod limits;
+mod server;
+mod ticket;
+mod words;
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
+use std::num::NonZeroUsize;
+
+use futures_util::StreamExt as _;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use trackbed_core::event::Record;
+use trackbed_core::{EventLog, Seed, Time};
+use trackbed_measure::results::{Outcome, RunResult};
+use trackbed_protocols::{
+    Body, ClientConfig, Encapsulation, Protocol, Request, TlsParameters, TlsVersion, Transport,
+    Trust, body, registry,
+};
+use trackbed_substrate::RunError;
+use trackbed_substrate::kernel::{Execution, Machine, Origin};
+
+use crate::directory::About;
+use crate::ends::Clients;
+use crate::machine;
+use crate::run::outcome;
+use crate::scenario::{Cell, Plan};
+use crate::substrate::Substrate;
+use crate::track::phone_name;
+use crate::warm_up::warm_up;
+use words::{BODY_MAX, CLOSE, Close, Closed, OPEN, Open, Opened};
+
+pub use limits::Limits;
+pub use server::{Settings, serve};
+pub use ticket::Ticket;
+
+/// The port on which a server is asked for runs unless it is told otherwise.
+pub const PORT: u16 = 7_463;
+/// The port of the runs themselves unless it is told otherwise.
+pub const DATA_PORT: u16 = 7_464;
+/// The name of this substrate in results.
+pub const LIVE: &str = "live";
+
+/// The network between this machine and a server.
+#[derive(Debug)]
+pub struct Live {
+    /// The server's addresses.
+    servers: Vec<SocketAddr>,
+    name: String,
+    ticket: Ticket,
+    about: About,
+    environment: BTreeMap<String, String>,
+}
+
+impl Live {
+    /// Runs of the plan that `about` describes against `server`, a name or an address, with or without
+    /// a port.
+    ///
+    /// # Errors
+    /// If the name is not known.
+    pub fn new(server: &str, ticket: Ticket, about: About) -> Result<Live, String> {
+        let servers = resolve(server)?;
+        let mut environment = machine::environment("as the interfaces are set");
+        environment.insert("server".to_owned(), server.to_owned());
+        Ok(Live { servers, name: server.to_owned(), ticket, about, environment })
+    }
+
+    /// The server's address of the family that the cell speaks.
+    fn server(&self, cell: &Cell) -> Result<SocketAddr, String> {
+        let is_v6 = cell.endpoint.ip.server().is_ipv6();
+        let found = self.servers.iter().find(|server| server.is_ipv6() == is_v6);
+        let version = if is_v6 { 6 } else { 4 };
+        found.copied().ok_or_else(|| {
+            let other = if is_v6 { 4 } else { 6 };
+            format!("{} has no address of IPv{version}\n  help: add --set ip={other}", self.name)
+        })
+    }
+
+    /// Asks the server for something.
+    fn ask<T: DeserializeOwned>(
+        &self,
+        server: SocketAddr,
+        path: &str,
+        words: &impl Serialize,
+    ) -> Result<T, String> {
+        let config = ClientConfig {
+            trust: Some(Trust::from_der(self.ticket.certificate())),
+            tls: tls(),
+            ..ClientConfig::default()
+        };
+        let (path, words) = (path.to_owned(), spoken(words));
+        let talk = |machine: Machine| async move {
+            let host = machine.host("client", ANYWHERE);
+            let dialer = control().dialer(host, &config).map_err(|why| why.to_string())?;
+            let connection = dialer.connect(server).await.map_err(|why| {
+                format!(
+                    "{why}\n  help: start `trackbed serve` there, let TCP port {} through, and copy \
+                     its ticket again",
+                    server.port()
+                )
+            })?;
+            let asked = connection.exchange(Request::new(path, body::full(words))).await;
+            let answer = asked.map_err(|why| why.to_string())?;
+            let status = answer.status;
+            let heard = read_bounded(answer.body).await?;
+            match status {
+                200 => serde_json::from_slice(&heard)
+                    .map_err(|why| format!("the server's answer is not understood: {why}")),
+                _ => Err(String::from_utf8_lossy(&heard).into_owned()),
+            }
+        };
+        let execution = Execution::new(Origin::now()).with_time_limit(ANSWER_MAX);
+        let heard = execution.run(talk).map_err(|why| match why {
+            RunError::Stalled { .. } => {
+                format!("{server} did not answer for {} s", ANSWER_MAX.as_secs_f64())
+            }
+            why => why.to_string(),
+        });
+        heard.and_then(|heard| heard).map_err(|why| format!("{}: {why}", self.name))
+    }
+
+    fn open(&self, server: SocketAddr, cell: u32, run: u32) -> Result<Opened, String> {
+        let (secret, about) = (self.ticket.secret().to_owned(), self.about.clone());
+        self.ask(server, OPEN, &Open { secret, about, cell, run })
+    }
+
+    fn close(&self, server: SocketAddr) -> Result<Closed, String> {
+        self.ask(server, CLOSE, &Close { secret: self.ticket.secret().to_owned() })
+    }
+
+    /// The events of a run, oldest first.
+    fn record(&self, plan: &Plan, number: u32, run: u32) -> Result<Vec<Record>, String> {
+        let cell = &plan.cells[number as usize];
+        let server = self.server(cell)?;
+        let Opened { port, trust } = self.open(server, number, run)?;
+        let seed = Seed::of_run(plan.seed, u64::from(run));
+        warm_up(&cell.endpoint);
+        let log = EventLog::default();
+        let execution = Execution::new(Origin::now()).with_time_limit(RUN_MAX);
+        let driven = execution.run(|machine| {
+            let log = log.clone();
+            async move {
+                let host = |number| machine.host(&phone_name(number), ANYWHERE);
+                let hosts = (0..cell.workload.phones()).map(host).collect();
+                let server = SocketAddr::new(server.ip(), port);
+                let clients = Clients { hosts, server, trust: trust.map(Trust::from_der) };
+                clients.drive(cell, &seed, &machine, &log).await
+            }
+        });
+        // The server may go on to the next run, whatever has become of this one.
+        let closed = self.close(server);
+        driven.map_err(|why| why.to_string())?.map_err(|why| why.to_string())?;
+        let mut records = log.take();
+        let end = records.last().map_or(Time::ZERO, |record| record.at);
+        let of_server = closed?.records.into_iter().map(|record| Record { at: end, ..record });
+        records.extend(of_server);
+        Ok(records)
+    }
+}
+
+impl Substrate for Live {
+    fn name(&self) -> &'static str {
+        LIVE
+    }
+
+    fn environment(&self) -> BTreeMap<String, String> {
+        self.environment.clone()
+    }
+
+    /// There is one network, and one server.
+    fn jobs(&self) -> NonZeroUsize {
+        NonZeroUsize::MIN
+    }
+
+    /// Also whether the server is there, and would do it.
+    fn check(&self, plan: &Plan) -> Result<(), String> {
+        for cell in &plan.cells {
+            refusal(cell).map_or(Ok(()), Err)?;
+            self.server(cell)?;
+        }
+        let Some(first) = plan.cells.first() else { return Ok(()) };
+        let server = self.server(first)?;
+        self.open(server, 0, 0)?;
+        self.close(server).map(drop)
+    }
+
+    fn execute(&self, plan: &Plan, cell: u32, run: u32) -> Result<RunResult, RunError> {
+        let outcome = match self.record(plan, cell, run) {
+            Ok(records) => outcome(&records),
+            Err(why) => Outcome::Failed(why),
+        };
+        Ok(RunResult { cell, run, outcome, certificate: None })
+    }
+}
+
+/// What of a cell needs links that are ours.
+fn refusal(cell: &Cell) -> Option<String> {
+    let transport = cell.endpoint.protocol.capabilities().transport;
+    let is_bare = transport == Transport::Sctp
+        && cell.endpoint.transport.encapsulation == Encapsulation::None;
+    let why = match () {
+        () if cell.radio.is_some() || cell.network.second.is_some() => {
+            "a radio and a second link are not between two machines\n  help: leave --substrate live \
+             away"
+        }
+        () if cell.workload.networks() > 1 => {
+            "phones cannot move between networks here\n  help: add --set workload.moves=0"
+        }
+        () if !cell.endpoint.programs.is_empty() => {
+            "programs of others run on the emulated substrate\n  help: add --substrate emulated"
+        }
+        () if is_bare => {
+            "packets of SCTP without UDP are for virtual time\n  help: add --set encapsulation=udp"
+        }
+        () => return None,
+    };
+    Some(why.to_owned())
+}
+
+/// What speaks with the server about runs.
+fn control() -> &'static dyn Protocol {
+    let found = registry().iter().find(|protocol| protocol.name() == "http2");
+    *found.expect("HTTP/2 is a protocol of ours")
+}
+
+fn tls() -> TlsParameters {
+    TlsParameters { versions: vec![TlsVersion::Tls13], ..TlsParameters::default() }
+}
+
+fn spoken(words: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(words).expect("what is said is plain data")
+}
+
+/// A body of at most [`BODY_MAX`] bytes.
+async fn read_bounded(mut body: Body) -> Result<Vec<u8>, String> {
+    let mut all = Vec::new();
+    while let Some(piece) = body.next().await {
+        all.extend_from_slice(&piece.map_err(|why| why.to_string())?);
+        if all.len() > BODY_MAX {
+            return Err(format!("more than {BODY_MAX} bytes were said"));
+        }
+    }
+    Ok(all)
+}
+
+/// The addresses of a name, with the port that it says or [`PORT`].
+fn resolve(server: &str) -> Result<Vec<SocketAddr>, String> {
+    let help = "write a name or an address, such as edge.example.org or [2001:db8::1]:7463";
+    let found = match server.parse::<IpAddr>() {
+        Ok(address) => return Ok(vec![SocketAddr::new(address, PORT)]),
+        Err(_) if server.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok()) => {
+            server.to_socket_addrs()
+        }
+        Err(_) => (server, PORT).to_socket_addrs(),
+    };
+    let found: Vec<SocketAddr> =
+        found.map_err(|why| format!("{server}: {why}\n  help: {help}"))?.collect();
+    if found.is_empty() {
+        Err(format!("{server} has no address\n  help: {help}"))
+    } else {
+        Ok(found)
+    }
+}
+
+/// The kernel chooses by the way to the server.
+const ANYWHERE: [IpAddr; 2] =
+    [IpAddr::V4(Ipv4Addr::UNSPECIFIED), IpAddr::V6(Ipv6Addr::UNSPECIFIED)];
+
+/// How long the server may take to answer.
+const ANSWER_MAX: Time = Time::from_millis(30_000);
+/// A day, as in virtual time.
+const RUN_MAX: Time = Time::from_millis(86_400_000);

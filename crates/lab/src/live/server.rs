@@ -1,0 +1,257 @@
+//! `trackbed serve`: the server of runs whose clients are on another machine.
+
+use std::cell::RefCell;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures_core::future::LocalBoxFuture;
+use trackbed_core::event::Event;
+use trackbed_core::{EventLog, Seed, Time};
+use trackbed_protocols::{Request, Response, ServerConfig, Service, body};
+use trackbed_service::Log;
+use trackbed_substrate::kernel::{Execution, Machine, Origin};
+use trackbed_substrate::{Cancel, RunError, now, sleep};
+
+use super::limits::{Limited, Limits};
+use super::ticket::Ticket;
+use super::words::{CLOSE, Close, Closed, OPEN, Open, Opened};
+use super::{control, refusal};
+use crate::VERSION;
+use crate::ends::Serving;
+use crate::scenario::{self, Override, Plan, Source};
+use crate::track::SERVER_NAME;
+
+/// How a server is set up.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where clients ask for runs (TCP).
+    pub listen: SocketAddr,
+    /// The port of the runs themselves, on the same address (TCP and UDP).
+    pub data_port: u16,
+    /// Where the ticket is written.
+    pub ticket: PathBuf,
+    /// How much a run may ask.
+    pub limits: Limits,
+}
+
+/// Serves one run after the other until it is cancelled. `ready` is told where it listens, when the
+/// ticket is written.
+///
+/// # Errors
+/// If it cannot listen, or cannot write the ticket.
+pub fn serve(
+    settings: Settings,
+    log: Log,
+    cancel: Cancel,
+    ready: impl FnOnce(SocketAddr),
+) -> Result<(), String> {
+    let execution = Execution::new(Origin::now()).with_time_limit(Time::MAX).with_cancel(cancel);
+    let finished = execution.run(|machine| async move {
+        let protocol = control();
+        let config = ServerConfig { tls: super::tls(), ..ServerConfig::default() };
+        let host = machine.host(SERVER_NAME, [settings.listen.ip()]);
+        let desk = Rc::new(Desk {
+            machine,
+            settings: settings.clone(),
+            log,
+            ticket: RefCell::default(),
+            session: RefCell::default(),
+        });
+        let service: Rc<dyn Service> = Rc::new(FrontOf(Rc::clone(&desk)));
+        let handle = protocol
+            .serve(host, settings.listen, &config, service)
+            .map_err(|why| why.to_string())?;
+        let certificate = handle.trust().map(|trust| trust.as_der().to_vec()).unwrap_or_default();
+        let shown = settings.ticket.display();
+        let ticket = Ticket::new(&certificate)
+            .and_then(|ticket| ticket.write(&settings.ticket).map(|()| ticket))
+            .map_err(|why| format!("{shown}: {why}\n  help: write it elsewhere with --ticket"))?;
+        *desk.ticket.borrow_mut() = Some(ticket);
+        ready(handle.local_addr());
+        loop {
+            sleep(LOOK_EVERY).await;
+            desk.end_overdue().await;
+        }
+    });
+    match finished {
+        Ok(outcome) => outcome,
+        Err(RunError::Cancelled { .. }) => Ok(()),
+        Err(why) => Err(why.to_string()),
+    }
+}
+
+/// Where clients ask for runs.
+struct Desk {
+    machine: Machine,
+    settings: Settings,
+    log: Log,
+    ticket: RefCell<Option<Ticket>>,
+    /// The run that is under way.
+    session: RefCell<Option<Session>>,
+}
+
+/// A run that is under way.
+struct Session {
+    peer: IpAddr,
+    begun: Time,
+    serving: Serving,
+}
+
+/// Why something is not done: a status, and the reason for the user.
+struct Refusal(u16, String);
+
+struct FrontOf(Rc<Desk>);
+
+impl Service for FrontOf {
+    fn call(&self, request: Request) -> LocalBoxFuture<'static, Response> {
+        let desk = Rc::clone(&self.0);
+        Box::pin(async move {
+            match desk.answer(request).await {
+                Ok(words) => Response { status: 200, body: body::full(words) },
+                Err(Refusal(status, why)) => {
+                    desk.log.warn("refused", &why, &[("status", status.into())]);
+                    Response { status, body: body::full(why.into_bytes()) }
+                }
+            }
+        })
+    }
+}
+
+impl Desk {
+    async fn answer(&self, request: Request) -> Result<Vec<u8>, Refusal> {
+        let (path, peer) = (request.path, request.peer.map(|peer| peer.ip()));
+        let peer = peer.ok_or_else(|| Refusal(500, "nobody knows who asks".to_owned()))?;
+        let words = super::read_bounded(request.body).await.map_err(|why| Refusal(413, why))?;
+        match path.as_str() {
+            OPEN => {
+                let open: Open = self.understood(&words)?;
+                self.admit(&open.secret).await?;
+                self.open(peer, &open).await.map(|opened| super::spoken(&opened))
+            }
+            CLOSE => {
+                let close: Close = self.understood(&words)?;
+                self.admit(&close.secret).await?;
+                self.close(peer).await.map(|closed| super::spoken(&closed))
+            }
+            _ => Err(Refusal(404, format!("there is nothing at {path}; is it another version?"))),
+        }
+    }
+
+    fn understood<T: serde::de::DeserializeOwned>(&self, words: &[u8]) -> Result<T, Refusal> {
+        let unheard =
+            |why| format!("the server does not understand ({why}); is it another version?");
+        serde_json::from_slice(words).map_err(|why| Refusal(400, unheard(why)))
+    }
+
+    /// Lets those pass who have the ticket. Whoever guesses waits.
+    async fn admit(&self, secret: &str) -> Result<(), Refusal> {
+        if self.ticket.borrow().as_ref().is_some_and(|ticket| ticket.admits(secret)) {
+            return Ok(());
+        }
+        sleep(GUESSING).await;
+        Err(Refusal(
+            403,
+            "this is not the server's ticket: it makes a new one at each start\n  help: copy the \
+             ticket again"
+                .to_owned(),
+        ))
+    }
+
+    async fn open(&self, peer: IpAddr, open: &Open) -> Result<Opened, Refusal> {
+        let bad = |why: String| Refusal(400, why);
+        if open.about.trackbed != VERSION {
+            return Err(Refusal(
+                409,
+                format!(
+                    "the server is version {VERSION} and the client {}\n  help: install the same on \
+                     both",
+                    open.about.trackbed
+                ),
+            ));
+        }
+        let under_way = self.session.borrow().as_ref().map(|session| session.peer);
+        match under_way {
+            Some(other) if other != peer => {
+                let why = "the server is busy with the run of somebody else; try again later";
+                return Err(Refusal(503, why.to_owned()));
+            }
+            // One that was given up in its middle.
+            Some(_) => drop(self.close(peer).await),
+            None => {}
+        }
+        let plan = plan(open).map_err(bad)?;
+        let cell = plan.cells.get(open.cell as usize);
+        let cell = cell.ok_or_else(|| bad(format!("there is no cell {}", open.cell)))?;
+        refusal(cell).map_or(Ok(()), |why| Err(bad(why)))?;
+        let seed = Seed::of_run(plan.seed, u64::from(open.run));
+        let ip = self.settings.listen.ip();
+        let host = self.machine.host_for(SERVER_NAME, [ip], peer);
+        let service = cell.workload.service(EventLog::default());
+        let service = Rc::new(Limited::new(service, self.settings.limits));
+        let listen = SocketAddr::new(ip, self.settings.data_port);
+        until_free(listen).await;
+        let serving = Serving::begin(cell, &seed, (&self.machine, host), listen, service);
+        let serving = serving.map_err(|why| Refusal(500, why.to_string()))?;
+        let opened = Opened { port: serving.local_addr().port(), trust: serving.trust() };
+        let protocol = cell.endpoint.protocol.name();
+        let message = format!("run {} of cell {}: {protocol} for {peer}", open.run, open.cell);
+        self.log.info("open", &message, &[("peer", peer.to_string().into())]);
+        *self.session.borrow_mut() = Some(Session { peer, begun: now(), serving });
+        Ok(opened)
+    }
+
+    /// Ends the run of `peer`.
+    async fn close(&self, peer: IpAddr) -> Result<Closed, Refusal> {
+        let session = self.session.borrow_mut().take_if(|session| session.peer == peer);
+        let why = "no run is under way here: it took longer than the server allows";
+        let session = session.ok_or_else(|| Refusal(410, why.to_owned()))?;
+        let log = EventLog::default();
+        session.serving.end(&log).await;
+        let told = |event: &Event| matches!(event, Event::Transport { .. } | Event::Used { .. });
+        let records = log.take().into_iter().filter(|record| told(&record.event)).collect();
+        Ok(Closed { records })
+    }
+
+    async fn end_overdue(&self) {
+        let limit = self.settings.limits.duration;
+        let overdue = |session: &mut Session| now() >= session.begun + limit;
+        let session = self.session.borrow_mut().take_if(overdue);
+        if let Some(session) = session {
+            let message = format!("the run of {} took longer than allowed", session.peer);
+            self.log.warn("overdue", &message, &[]);
+            session.serving.end(&EventLog::default()).await;
+        }
+    }
+}
+
+fn plan(open: &Open) -> Result<Plan, String> {
+    let overrides: Result<Vec<Override>, _> =
+        open.about.overrides.iter().map(|text| text.parse()).collect();
+    let overrides = overrides.map_err(|why| format!("{why}"))?;
+    let source = Source::recorded(&open.about.scenario, &open.about.text);
+    let plan = scenario::load_without_files(&source, &overrides).map_err(|why| why.to_string())?;
+    match plan.hash == open.about.plan {
+        true => Ok(plan),
+        false => Err("the server reads the scenario otherwise than the client".to_owned()),
+    }
+}
+
+/// Waits until the port of the run before is free: QUIC's connections linger for a moment after they are
+/// closed (RFC 9000 section 10.2). Whoever else has it is told of when it is to be used.
+async fn until_free(listen: SocketAddr) {
+    let patience = now() + LINGERING;
+    while UdpSocket::bind(listen).is_err() && now() < patience {
+        sleep(LOOK_AGAIN).await;
+    }
+}
+
+/// Three probe timeouts of a connection that has measured nothing (RFC 9002 section 6.2.2), and more.
+const LINGERING: Duration = Duration::from_secs(5);
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
+/// How long a wrong secret takes.
+const GUESSING: Duration = Duration::from_secs(1);
+
+const LOOK_EVERY: Duration = Duration::from_secs(1);

@@ -1,0 +1,92 @@
+//! `trackbed serve`: the other machine of `run --substrate live`.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::Args;
+use trackbed_core::ByteSize;
+use trackbed_lab::live::{DATA_PORT, Limits, PORT, Settings, serve};
+use trackbed_service::{Log, Signal, listen};
+use trackbed_substrate::Cancel;
+
+use super::phad::LogFormat;
+use crate::Verdict;
+
+/// The help behind the options.
+pub const EXAMPLES: &str = "\
+Examples:
+  trackbed serve                                     on one machine
+  scp there:trackbed-ticket.json .                   on the other one
+  trackbed run vru --substrate live --server there --ticket trackbed-ticket.json
+
+The server of every run is the protocol and the workload that the scenario says, for as long as the run
+takes, and for the client's machine alone. Who may ask is who has the ticket: a file with a secret and
+the server's certificate, written anew at each start, readable by its owner only. Let two ports through
+a firewall: --port (TCP), by which runs are asked for, and --data-port (TCP and UDP).
+
+One run at a time. A scenario that names files is refused: the server reads none for others.
+
+SIGTERM or Ctrl-C ends it. Exit status: 0 ended by a signal, 2 bad input or something failed.";
+
+/// Where to listen, and how much clients may ask.
+#[derive(Debug, Args)]
+pub struct ServeArguments {
+    /// The address to listen on
+    #[arg(long, value_name = "ADDRESS", default_value = "0.0.0.0")]
+    pub listen: IpAddr,
+    /// The port by which runs are asked for (TCP)
+    #[arg(long, default_value_t = PORT)]
+    pub port: u16,
+    /// The port of the runs themselves (TCP and UDP)
+    #[arg(long, value_name = "PORT", default_value_t = DATA_PORT)]
+    pub data_port: u16,
+    /// Where the ticket is written
+    #[arg(long, value_name = "FILE", default_value = "trackbed-ticket.json")]
+    pub ticket: PathBuf,
+    /// How long a run may take
+    #[arg(long, value_name = "TIME", default_value = "15 min", value_parser = super::phad::duration)]
+    pub duration: Duration,
+    /// Bytes that a run may move, in both directions together
+    #[arg(long, value_name = "SIZE", default_value = "20 GB")]
+    pub bytes: ByteSize,
+    /// Requests that are answered in a second
+    #[arg(long, value_name = "N", default_value_t = Limits::default().requests)]
+    pub requests: u32,
+    /// How to write what happens: text to standard error, or JSON lines to standard output
+    #[arg(long, value_enum, default_value = "text")]
+    pub log: LogFormat,
+}
+
+/// Serves until a signal ends it.
+///
+/// # Errors
+/// With what to do about it.
+pub fn execute(arguments: &ServeArguments) -> anyhow::Result<Verdict> {
+    let ServeArguments { duration, bytes, requests, .. } = *arguments;
+    let settings = Settings {
+        listen: SocketAddr::new(arguments.listen, arguments.port),
+        data_port: arguments.data_port,
+        ticket: arguments.ticket.clone(),
+        limits: Limits { duration, bytes, requests },
+    };
+    let log = Log::new("trackbed serve", arguments.log.into());
+    let cancel = Cancel::new();
+    let asked = cancel.clone();
+    listen(move |signal| {
+        if signal == Signal::Stop {
+            asked.cancel();
+        }
+    })
+    .context("cannot listen to signals")?;
+    let (told, shown) = (log.clone(), arguments.ticket.display().to_string());
+    serve(settings, log.clone(), cancel, |address| {
+        let message = format!("runs are asked for at {address}, with the ticket {shown}");
+        let fields = [("address", address.to_string().into()), ("ticket", shown.clone().into())];
+        told.info("listening", &message, &fields);
+    })
+    .map_err(anyhow::Error::msg)?;
+    log.info("stopped", "stopped", &[]);
+    Ok(Verdict::Success)
+}
