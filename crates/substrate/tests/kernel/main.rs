@@ -6,6 +6,7 @@
 mod support;
 
 mod failures;
+mod peers;
 mod tcp;
 mod tcp_options;
 mod time;
