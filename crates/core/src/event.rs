@@ -27,6 +27,14 @@ pub enum Event {
         /// The span between the intended time and the last moment in time.
         after: Duration,
     },
+    /// Of messages that are sent by a schedule, only those of this span are measured; nothing is
+    /// recorded of the others.
+    WindowSet {
+        /// The first moment at which a message that counts may be to be sent.
+        from: Time,
+        /// The first moment after the last.
+        until: Time,
+    },
     /// A phone begins to open a connection.
     ConnectStarted {
         /// Which client.
@@ -73,6 +81,24 @@ pub enum Event {
         message: u32,
         /// The status: 200 to 299 taken, 400 to 499 refused as malformed.
         status: u16,
+    },
+    /// A message came to nothing, in a workload that goes on regardless.
+    Lost {
+        /// Which client.
+        phone: u32,
+        /// Its how-manieth message.
+        message: u32,
+        /// When the schedule wanted it sent.
+        intended: Time,
+        /// How it was lost.
+        loss: Loss,
+    },
+    /// A phone has come to the end of its schedule.
+    Scheduled {
+        /// Which client.
+        phone: u32,
+        /// How many messages the schedule had in the measured window: each was answered or lost.
+        messages: u64,
     },
     /// The server took in a whole, well-formed message.
     Received {
@@ -255,6 +281,19 @@ pub enum Disturbance {
     Reconnection,
     /// It moves to another network: its address changes.
     Move,
+}
+
+/// How a message was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Loss {
+    /// It was not sent: as many as may be were waiting for their answers.
+    Overflow,
+    /// It was not sent: there was no connection.
+    Unconnected,
+    /// It was sent, and no answer came in time.
+    Unanswered,
+    /// The connection that it was sent on broke.
+    Broken,
 }
 
 /// Which end of a connection.

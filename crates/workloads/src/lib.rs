@@ -1,4 +1,4 @@
-//! What is sent over a protocol: messages, web pages, bulk transfers and streamed media.
+//! What is sent over a protocol: messages, telemetry, web pages, bulk transfers and streamed media.
 //!
 //! A [`Workload`] is an entry of [`registry`]. It knows no protocol and no network: it asks
 //! dialers for connections, exchanges requests and responses over them, answers as a service, and
@@ -19,6 +19,7 @@ mod messages;
 mod page;
 mod phone;
 mod streaming;
+mod telemetry;
 mod warm_up;
 
 pub use contract::{
@@ -29,7 +30,14 @@ pub use contract::{
 /// Every workload, in the order of lists. A new one is a file or folder of its own and a line
 /// here.
 pub fn registry() -> &'static [&'static dyn Workload] {
-    &[&messages::Messages, &page::WebPage, &bulk::Bulk, &flow::Flow, &streaming::Streaming]
+    &[
+        &messages::Messages,
+        &telemetry::Telemetry,
+        &page::WebPage,
+        &bulk::Bulk,
+        &flow::Flow,
+        &streaming::Streaming,
+    ]
 }
 
 /// The workload called `name`.

@@ -1,0 +1,175 @@
+//! The phones: each sends by its schedule and keeps account of what becomes of every message.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use trackbed_core::event::Loss;
+use trackbed_core::{Event, Seed, Time};
+use trackbed_protocols::{Request, body};
+use trackbed_substrate::{Task, now, sleep_until, spawn, spawn_named};
+
+use super::plan::Plan;
+use super::service::path;
+use super::session::Session;
+use crate::contract::Stage;
+use crate::limit::before;
+use crate::phone::{Line, Phone};
+use crate::warm_up::warm_up;
+
+/// The clients' side of a run.
+pub(super) async fn drive(plan: Arc<Plan>, stage: Stage) {
+    if !warm_up(&stage).await {
+        return;
+    }
+    let started = now();
+    stage.log.record(started, Event::Started);
+    stage.log.record(started, Event::DeadlineSet { after: plan.deadline });
+    let (from, until) = (started + plan.warm_up, started + plan.duration);
+    stage.log.record(started, Event::WindowSet { from, until });
+    let clients: Vec<Task<Task<()>>> = Phone::all(&stage, &stage.log)
+        .into_iter()
+        .map(|phone| {
+            let name = format!("phone {}", phone.number);
+            let client = Client {
+                plan: Arc::clone(&plan),
+                session: Session::begin(Rc::clone(&phone), plan.patience),
+                phone,
+                seed: stage.seed,
+                measured_from: from,
+                in_flight: Cell::default(),
+            };
+            spawn_named(name, Rc::new(client).run(started))
+        })
+        .collect();
+    let mut closing = Vec::with_capacity(clients.len());
+    for client in clients {
+        closing.push(client.await);
+    }
+    stage.log.record(now(), Event::Finished);
+    for task in closing {
+        task.await;
+    }
+}
+
+/// A phone that sends.
+struct Client {
+    plan: Arc<Plan>,
+    phone: Rc<Phone>,
+    session: Rc<Session>,
+    seed: Seed,
+    /// Messages that are to be sent earlier are sent and not recorded.
+    measured_from: Time,
+    /// Messages that wait for their answer.
+    in_flight: Cell<usize>,
+}
+
+impl Client {
+    /// Sends all messages from `start` on, and returns, once each has come to its end, the closing of
+    /// the connection.
+    async fn run(self: Rc<Self>, start: Time) -> Task<()> {
+        let (mut sent, mut deliveries) = (0, Vec::new());
+        for (number, offset) in (0..).zip(self.plan.schedule(&self.seed, self.phone.number)) {
+            let intended = start + offset;
+            sleep_until(intended).await;
+            if self.session.is_hopeless() {
+                break;
+            }
+            let message = Message { number, intended, measured: intended >= self.measured_from };
+            sent += u64::from(message.measured);
+            if self.in_flight.get() >= self.plan.in_flight {
+                self.lose(&message, Loss::Overflow);
+                continue;
+            }
+            // Those that are over need not be remembered.
+            if deliveries.len() >= DELIVERIES_MIN.max(2 * self.in_flight.get()) {
+                deliveries.retain(|delivery: &Task<()>| !delivery.is_finished());
+            }
+            self.in_flight.set(self.in_flight.get() + 1);
+            deliveries.push(spawn(Rc::clone(&self).deliver(message)));
+        }
+        for delivery in deliveries {
+            delivery.await;
+        }
+        let phone = self.phone.number;
+        self.phone.record(Event::Scheduled { phone, messages: sent });
+        if let Some(reason) = self.session.never_opened() {
+            self.phone.give_up(0, reason);
+        }
+        spawn(async move { self.session.close().await })
+    }
+
+    /// Sends a message and waits for its answer, no longer than patience lasts.
+    async fn deliver(self: Rc<Self>, message: Message) {
+        let used = Cell::new(None);
+        let limit = message.intended + self.plan.patience;
+        match before(limit, self.exchange(&message, &used)).await {
+            Some(Ok(status)) => {
+                let (phone, number) = (self.phone.number, message.number);
+                self.record(&message, Event::Answered { phone, message: number, status });
+            }
+            Some(Err(loss)) => self.lose(&message, loss),
+            None => match used.take() {
+                None => self.lose(&message, Loss::Unconnected),
+                Some((line, sent)) => {
+                    self.session.is_silent(&line, sent);
+                    self.lose(&message, Loss::Unanswered);
+                }
+            },
+        }
+        self.in_flight.set(self.in_flight.get() - 1);
+    }
+
+    /// The status of the whole answer. `used` tells on which connection the message was sent, and
+    /// when.
+    async fn exchange(
+        &self,
+        message: &Message,
+        used: &Cell<Option<(Rc<Line>, Time)>>,
+    ) -> Result<u16, Loss> {
+        let line = self.session.line().await.map_err(|_hopeless| Loss::Unconnected)?;
+        used.set(Some((Rc::clone(&line), now())));
+        let content = self.plan.content.clone();
+        let (phone, number, intended) = (self.phone.number, message.number, message.intended);
+        let bytes = content.len() as u64;
+        self.record(message, Event::Sent { phone, message: number, intended, bytes });
+        let answer = async {
+            let response = line.exchange(Request::new(path(phone), body::full(content))).await?;
+            body::drain(response.body).await?;
+            Ok::<u16, trackbed_protocols::Error>(response.status)
+        };
+        match answer.await {
+            Ok(status) => {
+                self.session.has_answered(&line);
+                Ok(status)
+            }
+            Err(_broken) => {
+                self.session.has_failed(&line);
+                Err(Loss::Broken)
+            }
+        }
+    }
+
+    fn lose(&self, message: &Message, loss: Loss) {
+        let (phone, number, intended) = (self.phone.number, message.number, message.intended);
+        self.record(message, Event::Lost { phone, message: number, intended, loss });
+    }
+
+    /// Records what happens to a message, if that is measured.
+    fn record(&self, message: &Message, event: Event) {
+        if message.measured {
+            self.phone.record(event);
+        }
+    }
+}
+
+/// A message and its turn.
+#[derive(Clone, Copy)]
+struct Message {
+    number: u32,
+    intended: Time,
+    measured: bool,
+}
+
+/// Up to this many are remembered before it is worth looking which are over.
+const DELIVERIES_MIN: usize = 64;
