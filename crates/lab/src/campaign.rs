@@ -84,7 +84,7 @@ pub fn document(
     let mut cells = aggregate::cells(plan, runs);
     invalid.into_iter().for_each(|cell| cells[cell as usize].invalid += 1);
     let differences = aggregate::differences(plan, &cells, runs);
-    let checks = checks::all(plan, substrate, &cells);
+    let checks = checks::all(plan, substrate, &cells, runs);
     Document {
         trackbed: VERSION.to_owned(),
         scenario: plan.name.clone(),

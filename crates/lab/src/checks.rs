@@ -1,25 +1,62 @@
 //! What every campaign checks about itself: that it agrees with arithmetic where arithmetic
-//! decides.
+//! decides, and that no message is missing.
 
 use std::time::Duration;
 
-use trackbed_measure::results::{CellResult, Check};
+use trackbed_measure::results::{CellResult, Check, RunResult};
 use trackbed_net::Stage;
 
+use crate::aggregate::sorted_by_cell;
 use crate::expectation;
 use crate::scenario::{Cell, LinkPlan, NetworkPlan, Plan};
 use crate::substrate::{Substrate, VIRTUAL};
 
 /// All checks of a campaign. Arithmetic to the microsecond holds in virtual time; elsewhere the
-/// machine adds its own time, which the certificates of the runs tell.
-pub fn all(plan: &Plan, substrate: &dyn Substrate, cells: &[CellResult]) -> Vec<Check> {
-    match substrate.name() {
-        VIRTUAL => {
-            let cells = plan.cells.iter().zip(cells);
-            cells.filter_map(|(cell, result)| round_trips(cell, result)).collect()
-        }
+/// machine adds its own time, which the certificates of the runs tell. Messages are accounted for
+/// everywhere.
+pub fn all(
+    plan: &Plan,
+    substrate: &dyn Substrate,
+    cells: &[CellResult],
+    runs: &[RunResult],
+) -> Vec<Check> {
+    let cells = plan.cells.iter().zip(cells);
+    let mut checks: Vec<Check> = match substrate.name() {
+        VIRTUAL => cells.filter_map(|(cell, result)| round_trips(cell, result)).collect(),
         _ => Vec::new(),
-    }
+    };
+    let by_cell = sorted_by_cell(plan, runs);
+    let cells = plan.cells.iter().zip(&by_cell);
+    checks.extend(cells.filter_map(|(cell, runs)| closed_account(cell, runs)));
+    checks
+}
+
+/// In each run, the messages of a schedule were answered in time, or late, or lost: together, all
+/// that the schedule had.
+fn closed_account(cell: &Cell, runs: &[&RunResult]) -> Option<Check> {
+    let accounts = runs.iter().filter_map(|run| {
+        let samples = run.outcome.samples()?;
+        let one = |metric: &str| samples.get(metric)?.first().copied();
+        let parts = ["sent_count", "in_time_count", "late_count", "lost_count"].map(one);
+        let [sent, in_time, late, lost] = parts;
+        Some((run.run, [sent?, in_time?, late?, lost?]))
+    });
+    let accounts: Vec<(u32, [f64; 4])> = accounts.collect();
+    let total = |part: usize| accounts.iter().map(|(_, parts)| parts[part]).sum::<f64>();
+    let open = accounts.iter().find(|(_, [sent, in_time, late, lost])| {
+        *sent != in_time + late + lost
+    });
+    let words = |[sent, in_time, late, lost]: [f64; 4]| {
+        format!("{sent} sent, {in_time} answered in time, {late} late, {lost} lost")
+    };
+    (!accounts.is_empty()).then(|| Check {
+        name: format!("{}: every message is accounted for", name(cell)),
+        pass: open.is_none(),
+        detail: match open {
+            Some((run, parts)) => format!("run {run}: {}", words(*parts)),
+            None => words([0, 1, 2, 3].map(total)),
+        },
+    })
 }
 
 /// On a link that loses nothing, completion is so many round trips, within 1 %, plus the time
@@ -39,9 +76,8 @@ fn round_trips(cell: &Cell, result: &CellResult) -> Option<Check> {
     let expected_ms = expected.completion.as_secs_f64() * 1e3;
     let serialization_ms = serialization(&cell.network, wire_bytes)?.as_secs_f64() * 1e3;
     let (low, high) = (expected_ms, expected_ms * 1.01 + serialization_ms);
-    let names: Vec<String> = cell.factors.iter().map(|(_, value)| value.to_string()).collect();
     Some(Check {
-        name: format!("{}: {} round trips", names.join(" "), expected.round_trips),
+        name: format!("{}: {} round trips", name(cell), expected.round_trips),
         pass: measured.min >= low && measured.max <= high,
         detail: format!(
             "expected {expected_ms:.3} ms and at most {serialization_ms:.3} ms of serialisation, \
@@ -49,6 +85,12 @@ fn round_trips(cell: &Cell, result: &CellResult) -> Option<Check> {
             measured.mean
         ),
     })
+}
+
+/// What a cell is: the values of its factors.
+fn name(cell: &Cell) -> String {
+    let names: Vec<String> = cell.factors.iter().map(|(_, value)| value.to_string()).collect();
+    names.join(" ")
 }
 
 /// True if nothing on the way but rate and delay decides when a packet arrives.
@@ -66,4 +108,38 @@ fn serialization(network: &NetworkPlan, bytes: f64) -> Option<Duration> {
 
 fn links(network: &NetworkPlan) -> impl Iterator<Item = &LinkPlan> {
     [Some(&network.link), network.access.as_ref()].into_iter().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use trackbed_measure::results::Outcome;
+
+    use super::*;
+    use crate::scenario::{self, Override, Source};
+
+    fn run(number: u32, counts: [f64; 4]) -> RunResult {
+        let names = ["sent_count", "in_time_count", "late_count", "lost_count"];
+        let samples = names.iter().zip(counts).map(|(name, n)| ((*name).to_owned(), vec![n]));
+        let outcome = Outcome::Samples(samples.collect::<BTreeMap<_, _>>());
+        RunResult { cell: 0, run: number, outcome, certificate: None }
+    }
+
+    #[test]
+    fn one_run_with_a_missing_message_opens_the_account() {
+        let setting = Override { key: "protocol".to_owned(), value: "quic".to_owned() };
+        let plan = scenario::load(&Source::named("vru"), &[setting]).unwrap();
+        let check = |runs: &[RunResult]| {
+            closed_account(&plan.cells[0], &runs.iter().collect::<Vec<_>>())
+        };
+        let closed = check(&[run(0, [10.0, 7.0, 1.0, 2.0]), run(1, [10.0, 10.0, 0.0, 0.0])]);
+        let closed = closed.unwrap();
+        assert!(closed.pass, "{closed:?}");
+        assert_eq!(closed.detail, "20 sent, 17 answered in time, 1 late, 2 lost");
+        // What one run has too many, the other has too few.
+        let open = check(&[run(0, [10.0, 10.0, 1.0, 0.0]), run(1, [10.0, 9.0, 0.0, 0.0])]);
+        assert!(!open.unwrap().pass);
+        assert!(check(&[]).is_none());
+    }
 }

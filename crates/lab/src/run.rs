@@ -38,8 +38,8 @@ impl Runner {
         Runner { simulation }
     }
 
-    /// The same with another limit of simulated time, beyond which a run is stalled; without it a
-    /// day.
+    /// The same with another limit of simulated time, beyond which a run is stalled; without it
+    /// two days.
     #[must_use]
     pub fn with_time_limit(self, limit: Time) -> Runner {
         Runner { simulation: self.simulation.with_time_limit(limit) }
@@ -272,6 +272,6 @@ pub(crate) fn outcome(records: &[Record]) -> Outcome {
     Outcome::Samples(samples)
 }
 
-/// A simulated day: longer than any transfer that makes sense, short enough to end a run that
-/// only keeps itself alive.
-const TIME_LIMIT: Time = Time::from_millis(86_400_000);
+/// Two simulated days: longer than any transfer that makes sense and than the longest telemetry,
+/// short enough to end a run that only keeps itself alive.
+const TIME_LIMIT: Time = Time::from_millis(2 * 86_400_000);

@@ -55,7 +55,7 @@ pub(super) fn gather(records: &[Record]) -> BTreeMap<MessageId, Message> {
                     message.answer.get_or_insert(Answer { at: record.at, status });
                 }
             }
-            Event::Failed { phone, message, .. } => {
+            Event::Failed { phone, message, .. } | Event::Lost { phone, message, .. } => {
                 messages.entry((phone, message)).or_insert(Message {
                     intended: Time::ZERO,
                     bytes: 0,

@@ -5,6 +5,7 @@
 //! passes over the events, so a run of ten thousand phones costs no more per event than a run of
 //! one.
 
+mod account;
 mod age;
 mod completion;
 mod counts;
@@ -27,6 +28,7 @@ mod tests;
 
 use trackbed_core::event::Record;
 
+pub use account::{Account, account};
 pub use outcome::outcome;
 
 /// A quantity that is computed from a run's events.
@@ -84,6 +86,12 @@ const REGISTRY: &[Metric] = &[
     disturbance::MIGRATION_COUNT,
     latency::RTT_MS,
     latency::DEADLINE_MISS_RATIO,
+    account::SENT_COUNT,
+    account::IN_TIME_COUNT,
+    account::LATE_COUNT,
+    account::LOST_COUNT,
+    account::UNSENT_COUNT,
+    account::ANSWER_RATE_HZ,
     age::AGE_OF_INFORMATION_MS,
     loading::LOADING_DELAY_MS,
     loading::STARTUP_DELAY_MS,

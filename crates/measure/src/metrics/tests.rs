@@ -1,5 +1,6 @@
 //! Event lists written by hand, with the values that their metrics have by hand calculation.
 
+mod account;
 mod streaming;
 
 use std::time::Duration;
@@ -73,7 +74,7 @@ fn ten_messages() -> Vec<Record> {
 
 #[test]
 fn names_are_unique_and_end_in_a_unit() {
-    const UNITS: &[&str] = &["ms", "mbps", "percent", "bytes", "ratio", "count"];
+    const UNITS: &[&str] = &["ms", "mbps", "hz", "percent", "bytes", "ratio", "count"];
     for (index, metric) in registry().iter().enumerate() {
         let unit = metric.name.rsplit('_').next().unwrap();
         assert!(UNITS.contains(&unit), "{}", metric.name);

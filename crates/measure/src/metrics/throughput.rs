@@ -6,13 +6,15 @@ use std::time::Duration;
 use trackbed_core::event::{Event, Record};
 
 use super::Metric;
+use super::account::window;
 use super::completion::spans;
 use super::messages::gather;
 
 pub(super) const THROUGHPUT_MBPS: Metric = Metric {
     name: "throughput_mbps",
     help: "for each phone, the bytes of its messages that were taken, or of its transfer, over its \
-           completion time; without headers and retransmissions, in 10^6 bit/s",
+           completion time, or over the measured window of a schedule; without headers and \
+           retransmissions, in 10^6 bit/s",
     compute: |records| {
         let bytes = useful_bytes(records);
         let rate =
@@ -21,21 +23,27 @@ pub(super) const THROUGHPUT_MBPS: Metric = Metric {
         let ours = |(phone, _): &(&u32, &Duration)| {
             !records.iter().any(|record| record.event == Event::Completed { phone: **phone })
         };
-        spans(records).iter().filter(ours).filter_map(rate).collect()
+        match window(records) {
+            Some(window) => bytes.values().filter_map(|bytes| mbps(*bytes, window)).collect(),
+            None => spans(records).iter().filter(ours).filter_map(rate).collect(),
+        }
     },
 };
 
 pub(super) const TOTAL_THROUGHPUT_MBPS: Metric = Metric {
     name: "total_throughput_mbps",
     help: "the same bytes of all phones together, over the time from the start of the measured \
-           part to the last answer or the last byte of all",
+           part to the last answer or the last byte of all, or over the measured window",
     compute: |records| {
+        let bytes = useful_bytes(records).values().sum();
+        if let Some(window) = window(records) {
+            return mbps(bytes, window).into_iter().collect();
+        }
         let started = records.iter().find(|record| record.event == Event::Started);
         let last = records.iter().rev().find(|record| {
             matches!(record.event, Event::Answered { .. } | Event::Transferred { .. })
         });
         let (Some(started), Some(last)) = (started, last) else { return Vec::new() };
-        let bytes = useful_bytes(records).values().sum();
         mbps(bytes, last.at - started.at).into_iter().collect()
     },
 };

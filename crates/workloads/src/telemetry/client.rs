@@ -103,19 +103,22 @@ impl Client {
     async fn deliver(self: Rc<Self>, message: Message) {
         let used = Cell::new(None);
         let limit = message.intended + self.plan.patience;
-        match before(limit, self.exchange(&message, &used)).await {
-            Some(Ok(status)) => {
+        let outcome = before(limit, self.exchange(&message, &used)).await;
+        let used = used.take();
+        match (outcome, &used) {
+            (Some(Ok(status)), _) => {
                 let (phone, number) = (self.phone.number, message.number);
                 self.record(&message, Event::Answered { phone, message: number, status });
             }
-            Some(Err(loss)) => self.lose(&message, loss),
-            None => match used.take() {
-                None => self.lose(&message, Loss::Unconnected),
-                Some((line, sent)) => {
-                    self.session.is_silent(&line, sent);
-                    self.lose(&message, Loss::Unanswered);
-                }
-            },
+            (Some(Err(loss)), _) => self.lose(&message, loss),
+            (None, None) => self.lose(&message, Loss::Unconnected),
+            (None, Some((line, sent))) => {
+                self.session.is_silent(line, *sent);
+                self.lose(&message, Loss::Unanswered);
+            }
+        }
+        if let Some((line, _)) = used {
+            self.session.give_back(line);
         }
         self.in_flight.set(self.in_flight.get() - 1);
     }

@@ -29,6 +29,7 @@ pub(super) struct Session {
     was_open: Cell<bool>,
     /// Why the last attempt failed.
     reason: RefCell<String>,
+    closing: RefCell<Vec<Task<()>>>,
 }
 
 /// The connection that new messages take, or the attempts to open it.
@@ -52,6 +53,7 @@ impl Session {
             in_vain: Cell::default(),
             was_open: Cell::default(),
             reason: RefCell::default(),
+            closing: RefCell::default(),
         });
         session.renew(Duration::ZERO);
         session
@@ -90,6 +92,17 @@ impl Session {
         }
     }
 
+    /// To be given back what a message was sent on, once that has come to its end. A connection that
+    /// was replaced is closed with its last message.
+    pub(super) fn give_back(&self, line: Rc<Line>) {
+        let is_current = self.current.borrow().as_ref().is_some_and(|current| current.is(&line));
+        if !is_current && Rc::strong_count(&line) == 1 {
+            let mut closing = self.closing.borrow_mut();
+            closing.retain(|task| !task.is_finished());
+            closing.push(spawn(async move { line.close().await }));
+        }
+    }
+
     /// Why there never was a connection; `None` if there was one.
     pub(super) fn never_opened(&self) -> Option<String> {
         (!self.was_open.get()).then(|| match &*self.reason.borrow() {
@@ -104,11 +117,15 @@ impl Session {
         current.as_ref().is_some_and(|c| matches!(c.opening.peek(), Some(Err(Hopeless))))
     }
 
-    /// Closes the connection, or stops trying to open one.
+    /// Closes the connection, or stops trying to open one; resolves when everything is closed.
     pub(super) async fn close(&self) {
         let current = self.current.take();
         if let Some(Ok(line)) = current.and_then(|current| current.opening.peek().cloned()) {
             line.close().await;
+        }
+        let closing = self.closing.take();
+        for task in closing {
+            task.await;
         }
     }
 

@@ -7,6 +7,7 @@ mod fake;
 mod messages;
 mod page;
 mod streaming;
+mod telemetry;
 #[path = "../support/mod.rs"]
 mod support;
 mod trouble;

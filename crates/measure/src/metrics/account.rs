@@ -1,0 +1,105 @@
+//! What became of the messages of a schedule: each was answered in time, or late, or lost.
+
+use std::time::Duration;
+
+use trackbed_core::event::{Event, Loss, Record};
+
+use super::Metric;
+use super::latency::deadline;
+use super::messages::gather;
+
+pub(super) const SENT_COUNT: Metric = Metric {
+    name: "sent_count",
+    help: "messages that the schedule had in the measured window; each was answered in time, or \
+           late, or lost",
+    compute: |records| counted(records, |account| account.sent),
+};
+
+pub(super) const IN_TIME_COUNT: Metric = Metric {
+    name: "in_time_count",
+    help: "of these, the ones answered within the deadline after their intended time",
+    compute: |records| counted(records, |account| account.in_time),
+};
+
+pub(super) const LATE_COUNT: Metric = Metric {
+    name: "late_count",
+    help: "of these, the ones answered after the deadline",
+    compute: |records| counted(records, |account| account.late),
+};
+
+pub(super) const LOST_COUNT: Metric = Metric {
+    name: "lost_count",
+    help: "of these, the ones without an answer: patience came to its end, the connection broke, or \
+           they could not be sent",
+    compute: |records| counted(records, |account| account.lost),
+};
+
+pub(super) const UNSENT_COUNT: Metric = Metric {
+    name: "unsent_count",
+    help: "of those that were lost, the ones that could not be sent: there was no connection, or too \
+           many waited for their answers",
+    compute: |records| counted(records, |account| account.unsent),
+};
+
+pub(super) const ANSWER_RATE_HZ: Metric = Metric {
+    name: "answer_rate_hz",
+    help: "messages of the measured window that were answered, in time or late, over its length",
+    compute: |records| {
+        let (Some(account), Some(window)) = (account(records), window(records)) else {
+            return Vec::new();
+        };
+        vec![(account.in_time + account.late) as f64 / window.as_secs_f64()]
+    },
+};
+
+/// What became of the messages of the measured window of a schedule.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Account {
+    /// Those that the schedule had, as the phones say that carried it out.
+    pub sent: u64,
+    /// Those answered within the deadline.
+    pub in_time: u64,
+    /// Those answered after it.
+    pub late: u64,
+    /// Those of which it is known that they were lost.
+    pub lost: u64,
+    /// Those of the lost that were never sent.
+    pub unsent: u64,
+}
+
+/// The account of a run; `None` if it has no schedule. Each figure is counted by itself, so that a
+/// message which nobody answers for is missed.
+pub fn account(records: &[Record]) -> Option<Account> {
+    window(records)?;
+    let deadline = deadline(records)?;
+    let mut account = Account::default();
+    for record in records {
+        match record.event {
+            Event::Scheduled { messages, .. } => account.sent += messages,
+            Event::Lost { loss, .. } => {
+                account.lost += 1;
+                account.unsent += u64::from(matches!(loss, Loss::Overflow | Loss::Unconnected));
+            }
+            _ => {}
+        }
+    }
+    for latency in gather(records).values().filter_map(|message| message.latency()) {
+        match latency <= deadline {
+            true => account.in_time += 1,
+            false => account.late += 1,
+        }
+    }
+    Some(account)
+}
+
+/// The length of the measured window of a schedule, if there is one.
+pub(super) fn window(records: &[Record]) -> Option<Duration> {
+    records.iter().find_map(|record| match record.event {
+        Event::WindowSet { from, until } => Some(until - from).filter(|window| !window.is_zero()),
+        _ => None,
+    })
+}
+
+fn counted(records: &[Record], count: fn(Account) -> u64) -> Vec<f64> {
+    account(records).map(|account| count(account) as f64).into_iter().collect()
+}

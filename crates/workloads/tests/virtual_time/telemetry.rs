@@ -1,0 +1,231 @@
+//! Telemetry over the protocol that is nothing but arithmetic: 20 ms of set-up, then 10 ms for each
+//! exchange, however many run at once.
+
+use std::time::Duration;
+
+use trackbed_core::event::{Event, Loss, Record};
+use trackbed_measure::metrics::{account, outcome};
+
+use super::fake::{Behaviour, run};
+use super::support::{Settings, count, expect, failures, prepare, samples};
+
+/// No warm-up, so that the first message is measured as well.
+fn telemetry(behaviour: &Behaviour, settings: &Settings) -> Vec<Record> {
+    let mut all = vec![("warm-up", "0 s"), ("duration", "10 s")];
+    all.retain(|(name, _)| settings.iter().all(|(other, _)| other != name));
+    all.extend(settings);
+    let ran = run(&*prepare("telemetry", &all).unwrap(), behaviour);
+    assert_eq!(ran.open, 0, "every connection is closed");
+    is_closed(&ran.records);
+    ran.records
+}
+
+/// Sent is what was answered in time, late and lost, and no message has two ends.
+pub fn is_closed(records: &[Record]) {
+    let account = account(records).unwrap();
+    assert_eq!(account.sent, account.in_time + account.late + account.lost, "{account:?}");
+    let end = |record: &Record| match record.event {
+        Event::Answered { phone, message, .. } | Event::Lost { phone, message, .. } => {
+            Some((phone, message))
+        }
+        _ => None,
+    };
+    let mut ends: Vec<_> = records.iter().filter_map(end).collect();
+    let all = ends.len();
+    ends.sort_unstable();
+    ends.dedup();
+    assert_eq!(ends.len(), all, "a message ended twice");
+    assert_eq!(all as u64, account.sent);
+}
+
+fn losses(records: &[Record]) -> Vec<(u32, Loss)> {
+    let lost = |record: &Record| match record.event {
+        Event::Lost { message, loss, .. } => Some((message, loss)),
+        _ => None,
+    };
+    records.iter().filter_map(lost).collect()
+}
+
+fn connections(records: &[Record]) -> usize {
+    count(records, |event| matches!(event, Event::ConnectStarted { .. }))
+}
+
+/// The first message is due when the connection begins to open, and that wait is its own.
+#[test]
+fn the_wait_for_the_connection_counts() {
+    let records = telemetry(&Behaviour::default(), &[("rate", "100 /s"), ("duration", "50 ms")]);
+    expect("rtt_ms", &records, &[30.0, 20.0, 10.0, 10.0, 10.0]);
+    expect("handshake_ms", &records, &[20.0]);
+    expect("sent_count", &records, &[5.0]);
+    assert_eq!(outcome(&records), Ok(()));
+}
+
+/// Of 60 s at 1/s the first 5 are warm-up: 55 messages, each 10 ms, at exactly 1 a second.
+#[test]
+fn the_warm_up_is_sent_and_not_measured() {
+    let prepared = prepare("telemetry", &[]).unwrap();
+    let ran = run(&*prepared, &Behaviour::default());
+    is_closed(&ran.records);
+    expect("rtt_ms", &ran.records, &[10.0; 55]);
+    expect("in_time_count", &ran.records, &[55.0]);
+    expect("answer_rate_hz", &ran.records, &[1.0]);
+    expect("throughput_mbps", &ran.records, &[512.0 * 8.0 / 1e6]);
+    expect("deadline_miss_ratio", &ran.records, &[0.0]);
+    // The last answer comes at 59.01 s, and closing takes 5 ms.
+    assert_eq!(ran.end.as_millis_f64(), 59_015.0);
+}
+
+/// An exchange takes 10 ms: at the deadline it is in time, and a nanosecond less makes it late.
+#[test]
+fn an_answer_after_the_deadline_is_late() {
+    let at = telemetry(&Behaviour::default(), &[("deadline", "30 ms")]);
+    expect("late_count", &at, &[0.0]);
+    let below = telemetry(&Behaviour::default(), &[("deadline", "29999999 ns")]);
+    expect("late_count", &below, &[1.0]);
+    expect("in_time_count", &below, &[9.0]);
+    let all = telemetry(&Behaviour::default(), &[("deadline", "9 ms")]);
+    expect("late_count", &all, &[10.0]);
+    expect("lost_count", &all, &[0.0]);
+}
+
+/// Of four messages in the first 20 ms, while the connection opens, two may wait.
+#[test]
+fn what_finds_too_many_in_flight_is_lost_without_being_sent() {
+    let settings = [("rate", "200 /s"), ("duration", "60 ms"), ("in-flight", "2")];
+    let records = telemetry(&Behaviour::default(), &settings);
+    // 0 and 5 wait until 30; 10 to 25 are too many. From 30 on each is answered after 10 ms, when
+    // the one after the next is due.
+    let lost: Vec<u32> = losses(&records).iter().map(|(message, _)| *message).collect();
+    assert_eq!(lost[..4], [2, 3, 4, 5]);
+    assert!(losses(&records).iter().all(|(_, loss)| *loss == Loss::Overflow));
+    expect("unsent_count", &records, &samples("lost_count", &records));
+    assert!(samples("rtt_ms", &records).starts_with(&[30.0, 25.0]));
+}
+
+/// Message 3 breaks the connection at 3 s and is lost; the next connection is opened at once, and no
+/// other message notices.
+#[test]
+fn a_broken_connection_is_replaced_at_once() {
+    let records = telemetry(&Behaviour { broken: &[3], ..Behaviour::default() }, &[]);
+    assert_eq!(losses(&records), [(3, Loss::Broken)]);
+    expect("rtt_ms", &records, &[30.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0, 10.0]);
+    expect("handshake_ms", &records, &[20.0, 20.0]);
+}
+
+/// Exchanges 1 to 5 break their connections. The first is replaced at once, the second was no better
+/// and is replaced after 100 ms, then 200, 400, 800 ms. Every 100 ms a message is due.
+#[test]
+fn connections_in_vain_are_followed_by_longer_and_longer_pauses() {
+    let behaviour = Behaviour { broken: &[1, 2, 3, 4, 5], ..Behaviour::default() };
+    let records = telemetry(&behaviour, &[("rate", "1 /s")]);
+    let begun: Vec<f64> = records
+        .iter()
+        .filter(|record| matches!(record.event, Event::ConnectStarted { .. }))
+        .map(|record| record.at.as_millis_f64())
+        .collect();
+    assert_eq!(begun, [0.0, 1_000.0, 2_100.0, 3_200.0, 4_400.0, 5_800.0]);
+    let lost: Vec<u32> = losses(&records).iter().map(|(message, _)| *message).collect();
+    assert_eq!(lost, [1, 2, 3, 4, 5]);
+    // At 6 s the connection of 5.8 s is open.
+    expect("rtt_ms", &records, &[30.0, 10.0, 10.0, 10.0, 10.0]);
+}
+
+/// Message 1 is never answered. After 2 s it is lost; meanwhile messages 2 and 3 were answered on the
+/// same connection, which therefore stays.
+#[test]
+fn one_lost_answer_leaves_the_connection_alone() {
+    let settings = [("patience", "2 s")];
+    let records = telemetry(&Behaviour { unanswered: &[1], ..Behaviour::default() }, &settings);
+    assert_eq!(losses(&records), [(1, Loss::Unanswered)]);
+    assert_eq!(connections(&records), 1);
+    expect("in_time_count", &records, &[9.0]);
+}
+
+/// From message 1 on nothing is answered; at 3 s the connection has been silent for 2 s and another is
+/// opened, on which messages from 3 s on are answered.
+#[test]
+fn a_silent_connection_is_replaced() {
+    let behaviour = Behaviour { unanswered: &[1, 2], ..Behaviour::default() };
+    let records = telemetry(&behaviour, &[("patience", "2 s")]);
+    assert_eq!(losses(&records), [(1, Loss::Unanswered), (2, Loss::Unanswered)]);
+    assert_eq!(connections(&records), 2);
+    expect("in_time_count", &records, &[8.0]);
+}
+
+#[test]
+fn a_server_that_is_never_reached_is_a_failed_run_that_says_why() {
+    let refused = Behaviour { refused: u32::MAX, ..Behaviour::default() };
+    let records = telemetry(&refused, &[("patience", "2 s"), ("deadline", "1 s")]);
+    assert_eq!(failures(&records), ["fake: connecting failed: refused"]);
+    expect("unsent_count", &records, &[10.0]);
+    assert_eq!(count(&records, |event| *event == Event::Finished), 1);
+
+    // What no new connection can cure ends it before the first message.
+    let lasting = Behaviour { retryable: false, ..refused };
+    let records = telemetry(&lasting, &[]);
+    assert_eq!(failures(&records), ["fake: connecting failed: refused"]);
+    assert_eq!(connections(&records), 1);
+    expect("sent_count", &records, &[0.0]);
+
+    let slow = Behaviour { set_up: Duration::from_secs(100), ..Behaviour::default() };
+    let records = telemetry(&slow, &[("patience", "2 s")]);
+    assert_eq!(failures(&records), ["no connection within 2 s"]);
+    assert!(losses(&records).iter().all(|(_, loss)| *loss == Loss::Unconnected));
+}
+
+/// 20 phones send at the same rate from places of their own within the first second, the same ones
+/// for the same seed.
+#[test]
+fn phones_are_out_of_step_as_the_seed_says() {
+    let of = |seed| telemetry(&Behaviour { seed, ..Behaviour::default() }, &[("phones", "20")]);
+    let records = of(1);
+    expect("sent_count", &records, &[200.0]);
+    expect("lost_count", &records, &[0.0]);
+    let first = |records: &[Record], phone: u32| {
+        let sent = |record: &&Record| matches!(record.event, Event::Sent { phone: p, .. } if p == phone);
+        records.iter().find(sent).unwrap().at
+    };
+    let mut starts: Vec<_> = (0..20).map(|phone| first(&records, phone)).collect();
+    starts.sort_unstable();
+    starts.dedup();
+    assert_eq!(starts.len(), 20);
+    assert_eq!(records, of(1));
+    assert_ne!(records, of(2));
+}
+
+/// A Poisson process of 100/s over 100 s has 10,000 messages, give or take five standard deviations
+/// of 100; a jittered schedule has all.
+#[test]
+fn the_rate_is_kept_whatever_the_intervals() {
+    let of = |intervals| {
+        let settings = [("rate", "100 /s"), ("duration", "100 s"), ("intervals", intervals)];
+        let records = telemetry(&Behaviour::default(), &settings);
+        samples("sent_count", &records)[0]
+    };
+    assert_eq!(of("periodic"), 10_000.0);
+    assert!((9_999.0..=10_000.0).contains(&of("jittered")), "{}", of("jittered"));
+    assert!((of("poisson") - 10_000.0).abs() < 500.0, "{}", of("poisson"));
+}
+
+#[test]
+fn settings_that_do_not_go_together_are_refused() {
+    for (settings, parameter) in [
+        (&[("warm-up", "60 s")][..], "warm-up"),
+        (&[("deadline", "11 s")], "deadline"),
+        (&[("duration", "25 h")], "duration"),
+        (&[("duration", "0 s")], "duration"),
+        (&[("rate", "1000000 /s"), ("duration", "1 h")], "rate"),
+        (&[("size", "0 B")], "size"),
+        (&[("size", "11 MB")], "size"),
+        (&[("jitter", "1 ms")], "jitter"),
+        (&[("jitter", "2 s"), ("intervals", "jittered")], "jitter"),
+        (&[("in-flight", "70000")], "in-flight"),
+        (&[("phones", "10001")], "phones"),
+    ] {
+        let refused = prepare("telemetry", settings).err().map(|error| error.parameter);
+        assert_eq!(refused, Some(parameter), "{settings:?}");
+    }
+    let answer = prepare("telemetry", &[("answer", "100 B")]).unwrap();
+    assert!(answer.site().is_err(), "no other server answers with so many bytes");
+    assert!(prepare("telemetry", &[]).unwrap().site().is_ok());
+}
