@@ -6,11 +6,13 @@
 //! of the input.
 #![forbid(unsafe_code)]
 
+mod binomial;
 mod bootstrap;
 mod equivalence;
 mod error;
 mod normal;
 mod paired;
+mod runs;
 mod sample;
 mod summary;
 
@@ -18,5 +20,8 @@ pub use bootstrap::{Bootstrap, DEFAULT_RESAMPLES, DEFAULT_SEED};
 pub use equivalence::{Equivalence, EquivalenceVerdict, equivalence};
 pub use error::StatsError;
 pub use paired::{MIN_PAIRS, PairedDifference, RelativeDifference, Verdict, paired};
+pub use runs::{
+    Estimate, Interval, Runs, Statistic, order_statistics, samples_to_bound, scaled_difference,
+};
 pub use sample::{MAX_MAGNITUDE, Sample};
 pub use summary::Summary;
