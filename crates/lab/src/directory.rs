@@ -201,6 +201,22 @@ pub fn read_about(path: &Path) -> Result<About, DirectoryError> {
     serde_json::from_str(&text).map_err(|why| refuse(Problem::Damaged(ABOUT, why.to_string())))
 }
 
+/// The document that sums up the run directory at `path`.
+///
+/// # Errors
+/// If it is no run directory, nothing was summed up yet, or the file is damaged.
+pub fn read_document(path: &Path) -> Result<Document, DirectoryError> {
+    let refuse = |problem| DirectoryError { path: path.to_owned(), problem };
+    read_about(path)?;
+    let text = fs::read_to_string(path.join(DOCUMENT)).map_err(|why| {
+        refuse(match why.kind() {
+            io::ErrorKind::NotFound => Problem::NotSummedUp,
+            _ => Problem::Io(why),
+        })
+    })?;
+    serde_json::from_str(&text).map_err(|why| refuse(Problem::Damaged(DOCUMENT, why.to_string())))
+}
+
 /// The results that the run directory at `path` holds, each run once. A last line that was cut off in writing,
 /// as a crash leaves it, is passed over: that run is done again.
 ///
@@ -245,6 +261,7 @@ pub struct DirectoryError {
 enum Problem {
     Missing,
     NotARunDirectory,
+    NotSummedUp,
     OtherVersion(String),
     OtherPlan(String),
     Damaged(&'static str, String),
@@ -267,6 +284,9 @@ impl fmt::Display for DirectoryError {
             }
             Problem::NotARunDirectory => f.write_str(
                 "holds files but is no run directory; give --out a new or an empty directory",
+            ),
+            Problem::NotSummedUp => f.write_str(
+                "no run of it was summed up yet; continue it with the command that made it",
             ),
             Problem::OtherVersion(version) => write!(
                 f,

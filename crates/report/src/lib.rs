@@ -1,9 +1,11 @@
 //! Results as people read them: tables for the terminal.
 //!
-//! Everything here turns a [`trackbed_measure::results::Document`], or a handover table, into text;
+//! Everything here turns a [`trackbed_measure::results::Document`], a handover table or an
+//! [`trackbed_advise::Advice`] into text;
 //! nothing is measured or computed anew.
 #![forbid(unsafe_code)]
 
+pub mod advice;
 pub mod agreement;
 mod cells;
 pub mod comparison;

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use trackbed_lab::scenario::Override;
 
+use crate::commands::advise::{self, AdviseArguments};
 use crate::commands::handover::HandoverArguments;
 use crate::commands::link::TimedSetting;
 use crate::commands::phad::{self, PhadArguments};
@@ -43,6 +44,9 @@ pub enum Command {
     /// Run a scenario in virtual time and on the kernel, and say how far the two agree
     #[command(after_long_help = AGREE_EXAMPLES)]
     Agree(AgreeArguments),
+    /// Say which configurations of a run directory meet a need, ranked, and why
+    #[command(after_long_help = advise::EXAMPLES)]
+    Advise(AdviseArguments),
     /// Build, show and merge tables of where a train's handovers are to be expected
     Handover(HandoverArguments),
     /// Run any program behind an emulated link

@@ -44,6 +44,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => commands::run::execute(&arguments),
         Command::Replay(arguments) => commands::replay::execute(&arguments),
         Command::Paper(arguments) => commands::paper::execute(&arguments),
+        Command::Advise(arguments) => commands::advise::execute(&arguments),
         Command::Agree(arguments) => commands::agree::execute(&arguments),
         Command::Handover(arguments) => commands::handover::execute(&arguments),
         Command::Phad(arguments) => commands::phad::execute(&arguments),

@@ -1,5 +1,6 @@
 //! One file for each subcommand.
 
+pub mod advise;
 pub mod agree;
 pub mod campaign;
 pub mod handover;

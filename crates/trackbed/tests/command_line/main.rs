@@ -1,5 +1,6 @@
 //! The program as its users meet it: the real binary, its output, its files and its exit status.
 
+mod advise;
 mod bad_input;
 mod captures;
 mod continuing;

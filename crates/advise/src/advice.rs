@@ -1,0 +1,360 @@
+//! The whole answer: every cell's verdict, why, and which is to be preferred.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+use trackbed_measure::results::{Document, RunResult};
+use trackbed_stats::Runs;
+
+use crate::baseline::Baseline;
+use crate::cells::Cells;
+use crate::front::{Cost, front};
+use crate::judge::{Judgement, Verdict, judge};
+use crate::need::{Comparison, Names, Need, NeedError, Relation};
+use crate::words;
+
+/// What somebody wants to know.
+#[derive(Clone, Debug, Default)]
+pub struct Question {
+    /// The needs; all of them are to be met.
+    pub needs: Vec<String>,
+    /// What marks baselines.
+    pub baseline: Option<Baseline>,
+    /// Names of metrics that results can have, for messages about those that were not measured.
+    pub known_metrics: Vec<String>,
+}
+
+/// The answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Advice {
+    /// The scenario.
+    pub scenario: String,
+    /// What the runs ran on.
+    pub substrate: String,
+    /// The needs, as they were understood.
+    pub needs: Vec<String>,
+    /// What the Pareto front is over.
+    pub objectives: Vec<Objective>,
+    /// The cells, the best first; baselines are not among them.
+    pub cells: Vec<CellAdvice>,
+    /// Cells that are there to be compared with, by their place in the document.
+    pub baselines: Vec<u32>,
+}
+
+/// A quantity that is the better the less, or the more, there is of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Objective {
+    /// What it is, as `p99 rtt`.
+    pub quantity: String,
+    /// The metric.
+    pub metric: String,
+    /// Whether less is better.
+    pub less_is_better: bool,
+}
+
+/// What is to be said of a cell.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CellAdvice {
+    /// Its place in the document.
+    pub cell: u32,
+    /// The values of its factors.
+    pub name: String,
+    /// The factors by name.
+    pub factors: BTreeMap<String, String>,
+    /// What the runs say about all needs together.
+    pub verdict: Verdict,
+    /// No other cell is better than it in every objective.
+    pub on_front: bool,
+    /// How far inside the needs it is, as a share of the bound: the least of the needs that must hold
+    /// together, the greatest of those of which one must. Below zero, how far outside.
+    pub margin: Option<f64>,
+    /// Runs that failed. A cell with any does not meet a need: its other runs are a selection.
+    pub failed: u32,
+    /// Why, in one sentence.
+    pub reason: String,
+    /// Each comparison in the needs.
+    pub findings: Vec<Finding>,
+}
+
+/// What was found of one comparison.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    /// The comparison, as `p99 rtt < 50 ms`.
+    pub comparison: String,
+    /// What the runs say.
+    pub verdict: Verdict,
+    /// What was measured; nothing where nothing was.
+    pub measured: Option<Measured>,
+    /// The bound in the metric's unit.
+    pub bound: Option<f64>,
+    /// The baseline's cell, where it was compared with one.
+    pub baseline: Option<u32>,
+    /// About how many more runs might bring a verdict, where that can be said.
+    pub more_runs: Option<u64>,
+    /// The whole in words.
+    pub words: String,
+}
+
+/// A measured statistic.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Measured {
+    /// Its value, in the metric's unit.
+    pub value: f64,
+    /// The lower end of the 95 % interval; nothing where that is open.
+    pub low: Option<f64>,
+    /// The upper end.
+    pub high: Option<f64>,
+    /// Runs behind it.
+    pub runs: u64,
+    /// Samples behind it.
+    pub samples: u64,
+}
+
+impl Advice {
+    /// The best cell, if one meets all needs.
+    pub fn best(&self) -> Option<&CellAdvice> {
+        self.cells.first().filter(|cell| cell.verdict == Verdict::Meets)
+    }
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AdviseError {
+    /// A need is not one.
+    Need(NeedError),
+    /// No need was given.
+    NoNeed,
+    /// There is nothing to answer from.
+    NoRuns,
+    /// The baseline is no cell of these; the reason in words.
+    Baseline(String),
+}
+
+impl fmt::Display for AdviseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AdviseError::Need(error) => error.fmt(f),
+            AdviseError::NoNeed => f.write_str("there is no need; write for example \"p99 rtt < 50 ms\""),
+            AdviseError::NoRuns => f.write_str(
+                "no run has gone through, so there is nothing to answer from; `trackbed run` says why",
+            ),
+            AdviseError::Baseline(reason) => f.write_str(reason),
+        }
+    }
+}
+
+impl std::error::Error for AdviseError {}
+
+/// Answers `question` from the runs behind `document`.
+///
+/// # Errors
+/// If the question cannot be understood, or there is nothing to answer it from.
+pub fn advise(
+    document: &Document,
+    runs: &[RunResult],
+    question: &Question,
+) -> Result<Advice, AdviseError> {
+    let cells = Cells::new(document, runs);
+    let metrics = cells.metrics();
+    if metrics.is_empty() {
+        return Err(AdviseError::NoRuns);
+    }
+    let names = Names::new(metrics, question.known_metrics.iter().map(String::as_str));
+    let needs = question.needs.iter().map(|text| Need::parse(text, &names));
+    let needs: Vec<Need> = needs.collect::<Result<_, _>>().map_err(AdviseError::Need)?;
+    if needs.is_empty() {
+        return Err(AdviseError::NoNeed);
+    }
+    let baseline = question.baseline.clone().unwrap_or_default();
+    let unknown = question.baseline.as_ref().and_then(|baseline| baseline.unknown(&cells));
+    if let Some(reason) = unknown {
+        return Err(AdviseError::Baseline(reason));
+    }
+    Ok(Asked { cells, needs: Need::All(needs), baseline }.answer())
+}
+
+struct Asked<'a> {
+    cells: Cells<'a>,
+    needs: Need,
+    baseline: Baseline,
+}
+
+impl Asked<'_> {
+    fn answer(&self) -> Advice {
+        let all = 0..self.cells.len();
+        let (mut baselines, mut candidates): (Vec<usize>, Vec<usize>) =
+            all.partition(|cell| self.baseline.marks(&self.cells, *cell));
+        // Where every cell is marked, the mark says nothing.
+        if candidates.is_empty() {
+            candidates = std::mem::take(&mut baselines);
+        }
+        let objectives = self.objectives();
+        let costs: Vec<_> =
+            candidates.iter().map(|cell| self.costs(*cell, &objectives)).collect();
+        let on_front = front(&costs);
+        let mut cells: Vec<CellAdvice> = candidates
+            .iter()
+            .zip(on_front)
+            .map(|(cell, on_front)| self.cell(*cell, on_front))
+            .collect();
+        let margin = |cell: &CellAdvice| cell.margin.unwrap_or(f64::NEG_INFINITY);
+        cells.sort_by(|a, b| {
+            a.verdict.cmp(&b.verdict).then(margin(b).total_cmp(&margin(a))).then(a.cell.cmp(&b.cell))
+        });
+        let Need::All(needs) = &self.needs else { unreachable!("needs are joined") };
+        Advice {
+            scenario: self.cells.document.scenario.clone(),
+            substrate: self.cells.document.substrate.clone(),
+            needs: needs.iter().map(|need| in_words(need, false)).collect(),
+            objectives: objectives.iter().map(|(_, objective)| objective.clone()).collect(),
+            cells,
+            baselines: baselines.into_iter().map(|cell| cell as u32).collect(),
+        }
+    }
+
+    /// The quantities in the needs, each once.
+    fn objectives(&self) -> Vec<(Comparison, Objective)> {
+        let mut found: Vec<(Comparison, Objective)> = Vec::new();
+        for comparison in self.needs.comparisons() {
+            // That something is to be nothing means that less of it is better.
+            let nothing = comparison.bound == crate::Bound::Value(0.0);
+            let direction = comparison.relation.less_is_better();
+            let Some(less_is_better) = direction.or(nothing.then_some(true)) else { continue };
+            let quantity = words::quantity(comparison);
+            if !found.iter().any(|(_, objective)| objective.quantity == quantity) {
+                let metric = comparison.metric.clone();
+                found.push((comparison.clone(), Objective { quantity, metric, less_is_better }));
+            }
+        }
+        found
+    }
+
+    fn costs(&self, cell: usize, objectives: &[(Comparison, Objective)]) -> Option<Vec<Cost>> {
+        let cost = |(comparison, objective): &(Comparison, Objective)| {
+            let values = self.cells.values(cell, &comparison.metric);
+            let runs = Runs::new(values.iter().flatten().copied()).ok()?;
+            let estimate = runs.estimate(comparison.statistic).ok()?;
+            let low = estimate.interval.low.unwrap_or(f64::NEG_INFINITY);
+            let high = estimate.interval.high.unwrap_or(f64::INFINITY);
+            let cost = Cost { value: estimate.value, low, high };
+            Some(if objective.less_is_better { cost } else { cost.negated() })
+        };
+        objectives.iter().map(cost).collect()
+    }
+
+    fn cell(&self, cell: usize, on_front: bool) -> CellAdvice {
+        let result = self.cells.get(cell);
+        let mut findings = Vec::new();
+        let (mut verdict, margin) = self.weigh(&self.needs, cell, &mut findings);
+        let name = self.cells.name(cell);
+        let decisive = findings.iter().filter(|finding| finding.verdict == verdict);
+        let why: Vec<&str> = decisive.map(|finding| finding.words.as_str()).collect();
+        let mut why = why.join("; ");
+        if result.failed > 0 && verdict == Verdict::Meets {
+            verdict = Verdict::CannotTell;
+            let failed = words::plural(u64::from(result.failed), "run");
+            why = format!("{failed} failed, and the others are a selection; of these {why}");
+        }
+        let says = match verdict {
+            Verdict::Meets => "meets it",
+            Verdict::CannotTell => "may meet it or not",
+            Verdict::Fails => "fails it",
+        };
+        let factors = self.cells.factors.iter();
+        CellAdvice {
+            cell: cell as u32,
+            reason: format!("{name} {says}: {why}"),
+            name,
+            factors: factors.map(|name| (name.clone(), result.factor_text(name))).collect(),
+            verdict,
+            on_front,
+            margin,
+            failed: result.failed,
+            findings,
+        }
+    }
+
+    /// What a need comes to in a cell, and by what margin; what was found on the way is added to
+    /// `findings`.
+    fn weigh(
+        &self,
+        need: &Need,
+        cell: usize,
+        findings: &mut Vec<Finding>,
+    ) -> (Verdict, Option<f64>) {
+        let each = |parts: &[Need], findings: &mut Vec<Finding>| -> Vec<(Verdict, Option<f64>)> {
+            parts.iter().map(|part| self.weigh(part, cell, findings)).collect()
+        };
+        match need {
+            Need::Compare(comparison) => {
+                let judgement = judge(comparison, &self.cells, cell, &self.baseline);
+                let margin = margin(comparison, &judgement);
+                findings.push(self.finding(comparison, &judgement));
+                (judgement.verdict, margin)
+            }
+            // The worst decides; what is unknown is worse than any margin.
+            Need::All(parts) => {
+                let parts = each(parts, findings);
+                let verdict = parts.iter().map(|(verdict, _)| *verdict).max();
+                let margins: Option<Vec<f64>> = parts.iter().map(|(_, margin)| *margin).collect();
+                let least = margins.and_then(|m| m.into_iter().min_by(f64::total_cmp));
+                (verdict.unwrap_or(Verdict::CannotTell), least)
+            }
+            Need::Any(parts) => {
+                let parts = each(parts, findings);
+                let verdict = parts.iter().map(|(verdict, _)| *verdict).min();
+                let most = parts.iter().filter_map(|(_, margin)| *margin).max_by(f64::total_cmp);
+                (verdict.unwrap_or(Verdict::CannotTell), most)
+            }
+        }
+    }
+
+    fn finding(&self, comparison: &Comparison, judgement: &Judgement) -> Finding {
+        let baseline = judgement.baseline.map(|(cell, _)| cell);
+        let name = baseline.map(|cell| self.cells.name(cell)).unwrap_or_default();
+        let measured = judgement.measured.map(|estimate| Measured {
+            value: estimate.value,
+            low: estimate.interval.low,
+            high: estimate.interval.high,
+            runs: estimate.runs as u64,
+            samples: estimate.samples as u64,
+        });
+        Finding {
+            comparison: words::comparison(comparison),
+            verdict: judgement.verdict,
+            measured,
+            bound: judgement.bound,
+            baseline: baseline.map(|cell| cell as u32),
+            more_runs: judgement.more_runs(),
+            words: words::finding(comparison, judgement, &name),
+        }
+    }
+}
+
+/// How far inside the bound the value is, as a share of it.
+fn margin(comparison: &Comparison, judgement: &Judgement) -> Option<f64> {
+    let (value, bound) = (judgement.measured?.value, judgement.bound?);
+    let inside = match comparison.relation {
+        Relation::Below | Relation::AtMost => bound - value,
+        Relation::Above | Relation::AtLeast => value - bound,
+        Relation::Equal => -(value - bound).abs(),
+    };
+    let scale = if bound == 0.0 { value.abs() } else { bound.abs() };
+    Some(if scale == 0.0 { 0.0 } else { inside / scale })
+}
+
+/// A need as it was understood.
+fn in_words(need: &Need, nested: bool) -> String {
+    let join = |parts: &[Need], word: &str| {
+        let parts: Vec<String> = parts.iter().map(|part| in_words(part, true)).collect();
+        let joined = parts.join(word);
+        if nested { format!("({joined})") } else { joined }
+    };
+    match need {
+        Need::Compare(comparison) => words::comparison(comparison),
+        Need::All(parts) => join(parts, " and "),
+        Need::Any(parts) => join(parts, " or "),
+    }
+}

@@ -1,0 +1,64 @@
+//! The measured values behind a document, cell by cell and run by run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use trackbed_measure::results::{CellResult, Document, RunResult, factor_names};
+
+/// The cells of a document with their runs.
+pub(crate) struct Cells<'a> {
+    pub(crate) document: &'a Document,
+    /// The factors, in the order of the document.
+    pub(crate) factors: Vec<String>,
+    /// Of each cell and each run, the samples of its metrics; `None` where the run is not there, has
+    /// failed, or the machine did not keep up.
+    runs: Vec<Vec<Option<&'a BTreeMap<String, Vec<f64>>>>>,
+}
+
+impl<'a> Cells<'a> {
+    pub(crate) fn new(document: &'a Document, runs: &'a [RunResult]) -> Cells<'a> {
+        let most = runs.iter().map(|run| run.run as usize + 1).max().unwrap_or(0);
+        let count = most.min(document.runs as usize);
+        let mut by_cell = vec![vec![None; count]; document.cells.len()];
+        for run in runs.iter().filter(|run| !run.is_invalid()) {
+            let slot = by_cell.get_mut(run.cell as usize).and_then(|c| c.get_mut(run.run as usize));
+            if let Some(slot) = slot {
+                *slot = run.outcome.samples();
+            }
+        }
+        Cells { document, factors: factor_names(&document.cells), runs: by_cell }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.document.cells.len()
+    }
+
+    pub(crate) fn get(&self, cell: usize) -> &'a CellResult {
+        &self.document.cells[cell]
+    }
+
+    /// The samples of a metric in each run of a cell.
+    pub(crate) fn values(&self, cell: usize, metric: &str) -> Vec<Option<&'a [f64]>> {
+        let of = |run: &Option<&'a BTreeMap<String, Vec<f64>>>| {
+            run.and_then(|samples| samples.get(metric)).map(Vec::as_slice)
+        };
+        self.runs[cell].iter().map(of).collect()
+    }
+
+    /// Whether a metric has values in a cell.
+    pub(crate) fn has(&self, cell: usize, metric: &str) -> bool {
+        self.values(cell, metric).iter().flatten().any(|values| !values.is_empty())
+    }
+
+    /// The names of all metrics that have values.
+    pub(crate) fn metrics(&self) -> BTreeSet<&'a str> {
+        let maps = self.runs.iter().flatten().flatten();
+        maps.flat_map(|samples| samples.keys().map(String::as_str)).collect()
+    }
+
+    /// What a cell is called: the values of its factors.
+    pub(crate) fn name(&self, cell: usize) -> String {
+        let texts = self.factors.iter().map(|factor| self.get(cell).factor_text(factor));
+        let texts: Vec<String> = texts.filter(|text| !text.is_empty()).collect();
+        if texts.is_empty() { format!("cell {cell}") } else { texts.join(" ") }
+    }
+}

@@ -1,0 +1,161 @@
+//! A comparison against what was measured.
+
+use serde::Serialize;
+use trackbed_stats::{
+    Estimate, Interval, MIN_PAIRS, Runs, Statistic, StatsError, samples_to_bound, scaled_difference,
+};
+
+use crate::baseline::Baseline;
+use crate::cells::Cells;
+use crate::need::{Bound, Comparison, Relation};
+
+/// What runs say about a need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The whole interval is where the need wants it.
+    Meets,
+    /// The interval lies on both sides of the bound, or there is too little to go by.
+    CannotTell,
+    /// None of the interval is where the need wants it.
+    Fails,
+}
+
+/// What was found of a comparison in a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Judgement {
+    pub(crate) verdict: Verdict,
+    /// What was measured, where anything was.
+    pub(crate) measured: Option<Estimate>,
+    /// The bound in the metric's unit, where there is one.
+    pub(crate) bound: Option<f64>,
+    /// The baseline's cell, and the statistic there.
+    pub(crate) baseline: Option<(usize, f64)>,
+    pub(crate) doubt: Option<Doubt>,
+}
+
+impl Judgement {
+    /// About how many more runs might bring a verdict.
+    pub(crate) fn more_runs(&self) -> Option<u64> {
+        match self.doubt {
+            Some(Doubt::FewRuns { more } | Doubt::OpenEnd { more }) => Some(more),
+            Some(Doubt::Straddles { more }) => more,
+            Some(Doubt::NotMeasured | Doubt::NoBaseline) | None => None,
+        }
+    }
+}
+
+/// Why there is no verdict.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Doubt {
+    /// The metric has no values in this cell.
+    NotMeasured,
+    /// There is no cell to compare with.
+    NoBaseline,
+    /// No verdict is given on so few runs; so many more would do.
+    FewRuns { more: u64 },
+    /// The bound lies within the interval; so many more runs might settle it, if any number can.
+    Straddles { more: Option<u64> },
+    /// There are too few samples for the quantile to have an end on this side; so many more runs would
+    /// have enough.
+    OpenEnd { more: u64 },
+}
+
+/// Holds `comparison` against cell `cell`.
+pub(crate) fn judge(
+    comparison: &Comparison,
+    cells: &Cells<'_>,
+    cell: usize,
+    baseline: &Baseline,
+) -> Judgement {
+    let own = cells.values(cell, &comparison.metric);
+    let runs = Runs::new(own.iter().flatten().copied());
+    let measured = runs.and_then(|runs| runs.estimate(comparison.statistic)).ok();
+    let Some(estimate) = measured else {
+        return in_doubt(None, Doubt::NotMeasured);
+    };
+    let decided = |of: Estimate, against: f64, bound: f64, baseline: Option<(usize, f64)>| {
+        let (verdict, doubt) = decide(comparison, &of, against);
+        Judgement { verdict, measured: Some(estimate), bound: Some(bound), baseline, doubt }
+    };
+    match comparison.bound {
+        Bound::Value(bound) => decided(estimate, bound, bound, None),
+        Bound::Baseline(factor) => {
+            let Some(other) = baseline.of(cells, cell, &comparison.metric) else {
+                return in_doubt(Some(estimate), Doubt::NoBaseline);
+            };
+            let theirs = cells.values(other, &comparison.metric);
+            match against_baseline(&own, &theirs, comparison.statistic, factor) {
+                Ok((difference, value)) => {
+                    decided(difference, 0.0, factor * value, Some((other, value)))
+                }
+                // They have no run in common.
+                Err(_) => in_doubt(Some(estimate), Doubt::NoBaseline),
+            }
+        }
+    }
+}
+
+fn in_doubt(measured: Option<Estimate>, doubt: Doubt) -> Judgement {
+    let verdict = Verdict::CannotTell;
+    Judgement { verdict, measured, bound: None, baseline: None, doubt: Some(doubt) }
+}
+
+/// By how much a cell is beyond so many times its baseline, and the baseline's own value.
+fn against_baseline(
+    own: &[Option<&[f64]>],
+    theirs: &[Option<&[f64]>],
+    statistic: Statistic,
+    factor: f64,
+) -> Result<(Estimate, f64), StatsError> {
+    let difference = scaled_difference(own, theirs, statistic, factor)?;
+    let value = Runs::new(theirs.iter().flatten().copied())?.estimate(statistic)?.value;
+    Ok((difference, value))
+}
+
+fn decide(comparison: &Comparison, estimate: &Estimate, bound: f64) -> (Verdict, Option<Doubt>) {
+    let Interval { low, high } = estimate.interval;
+    let below = |end: Option<f64>| end.is_some_and(|end| end < bound);
+    let above = |end: Option<f64>| end.is_some_and(|end| end > bound);
+    let at = |end: Option<f64>| end == Some(bound);
+    let (meets, fails) = match comparison.relation {
+        Relation::Below => (below(high), above(low) || at(low)),
+        Relation::AtMost => (below(high) || at(high), above(low)),
+        Relation::Above => (above(low), below(high) || at(high)),
+        Relation::AtLeast => (above(low) || at(low), below(high)),
+        Relation::Equal => (at(low) && at(high), above(low) || below(high)),
+    };
+    if estimate.runs < MIN_PAIRS {
+        let more = (MIN_PAIRS - estimate.runs) as u64;
+        return (Verdict::CannotTell, Some(Doubt::FewRuns { more }));
+    }
+    match (meets, fails) {
+        (true, _) => (Verdict::Meets, None),
+        (_, true) => (Verdict::Fails, None),
+        _ => (Verdict::CannotTell, Some(doubt(comparison, estimate, bound))),
+    }
+}
+
+/// Why the interval does not decide. Its width shrinks with the square root of the number of runs, so
+/// that so many might bring its nearer end to the bound, if the estimate stays where it is.
+fn doubt(comparison: &Comparison, estimate: &Estimate, bound: f64) -> Doubt {
+    let distance = (bound - estimate.value).abs();
+    let end = if bound > estimate.value { estimate.interval.high } else { estimate.interval.low };
+    let runs = estimate.runs as f64;
+    let Some(end) = end else {
+        let needed = match comparison.statistic {
+            Statistic::Quantile(p) => samples_to_bound(p).unwrap_or(usize::MAX) as f64,
+            Statistic::Mean | Statistic::Min | Statistic::Max => runs,
+        };
+        let per_run = estimate.samples as f64 / runs;
+        let more = (needed / per_run).ceil() - runs;
+        return Doubt::OpenEnd { more: (more as u64).max(1) };
+    };
+    let needed = runs * ((end - estimate.value) / distance).powi(2);
+    let more = (needed - runs).ceil().max(1.0);
+    // The cast saturates; a million runs more are no advice.
+    let settles = distance > 0.0 && more <= RUNS_MAX && comparison.relation != Relation::Equal;
+    Doubt::Straddles { more: settles.then_some(more as u64) }
+}
+
+const RUNS_MAX: f64 = 1e6;

@@ -1,0 +1,25 @@
+//! Which configurations meet a need: results and expressions in, verdicts out.
+//!
+//! A [`Need`] is an expression over metrics, such as `p99 rtt < 50 ms and lost = 0`, read by
+//! [`Need::parse`]. [`advise`] holds it against every cell of a [`Document`] and the runs behind it, and
+//! answers from intervals: a cell *meets* the need where the whole interval does, *fails* it where none
+//! of it does, and otherwise *cannot tell*.
+//!
+//! Nothing here reads a file, a clock or a network, and nothing is measured.
+//!
+//! [`Document`]: trackbed_measure::results::Document
+#![forbid(unsafe_code)]
+
+mod advice;
+mod baseline;
+mod cells;
+mod front;
+
+mod judge;
+mod need;
+mod words;
+
+pub use advice::{Advice, AdviseError, CellAdvice, Finding, Measured, Objective, Question, advise};
+pub use baseline::Baseline;
+pub use judge::Verdict;
+pub use need::{Bound, Comparison, Names, Need, NeedError, Relation};

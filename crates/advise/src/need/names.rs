@@ -1,0 +1,95 @@
+//! The metrics that needs can be about.
+
+use std::collections::BTreeSet;
+
+use super::unit::split_unit;
+
+/// The metrics that there are, and what is known of others.
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    measured: BTreeSet<String>,
+    /// Metrics that results can have, whether these do or not.
+    elsewhere: BTreeSet<String>,
+}
+
+/// Which metric a word stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Resolved {
+    One(String),
+    /// It could be any of these.
+    Several(Vec<String>),
+    /// There is such a metric, but it was not measured here.
+    Unmeasured(String),
+    /// There is none; these come near.
+    None(Vec<String>),
+}
+
+impl Names {
+    /// The metrics called `measured`; those called `elsewhere` are known but have no values here.
+    pub fn new<A, B>(
+        measured: impl IntoIterator<Item = A>,
+        elsewhere: impl IntoIterator<Item = B>,
+    ) -> Names
+    where
+        A: Into<String>,
+        B: Into<String>,
+    {
+        Names {
+            measured: measured.into_iter().map(Into::into).collect(),
+            elsewhere: elsewhere.into_iter().map(Into::into).collect(),
+        }
+    }
+
+    /// The names of what was measured, in one line.
+    pub(super) fn list(&self) -> String {
+        self.measured.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The metric that is called `written`, with or without its unit.
+    pub(super) fn resolve(&self, written: &str) -> Resolved {
+        let written = written.to_lowercase().replace('-', "_");
+        match matching(&self.measured, &written).as_slice() {
+            [one] => return Resolved::One((*one).clone()),
+            [] => {}
+            several => {
+                return Resolved::Several(several.iter().map(|name| (*name).clone()).collect());
+            }
+        }
+        if let [one, ..] = matching(&self.elsewhere, &written).as_slice() {
+            return Resolved::Unmeasured((*one).clone());
+        }
+        Resolved::None(self.near(&written))
+    }
+
+    fn near(&self, written: &str) -> Vec<String> {
+        let has_word = |name: &&String| name.split('_').any(|word| word == written);
+        let with_word: Vec<String> = self.measured.iter().filter(has_word).cloned().collect();
+        if !with_word.is_empty() || written.chars().count() > WORD_MAX {
+            return with_word;
+        }
+        let distance = |name: &String| {
+            let [full, base] = [name.as_str(), split_unit(name).0];
+            [full, base].map(|known| strsim::damerau_levenshtein(written, known)).into_iter().min()
+        };
+        let scored = self.measured.iter().filter_map(|name| Some((distance(name)?, name)));
+        let nearest = scored.min().filter(|(distance, name)| *distance <= name.len().max(3) / 3);
+        nearest.map(|(_, name)| name.clone()).into_iter().collect()
+    }
+}
+
+/// The name itself, or those that are it but for their unit, or of which it is the unit.
+fn matching<'a>(names: &'a BTreeSet<String>, written: &str) -> Vec<&'a String> {
+    if let Some(name) = names.get(written) {
+        return vec![name];
+    }
+    let by = |part: fn(&str) -> &str| -> Vec<&'a String> {
+        names.iter().filter(|name| part(name) == written).collect()
+    };
+    match by(|name| split_unit(name).0) {
+        none if none.is_empty() => by(|name| split_unit(name).1),
+        found => found,
+    }
+}
+
+/// Comparing longer words takes long, and no metric is called so.
+const WORD_MAX: usize = 64;

@@ -1,0 +1,147 @@
+use super::*;
+
+fn names() -> Names {
+    Names::new(
+        ["rtt_ms", "cpu_percent", "fps", "lost_count", "throughput_mbps", "memory_bytes",
+         "deadline_miss_ratio", "completion_ms", "client_cpu_ms", "server_cpu_ms"],
+        ["plt_ms"],
+    )
+}
+
+fn parse(text: &str) -> Need {
+    Need::parse(text, &names()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn one(text: &str) -> Comparison {
+    match parse(text) {
+        Need::Compare(comparison) => comparison,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn comparison(
+    statistic: Statistic,
+    metric: &str,
+    relation: Relation,
+    bound: Bound,
+) -> Comparison {
+    Comparison { statistic, metric: metric.to_owned(), relation, bound }
+}
+
+#[test]
+fn comparisons_are_read_as_people_write_them() {
+    let p99 = Statistic::Quantile(0.99);
+    let below_50 = comparison(p99, "rtt_ms", Relation::Below, Bound::Value(50.0));
+    for text in [
+        "p99 rtt < 50 ms", "p99 rtt_ms<50ms", "P99 RTT < 50_000 us", " p99  rtt < 0.05 s ",
+        "p99 rtt < 50000 µs",
+    ] {
+        assert_eq!(one(text), below_50, "{text}");
+    }
+    let mean = Statistic::Mean;
+    let expected = comparison(mean, "fps", Relation::AtLeast, Bound::Baseline(0.97));
+    for text in ["fps >= 0.97 baseline", "mean fps ≥ 97 % of baseline", "fps >= 0.97 x baseline"] {
+        let found = one(text);
+        let Bound::Baseline(factor) = found.bound else { panic!("{text}") };
+        assert!((factor - 0.97).abs() < 1e-12);
+        assert_eq!((found.metric, found.relation), (expected.metric.clone(), expected.relation));
+    }
+    let value = |text: &str| match one(text).bound {
+        Bound::Value(value) => value,
+        Bound::Baseline(_) => panic!("{text}"),
+    };
+    for (text, expected) in [
+        ("cpu < 150 %", 150.0),
+        ("cpu < 150", 150.0),
+        ("lost = 0", 0.0),
+        ("rtt = 0", 0.0),
+        ("deadline miss ratio <= 0.5 %", 0.005),
+        ("deadline-miss <= 0.005", 0.005),
+        ("throughput > 500 kbit/s", 0.5),
+        ("throughput > 1 Gbps", 1_000.0),
+        ("memory < 1 MiB", 1_048_576.0),
+        ("fps >= 25 /s", 25.0),
+        ("mean completion < 2 min", 120_000.0),
+        ("rtt < 1.5s", 1_500.0),
+    ] {
+        assert!((value(text) - expected).abs() <= 1e-12 * expected.max(1.0), "{text}");
+    }
+    assert_eq!(one("median rtt < baseline").statistic, Statistic::Quantile(0.5));
+    let Statistic::Quantile(p) = one("p99.9 rtt < 1 s").statistic else { panic!() };
+    assert!((p - 0.999).abs() < 1e-12);
+    assert_eq!(one("max rtt < 1 s").statistic, Statistic::Max);
+    assert_eq!(one("cpu < 1").metric, "cpu_percent", "the name without its unit comes first");
+}
+
+#[test]
+fn and_binds_closer_than_or_and_parentheses_closest() {
+    let leaf = |text: &str| parse(text);
+    let (a, b, c) = ("rtt < 1 ms", "fps > 2", "lost = 0");
+    assert_eq!(
+        parse(&format!("{a} or {b} and {c}")),
+        Need::Any(vec![leaf(a), Need::All(vec![leaf(b), leaf(c)])])
+    );
+    assert_eq!(
+        parse(&format!("({a} or {b}) AND {c}")),
+        Need::All(vec![Need::Any(vec![leaf(a), leaf(b)]), leaf(c)])
+    );
+    assert_eq!(parse(&format!("(({a}))")), leaf(a));
+    assert_eq!(parse(&format!("{a} or {b} or {c}")).comparisons().len(), 3);
+}
+
+/// The mark stands below the words that are wrong, and the message says what to write.
+#[test]
+fn errors_point_at_the_place() {
+    for (text, mark, message) in [
+        ("p99 rtt < 50 km", "             ^^", "\"km\" is not a unit of a time"),
+        ("p99 rtt < 50", "          ^^", "rtt_ms is a time, which has a unit; write \"50 ms\""),
+        ("p99 rrt < 50 ms", "    ^^^", "there is no metric \"rrt\"; did you mean rtt_ms?"),
+        ("bandwidth < 50", "^^^^^^^^^", "there are client_cpu_ms, completion_ms, cpu_percent"),
+        ("plt < 1 s", "^^^", "plt_ms was not measured in these runs; there are"),
+        ("server < 1 s", "^^^^^^", "did you mean server_cpu_ms?"),
+        ("ms < 1 s", "^^", "could be client_cpu_ms or completion_ms or rtt_ms"),
+        ("p99 < 50 ms", "   ^", "of which metric?"),
+        ("p100 rtt < 50 ms", "^^^^", "is no percentile"),
+        ("rtt 50 ms", "    ^^", "compared with nothing"),
+        ("rtt <", "     ^", "write for example 50 ms or 0.97 baseline"),
+        ("rtt < ms", "      ^^", "a number or the baseline"),
+        ("", "^", "begins with a metric"),
+        ("< 5", "^", "begins with a metric"),
+        ("rtt < 5 ms and", "              ^", "begins with a metric"),
+        ("(rtt < 5 ms", "^", "never closed"),
+        ("rtt < 5 ms)", "          ^", "never opened"),
+        ("rtt < 5 ms fps > 2", "           ^^^", "join comparisons by `and` or `or`"),
+        ("rtt < -5 ms", "      ^", "no metric is negative"),
+        ("rtt != 5 ms", "    ^", "what must be"),
+        ("rtt < 1.2.3 ms", "      ^^^^^", "is not a number"),
+        ("lost = 3 ms", "         ^^", "without a unit; leave it out"),
+        ("fps > 0 baseline", "      ^", "above 0"),
+        ("ärger $ 5", "      ^", "'$' has no meaning"),
+        ("äöü < 5", "^^^", "there is no metric"),
+    ] {
+        let error = Need::parse(text, &names()).unwrap_err();
+        let shown = error.to_string();
+        let lines: Vec<&str> = shown.splitn(3, '\n').collect();
+        assert_eq!(lines[1], mark, "{shown}");
+        assert!(lines[2].contains(message), "{shown}");
+    }
+}
+
+#[test]
+fn no_text_breaks_the_parser() {
+    for text in ["(".repeat(900), "(".repeat(100_000), "x".repeat(1_000), "rtt ".repeat(200)] {
+        assert!(Need::parse(&text, &names()).is_err());
+    }
+    let pieces =
+        ["rtt", "p99", "<", ">=", "5", "ms", "and", "or", "(", ")", "baseline", "%", "of", "é", "."];
+    // Every sequence of four pieces, with and without spaces.
+    let count = pieces.len();
+    for index in 0..count.pow(4) {
+        let chosen: Vec<&str> = (0..4).map(|k| pieces[index / count.pow(k) % count]).collect();
+        for text in [chosen.join(" "), chosen.concat()] {
+            if let Err(error) = Need::parse(&text, &names()) {
+                assert_eq!(error.to_string().lines().count(), 3, "{error}");
+            }
+        }
+    }
+}

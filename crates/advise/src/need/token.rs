@@ -1,0 +1,110 @@
+//! The words, numbers and signs of a need.
+
+use super::{NeedError, Relation};
+
+/// A piece of a need and its place, in bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Token<'a> {
+    pub(super) what: What<'a>,
+    pub(super) place: (usize, usize),
+}
+
+/// What a piece is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum What<'a> {
+    /// A name, a unit or a keyword.
+    Word(&'a str),
+    /// A number that is not negative.
+    Number(f64),
+    /// How something stands to something.
+    Relation(Relation),
+    /// `(`
+    Open,
+    /// `)`
+    Close,
+}
+
+/// The pieces of `text`.
+pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, NeedError> {
+    if text.len() > LEN_MAX {
+        let message = format!("a need has at most {LEN_MAX} characters; give several with --need");
+        return Err(NeedError::new(text, (0, 0), message));
+    }
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while let Some(first) = text[at..].chars().next() {
+        if first.is_whitespace() {
+            at += first.len_utf8();
+            continue;
+        }
+        let (what, len) = match first {
+            '(' => (What::Open, 1),
+            ')' => (What::Close, 1),
+            '<' | '>' | '=' | '≤' | '≥' => relation(&text[at..]),
+            _ if first.is_ascii_digit() || first == '.' => number(text, at)?,
+            _ if is_word(first) => {
+                let len = text[at..].find(|c| !is_inside(c)).unwrap_or(text.len() - at);
+                (What::Word(&text[at..at + len]), len)
+            }
+            other => {
+                let place = (at, at + other.len_utf8());
+                let message = match other {
+                    '-' => "no metric is negative; write a number from 0 on".to_owned(),
+                    '!' => "a need says what must be; write it with <, <=, >, >= or =".to_owned(),
+                    other => format!(
+                        "{other:?} has no meaning here; a need looks like \"p99 rtt < 50 ms\""
+                    ),
+                };
+                return Err(NeedError::new(text, place, message));
+            }
+        };
+        tokens.push(Token { what, place: (at, at + len) });
+        at += len;
+    }
+    Ok(tokens)
+}
+
+fn relation(text: &str) -> (What<'_>, usize) {
+    let signs = [
+        ("<=", Relation::AtMost),
+        (">=", Relation::AtLeast),
+        ("==", Relation::Equal),
+        ("≤", Relation::AtMost),
+        ("≥", Relation::AtLeast),
+        ("<", Relation::Below),
+        (">", Relation::Above),
+    ];
+    let found = signs.iter().find(|(sign, _)| text.starts_with(sign));
+    found.map_or((What::Relation(Relation::Equal), 1), |(sign, relation)| {
+        (What::Relation(*relation), sign.len())
+    })
+}
+
+fn number(text: &str, at: usize) -> Result<(What<'_>, usize), NeedError> {
+    let rest = &text[at..];
+    let digit = |c: char| c.is_ascii_digit() || c == '.' || c == '_';
+    let len = rest.find(|c| !digit(c)).unwrap_or(rest.len());
+    let value: Option<f64> = rest[..len].replace('_', "").parse().ok();
+    match value.filter(|value| *value <= NUMBER_MAX) {
+        Some(value) => Ok((What::Number(value), len)),
+        None => {
+            let message = format!("{:?} is not a number; write it as 0.97 or 50", &rest[..len]);
+            Err(NeedError::new(text, (at, at + len), message))
+        }
+    }
+}
+
+/// Whether a word may begin so: units such as `%`, `/s` and `°C` are words.
+fn is_word(c: char) -> bool {
+    c.is_alphabetic() || matches!(c, '%' | '/' | '°' | '_' | '*' | '×' | 'µ')
+}
+
+fn is_inside(c: char) -> bool {
+    is_word(c) || c.is_ascii_digit() || matches!(c, '.' | '-')
+}
+
+/// No need of a person is longer.
+const LEN_MAX: usize = 1_000;
+
+/// Beyond it no quantity of a network lies, and products with it stay finite.
+const NUMBER_MAX: f64 = 1e30;

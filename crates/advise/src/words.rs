@@ -1,0 +1,158 @@
+//! Verdicts in sentences.
+
+use trackbed_stats::{Estimate, Statistic};
+
+use crate::judge::{Doubt, Judgement, Verdict};
+use crate::need::{Bound, Comparison, Relation, split_unit};
+
+/// A comparison as a person would write it: `p99 rtt < 50 ms`.
+pub(crate) fn comparison(comparison: &Comparison) -> String {
+    let Comparison { relation, bound, metric, .. } = comparison;
+    let bound = match bound {
+        Bound::Value(value) => with_unit(*value, metric),
+        Bound::Baseline(1.0) => "baseline".to_owned(),
+        Bound::Baseline(factor) => format!("{} baseline", number(*factor)),
+    };
+    format!("{} {relation} {bound}", quantity(comparison))
+}
+
+/// What is asked of which metric: `p99 rtt`.
+pub(crate) fn quantity(comparison: &Comparison) -> String {
+    let name = split_unit(&comparison.metric).0.replace('_', " ");
+    format!("{} {name}", statistic(comparison.statistic))
+}
+
+/// `p99`
+pub(crate) fn statistic(statistic: Statistic) -> String {
+    match statistic {
+        Statistic::Mean => "mean".to_owned(),
+        Statistic::Min => "min".to_owned(),
+        Statistic::Max => "max".to_owned(),
+        // Of 0.999 times 100, no more is left than was written.
+        Statistic::Quantile(p) => format!("p{}", (p * 1e6).round() / 1e4),
+    }
+}
+
+/// What was found, in words: `p99 rtt 31.2 ms [30.1, 33.0] is below 50 ms`.
+pub(crate) fn finding(comparison: &Comparison, judgement: &Judgement, baseline: &str) -> String {
+    let quantity = quantity(comparison);
+    let Some(measured) = &judgement.measured else {
+        return format!("{quantity} was not measured");
+    };
+    let found = format!("{quantity} {}", estimate(measured, &comparison.metric));
+    let Some(bound) = judgement.bound else {
+        return format!("{found} has no baseline to be compared with");
+    };
+    let bound = match (comparison.bound, judgement.baseline) {
+        (Bound::Baseline(factor), Some((_, value))) => {
+            let value = with_unit(value, &comparison.metric);
+            let share = if factor == 1.0 { String::new() } else { format!("{} of ", number(factor)) };
+            format!("{share}the {value} of {baseline}")
+        }
+        _ => with_unit(bound, &comparison.metric),
+    };
+    match (judgement.verdict, &judgement.doubt) {
+        (Verdict::Meets, _) => format!("{found} {} {bound}", is(comparison.relation)),
+        (Verdict::Fails, _) => format!("{found} {} {bound}", is_not(comparison.relation)),
+        (Verdict::CannotTell, Some(doubt)) => {
+            format!("{found} against {bound}: {}", reason(doubt, measured))
+        }
+        (Verdict::CannotTell, None) => found,
+    }
+}
+
+fn is(relation: Relation) -> &'static str {
+    match relation {
+        Relation::Below => "is below",
+        Relation::AtMost => "is at most",
+        Relation::Above => "is above",
+        Relation::AtLeast => "is at least",
+        Relation::Equal => "is",
+    }
+}
+
+fn is_not(relation: Relation) -> &'static str {
+    match relation {
+        Relation::Below => "is not below",
+        Relation::AtMost => "is above",
+        Relation::Above => "is not above",
+        Relation::AtLeast => "is below",
+        Relation::Equal => "is not",
+    }
+}
+
+fn reason(doubt: &Doubt, measured: &Estimate) -> String {
+    let runs = plural(measured.runs as u64, "run");
+    match doubt {
+        Doubt::NotMeasured => "it was not measured".to_owned(),
+        Doubt::NoBaseline => "there is no baseline to compare it with".to_owned(),
+        Doubt::FewRuns { more } => format!("{runs} are too few for a verdict; add {more}"),
+        Doubt::OpenEnd { more } => {
+            let samples = plural(measured.samples as u64, "sample");
+            let more = plural(*more, "run");
+            format!("{samples} are too few for an end of its interval; {more} more would have one")
+        }
+        Doubt::Straddles { more: Some(more) } => {
+            let more = plural(*more, "more run");
+            format!("the interval lies on both sides; about {more} might settle it")
+        }
+        Doubt::Straddles { more: None } => {
+            "the interval lies on both sides, and more runs would hardly settle it".to_owned()
+        }
+    }
+}
+
+pub(crate) fn plural(count: u64, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+/// `31.2 ms [30.1, 33.0]`; an open end is a dash.
+fn estimate(estimate: &Estimate, metric: &str) -> String {
+    let end = |end: Option<f64>| end.map_or("-".to_owned(), number);
+    let [low, high] = [estimate.interval.low, estimate.interval.high].map(end);
+    format!("{} [{low}, {high}]", with_unit(estimate.value, metric))
+}
+
+/// A number in the metric's unit, as people write that.
+fn with_unit(value: f64, metric: &str) -> String {
+    let number = number(value);
+    match split_unit(metric).1 {
+        "percent" => format!("{number} %"),
+        "mbps" => format!("{number} Mbit/s"),
+        "bytes" => format!("{number} B"),
+        "hz" => format!("{number} /s"),
+        "mhz" => format!("{number} MHz"),
+        "watts" => format!("{number} W"),
+        "celsius" => format!("{number} C"),
+        "ms" => format!("{number} ms"),
+        _ => number,
+    }
+}
+
+/// With four significant digits; whole numbers as they are.
+pub(crate) fn number(value: f64) -> String {
+    let magnitude = value.abs();
+    if magnitude == 0.0 || (value.fract() == 0.0 && magnitude < 1e9) {
+        return format!("{value:.0}");
+    }
+    let decimals = 3 - (magnitude.log10().floor() as i32).clamp(-6, 3);
+    let text = format!("{value:.*}", decimals.max(0) as usize);
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_the_digits_that_a_reader_can_use() {
+        let shown =
+            [31.2345, 0.97, 50.0, 0.0, 1_234.56, 0.000_123_456, 123_456.7, 2.0e9].map(number);
+        assert_eq!(shown, ["31.23", "0.97", "50", "0", "1235", "0.0001235", "123457", "2000000000"]);
+        let names = [0.5, 0.99, 0.999, 0.29].map(|p| statistic(Statistic::Quantile(p)));
+        assert_eq!(names, ["p50", "p99", "p99.9", "p29"]);
+    }
+}

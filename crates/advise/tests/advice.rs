@@ -1,0 +1,279 @@
+//! Answers from results whose right answers are known.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+use trackbed_advise::{Advice, AdviseError, Baseline, Question, Verdict, advise};
+use trackbed_measure::results::{CellResult, Document, Outcome, RunResult};
+
+/// The samples of a run: a metric and its values.
+type Samples<'a> = &'a [(&'a str, Vec<f64>)];
+
+/// Results in the making.
+#[derive(Default)]
+struct Results {
+    cells: Vec<CellResult>,
+    runs: Vec<RunResult>,
+}
+
+impl Results {
+    /// A cell with these factors, whose run k has the samples `of(k)`.
+    fn cell<'a>(
+        mut self,
+        factors: &[(&str, &str)],
+        count: u32,
+        of: impl Fn(u32) -> Vec<(&'a str, Vec<f64>)>,
+    ) -> Results {
+        let cell = self.cells.len() as u32;
+        let text = |(name, value): &(&str, &str)| ((*name).to_owned(), Value::from(*value));
+        self.cells.push(CellResult {
+            factors: factors.iter().map(text).collect::<Map<_, _>>(),
+            metrics: BTreeMap::new(),
+            failed: 0,
+            invalid: 0,
+            failures: Vec::new(),
+            expected_round_trips: None,
+            expected_completion_ms: None,
+        });
+        for run in 0..count {
+            let outcome = Outcome::Samples(named(&of(run)));
+            self.runs.push(RunResult { cell, run, outcome, certificate: None });
+        }
+        self
+    }
+
+    fn document(&self) -> Document {
+        Document {
+            trackbed: "0.1.0".to_owned(),
+            scenario: "test".to_owned(),
+            substrate: "virtual".to_owned(),
+            environment: BTreeMap::new(),
+            seed: 1,
+            runs: 30,
+            plan: String::new(),
+            cells: self.cells.clone(),
+            differences: Vec::new(),
+            checks: Vec::new(),
+        }
+    }
+
+    fn ask(&self, needs: &[&str]) -> Advice {
+        self.try_ask(needs, None).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn try_ask(&self, needs: &[&str], baseline: Option<&str>) -> Result<Advice, AdviseError> {
+        let question = Question {
+            needs: needs.iter().map(|need| (*need).to_owned()).collect(),
+            baseline: baseline.map(|text| text.parse::<Baseline>().unwrap()),
+            known_metrics: vec!["plt_ms".to_owned()],
+        };
+        advise(&self.document(), &self.runs, &question)
+    }
+}
+
+fn named(samples: Samples<'_>) -> BTreeMap<String, Vec<f64>> {
+    samples.iter().map(|(name, values)| ((*name).to_owned(), values.clone())).collect()
+}
+
+/// Thirty runs' worth of values around `centre`, spread evenly over `centre` plus and minus `reach`.
+fn around(centre: f64, reach: f64) -> impl Fn(u32) -> f64 {
+    move |run| centre + reach * (f64::from(run * 7 % 30) - 14.5) / 14.5
+}
+
+/// A cell of `protocol` with the RTT of each run around `centre`.
+fn rtt(results: Results, protocol: &str, centre: f64, reach: f64) -> Results {
+    let of = around(centre, reach);
+    results.cell(&[("protocol", protocol)], 30, move |run| vec![("rtt_ms", vec![of(run)])])
+}
+
+fn verdicts(advice: &Advice) -> Vec<(&str, Verdict)> {
+    advice.cells.iter().map(|cell| (cell.name.as_str(), cell.verdict)).collect()
+}
+
+use Verdict::{CannotTell, Fails, Meets};
+
+/// Means of 30, 49.9 and 60 ms with intervals of about 1 ms on each side, against 50 ms. The standard
+/// error of 30 evenly spread values in +-3 is 3 / sqrt(3) / sqrt(30) = 0.32: 1.96 of it is 0.62.
+#[test]
+fn the_interval_decides_and_the_best_comes_first() {
+    let results = rtt(Results::default(), "slow", 60.0, 3.0);
+    let results = rtt(results, "close", 49.9, 3.0);
+    let results = rtt(results, "fast", 30.0, 3.0);
+    let advice = results.ask(&["rtt < 50 ms"]);
+    assert_eq!(verdicts(&advice), [("fast", Meets), ("close", CannotTell), ("slow", Fails)]);
+    let best = advice.best().unwrap();
+    assert!(best.reason.starts_with("fast meets it: mean rtt 30 ms [29."), "{}", best.reason);
+    assert!(best.reason.ends_with("is below 50 ms"), "{}", best.reason);
+    assert!((best.margin.unwrap() - 0.4).abs() < 1e-9);
+    assert_eq!(advice.cells.iter().map(|c| c.on_front).collect::<Vec<_>>(), [true, false, false]);
+    // The half width is 0.62, the distance 0.1: it takes about 38 times the runs.
+    let close = &advice.cells[1].findings[0];
+    let more = close.more_runs.unwrap();
+    assert!((900..1_300).contains(&more), "{more}");
+    assert!(close.words.contains("more runs might settle it"), "{}", close.words);
+    assert!(results.ask(&["rtt < 10 ms"]).best().is_none());
+}
+
+/// Of 30 single values nothing is known about the slowest in a hundred but that it is not below most of
+/// them: enough to fail a need, not to meet it. 368 are needed.
+#[test]
+fn a_quantile_beyond_the_samples_is_not_claimed() {
+    let results = rtt(Results::default(), "fast", 30.0, 3.0);
+    let finding = |need: &str| results.ask(&[need]).cells[0].findings[0].clone();
+    let open = finding("p99 rtt < 50 ms");
+    assert_eq!((open.verdict, open.more_runs), (CannotTell, Some(338)));
+    assert!(open.words.contains("30 samples are too few"), "{}", open.words);
+    assert_eq!(open.measured.unwrap().high, None);
+    assert_eq!(finding("p99 rtt < 30 ms").verdict, Fails);
+    assert_eq!(finding("p50 rtt < 50 ms").verdict, Meets);
+    assert_eq!(finding("max rtt < 50 ms").verdict, Meets);
+}
+
+/// With 100 samples in each of 30 runs it is known.
+#[test]
+fn a_quantile_of_many_samples_has_an_interval() {
+    let of = |run: u32| {
+        let samples: Vec<f64> = (0..100).map(|k| f64::from(k) + f64::from(run % 3)).collect();
+        vec![("rtt_ms", samples)]
+    };
+    let results = Results::default().cell(&[("protocol", "quic")], 30, of);
+    let advice = results.ask(&["p95 rtt < 110 ms", "p95 rtt > 90 ms"]);
+    assert_eq!(advice.cells[0].verdict, Meets, "{advice:#?}");
+    let measured = advice.cells[0].findings[0].measured.unwrap();
+    assert_eq!((measured.runs, measured.samples), (30, 3_000));
+    let [low, high] = [measured.low.unwrap(), measured.high.unwrap()];
+    assert!(low < measured.value && measured.value < high && high - low < 5.0, "{measured:?}");
+}
+
+/// Verdicts join as in Kleene's logic: what one part decides, the others' doubt does not undo.
+#[test]
+fn and_and_or_join_verdicts() {
+    let results = rtt(Results::default(), "quic", 50.0, 3.0);
+    let verdict = |need: &str| results.ask(&[need]).cells[0].verdict;
+    let (yes, no, maybe) = ("rtt < 90 ms", "rtt < 10 ms", "rtt < 50 ms");
+    for (need, expected) in [
+        (format!("{yes} and {yes}"), Meets),
+        (format!("{yes} and {maybe}"), CannotTell),
+        (format!("{no} and {maybe}"), Fails),
+        (format!("{yes} or {maybe}"), Meets),
+        (format!("{no} or {maybe}"), CannotTell),
+        (format!("{no} or {no}"), Fails),
+        (format!("({no} or {yes}) and {yes}"), Meets),
+        (format!("{no} or {yes} and {no}"), Fails),
+    ] {
+        assert_eq!(verdict(&need), expected, "{need}");
+    }
+    let both = results.ask(&[yes, no]);
+    assert_eq!((both.cells[0].verdict, both.needs.len()), (Fails, 2));
+}
+
+#[test]
+fn a_count_is_nothing_where_every_run_says_so() {
+    let lost = |lost: f64| move |run: u32| vec![("lost_count", vec![if run == 3 { lost } else { 0.0 }])];
+    let results = Results::default()
+        .cell(&[("protocol", "a")], 30, lost(0.0))
+        .cell(&[("protocol", "b")], 30, lost(2.0))
+        .cell(&[("protocol", "c")], 30, |_| vec![("lost_count", vec![3.0])]);
+    let advice = results.ask(&["lost = 0"]);
+    assert_eq!(verdicts(&advice), [("a", Meets), ("b", CannotTell), ("c", Fails)]);
+    assert!(advice.cells[0].reason.ends_with("mean lost 0 [0, 0] is 0"), "{}", advice.cells[0].reason);
+    assert_eq!(advice.cells.iter().map(|c| c.on_front).collect::<Vec<_>>(), [true, true, false]);
+}
+
+/// The frame rate without a protocol is the baseline of every cell with one; each run has a frame rate
+/// of its own, which the comparison takes run by run.
+#[test]
+fn cells_are_compared_with_their_baseline_run_by_run() {
+    let fps = |share: f64| {
+        move |run: u32| vec![("fps", vec![(2.0 + 0.1 * f64::from(run % 10)) * share])]
+    };
+    let results = Results::default()
+        .cell(&[("protocol", "none"), ("cipher", "none"), ("threads", "1")], 30, fps(1.0))
+        .cell(&[("protocol", "none"), ("cipher", "none"), ("threads", "4")], 30, fps(4.0))
+        .cell(&[("protocol", "mqtt"), ("cipher", "aes"), ("threads", "1")], 30, fps(0.98))
+        .cell(&[("protocol", "http3"), ("cipher", "aes"), ("threads", "1")], 30, fps(0.95))
+        .cell(&[("protocol", "http3"), ("cipher", "aes"), ("threads", "4")], 30, fps(3.9));
+    let advice = results.ask(&["fps >= 0.97 baseline"]);
+    assert_eq!(
+        verdicts(&advice),
+        [("mqtt aes 1", Meets), ("http3 aes 4", Meets), ("http3 aes 1", Fails)]
+    );
+    assert_eq!(advice.baselines, [0, 1]);
+    let baselines: Vec<_> = advice.cells.iter().map(|cell| cell.findings[0].baseline).collect();
+    assert_eq!(baselines, [Some(0), Some(1), Some(0)]);
+    // Run by run 0.98 is above 0.97, though the intervals of both means overlap by far.
+    let mqtt = &advice.cells[0];
+    assert!(mqtt.reason.contains("is at least 0.97 of the 2.45 of none none 1"), "{}", mqtt.reason);
+    assert!((mqtt.margin.unwrap() - 0.01 / 0.97).abs() < 1e-9);
+}
+
+#[test]
+fn a_baseline_can_be_chosen() {
+    let results = rtt(Results::default(), "http2", 50.0, 3.0);
+    let results = rtt(results, "quic", 30.0, 3.0);
+    let advice = results.try_ask(&["rtt < 0.8 baseline"], Some("protocol=http2")).unwrap();
+    assert_eq!(verdicts(&advice), [("quic", Meets)]);
+    assert_eq!(advice.baselines, [0]);
+    let none = results.ask(&["rtt < 0.8 baseline"]);
+    assert_eq!(none.cells[0].verdict, CannotTell);
+    assert!(none.cells[0].reason.contains("no baseline"), "{}", none.cells[0].reason);
+    for (text, expected) in [
+        ("protocol=tcp", "no cell has protocol = tcp; there are http2, quic"),
+        ("cipher=none", "no cell has a factor \"cipher\"; there are protocol"),
+    ] {
+        let error = results.try_ask(&["rtt < baseline"], Some(text)).unwrap_err();
+        assert_eq!(error.to_string(), expected);
+    }
+    assert!("protocol".parse::<Baseline>().is_err());
+}
+
+#[test]
+fn few_runs_failed_runs_and_missing_metrics_give_no_verdict() {
+    let few = |count| {
+        let of = |_: u32| vec![("rtt_ms", vec![10.0])];
+        Results::default().cell(&[("protocol", "quic")], count, of)
+    };
+    let advice = few(5).ask(&["rtt < 50 ms"]);
+    assert_eq!(advice.cells[0].verdict, CannotTell);
+    assert_eq!(advice.cells[0].findings[0].more_runs, Some(1));
+    assert_eq!(few(6).ask(&["rtt < 50 ms"]).cells[0].verdict, Meets);
+
+    let mut failing = few(10);
+    failing.cells[0].failed = 2;
+    let advice = failing.ask(&["rtt < 50 ms"]);
+    assert_eq!(advice.cells[0].verdict, CannotTell);
+    assert!(advice.cells[0].reason.contains("2 runs failed"), "{}", advice.cells[0].reason);
+    assert_eq!(failing.ask(&["rtt < 5 ms"]).cells[0].verdict, Fails);
+
+    let results = few(6).cell(&[("protocol", "tcp")], 6, |_| vec![("cpu_percent", vec![1.0])]);
+    let advice = results.ask(&["rtt < 50 ms and cpu < 50 %"]);
+    assert!(advice.cells.iter().all(|cell| cell.verdict == CannotTell && !cell.on_front));
+    assert!(matches!(Results::default().try_ask(&["rtt < 1 s"], None), Err(AdviseError::NoRuns)));
+    assert!(matches!(few(6).try_ask(&[], None), Err(AdviseError::NoNeed)));
+    assert!(matches!(few(6).try_ask(&["rt <"], None), Err(AdviseError::Need(_))));
+}
+
+/// A cell that is best in one quantity and one that is best in the other are both on the front; the one
+/// that is worse than another in both is not.
+#[test]
+fn the_front_is_over_everything_that_is_needed() {
+    let cell = |results: Results, name: &str, rtt: f64, fps: f64| {
+        results.cell(&[("protocol", name)], 30, move |run| {
+            let noise = f64::from(run % 5) * 0.01;
+            vec![("rtt_ms", vec![rtt + noise]), ("fps", vec![fps + noise])]
+        })
+    };
+    let results = cell(Results::default(), "a", 10.0, 2.0);
+    let results = cell(results, "b", 20.0, 3.0);
+    let results = cell(results, "c", 25.0, 2.5);
+    let advice = results.ask(&["rtt < 50 ms", "fps > 1"]);
+    let on: BTreeMap<&str, bool> =
+        advice.cells.iter().map(|cell| (cell.name.as_str(), cell.on_front)).collect();
+    assert_eq!(on, BTreeMap::from([("a", true), ("b", true), ("c", false)]));
+    let objectives: Vec<_> =
+        advice.objectives.iter().map(|o| (o.quantity.as_str(), o.less_is_better)).collect();
+    assert_eq!(objectives, [("mean rtt", true), ("mean fps", false)]);
+    // The margin is the smaller of both: 0.8 of the bound on rtt for a, 0.6 for b, 0.5 for c.
+    let order: Vec<&str> = advice.cells.iter().map(|cell| cell.name.as_str()).collect();
+    assert_eq!(order, ["a", "b", "c"]);
+}

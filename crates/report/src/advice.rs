@@ -1,0 +1,104 @@
+//! What `advise` prints: which cells meet the needs, ranked, and why.
+
+use std::fmt::{self, Write as _};
+
+use trackbed_advise::{Advice, CellAdvice, Finding, Verdict};
+
+use crate::number::{Decimals, dash};
+use crate::table::{Align, Table};
+
+/// Renders an answer for the terminal.
+pub fn render(advice: &Advice) -> String {
+    let mut text = String::new();
+    let written = write_all(advice, &mut text);
+    written.expect("a String takes everything");
+    text
+}
+
+fn write_all(advice: &Advice, out: &mut String) -> fmt::Result {
+    let needs = advice.needs.join(" and ");
+    writeln!(out, "{}, {} substrate: {needs}\n", advice.scenario, advice.substrate)?;
+    writeln!(out, "{}\n", conclusion(advice))?;
+    write!(out, "{}", table(advice))?;
+    writeln!(out)?;
+    for cell in &advice.cells {
+        writeln!(out, "{}", cell.reason)?;
+    }
+    if advice.objectives.len() > 1 {
+        let quantities = advice.objectives.iter().map(|objective| objective.quantity.as_str());
+        let quantities = quantities.collect::<Vec<_>>().join(" and ");
+        writeln!(out, "\n*: no other cell is beyond doubt better in one of {quantities} and as good in \
+                       the others")?;
+    }
+    if !advice.baselines.is_empty() {
+        let cells: Vec<String> = advice.baselines.iter().map(u32::to_string).collect();
+        let word = if cells.len() == 1 { "cell" } else { "cells" };
+        writeln!(out, "\nto be compared with: {word} {}", cells.join(", "))?;
+    }
+    Ok(())
+}
+
+fn conclusion(advice: &Advice) -> String {
+    let count = |verdict| advice.cells.iter().filter(|cell| cell.verdict == verdict).count();
+    let (meet, open) = (count(Verdict::Meets), count(Verdict::CannotTell));
+    let all = advice.cells.len();
+    let open = match open {
+        0 => String::new(),
+        1 => "; of 1 more there is no telling".to_owned(),
+        open => format!("; of {open} more there is no telling"),
+    };
+    match advice.best() {
+        Some(best) => format!("{meet} of {all} cells meet it{open}; the best is {}", best.name),
+        None => format!("no cell of {all} meets it for certain{open}"),
+    }
+}
+
+/// A row for each cell, the best first: its number and name, each finding and the verdict.
+fn table(advice: &Advice) -> Table {
+    let findings = advice.cells.first().map_or(&[][..], |cell| &cell.findings);
+    let mut columns = vec![("cell".to_owned(), Align::Right), (String::new(), Align::Left)];
+    for finding in findings {
+        columns.push((finding.comparison.clone(), Align::Right));
+        columns.push(("95 %".to_owned(), Align::Left));
+    }
+    columns.push(("margin".to_owned(), Align::Right));
+    columns.push((String::new(), Align::Left));
+    let mut table = Table::new(columns);
+    let decimals: Vec<Decimals> =
+        (0..findings.len()).map(|index| Decimals::of(numbers(advice, index))).collect();
+    for cell in &advice.cells {
+        table.row(row(cell, &decimals));
+    }
+    table
+}
+
+fn row(cell: &CellAdvice, decimals: &[Decimals]) -> Vec<String> {
+    let mark = if cell.on_front { "*" } else { "" };
+    let mut row = vec![cell.cell.to_string(), format!("{}{mark}", cell.name)];
+    for (finding, decimals) in cell.findings.iter().zip(decimals) {
+        let end = |end: Option<f64>| end.map_or_else(dash, |end| decimals.text(end));
+        match finding.measured {
+            Some(measured) => {
+                row.push(decimals.text(measured.value));
+                row.push(format!("[{}, {}]", end(measured.low), end(measured.high)));
+            }
+            None => row.extend([dash(), String::new()]),
+        }
+    }
+    row.push(cell.margin.map_or_else(dash, |margin| format!("{:+.0} %", margin * 100.0)));
+    row.push(
+        match cell.verdict {
+            Verdict::Meets => "meets",
+            Verdict::CannotTell => "cannot tell",
+            Verdict::Fails => "fails",
+        }
+        .to_owned(),
+    );
+    row
+}
+
+/// What stands in the column of a finding.
+fn numbers(advice: &Advice, index: usize) -> impl Iterator<Item = f64> {
+    let of = move |finding: &Finding| finding.measured.map(|measured| measured.value);
+    advice.cells.iter().filter_map(move |cell| cell.findings.get(index).and_then(of))
+}
