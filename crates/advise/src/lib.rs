@@ -14,7 +14,7 @@ mod advice;
 mod baseline;
 mod cells;
 mod front;
-
+pub mod guidance;
 mod judge;
 mod need;
 mod words;

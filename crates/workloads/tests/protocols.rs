@@ -1,16 +1,19 @@
 //! The workloads over every real protocol, across a simulated link that loses nothing.
 
+#[path = "support/mortal.rs"]
+mod mortal;
 #[path = "support/mod.rs"]
 mod support;
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use mortal::MortalDialer;
 use support::{Settings, count, expect, failures, prepare, samples};
 use trackbed_core::event::{Event, EventLog, Record};
 use trackbed_core::{Bitrate, ByteSize, Ratio, Seed};
 use trackbed_environment::Course;
-use trackbed_measure::metrics::outcome;
+use trackbed_measure::metrics::{account, outcome};
 use trackbed_net::models::Loss;
 use trackbed_net::queue::DropTail;
 use trackbed_net::{Duplex, End, LinkSpec, Network, NetworkBuilder};
@@ -127,6 +130,16 @@ fn run(prepared: &dyn Prepared, endpoint: Endpoint) -> Vec<Record> {
 }
 
 fn run_over(prepared: &dyn Prepared, endpoint: Endpoint, loss: Ratio, seed: Seed) -> Vec<Record> {
+    run_mortal(prepared, endpoint, (loss, None), seed)
+}
+
+/// The same with connections that live so long on average.
+fn run_mortal(
+    prepared: &dyn Prepared,
+    endpoint: Endpoint,
+    (loss, life): (Ratio, Option<Duration>),
+    seed: Seed,
+) -> Vec<Record> {
     let main = |hosts: trackbed_substrate::simulated::Hosts| async move {
         let log = EventLog::default();
         let tls = endpoint.tls.map_or_else(TlsParameters::default, |version| {
@@ -145,7 +158,13 @@ fn run_over(prepared: &dyn Prepared, endpoint: Endpoint, loss: Ratio, seed: Seed
         };
         let dialer = |phone| {
             let host = hosts.get(&format!("phone{phone}")).unwrap();
-            endpoint.protocol.dialer(host, &config).unwrap()
+            let dialer = endpoint.protocol.dialer(host, &config).unwrap();
+            match life {
+                Some(life) => {
+                    MortalDialer::new(dialer, life, seed.stream(&format!("test/life/{phone}")))
+                }
+                None => dialer,
+            }
         };
         let stage = Stage {
             phones: (0..prepared.phones()).map(dialer).collect(),
@@ -331,5 +350,57 @@ fn the_same_seed_gives_the_same_events() {
     for endpoint in Endpoint::newest() {
         let prepared = prepare("messages", &[("phones", "5"), ("connection", "each")]).unwrap();
         assert_eq!(run(&*prepared, endpoint), run(&*prepared, endpoint), "{}", endpoint.name());
+    }
+}
+
+/// Whatever gets lost and whichever connection dies when, each message of a schedule is answered in
+/// time, or late, or lost, and none twice.
+#[test]
+fn telemetry_is_accounted_for_whatever_dies() {
+    let settings = [
+        ("rate", "20 /s"),
+        ("phones", "3"),
+        ("intervals", "poisson"),
+        ("duration", "30 s"),
+        ("warm-up", "1 s"),
+        ("patience", "4 s"),
+        ("in-flight", "40"),
+    ];
+    let prepared = prepare("telemetry", &settings).unwrap();
+    for endpoint in Endpoint::newest() {
+        let (mut lost, mut reconnected) = (0, 0);
+        for run in 0..4 {
+            let faults = (Ratio::from_parts(run, 40), Some(Duration::from_secs(3)));
+            let play = || run_mortal(&*prepared, endpoint, faults, Seed::of_run(7, run));
+            let records = play();
+            let name = endpoint.name();
+            assert_eq!(outcome(&records), Ok(()), "{name}, run {run}");
+            let account = account(&records).unwrap();
+            assert_eq!(
+                account.sent,
+                account.in_time + account.late + account.lost,
+                "{name}, run {run}: {account:?}"
+            );
+            let ended = |record: &Record| match record.event {
+                Event::Answered { phone, message, .. } | Event::Lost { phone, message, .. } => {
+                    Some((phone, message))
+                }
+                _ => None,
+            };
+            let mut ends: Vec<_> = records.iter().filter_map(ended).collect();
+            ends.sort_unstable();
+            ends.dedup();
+            assert_eq!(ends.len() as u64, account.sent, "{name}, run {run}");
+            // 3 phones for 29 s at 20/s are 1740, give or take five standard deviations.
+            assert!(account.sent.abs_diff(1_740) < 210, "{name}, run {run}: {account:?}");
+            // Most of them get through all the same.
+            assert!(account.in_time * 2 > account.sent, "{name}, run {run}: {account:?}");
+            lost += account.lost;
+            reconnected += count(&records, |event| matches!(event, Event::Connected { .. })) - 3;
+            if run == 1 {
+                assert_eq!(records, play(), "{name}: equal seeds give equal events");
+            }
+        }
+        assert!(lost > 0 && reconnected > 40, "{}: {lost}, {reconnected}", endpoint.name());
     }
 }

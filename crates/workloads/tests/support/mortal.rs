@@ -1,0 +1,66 @@
+//! Connections that die at random times.
+
+use std::cell::RefCell;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures_core::future::LocalBoxFuture;
+use trackbed_core::Rng;
+use trackbed_protocols::{
+    Connection, Dialer, Error, Request, Response, Security, TransportStats,
+};
+use trackbed_substrate::{sleep, spawn};
+
+/// A dialer whose connections are closed after a random time each, whatever goes on over them.
+pub struct MortalDialer {
+    inner: Rc<dyn Dialer>,
+    /// How long a connection lives on average; life times are exponential.
+    life: Duration,
+    rng: RefCell<Rng>,
+}
+
+impl MortalDialer {
+    pub fn new(inner: Rc<dyn Dialer>, life: Duration, rng: Rng) -> Rc<dyn Dialer> {
+        Rc::new(MortalDialer { inner, life, rng: RefCell::new(rng) })
+    }
+}
+
+impl Dialer for MortalDialer {
+    fn connect(&self, remote: SocketAddr) -> LocalBoxFuture<'_, Result<Rc<dyn Connection>, Error>> {
+        Box::pin(async move {
+            let connection = self.inner.connect(remote).await?;
+            let life = self.life.mul_f64(self.rng.borrow_mut().exponential());
+            let doomed = Rc::downgrade(&connection);
+            spawn(async move {
+                sleep(life).await;
+                if let Some(connection) = doomed.upgrade() {
+                    connection.close().await;
+                }
+            })
+            .detach();
+            Ok(Rc::new(Mortal(connection)) as Rc<dyn Connection>)
+        })
+    }
+}
+
+/// The only handle on a connection, but for the one that kills it.
+struct Mortal(Rc<dyn Connection>);
+
+impl Connection for Mortal {
+    fn exchange(&self, request: Request) -> LocalBoxFuture<'_, Result<Response, Error>> {
+        self.0.exchange(request)
+    }
+
+    fn close(&self) -> LocalBoxFuture<'_, ()> {
+        self.0.close()
+    }
+
+    fn security(&self) -> Option<Security> {
+        self.0.security()
+    }
+
+    fn transport(&self) -> TransportStats {
+        self.0.transport()
+    }
+}
