@@ -67,7 +67,8 @@ pub struct CellAdvice {
     /// No other cell is better than it in every objective.
     pub on_front: bool,
     /// How far inside the needs it is, as a share of the bound: the least of the needs that must hold
-    /// together, the greatest of those of which one must. Below zero, how far outside.
+    /// together, the greatest of those of which one must. Below zero, how far outside. What is to be
+    /// equal and is has no margin.
     pub margin: Option<f64>,
     /// Runs that failed. A cell with any does not meet a need: its other runs are a selection.
     pub failed: u32,
@@ -191,8 +192,7 @@ impl Asked<'_> {
             candidates = std::mem::take(&mut baselines);
         }
         let objectives = self.objectives();
-        let costs: Vec<_> =
-            candidates.iter().map(|cell| self.costs(*cell, &objectives)).collect();
+        let costs: Vec<_> = candidates.iter().map(|cell| self.costs(*cell, &objectives)).collect();
         let on_front = front(&costs);
         let mut cells: Vec<CellAdvice> = candidates
             .iter()
@@ -201,7 +201,10 @@ impl Asked<'_> {
             .collect();
         let margin = |cell: &CellAdvice| cell.margin.unwrap_or(f64::NEG_INFINITY);
         cells.sort_by(|a, b| {
-            a.verdict.cmp(&b.verdict).then(margin(b).total_cmp(&margin(a))).then(a.cell.cmp(&b.cell))
+            a.verdict
+                .cmp(&b.verdict)
+                .then(margin(b).total_cmp(&margin(a)))
+                .then(a.cell.cmp(&b.cell))
         });
         let Need::All(needs) = &self.needs else { unreachable!("needs are joined") };
         Advice {
@@ -294,12 +297,11 @@ impl Asked<'_> {
                 findings.push(self.finding(comparison, &judgement));
                 (judgement.verdict, margin)
             }
-            // The worst decides; what is unknown is worse than any margin.
+            // The worst decides.
             Need::All(parts) => {
                 let parts = each(parts, findings);
                 let verdict = parts.iter().map(|(verdict, _)| *verdict).max();
-                let margins: Option<Vec<f64>> = parts.iter().map(|(_, margin)| *margin).collect();
-                let least = margins.and_then(|m| m.into_iter().min_by(f64::total_cmp));
+                let least = parts.iter().filter_map(|(_, margin)| *margin).min_by(f64::total_cmp);
                 (verdict.unwrap_or(Verdict::CannotTell), least)
             }
             Need::Any(parts) => {
@@ -339,6 +341,7 @@ fn margin(comparison: &Comparison, judgement: &Judgement) -> Option<f64> {
     let inside = match comparison.relation {
         Relation::Below | Relation::AtMost => bound - value,
         Relation::Above | Relation::AtLeast => value - bound,
+        Relation::Equal if value == bound => return None,
         Relation::Equal => -(value - bound).abs(),
     };
     let scale = if bound == 0.0 { value.abs() } else { bound.abs() };

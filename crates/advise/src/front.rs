@@ -50,7 +50,10 @@ mod tests {
         assert_eq!(rows(&values, 0.6), [true, true, true, true]);
         assert_eq!(rows(&[[1.0, 1.0], [1.0, 1.0]], 0.0), [true, true]);
         assert_eq!(rows(&[[1.0, 1.0], [1.0, 1.5]], 0.0), [true, false]);
-        assert_eq!(front(&[None, Some(vec![cost(1.0, 0.0)]), Some(Vec::new())]), [false, true, false]);
+        assert_eq!(
+            front(&[None, Some(vec![cost(1.0, 0.0)]), Some(Vec::new())]),
+            [false, true, false]
+        );
         assert_eq!(cost(2.0, 0.5).negated(), cost(-2.0, 0.5));
     }
 }

@@ -258,10 +258,13 @@ impl Guidance {
                         setting.protocol == self.protocol && setting.cipher == other
                     }
                 });
-                for (own, rival) in own.iter().flat_map(|own| rivals.iter().map(move |r| (own, r))) {
+                for (own, rival) in own.iter().flat_map(|own| rivals.iter().map(move |r| (own, r)))
+                {
                     match claim.is_better(own, rival) {
                         true => better += 1,
-                        false if claim.is_better(rival, own) => against.push(claim.words(rival, own)),
+                        false if claim.is_better(rival, own) => {
+                            against.push(claim.words(rival, own))
+                        }
                         false => undecided += 1,
                     }
                 }

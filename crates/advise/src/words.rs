@@ -46,7 +46,8 @@ pub(crate) fn finding(comparison: &Comparison, judgement: &Judgement, baseline: 
     let bound = match (comparison.bound, judgement.baseline) {
         (Bound::Baseline(factor), Some((_, value))) => {
             let value = with_unit(value, &comparison.metric);
-            let share = if factor == 1.0 { String::new() } else { format!("{} of ", number(factor)) };
+            let share =
+                if factor == 1.0 { String::new() } else { format!("{} of ", number(factor)) };
             format!("{share}the {value} of {baseline}")
         }
         _ => with_unit(bound, &comparison.metric),
@@ -151,7 +152,10 @@ mod tests {
     fn numbers_have_the_digits_that_a_reader_can_use() {
         let shown =
             [31.2345, 0.97, 50.0, 0.0, 1_234.56, 0.000_123_456, 123_456.7, 2.0e9].map(number);
-        assert_eq!(shown, ["31.23", "0.97", "50", "0", "1235", "0.0001235", "123457", "2000000000"]);
+        assert_eq!(
+            shown,
+            ["31.23", "0.97", "50", "0", "1235", "0.0001235", "123457", "2000000000"]
+        );
         let names = [0.5, 0.99, 0.999, 0.29].map(|p| statistic(Statistic::Quantile(p)));
         assert_eq!(names, ["p50", "p99", "p99.9", "p29"]);
     }

@@ -169,14 +169,19 @@ fn and_and_or_join_verdicts() {
 
 #[test]
 fn a_count_is_nothing_where_every_run_says_so() {
-    let lost = |lost: f64| move |run: u32| vec![("lost_count", vec![if run == 3 { lost } else { 0.0 }])];
+    let lost =
+        |lost: f64| move |run: u32| vec![("lost_count", vec![if run == 3 { lost } else { 0.0 }])];
     let results = Results::default()
         .cell(&[("protocol", "a")], 30, lost(0.0))
         .cell(&[("protocol", "b")], 30, lost(2.0))
         .cell(&[("protocol", "c")], 30, |_| vec![("lost_count", vec![3.0])]);
     let advice = results.ask(&["lost = 0"]);
     assert_eq!(verdicts(&advice), [("a", Meets), ("b", CannotTell), ("c", Fails)]);
-    assert!(advice.cells[0].reason.ends_with("mean lost 0 [0, 0] is 0"), "{}", advice.cells[0].reason);
+    assert!(
+        advice.cells[0].reason.ends_with("mean lost 0 [0, 0] is 0"),
+        "{}",
+        advice.cells[0].reason
+    );
     assert_eq!(advice.cells.iter().map(|c| c.on_front).collect::<Vec<_>>(), [true, true, false]);
 }
 
@@ -184,9 +189,8 @@ fn a_count_is_nothing_where_every_run_says_so() {
 /// of its own, which the comparison takes run by run.
 #[test]
 fn cells_are_compared_with_their_baseline_run_by_run() {
-    let fps = |share: f64| {
-        move |run: u32| vec![("fps", vec![(2.0 + 0.1 * f64::from(run % 10)) * share])]
-    };
+    let fps =
+        |share: f64| move |run: u32| vec![("fps", vec![(2.0 + 0.1 * f64::from(run % 10)) * share])];
     let results = Results::default()
         .cell(&[("protocol", "none"), ("cipher", "none"), ("threads", "1")], 30, fps(1.0))
         .cell(&[("protocol", "none"), ("cipher", "none"), ("threads", "4")], 30, fps(4.0))

@@ -95,9 +95,8 @@ fn intervals_that_touch_decide_nothing() {
 /// More frames are better, less of everything else.
 #[test]
 fn frame_rates_count_the_other_way_round() {
-    let fps = |protocol, range| {
-        observation((protocol, "aes128gcm", Load::High), ("fps", "mean"), range)
-    };
+    let fps =
+        |protocol, range| observation((protocol, "aes128gcm", Load::High), ("fps", "mean"), range);
     assert_eq!(verdicts(&[fps("dtls", [3.0, 3.1]), fps("https", [2.0, 2.1])])[0], Derived);
     assert_eq!(verdicts(&[fps("dtls", [2.0, 2.1]), fps("https", [3.0, 3.1])])[0], Refuted);
 }

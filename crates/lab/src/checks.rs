@@ -43,9 +43,8 @@ fn closed_account(cell: &Cell, runs: &[&RunResult]) -> Option<Check> {
     });
     let accounts: Vec<(u32, [f64; 4])> = accounts.collect();
     let total = |part: usize| accounts.iter().map(|(_, parts)| parts[part]).sum::<f64>();
-    let open = accounts.iter().find(|(_, [sent, in_time, late, lost])| {
-        *sent != in_time + late + lost
-    });
+    let open =
+        accounts.iter().find(|(_, [sent, in_time, late, lost])| *sent != in_time + late + lost);
     let words = |[sent, in_time, late, lost]: [f64; 4]| {
         format!("{sent} sent, {in_time} answered in time, {late} late, {lost} lost")
     };
@@ -130,9 +129,8 @@ mod tests {
     fn one_run_with_a_missing_message_opens_the_account() {
         let setting = Override { key: "protocol".to_owned(), value: "quic".to_owned() };
         let plan = scenario::load(&Source::named("vru"), &[setting]).unwrap();
-        let check = |runs: &[RunResult]| {
-            closed_account(&plan.cells[0], &runs.iter().collect::<Vec<_>>())
-        };
+        let check =
+            |runs: &[RunResult]| closed_account(&plan.cells[0], &runs.iter().collect::<Vec<_>>());
         let closed = check(&[run(0, [10.0, 7.0, 1.0, 2.0]), run(1, [10.0, 10.0, 0.0, 0.0])]);
         let closed = closed.unwrap();
         assert!(closed.pass, "{closed:?}");

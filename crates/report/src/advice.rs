@@ -27,8 +27,11 @@ fn write_all(advice: &Advice, out: &mut String) -> fmt::Result {
     if advice.objectives.len() > 1 {
         let quantities = advice.objectives.iter().map(|objective| objective.quantity.as_str());
         let quantities = quantities.collect::<Vec<_>>().join(" and ");
-        writeln!(out, "\n*: no other cell is beyond doubt better in one of {quantities} and as good in \
-                       the others")?;
+        writeln!(
+            out,
+            "\n*: no other cell is beyond doubt better in one of {quantities} and as good in \
+                       the others"
+        )?;
     }
     if !advice.baselines.is_empty() {
         let cells: Vec<String> = advice.baselines.iter().map(u32::to_string).collect();

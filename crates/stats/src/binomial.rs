@@ -34,9 +34,8 @@ fn range(n: usize, p: f64) -> (usize, usize) {
 /// The chance of exactly `k`.
 fn mass(n: usize, p: f64, k: usize) -> f64 {
     let (whole, part) = (n as f64, k as f64);
-    let choose = libm::lgamma(whole + 1.0)
-        - libm::lgamma(part + 1.0)
-        - libm::lgamma(whole - part + 1.0);
+    let choose =
+        libm::lgamma(whole + 1.0) - libm::lgamma(part + 1.0) - libm::lgamma(whole - part + 1.0);
     libm::exp(choose + part * libm::log(p) + (whole - part) * libm::log1p(-p))
 }
 

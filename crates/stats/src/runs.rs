@@ -231,15 +231,13 @@ pub fn scaled_difference(
         Statistic::Min | Statistic::Max => closed([value; 2]),
         Statistic::Quantile(_) if runs == 1 => Interval { low: None, high: None },
         Statistic::Quantile(p) => {
-            let [x, y] = [order_statistics(&cell.pooled, p)?, order_statistics(&against.pooled, p)?];
+            let [x, y] =
+                [order_statistics(&cell.pooled, p)?, order_statistics(&against.pooled, p)?];
             let quantiles = |chosen: &[usize]| {
                 cell.quantile_of(chosen, p) - factor * against.quantile_of(chosen, p)
             };
             let [low, high] = cell.resampled(value, quantiles);
-            Interval {
-                low: x.low.and(y.high).map(|_| low),
-                high: x.high.and(y.low).map(|_| high),
-            }
+            Interval { low: x.low.and(y.high).map(|_| low), high: x.high.and(y.low).map(|_| high) }
         }
     };
     Ok(Estimate { value, interval, runs, samples })

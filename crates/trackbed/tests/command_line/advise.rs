@@ -44,7 +44,10 @@ fn the_cell_that_meets_a_need_is_named_with_its_reason() {
 fn what_cannot_be_understood_is_pointed_at() {
     let scratch = measured("advise-bad");
     for (need, parts) in [
-        ("p99 rtt < 50 km", &["\np99 rtt < 50 km\n             ^^\n", "is not a unit of a time"][..]),
+        (
+            "p99 rtt < 50 km",
+            &["\np99 rtt < 50 km\n             ^^\n", "is not a unit of a time"][..],
+        ),
         ("plt < 50 ms", &["plt_ms was not measured in these runs; there are"]),
         ("complexion < 1 s", &["did you mean completion_ms?"]),
     ] {

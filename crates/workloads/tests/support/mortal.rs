@@ -7,9 +7,7 @@ use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
 use trackbed_core::Rng;
-use trackbed_protocols::{
-    Connection, Dialer, Error, Request, Response, Security, TransportStats,
-};
+use trackbed_protocols::{Connection, Dialer, Error, Request, Response, Security, TransportStats};
 use trackbed_substrate::{sleep, spawn};
 
 /// A dialer whose connections are closed after a random time each, whatever goes on over them.

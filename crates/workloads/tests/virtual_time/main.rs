@@ -7,8 +7,8 @@ mod fake;
 mod messages;
 mod page;
 mod streaming;
-mod telemetry;
 #[path = "../support/mod.rs"]
 mod support;
+mod telemetry;
 mod trouble;
 mod warm_up;

@@ -182,7 +182,8 @@ fn phones_are_out_of_step_as_the_seed_says() {
     expect("sent_count", &records, &[200.0]);
     expect("lost_count", &records, &[0.0]);
     let first = |records: &[Record], phone: u32| {
-        let sent = |record: &&Record| matches!(record.event, Event::Sent { phone: p, .. } if p == phone);
+        let sent =
+            |record: &&Record| matches!(record.event, Event::Sent { phone: p, .. } if p == phone);
         records.iter().find(sent).unwrap().at
     };
     let mut starts: Vec<_> = (0..20).map(|phone| first(&records, phone)).collect();
