@@ -11,8 +11,11 @@ pub(crate) struct Cells<'a> {
     pub(crate) factors: Vec<String>,
     /// Of each cell and each run, the samples of its metrics; `None` where the run is not there, has
     /// failed, or the machine did not keep up.
-    runs: Vec<Vec<Option<&'a BTreeMap<String, Vec<f64>>>>>,
+    runs: Vec<Vec<Option<&'a Samples>>>,
 }
+
+/// The samples of a run by metric.
+type Samples = BTreeMap<String, Vec<f64>>;
 
 impl<'a> Cells<'a> {
     pub(crate) fn new(document: &'a Document, runs: &'a [RunResult]) -> Cells<'a> {
@@ -38,7 +41,7 @@ impl<'a> Cells<'a> {
 
     /// The samples of a metric in each run of a cell.
     pub(crate) fn values(&self, cell: usize, metric: &str) -> Vec<Option<&'a [f64]>> {
-        let of = |run: &Option<&'a BTreeMap<String, Vec<f64>>>| {
+        let of = |run: &Option<&'a Samples>| {
             run.and_then(|samples| samples.get(metric)).map(Vec::as_slice)
         };
         self.runs[cell].iter().map(of).collect()

@@ -161,7 +161,7 @@ fn run_mortal(
             let dialer = endpoint.protocol.dialer(host, &config).unwrap();
             match life {
                 Some(life) => {
-                    MortalDialer::new(dialer, life, seed.stream(&format!("test/life/{phone}")))
+                    MortalDialer::around(dialer, life, seed.stream(&format!("test/life/{phone}")))
                 }
                 None => dialer,
             }

@@ -19,7 +19,7 @@ pub struct MortalDialer {
 }
 
 impl MortalDialer {
-    pub fn new(inner: Rc<dyn Dialer>, life: Duration, rng: Rng) -> Rc<dyn Dialer> {
+    pub fn around(inner: Rc<dyn Dialer>, life: Duration, rng: Rng) -> Rc<dyn Dialer> {
         Rc::new(MortalDialer { inner, life, rng: RefCell::new(rng) })
     }
 }
