@@ -23,7 +23,7 @@ fn the_cell_that_meets_a_need_is_named_with_its_reason() {
     let text = String::from_utf8(ended.stdout).unwrap();
     assert_eq!(ended.status.code(), Some(0), "{text}");
     assert!(text.contains("1 of 2 cells meet it; the best is quic"), "{text}");
-    assert!(text.contains("quic meets it: mean completion 30."), "{text}");
+    assert!(text.contains("quic meets it: mean completion 31."), "{text}");
     assert!(text.contains("http2 fails it: mean completion 40."), "{text}");
 
     let mut command = scratch.command("advise results --json --need");

@@ -253,6 +253,37 @@ phones = 5
     }
 }
 
+/// Two phones at 10/s for 3 s, of which the first is warm-up: 40 messages, each accounted for.
+#[test]
+fn telemetry_is_accounted_for_on_the_kernel() {
+    let Some(scratch) = Scratch::new("telemetry") else { return };
+    let scenario = "\
+protocol = [\"quic\", \"tcp+tls\"]
+runs = 1
+[link]
+rate = \"50 Mbit/s\"
+delay = \"5 ms\"
+[workload]
+kind = \"telemetry\"
+rate = \"10 /s\"
+phones = 2
+duration = \"3 s\"
+warm-up = \"1 s\"
+";
+    fs::write(scratch.0.join("telemetry.toml"), scenario).unwrap();
+    let document = scratch.document(&["telemetry.toml"]);
+    for cell in document["cells"].as_array().unwrap() {
+        let count = |metric: &str| cell["metrics"][metric]["mean"].as_f64().unwrap();
+        assert_eq!(count("sent_count"), 40.0);
+        let ends = ["in_time_count", "late_count", "lost_count"].map(count);
+        assert_eq!(ends.iter().sum::<f64>(), 40.0, "{ends:?}");
+        assert!(least(cell, "rtt_ms") >= 10.0, "{cell}");
+    }
+    let checks = document["checks"].as_array().unwrap();
+    assert_eq!(checks.len(), 2);
+    assert!(checks.iter().all(|check| check["pass"] == true), "{checks:?}");
+}
+
 #[test]
 fn a_server_that_dies_fails_its_run_and_no_other() {
     let Some(scratch) = Scratch::new("death") else { return };
