@@ -6,3 +6,5 @@ pub mod detection;
 pub mod generated;
 pub mod image;
 pub mod letterbox;
+pub mod model;
+pub mod runtime;

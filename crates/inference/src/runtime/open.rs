@@ -1,0 +1,190 @@
+//! ONNX Runtime, opened.
+
+use std::fmt;
+use std::panic;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use ort::environment::Environment;
+use ort::ep;
+use ort::logging::LogLevel;
+
+use super::search::Search;
+
+/// ONNX Runtime in this process. There is one; it stays until the process ends.
+#[derive(Clone, Debug)]
+pub struct Runtime {
+    pub(crate) environment: Environment,
+    path: PathBuf,
+}
+
+/// Why there is no ONNX Runtime.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum RuntimeError {
+    /// None was found.
+    Missing,
+    /// What was named is not there.
+    NotThere(PathBuf),
+    /// It is too old.
+    Old {
+        /// The library.
+        path: PathBuf,
+        /// What it says of itself.
+        version: String,
+    },
+    /// It is no ONNX Runtime, or does not work on this machine.
+    Unusable {
+        /// The library.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+}
+
+/// What computes: the execution providers of ONNX Runtime. Those for GPUs need a build of the
+/// runtime that has them (`pip install onnxruntime-gpu`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Provider {
+    /// The processor.
+    #[default]
+    Cpu,
+    /// NVIDIA's CUDA.
+    Cuda,
+    /// NVIDIA's TensorRT, and CUDA for what it cannot.
+    TensorRt,
+}
+
+impl Runtime {
+    /// Opens the library that `search` finds. Once a process has one, that one is given whatever is
+    /// searched for; once opening one has failed, it is not tried again.
+    ///
+    /// # Errors
+    /// If there is none, or it cannot be used; each says what to do.
+    pub fn open(search: &Search) -> Result<Runtime, RuntimeError> {
+        // The environment must not be dropped and made again: the runtime allows one in a process.
+        static OPENED: OnceLock<Result<Runtime, RuntimeError>> = OnceLock::new();
+        OPENED.get_or_init(|| Runtime::open_anew(search)).clone()
+    }
+
+    fn open_anew(search: &Search) -> Result<Runtime, RuntimeError> {
+        let path = search.find().ok_or_else(|| match search.named() {
+            Some(named) => RuntimeError::NotThere(named.to_owned()),
+            None => RuntimeError::Missing,
+        })?;
+        let unusable = |why: String| RuntimeError::Unusable { path: path.clone(), why };
+        let environment = without_panic(|| {
+            let builder = ort::init_from(&path).map_err(|why| refusal(&path, &why))?;
+            let environment = builder.with_name("trackbed").with_telemetry(false).build();
+            let environment = environment.map_err(|why| unusable(why.to_string()))?;
+            // Warnings are about optimisations that a model cannot have.
+            environment.set_log_level(LogLevel::Error);
+            Ok(environment)
+        })
+        .unwrap_or_else(|why| Err(unusable(why)))?;
+        Ok(Runtime { environment, path })
+    }
+
+    /// The library.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What the library says of its build: branch, commit, kind of build.
+    pub fn build(&self) -> &'static str {
+        ort::info()
+    }
+}
+
+impl Provider {
+    /// Those that must be there; the processor always is.
+    pub(crate) fn registrations(self) -> Vec<ep::ExecutionProviderDispatch> {
+        let cuda = || ep::CUDA::default().build().error_on_failure();
+        match self {
+            Provider::Cpu => Vec::new(),
+            Provider::Cuda => vec![cuda()],
+            Provider::TensorRt => vec![ep::TensorRT::default().build().error_on_failure(), cuda()],
+        }
+    }
+}
+
+impl fmt::Display for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Provider::Cpu => "cpu",
+            Provider::Cuda => "cuda",
+            Provider::TensorRt => "tensorrt",
+        })
+    }
+}
+
+impl fmt::Display for RuntimeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RuntimeError::Missing => write!(
+                f,
+                "ONNX Runtime is not installed: `pip install onnxruntime` (in the virtual \
+                 environment that is active, if there is one), or say where libonnxruntime.so is \
+                 with --library FILE or ORT_DYLIB_PATH"
+            ),
+            RuntimeError::NotThere(path) => write!(
+                f,
+                "there is no ONNX Runtime at {}: name the file libonnxruntime.so, or a folder or \
+                 virtual environment into which onnxruntime was installed",
+                path.display()
+            ),
+            RuntimeError::Old { path, version } => write!(
+                f,
+                "{} is ONNX Runtime {version}, and 1.{} or newer is needed: \
+                 `pip install --upgrade onnxruntime`",
+                path.display(),
+                ort::MINOR_VERSION
+            ),
+            RuntimeError::Unusable { path, why } => write!(
+                f,
+                "{} cannot be used as ONNX Runtime: {why}; `pip install onnxruntime` brings one, \
+                 and --library FILE or ORT_DYLIB_PATH names it",
+                path.display()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for RuntimeError {}
+
+fn refusal(path: &Path, why: &ort::LoadDynamicError) -> RuntimeError {
+    let path = path.to_owned();
+    match why {
+        ort::LoadDynamicError::BadVersion { version_str, .. } => {
+            RuntimeError::Old { path, version: version_str.clone() }
+        }
+        ort::LoadDynamicError::Dlopen { error, .. } => {
+            RuntimeError::Unusable { path, why: error.to_string() }
+        }
+        ort::LoadDynamicError::MissingApi { .. } => {
+            let why = "it has no OrtGetApiBase, so it is another library".to_owned();
+            RuntimeError::Unusable { path, why }
+        }
+        ort::LoadDynamicError::InvalidVersionString => {
+            RuntimeError::Unusable { path, why: "it does not say its version".to_owned() }
+        }
+    }
+}
+
+/// What `act` gives; or what it panicked with, which nobody is shown otherwise. A library that
+/// promises more than it has makes `ort` panic.
+fn without_panic<T>(act: impl FnOnce() -> T) -> Result<T, String> {
+    static HOOK: Mutex<()> = Mutex::new(());
+    let _alone = HOOK.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = panic::take_hook();
+    panic::set_hook(Box::new(|_| {}));
+    let outcome = panic::catch_unwind(panic::AssertUnwindSafe(act));
+    panic::set_hook(before);
+    outcome.map_err(|panicked| match panicked.downcast::<String>() {
+        Ok(text) => *text,
+        Err(other) => match other.downcast::<&'static str>() {
+            Ok(text) => (*text).to_owned(),
+            Err(_) => "it does not work together with this program".to_owned(),
+        },
+    })
+}

@@ -1,0 +1,215 @@
+//! Where a machine keeps ONNX Runtime.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use super::ask::ask;
+
+/// Where to look, in this order.
+#[derive(Clone, Debug, Default)]
+pub struct Search {
+    /// The library, or a folder that has it (a virtual environment, `site-packages`): nothing else
+    /// is looked at.
+    pub given: Option<PathBuf>,
+    /// `ORT_DYLIB_PATH`, which other programs read too; like [`Self::given`].
+    pub variable: Option<PathBuf>,
+    /// The virtual environment that is active (`VIRTUAL_ENV`).
+    pub environment: Option<PathBuf>,
+    /// Interpreters of Python that are asked, by name or path.
+    pub interpreters: Vec<PathBuf>,
+    /// Folders that have Python's folders or the library itself.
+    pub folders: Vec<PathBuf>,
+}
+
+impl Search {
+    /// What the environment of this process says, with the folders where systems keep libraries and
+    /// Python's packages.
+    pub fn of_environment(given: Option<PathBuf>) -> Search {
+        let path = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let mut folders: Vec<PathBuf> =
+            path("HOME").into_iter().map(|home| home.join(".local")).collect();
+        folders.extend(["/usr/local", "/usr"].map(PathBuf::from));
+        Search {
+            given,
+            variable: path("ORT_DYLIB_PATH"),
+            environment: path("VIRTUAL_ENV"),
+            interpreters: ["python3", "python"].map(PathBuf::from).into(),
+            folders,
+        }
+    }
+
+    /// The first library that is there. If one was named that is not there, no other is taken.
+    pub fn find(&self) -> Option<PathBuf> {
+        if let Some(named) = self.named() {
+            return in_named(named);
+        }
+        self.environment
+            .as_deref()
+            .and_then(in_folder)
+            .or_else(|| self.interpreters.iter().find_map(|python| by_interpreter(python)))
+            .or_else(|| self.folders.iter().find_map(|folder| in_folder(folder)))
+    }
+
+    /// What the user said.
+    pub fn named(&self) -> Option<&Path> {
+        self.given.as_deref().or(self.variable.as_deref())
+    }
+}
+
+fn in_named(path: &Path) -> Option<PathBuf> {
+    if path.is_dir() {
+        return in_folder(path);
+    }
+    // Whoever opens it looks for relative paths beside this program.
+    path.is_file().then(|| fs::canonicalize(path).ok()).flatten()
+}
+
+/// In a folder itself, in its folders of libraries, or in its folders of Python's packages.
+fn in_folder(folder: &Path) -> Option<PathBuf> {
+    let architecture = format!("lib/{}-linux-gnu", env::consts::ARCH);
+    let plain = ["", "onnxruntime/capi", "capi", "lib", architecture.as_str(), "lib64"];
+    let plain = plain.iter().map(|part| folder.join(part));
+    let packages = ["lib", "lib64"].into_iter().flat_map(|lib| {
+        let named = |name: &OsStr| name.to_string_lossy().starts_with("python3");
+        entries(&folder.join(lib))
+            .into_iter()
+            .filter(move |entry| entry.file_name().is_some_and(named))
+    });
+    let packages = packages.flat_map(|python| {
+        ["site-packages", "dist-packages"].map(|kind| python.join(kind).join("onnxruntime/capi"))
+    });
+    plain.chain(packages).find_map(|place| library_in(&place))
+}
+
+/// Asks an interpreter where its package is, without importing it, which takes a second.
+fn by_interpreter(python: &Path) -> Option<PathBuf> {
+    const QUESTION: &str = "import importlib.util\n\
+        spec = importlib.util.find_spec('onnxruntime')\n\
+        print(spec.submodule_search_locations[0] if spec else '')";
+    let answer = ask(Command::new(python).args(["-c", QUESTION]), ANSWER_MAX)?;
+    let package = answer.lines().last().map(str::trim).filter(|line| !line.is_empty())?;
+    library_in(&Path::new(package).join("capi"))
+}
+
+/// `libonnxruntime.so` or the like in this very folder, the newest of several.
+fn library_in(folder: &Path) -> Option<PathBuf> {
+    let mut found: Vec<(Vec<u64>, PathBuf)> = entries(folder)
+        .into_iter()
+        .filter_map(|path| Some((version_of(path.file_name()?.to_str()?)?, path)))
+        .filter(|(_, path)| path.is_file())
+        .collect();
+    found.sort();
+    found.pop().and_then(|(_, path)| fs::canonicalize(path).ok())
+}
+
+/// The version in the name of a library, `libonnxruntime.so.1.31.1`; without parts if it has none,
+/// `None` if it is another file.
+pub(super) fn version_of(name: &str) -> Option<Vec<u64>> {
+    let version = name.strip_prefix("libonnxruntime.so")?;
+    if version.is_empty() {
+        return Some(Vec::new());
+    }
+    version.strip_prefix('.')?.split('.').map(|part| part.parse().ok()).collect()
+}
+
+/// Sorted, so that the same machine gives the same answer.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> =
+        fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+const ANSWER_MAX: Duration = Duration::from_secs(20);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Scratch(PathBuf);
+
+    impl Scratch {
+        fn new(name: &str) -> Scratch {
+            let name = format!("trackbed-search-{name}-{}", std::process::id());
+            let path = env::temp_dir().join(name);
+            let _ = fs::remove_dir_all(&path);
+            fs::create_dir_all(&path).unwrap();
+            Scratch(fs::canonicalize(path).unwrap())
+        }
+
+        fn file(&self, path: &str) -> PathBuf {
+            let path = self.0.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, "x").unwrap();
+            path
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn only_the_library_itself_is_taken_and_its_newest_version() {
+        assert_eq!(version_of("libonnxruntime.so"), Some(vec![]));
+        assert_eq!(version_of("libonnxruntime.so.1.31.1"), Some(vec![1, 31, 1]));
+        assert_eq!(version_of("libonnxruntime_providers_cuda.so"), None);
+        assert_eq!(version_of("libonnxruntime.so.old"), None);
+        let scratch = Scratch::new("newest");
+        for name in ["libonnxruntime.so.1.9.0", "libonnxruntime_providers_shared.so", "a.txt"] {
+            scratch.file(name);
+        }
+        let newest = scratch.file("libonnxruntime.so.1.22.0");
+        assert_eq!(library_in(&scratch.0), Some(newest));
+    }
+
+    #[test]
+    fn a_virtual_environment_is_looked_through_as_pip_lays_it_out() {
+        let scratch = Scratch::new("layout");
+        let library = "lib/python3.12/site-packages/onnxruntime/capi/libonnxruntime.so.1.31.1";
+        let library = scratch.file(library);
+        let environment = Search { environment: Some(scratch.0.clone()), ..Search::default() };
+        assert_eq!(environment.find(), Some(library.clone()));
+        for part in ["", "lib/python3.12/site-packages", "lib/python3.12/site-packages/onnxruntime"]
+        {
+            let given = Search { given: Some(scratch.0.join(part)), ..Search::default() };
+            assert_eq!(given.find(), Some(library.clone()), "{part}");
+        }
+        let folders = Search { folders: vec![scratch.0.clone()], ..Search::default() };
+        assert_eq!(folders.find(), Some(library));
+    }
+
+    #[test]
+    fn what_is_named_is_taken_or_nothing() {
+        let scratch = Scratch::new("named");
+        let library = scratch.file("lib/libonnxruntime.so");
+        let named = scratch.file("mine.so");
+        let mut search = Search { folders: vec![scratch.0.clone()], ..Search::default() };
+        assert_eq!(search.find(), Some(library));
+        search.variable = Some(named.clone());
+        assert_eq!(search.find(), Some(named));
+        search.given = Some(scratch.0.join("missing.so"));
+        assert_eq!(search.find(), None);
+    }
+
+    #[test]
+    fn an_interpreter_is_asked_for_its_package() {
+        let scratch = Scratch::new("python");
+        let library = scratch.file("onnxruntime/capi/libonnxruntime.so.1.20.0");
+        let package = library.parent().unwrap().parent().unwrap().display().to_string();
+        // The answer of an interpreter, whatever it is asked.
+        let python = scratch.file("python");
+        fs::write(&python, format!("#!/bin/sh\necho '{package}'\n")).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(&python, mode).unwrap();
+        let missing = scratch.0.join("python-that-is-not-there");
+        let search = Search { interpreters: vec![missing, python], ..Search::default() };
+        assert_eq!(search.find(), Some(library));
+    }
+}
