@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use ort::session::Session;
 use ort::value::{Outlet, TensorElementType, TensorRef};
 
-use crate::detection::Head;
 use crate::runtime::{Provider, Runtime};
 
 /// Where a model is.
@@ -130,12 +129,6 @@ impl Model {
             self.session.run(ort::inputs![&*self.input_name => tensor]).map_err(failed)?;
         let (shape, values) = outputs[0].try_extract_tensor::<f32>().map_err(failed)?;
         Ok(show(shape, values))
-    }
-
-    /// How detections stand in the first output, if it is one of YOLO's. Where the model leaves the
-    /// shape open, the first image tells.
-    pub fn head(&self) -> Option<Head> {
-        Head::of_shape(&self.output_shape)
     }
 }
 

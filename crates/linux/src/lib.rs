@@ -6,6 +6,7 @@ pub mod ethtool;
 pub mod mptcp;
 pub mod namespaces;
 mod packet_socket;
+pub mod parent;
 pub mod reaping;
 pub mod scheduling;
 pub mod socket;

@@ -1,0 +1,144 @@
+//! A model at work: frame after frame, each timed.
+
+use crate::clock::monotonic_nanos;
+use crate::detection::{Detection, Head, Thresholds, decode};
+use crate::frames::{FrameError, Frames};
+use crate::image::Image;
+use crate::letterbox::Letterbox;
+use crate::model::{Model, ModelError};
+
+/// Frames and the model that looks at them.
+#[derive(Debug)]
+pub struct Detector {
+    frames: Frames,
+    model: Model,
+    thresholds: Thresholds,
+    input: Vec<f32>,
+    count: u64,
+    /// Images since the frames began.
+    since_rewind: u64,
+}
+
+/// One frame, from its loading to what was found in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// From 1 on.
+    pub number: u64,
+    /// When it began, by `CLOCK_MONOTONIC` in nanoseconds.
+    pub begin_ns: u64,
+    /// When it ended, by `CLOCK_MONOTONIC` in nanoseconds.
+    pub end_ns: u64,
+    /// How long its parts took, where they are known.
+    pub stages: Option<Stages>,
+    /// How many things were found, where it is known.
+    pub detections: Option<u32>,
+}
+
+/// How long the parts of a frame took, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stages {
+    /// Reading and decoding the image, on one thread.
+    pub load_ns: u64,
+    /// Fitting it into the model's input, on one thread.
+    pub pre_ns: u64,
+    /// The model, on as many threads as it was given.
+    pub inference_ns: u64,
+    /// Finding boxes in its output, on one thread.
+    pub post_ns: u64,
+}
+
+/// Why there is no next frame.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum DetectorError {
+    /// The image could not be had.
+    Frame(FrameError),
+    /// The model could not be run.
+    Model(ModelError),
+}
+
+impl Detector {
+    /// Looks at `frames` by `model`.
+    pub fn new(frames: Frames, model: Model, thresholds: Thresholds) -> Detector {
+        let (width, height) = model.input();
+        let input = vec![0.0; 3 * width as usize * height as usize];
+        Detector { frames, model, thresholds, input, count: 0, since_rewind: 0 }
+    }
+
+    /// Whether the model's output is one of which detections can be read; `None` if only its first
+    /// image will tell. Other models are run and timed all the same.
+    pub fn is_detecting(&self) -> Option<bool> {
+        let shape = self.model.output_shape();
+        let open = shape.iter().any(|side| *side < 0);
+        (!open).then(|| Head::of_shape(shape).is_some())
+    }
+
+    /// Loads the next image and looks at it; at the end of the images it begins again if `again`
+    /// says so, and else gives `None`. What was found is in pixels of the image.
+    ///
+    /// # Errors
+    /// If there is no image, or the model fails on it.
+    pub fn step(&mut self, again: bool) -> Result<Option<(Frame, Vec<Detection>)>, DetectorError> {
+        let begin_ns = monotonic_nanos();
+        let Some(image) = self.load(again)? else { return Ok(None) };
+        let loaded = monotonic_nanos();
+        let letterbox = Letterbox::new((image.width(), image.height()), self.model.input());
+        letterbox.fill(&image, &mut self.input);
+        let prepared = monotonic_nanos();
+        let thresholds = self.thresholds;
+        let (inferred, found) = self.model.run(&self.input, |shape, values| {
+            let inferred = monotonic_nanos();
+            let head = Head::of_shape(shape);
+            (inferred, head.map(|head| decode(values, head, thresholds)))
+        })?;
+        let detections = found.as_ref().map(|found| found.len() as u32);
+        let mut found = found.unwrap_or_default();
+        for detection in &mut found {
+            detection.sides = letterbox.to_image(detection.sides);
+        }
+        let end_ns = monotonic_nanos();
+        self.count += 1;
+        let stages = Stages {
+            load_ns: loaded - begin_ns,
+            pre_ns: prepared - loaded,
+            inference_ns: inferred - prepared,
+            post_ns: end_ns - inferred,
+        };
+        let number = self.count;
+        Ok(Some((Frame { number, begin_ns, end_ns, stages: Some(stages), detections }, found)))
+    }
+
+    fn load(&mut self, again: bool) -> Result<Option<Image>, FrameError> {
+        let mut image = self.frames.read()?;
+        if image.is_none() && again && self.since_rewind > 0 {
+            self.frames.rewind()?;
+            self.since_rewind = 0;
+            image = self.frames.read()?;
+        }
+        self.since_rewind += u64::from(image.is_some());
+        Ok(image)
+    }
+}
+
+impl From<FrameError> for DetectorError {
+    fn from(why: FrameError) -> DetectorError {
+        DetectorError::Frame(why)
+    }
+}
+
+impl From<ModelError> for DetectorError {
+    fn from(why: ModelError) -> DetectorError {
+        DetectorError::Model(why)
+    }
+}
+
+impl std::fmt::Display for DetectorError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            DetectorError::Frame(why) => why.fmt(f),
+            DetectorError::Model(why) => why.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for DetectorError {}

@@ -1,0 +1,180 @@
+//! A video, which ffmpeg decodes into a pipe.
+//!
+//! Images come as PPM (<https://netpbm.sourceforge.net/doc/ppm.html>): raw pixels, each image with
+//! its size in front.
+
+use std::io::{self, BufRead, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::thread::JoinHandle;
+
+use super::FrameError;
+use crate::image::Image;
+use crate::tail;
+
+/// A video that is being decoded.
+#[derive(Debug)]
+pub(super) struct Video {
+    path: PathBuf,
+    decoder: Decoder,
+    /// Whether an image has come since the beginning.
+    begun: bool,
+}
+
+#[derive(Debug)]
+struct Decoder {
+    ffmpeg: Child,
+    pixels: BufReader<ChildStdout>,
+    /// Collects what it says, lest it should wait for somebody to read that.
+    words: Option<JoinHandle<String>>,
+}
+
+impl Video {
+    pub(super) fn open(path: &Path) -> Result<Video, FrameError> {
+        let decoder = Decoder::start(path, "ffmpeg")?;
+        Ok(Video { path: path.to_owned(), decoder, begun: false })
+    }
+
+    pub(super) fn next(&mut self) -> Result<Option<Image>, FrameError> {
+        match read_ppm(&mut self.decoder.pixels) {
+            Ok(Some(image)) => {
+                self.begun = true;
+                Ok(Some(image))
+            }
+            Ok(None) => match self.decoder.end() {
+                // A video of no image is none; that would be asked for again and again.
+                (true, _) if self.begun => Ok(None),
+                (_, words) => Err(self.failed(words)),
+            },
+            Err(why) => {
+                let (_, words) = self.decoder.end();
+                let why = if words.is_empty() { why.to_string() } else { words };
+                Err(self.failed(why))
+            }
+        }
+    }
+
+    pub(super) fn rewind(&mut self) -> Result<(), FrameError> {
+        self.decoder = Decoder::start(&self.path, "ffmpeg")?;
+        self.begun = false;
+        Ok(())
+    }
+
+    fn failed(&self, why: String) -> FrameError {
+        let why = if why.is_empty() { "there is no image in it".to_owned() } else { why };
+        FrameError::Video { path: self.path.clone(), why }
+    }
+}
+
+impl Decoder {
+    fn start(path: &Path, ffmpeg: &str) -> Result<Decoder, FrameError> {
+        let mut command = Command::new(ffmpeg);
+        command.args(["-nostdin", "-v", "error", "-i"]).arg(path);
+        command.args(["-map", "0:v:0", "-f", "image2pipe", "-c:v", "ppm", "pipe:1"]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut ffmpeg = command.spawn().map_err(|why| match why.kind() {
+            io::ErrorKind::NotFound => FrameError::NoFfmpeg(path.to_owned()),
+            _ => FrameError::Video { path: path.to_owned(), why: why.to_string() },
+        })?;
+        let (Some(pixels), Some(stderr)) = (ffmpeg.stdout.take(), ffmpeg.stderr.take()) else {
+            unreachable!("both were asked to be pipes");
+        };
+        let words = Some(std::thread::spawn(move || tail::read(stderr)));
+        Ok(Decoder { ffmpeg, pixels: BufReader::with_capacity(1 << 16, pixels), words })
+    }
+
+    /// Ends it: whether it had come to its end with success, and what it said.
+    fn end(&mut self) -> (bool, String) {
+        // Its output is at its end, or nobody wants more of it: then it is in the way.
+        let success = match self.ffmpeg.try_wait() {
+            Ok(Some(status)) => status.success(),
+            _ if matches!(self.pixels.fill_buf(), Ok([])) => {
+                self.ffmpeg.wait().is_ok_and(|status| status.success())
+            }
+            _ => {
+                let _ = self.ffmpeg.kill();
+                let _ = self.ffmpeg.wait();
+                false
+            }
+        };
+        let words = self.words.take().and_then(|words| words.join().ok());
+        (success, words.unwrap_or_default())
+    }
+}
+
+impl Drop for Decoder {
+    fn drop(&mut self) {
+        let _ = self.ffmpeg.kill();
+        let _ = self.ffmpeg.wait();
+    }
+}
+
+/// The next image of a stream of binary PPM files with 8 bits a colour; `None` at its end.
+fn read_ppm(stream: &mut impl BufRead) -> io::Result<Option<Image>> {
+    let bad = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why.to_owned());
+    if stream.fill_buf()?.is_empty() {
+        return Ok(None);
+    }
+    let magic = word(stream)?;
+    let [width, height, most] = [word(stream)?, word(stream)?, word(stream)?];
+    if magic != "P6" || most != "255" {
+        return Err(bad("its images are not as they were asked for"));
+    }
+    let (Ok(width), Ok(height)) = (width.parse::<u32>(), height.parse::<u32>()) else {
+        return Err(bad("its images have no size"));
+    };
+    let most = crate::image::SIDE_MAX as u32;
+    if width.max(height) > most {
+        return Err(bad(&format!("{width} x {height} pixels, where sides are up to {most}")));
+    }
+    let mut rgb = vec![0; 3 * width as usize * height as usize];
+    stream.read_exact(&mut rgb)?;
+    Image::new(width, height, rgb).map(Some).ok_or_else(|| bad("its images have no pixels"))
+}
+
+/// A word of the header, with the one white space behind it.
+fn word(stream: &mut impl BufRead) -> io::Result<String> {
+    let mut word = String::new();
+    for byte in stream.by_ref().take(16).bytes() {
+        match byte? {
+            space if space.is_ascii_whitespace() => return Ok(word),
+            byte => word.push(char::from(byte)),
+        }
+    }
+    Err(io::ErrorKind::InvalidData.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_of_different_sizes_follow_one_another() {
+        let mut stream = &b"P6\n2 1\n255\nabcdefP6 1 1 255 xyz"[..];
+        let first = read_ppm(&mut stream).unwrap().unwrap();
+        assert_eq!((first.width(), first.height(), first.rgb()), (2, 1, &b"abcdef"[..]));
+        assert_eq!(read_ppm(&mut stream).unwrap().unwrap().rgb(), b"xyz");
+        assert!(read_ppm(&mut stream).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_stream_that_is_no_ppm_or_stops_short_is_an_error() {
+        let cases: [&[u8]; 6] = [
+            b"P5\n2 1\n255\nab",
+            b"P6\n2 1\n65535\nabcdefabcdef",
+            b"P6\n2 1\n255\nabcde",
+            b"P6\n99999 99999\n255\n",
+            b"P6\n0 1\n255\n",
+            b"no white space for a long while",
+        ];
+        for case in cases {
+            assert!(read_ppm(&mut &case[..]).is_err(), "{case:?}");
+        }
+    }
+
+    #[test]
+    fn without_ffmpeg_the_error_says_what_to_install() {
+        let error = Decoder::start(Path::new("a.mp4"), "/no/such/ffmpeg").unwrap_err();
+        assert!(error.to_string().contains("Debian package ffmpeg"), "{error}");
+    }
+}

@@ -1,0 +1,171 @@
+//! Measured times of frames, as text.
+//!
+//! ```text
+//! trackbed-durations 1
+//! # whatever is worth knowing about the measurement
+//! threads 2
+//! frame 4410233 101734055
+//! frame 4398120 99872314
+//! ```
+//!
+//! The first line is the format's name and version. `threads` is how many threads share the parallel
+//! part of each frame. Then a line for each frame, in order: nanoseconds of its serial part, which is
+//! done by one thread (loading, preparing, finding boxes), and of its parallel part (the model), both
+//! as they passed on a machine that had nothing else to do. Empty lines and those that begin with `#`
+//! say nothing.
+
+use std::fmt;
+
+/// The frames of a measurement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Durations {
+    /// Threads that share the parallel part of each frame, from 1 to [`THREADS_MAX`].
+    pub threads: u32,
+    /// At least one, in the order in which they were measured.
+    pub frames: Vec<FrameTime>,
+}
+
+/// How long a frame takes on cores of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameTime {
+    /// On one thread, in nanoseconds.
+    pub serial_ns: u64,
+    /// On all threads at the same time, in nanoseconds.
+    pub parallel_ns: u64,
+}
+
+/// Why a text is no measurement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DurationsError {
+    /// From 1 on.
+    pub line: usize,
+    /// With what should be there.
+    pub why: String,
+}
+
+/// The most threads that share a frame.
+pub const THREADS_MAX: u32 = 1024;
+/// The most frames of a measurement.
+pub const FRAMES_MAX: usize = 1_000_000;
+/// The longest part of a frame: an hour, in nanoseconds.
+pub const PART_MAX_NS: u64 = 3_600_000_000_000;
+
+impl Durations {
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// At the first line that is not as the format says.
+    pub fn parse(text: &str) -> Result<Durations, DurationsError> {
+        let mut lines = (1_usize..).zip(text.lines());
+        if lines.next().is_none_or(|(_, first)| first.trim_end() != MAGIC) {
+            return Err(error(1, format!("the first line must be \"{MAGIC}\"")));
+        }
+        let (mut threads, mut frames, mut last) = (None, Vec::new(), 1);
+        for (line, text) in lines {
+            last = line;
+            let words: Vec<&str> = text.split_whitespace().collect();
+            match words.as_slice() {
+                [] => {}
+                [first, ..] if first.starts_with('#') => {}
+                ["threads", count] if threads.is_none() && frames.is_empty() => {
+                    threads = Some(read_threads(count).map_err(|why| error(line, why))?);
+                }
+                ["frame", serial, parallel] if frames.len() < FRAMES_MAX => {
+                    let frame = FrameTime::read(serial, parallel);
+                    frames.push(frame.map_err(|why| error(line, why))?);
+                }
+                ["frame", _, _] => {
+                    return Err(error(line, format!("there are more than {FRAMES_MAX} frames")));
+                }
+                _ => {
+                    let known = "write \"threads N\" once, and then \"frame SERIAL PARALLEL\" with \
+                                 nanoseconds for each frame";
+                    return Err(error(line, known.to_owned()));
+                }
+            }
+        }
+        let threads = threads.ok_or_else(|| error(last, "\"threads N\" is missing".to_owned()))?;
+        if frames.is_empty() {
+            return Err(error(last, "there is no frame".to_owned()));
+        }
+        Ok(Durations { threads, frames })
+    }
+}
+
+impl FrameTime {
+    fn read(serial: &str, parallel: &str) -> Result<FrameTime, String> {
+        let part = |text: &str| match text.parse() {
+            Ok(nanos) if nanos <= PART_MAX_NS => Ok(nanos),
+            _ => Err(format!("\"{text}\" is no number of nanoseconds from 0 to {PART_MAX_NS}")),
+        };
+        let frame = FrameTime { serial_ns: part(serial)?, parallel_ns: part(parallel)? };
+        if frame.serial_ns + frame.parallel_ns == 0 {
+            return Err("a frame takes some time: write its nanoseconds".to_owned());
+        }
+        Ok(frame)
+    }
+}
+
+/// As [`Durations::parse`] reads it.
+impl fmt::Display for Durations {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{MAGIC}\nthreads {}", self.threads)?;
+        for FrameTime { serial_ns, parallel_ns } in &self.frames {
+            writeln!(f, "frame {serial_ns} {parallel_ns}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for DurationsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.why)
+    }
+}
+
+impl std::error::Error for DurationsError {}
+
+fn read_threads(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(threads @ 1..=THREADS_MAX) => Ok(threads),
+        _ => Err(format!("\"{text}\" is no number of threads from 1 to {THREADS_MAX}")),
+    }
+}
+
+fn error(line: usize, why: String) -> DurationsError {
+    DurationsError { line, why }
+}
+
+const MAGIC: &str = "trackbed-durations 1";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let frame = |serial_ns, parallel_ns| FrameTime { serial_ns, parallel_ns };
+        let durations = Durations { threads: 4, frames: vec![frame(1, 2), frame(0, 3_000_000)] };
+        assert_eq!(Durations::parse(&durations.to_string()), Ok(durations));
+        let text = "trackbed-durations 1\n\n# a remark\n threads 1 \nframe\t5 0\n";
+        let durations = Durations { threads: 1, frames: vec![frame(5, 0)] };
+        assert_eq!(Durations::parse(text), Ok(durations));
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_line() {
+        let with = |rest: &str| Durations::parse(&format!("{MAGIC}\n{rest}")).unwrap_err().line;
+        assert_eq!(Durations::parse("").unwrap_err().line, 1);
+        assert_eq!(Durations::parse("trackbed-durations 2\nthreads 1").unwrap_err().line, 1);
+        assert_eq!(with("frame 1 2\n"), 2);
+        assert_eq!(with("threads 1\n"), 2);
+        assert_eq!(with("threads 0\n"), 2);
+        assert_eq!(with("threads 1\nthreads 1\nframe 1 1\n"), 3);
+        assert_eq!(with("threads 1\nframe 1 1\nthreads 1\n"), 4);
+        assert_eq!(with("threads 1\nframe 0 0\n"), 3);
+        assert_eq!(with("threads 1\nframe -1 1\n"), 3);
+        assert_eq!(with("threads 1\nframe 1\n"), 3);
+        assert_eq!(with("threads 1\nframe 1 3600000000001\n"), 3);
+        assert_eq!(with("threads 1\nframes 1 1\n"), 3);
+    }
+}
