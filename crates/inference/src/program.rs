@@ -53,6 +53,8 @@ pub enum ProgramError {
     Start(String, io::Error),
     /// It cannot be heard any more.
     Lost(String, io::Error),
+    /// It ended before it said a line.
+    Silent(String),
     /// It failed.
     Failed {
         /// Its name.
@@ -98,6 +100,24 @@ impl Program {
     /// Its process, and the process group of all that it starts.
     pub fn process(&self) -> u32 {
         self.child.id()
+    }
+
+    /// Waits for the first line, no longer than `limit`; when it came, or `None`.
+    ///
+    /// # Errors
+    /// If the program has ended before, with success or without.
+    pub fn wait_until_ready(&mut self, limit: Duration) -> Result<Option<u64>, ProgramError> {
+        if self.begin_ns.is_none() {
+            if self.lines.is_empty() && self.stdout.is_some() {
+                self.listen(limit).map_err(|why| ProgramError::Lost(self.name.clone(), why))?;
+            }
+            self.begin_ns = self.lines.pop_front();
+            if self.begin_ns.is_none() && self.stdout.is_none() {
+                self.finish()?;
+                return Err(ProgramError::Silent(self.name.clone()));
+            }
+        }
+        Ok(self.begin_ns)
     }
 
     /// Waits for the next frame, no longer than `limit`. A frame lasts from one line to the next:
@@ -242,6 +262,9 @@ impl fmt::Display for ProgramError {
         match self {
             ProgramError::Start(name, why) => write!(f, "cannot start {name}: {why}"),
             ProgramError::Lost(name, why) => write!(f, "{name} cannot be heard: {why}"),
+            ProgramError::Silent(name) => {
+                write!(f, "{name} ended without a word: it must print a line for each frame")
+            }
             ProgramError::Failed { name, status, last_words } => {
                 write!(f, "{name} failed ({status})")?;
                 match last_words.is_empty() {

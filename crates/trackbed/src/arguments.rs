@@ -9,6 +9,7 @@ use trackbed_lab::scenario::Override;
 
 use crate::commands::advise::{self, AdviseArguments};
 use crate::commands::handover::HandoverArguments;
+use crate::commands::infer::{self, InferArguments};
 use crate::commands::link::TimedSetting;
 use crate::commands::phad::{self, PhadArguments};
 use crate::commands::relay::{self, RelayArguments};
@@ -49,6 +50,9 @@ pub enum Command {
     Advise(AdviseArguments),
     /// Build, show and merge tables of where a train's handovers are to be expected
     Handover(HandoverArguments),
+    /// Time object detection on this machine: a model by ONNX Runtime, or any program
+    #[command(after_long_help = infer::EXAMPLES)]
+    Infer(InferArguments),
     /// Run any program behind an emulated link
     #[command(after_long_help = LINK_EXAMPLES)]
     Link(LinkArguments),

@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         Command::Advise(arguments) => commands::advise::execute(&arguments),
         Command::Agree(arguments) => commands::agree::execute(&arguments),
         Command::Handover(arguments) => commands::handover::execute(&arguments),
+        Command::Infer(arguments) => commands::infer::execute(&arguments),
         Command::Phad(arguments) => commands::phad::execute(&arguments),
         Command::Relay(arguments) => commands::relay::execute(&arguments),
         Command::Serve(arguments) => commands::serve::execute(&arguments),

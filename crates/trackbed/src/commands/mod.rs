@@ -4,6 +4,7 @@ pub mod advise;
 pub mod agree;
 pub mod campaign;
 pub mod handover;
+pub mod infer;
 pub mod link;
 pub mod list;
 pub mod paper;

@@ -1,0 +1,157 @@
+//! `trackbed infer`: object detection, timed, by itself.
+
+mod arguments;
+mod outlet;
+mod session;
+mod summary;
+
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use anyhow::{Context as _, bail};
+use trackbed_inference::detection::Thresholds;
+use trackbed_inference::detector::Detector;
+use trackbed_inference::frames::Frames;
+use trackbed_inference::generated;
+use trackbed_inference::model::{Model, ModelOptions, ModelSource};
+use trackbed_inference::program::Program;
+use trackbed_inference::runtime::{Runtime, Search};
+use trackbed_processor::durations::{Durations, FrameTime};
+
+use crate::Verdict;
+use crate::output;
+
+pub use arguments::{EXAMPLES, InferArguments};
+use outlet::Outlet;
+use session::{Session, Worker};
+use summary::About;
+
+/// Looks at frames until the time is over, the frames are, or a signal comes.
+///
+/// # Errors
+/// With what to do about it.
+pub fn execute(arguments: &InferArguments) -> anyhow::Result<Verdict> {
+    if let Some(path) = &arguments.write_model {
+        return write_model(path, arguments.seed);
+    }
+    if arguments.duration <= arguments.warm_up {
+        bail!("--duration must be longer than --warm-up, of which nothing counts");
+    }
+    let threads = arguments.threads.or_else(|| std::thread::available_parallelism().ok());
+    let threads = threads.unwrap_or(NonZeroUsize::MIN);
+    let mut outlet = Outlet::open(arguments)?;
+    let (worker, about) = match arguments.exec {
+        true => by_program(arguments, threads)?,
+        false => by_model(arguments, threads)?,
+    };
+    if worker.is_detecting() == Some(false) && !arguments.exec {
+        let note =
+            "note: this model's output is none of YOLO's: it is timed, and nothing is detected";
+        output::tell(note);
+    }
+    let mut session = Session::new(worker, arguments)?;
+    outlet.begin(&about)?;
+    let ended = session.run(&mut outlet)?;
+    outlet.end(ended)?;
+    let timing = session.into_timing();
+    let Some(report) = timing.report() else {
+        if ended.is_interrupted() {
+            return Ok(Verdict::Interrupted);
+        }
+        bail!("no frame was done after the warm-up: give more time with --duration");
+    };
+    if let Some(path) = &arguments.durations {
+        write_durations(path, &about, timing.frames(), threads)?;
+    }
+    if arguments.json {
+        output::print_json(&summary::document(&about, &report, ended))?;
+    } else if !arguments.events {
+        output::print(&summary::table(&about, &report))?;
+    }
+    Ok(if ended.is_interrupted() { Verdict::Interrupted } else { Verdict::Success })
+}
+
+fn write_model(path: &Path, seed: u64) -> anyhow::Result<Verdict> {
+    let model = generated::model(seed);
+    fs::write(path, &model.onnx).with_context(|| format!("cannot write {}", path.display()))?;
+    output::tell(format_args!(
+        "{}: {} parameters, {:.2} GFLOP an image, random weights",
+        path.display(),
+        model.parameters,
+        model.operations as f64 / 1e9
+    ));
+    Ok(Verdict::Success)
+}
+
+fn by_program(
+    arguments: &InferArguments,
+    threads: NonZeroUsize,
+) -> anyhow::Result<(Worker, About)> {
+    let program = Program::start(&arguments.command)?;
+    let words: Vec<String> =
+        arguments.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let about = About {
+        what: words.join(" "),
+        frames: None,
+        threads: threads.get(),
+        provider: None,
+        runtime: None,
+        input: None,
+        process: program.process(),
+    };
+    Ok((Worker::Program(program), about))
+}
+
+fn by_model(arguments: &InferArguments, threads: NonZeroUsize) -> anyhow::Result<(Worker, About)> {
+    // What is quickly looked at comes first.
+    let is_generated = |path: &Path| path.as_os_str() == "generated";
+    let frames = match is_generated(&arguments.frames) {
+        true => Frames::generated(arguments.seed),
+        false => Frames::open(&arguments.frames)?,
+    };
+    let runtime = Runtime::open(&Search::of_environment(arguments.library.clone()))?;
+    let source = match is_generated(&arguments.model) {
+        true => ModelSource::Memory(generated::model(arguments.seed).onnx),
+        false => ModelSource::File(arguments.model.clone()),
+    };
+    let provider = arguments.provider.into();
+    let options = ModelOptions { threads, provider, input: arguments.input_size };
+    let model = Model::load(&runtime, &source, options)?;
+    let about = About {
+        what: source.to_string(),
+        frames: Some(arguments.frames.display().to_string()),
+        threads: threads.get(),
+        provider: Some(provider),
+        runtime: Some((runtime.path().to_owned(), runtime.build())),
+        input: Some(model.input()),
+        process: std::process::id(),
+    };
+    let thresholds = Thresholds { confidence: arguments.confidence, overlap: arguments.overlap };
+    Ok((Worker::Detector(Box::new(Detector::new(frames, model, thresholds))), about))
+}
+
+fn write_durations(
+    path: &Path,
+    about: &About,
+    frames: &[trackbed_inference::detector::Frame],
+    threads: NonZeroUsize,
+) -> anyhow::Result<()> {
+    let frames = frames.iter().map(|frame| match frame.stages {
+        Some(stages) => FrameTime {
+            serial_ns: stages.load_ns + stages.pre_ns + stages.post_ns,
+            parallel_ns: stages.inference_ns,
+        },
+        None => FrameTime {
+            serial_ns: 0,
+            parallel_ns: frame.end_ns.saturating_sub(frame.begin_ns).max(1),
+        },
+    });
+    let threads = u32::try_from(threads.get()).unwrap_or(u32::MAX);
+    let durations = Durations { threads, frames: frames.collect() };
+    let text = durations.to_string();
+    // A remark behind the line that says what it is.
+    let (magic, rest) = text.split_once('\n').unwrap_or((&text, ""));
+    let text = format!("{magic}\n# {}, by trackbed infer\n{rest}", about.what.replace('\n', " "));
+    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+}

@@ -1,0 +1,193 @@
+//! The loop over frames.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use trackbed_inference::clock::monotonic_nanos;
+use trackbed_inference::detection::Detection;
+use trackbed_inference::detector::{Detector, Frame};
+use trackbed_inference::program::{Program, Step};
+use trackbed_inference::timing::{FRAMES_MAX, Timing};
+use trackbed_service::{Signal, listen};
+
+use super::arguments::InferArguments;
+use super::outlet::Outlet;
+
+/// Who does the work.
+pub(super) enum Worker {
+    Detector(Box<Detector>),
+    Program(Program),
+}
+
+/// Why a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// Its time was over.
+    Duration,
+    /// There were no more frames.
+    Frames,
+    /// There were more frames than are kept.
+    Full,
+    /// Somebody wanted it.
+    Interrupted,
+}
+
+/// Frames until an end.
+pub(super) struct Session {
+    worker: Worker,
+    duration: Duration,
+    warm_up: Duration,
+    once: bool,
+    timing: Timing,
+    stop: Arc<AtomicBool>,
+    progress: ProgressBar,
+}
+
+impl Worker {
+    /// See [`Detector::is_detecting`].
+    pub(super) fn is_detecting(&self) -> Option<bool> {
+        match self {
+            Worker::Detector(detector) => detector.is_detecting(),
+            Worker::Program(_) => Some(false),
+        }
+    }
+}
+
+impl Ended {
+    /// In a word, as events and documents have it.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Ended::Duration => "duration",
+            Ended::Frames => "frames",
+            Ended::Full => "full",
+            Ended::Interrupted => "interrupted",
+        }
+    }
+
+    pub(super) fn is_interrupted(self) -> bool {
+        self == Ended::Interrupted
+    }
+}
+
+impl Session {
+    /// Signals are listened to from now on.
+    pub(super) fn new(worker: Worker, arguments: &InferArguments) -> anyhow::Result<Session> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&stop);
+        listen(move |signal| {
+            if signal == Signal::Stop {
+                asked.store(true, Ordering::Relaxed);
+            }
+        })
+        .context("cannot listen to signals")?;
+        Ok(Session {
+            worker,
+            duration: arguments.duration,
+            warm_up: arguments.warm_up,
+            once: arguments.once,
+            timing: Timing::new(0),
+            stop,
+            progress: progress(arguments.duration),
+        })
+    }
+
+    pub(super) fn run(&mut self, outlet: &mut Outlet) -> anyhow::Result<Ended> {
+        let Some(begin) = self.begin()? else { return Ok(Ended::Interrupted) };
+        self.timing = Timing::new(begin.saturating_add(nanos(self.warm_up)));
+        let end = begin.saturating_add(nanos(self.duration));
+        let ended = loop {
+            let now = monotonic_nanos();
+            if self.stop.load(Ordering::Relaxed) {
+                break Ended::Interrupted;
+            }
+            if now >= end {
+                break Ended::Duration;
+            }
+            let found = match &mut self.worker {
+                Worker::Detector(detector) => detector.step(!self.once)?,
+                Worker::Program(program) => match step(program, end - now)? {
+                    Step::Nothing => continue,
+                    Step::Frame(frame) => Some((frame, Vec::new())),
+                    Step::End => None,
+                },
+            };
+            let Some((frame, found)) = found else { break Ended::Frames };
+            if !self.take(outlet, begin, frame, &found)? {
+                crate::output::tell(format_args!(
+                    "note: {FRAMES_MAX} frames are kept, and the rest is left out"
+                ));
+                break Ended::Full;
+            }
+        };
+        self.progress.finish_and_clear();
+        Ok(ended)
+    }
+
+    pub(super) fn into_timing(self) -> Timing {
+        self.timing
+    }
+
+    /// When the session begins: now, or when a program says that it is ready. `None` if somebody
+    /// wanted the end before.
+    fn begin(&mut self) -> anyhow::Result<Option<u64>> {
+        let Worker::Program(program) = &mut self.worker else {
+            return Ok(Some(monotonic_nanos()));
+        };
+        let limit = monotonic_nanos().saturating_add(nanos(READY_MAX));
+        while !self.stop.load(Ordering::Relaxed) {
+            if let Some(begin) = program.wait_until_ready(PERIOD)? {
+                return Ok(Some(begin));
+            }
+            if monotonic_nanos() > limit {
+                bail!(
+                    "the program has not said a line for {} minutes: it must print one for each frame, \
+                     and not keep them back (`stdbuf -oL`, or `python -u`)",
+                    READY_MAX.as_secs() / 60
+                );
+            }
+        }
+        Ok(None)
+    }
+
+    fn take(
+        &mut self,
+        outlet: &mut Outlet,
+        begin: u64,
+        frame: Frame,
+        found: &[Detection],
+    ) -> anyhow::Result<bool> {
+        outlet.frame(&frame, found)?;
+        let gone = frame.end_ns.saturating_sub(begin);
+        self.progress.set_position(gone / 1_000_000);
+        let millis = frame.end_ns.saturating_sub(frame.begin_ns) as f64 / 1e6;
+        self.progress.set_message(format!("frame {}, {millis:.0} ms", frame.number));
+        Ok(self.timing.add(frame))
+    }
+}
+
+/// A wait of a program is cut into pieces, so that a signal is seen.
+fn step(program: &mut Program, left: u64) -> anyhow::Result<Step> {
+    Ok(program.step(Duration::from_nanos(left).min(PERIOD))?)
+}
+
+fn progress(duration: Duration) -> ProgressBar {
+    let target = ProgressDrawTarget::stderr_with_hz(5);
+    let total = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    let bar = ProgressBar::with_draw_target(Some(total), target);
+    if bar.is_hidden() {
+        return bar;
+    }
+    let style = ProgressStyle::with_template("{bar:30} {msg}").expect("the template is valid");
+    bar.with_style(style)
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+const PERIOD: Duration = Duration::from_millis(100);
+/// A TensorRT pipeline may build its engine first.
+const READY_MAX: Duration = Duration::from_secs(600);

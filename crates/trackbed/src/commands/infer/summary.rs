@@ -1,0 +1,118 @@
+//! What a session was like, as a table and as a document.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use trackbed_inference::runtime::Provider;
+use trackbed_inference::timing::{Distribution, Report};
+use trackbed_report::{Align, Table};
+
+use super::session::Ended;
+
+/// What was run, on what.
+pub(super) struct About {
+    /// The model, or the program's command.
+    pub(super) what: String,
+    pub(super) frames: Option<String>,
+    pub(super) threads: usize,
+    pub(super) provider: Option<Provider>,
+    /// The library, and what it says of its build.
+    pub(super) runtime: Option<(PathBuf, &'static str)>,
+    pub(super) input: Option<(u32, u32)>,
+    /// The process whose threads do the work.
+    pub(super) process: u32,
+}
+
+impl About {
+    pub(super) fn document(&self) -> Value {
+        match (&self.runtime, self.input) {
+            (Some((library, build)), Some((width, height))) => json!({
+                "model": self.what,
+                "frames": self.frames,
+                "input": [width, height],
+                "threads": self.threads,
+                "provider": self.provider.map(|provider| provider.to_string()),
+                "library": library.display().to_string(),
+                "library_build": build,
+            }),
+            _ => json!({ "command": self.what }),
+        }
+    }
+
+    fn headline(&self) -> String {
+        match (&self.frames, self.input, self.provider) {
+            (Some(frames), Some((width, height)), Some(provider)) => format!(
+                "{} on {frames} frames, input {width} x {height}, {provider}, threads: {}",
+                self.what, self.threads
+            ),
+            _ => self.what.clone(),
+        }
+    }
+}
+
+/// For people.
+pub(super) fn table(about: &About, report: &Report) -> String {
+    let titles = ["", "mean", "p50", "p95", "p99", "min", "max"];
+    let align = |title: &str| if title.is_empty() { Align::Left } else { Align::Right };
+    let mut table = Table::new(titles.map(|title| (title, align(title))));
+    let mut row = |name: &str, times: Distribution| {
+        let times = values(times).map(|(_, millis)| format!("{millis:.2}"));
+        table.row(std::iter::once(name.to_owned()).chain(times));
+    };
+    row("frame, ms", report.latency);
+    if let Some(stages) = report.stages {
+        row("  load", stages.load);
+        row("  pre-processing", stages.pre);
+        row("  inference", stages.inference);
+        row("  post-processing", stages.post);
+    }
+    let detections = match report.detections {
+        Some(count) => format!(", {count} detections"),
+        None => String::new(),
+    };
+    format!(
+        "{}\n\n{:.2} frames/s: {} frames in {:.1} s{detections}; {} of the warm-up do not count\n\n{table}",
+        about.headline(),
+        report.fps,
+        report.frames,
+        report.seconds,
+        report.warm_up_frames,
+    )
+}
+
+/// For programs.
+pub(super) fn document(about: &About, report: &Report, ended: Ended) -> Value {
+    let stages = report.stages.map(|stages| {
+        json!({
+            "load": times(stages.load), "pre": times(stages.pre),
+            "inference": times(stages.inference), "post": times(stages.post),
+        })
+    });
+    json!({
+        "trackbed": env!("CARGO_PKG_VERSION"),
+        "about": about.document(),
+        "ended": ended.word(),
+        "frames": report.frames,
+        "warm_up_frames": report.warm_up_frames,
+        "seconds": report.seconds,
+        "fps": report.fps,
+        "latency_ms": times(report.latency),
+        "stages_ms": stages,
+        "detections": report.detections,
+    })
+}
+
+fn times(times: Distribution) -> Value {
+    values(times).into_iter().map(|(name, millis)| (name.to_owned(), json!(millis))).collect()
+}
+
+fn values(times: Distribution) -> [(&'static str, f64); 6] {
+    [
+        ("mean", times.mean_ms),
+        ("p50", times.p50_ms),
+        ("p95", times.p95_ms),
+        ("p99", times.p99_ms),
+        ("min", times.min_ms),
+        ("max", times.max_ms),
+    ]
+}
