@@ -4,6 +4,7 @@ mod arguments;
 mod outlet;
 mod session;
 mod summary;
+mod usage;
 
 use std::fs;
 use std::num::NonZeroUsize;
@@ -50,11 +51,11 @@ pub fn execute(arguments: &InferArguments) -> anyhow::Result<Verdict> {
             "note: this model's output is none of YOLO's: it is timed, and nothing is detected";
         output::tell(note);
     }
-    let mut session = Session::new(worker, arguments)?;
+    let mut session = Session::new(worker, arguments, about.process)?;
     outlet.begin(&about)?;
     let ended = session.run(&mut outlet)?;
     outlet.end(ended)?;
-    let timing = session.into_timing();
+    let (timing, usage) = session.finish();
     let Some(report) = timing.report() else {
         if ended.is_interrupted() {
             return Ok(Verdict::Interrupted);
@@ -65,9 +66,9 @@ pub fn execute(arguments: &InferArguments) -> anyhow::Result<Verdict> {
         write_durations(path, &about, timing.frames(), threads)?;
     }
     if arguments.json {
-        output::print_json(&summary::document(&about, &report, ended))?;
+        output::print_json(&summary::document(&about, &report, &usage, ended))?;
     } else if !arguments.events {
-        output::print(&summary::table(&about, &report))?;
+        output::print(&summary::table(&about, &report, &usage))?;
     }
     Ok(if ended.is_interrupted() { Verdict::Interrupted } else { Verdict::Success })
 }

@@ -15,6 +15,7 @@ use trackbed_service::{Signal, listen};
 
 use super::arguments::InferArguments;
 use super::outlet::Outlet;
+use super::usage::{Sums, Watch};
 
 /// Who does the work.
 pub(super) enum Worker {
@@ -42,6 +43,8 @@ pub(super) struct Session {
     warm_up: Duration,
     once: bool,
     timing: Timing,
+    process: u32,
+    watch: Option<Watch>,
     stop: Arc<AtomicBool>,
     progress: ProgressBar,
 }
@@ -74,7 +77,11 @@ impl Ended {
 
 impl Session {
     /// Signals are listened to from now on.
-    pub(super) fn new(worker: Worker, arguments: &InferArguments) -> anyhow::Result<Session> {
+    pub(super) fn new(
+        worker: Worker,
+        arguments: &InferArguments,
+        process: u32,
+    ) -> anyhow::Result<Session> {
         let stop = Arc::new(AtomicBool::new(false));
         let asked = Arc::clone(&stop);
         listen(move |signal| {
@@ -89,6 +96,8 @@ impl Session {
             warm_up: arguments.warm_up,
             once: arguments.once,
             timing: Timing::new(0),
+            process,
+            watch: None,
             stop,
             progress: progress(arguments.duration),
         })
@@ -96,7 +105,9 @@ impl Session {
 
     pub(super) fn run(&mut self, outlet: &mut Outlet) -> anyhow::Result<Ended> {
         let Some(begin) = self.begin()? else { return Ok(Ended::Interrupted) };
-        self.timing = Timing::new(begin.saturating_add(nanos(self.warm_up)));
+        let from = begin.saturating_add(nanos(self.warm_up));
+        self.timing = Timing::new(from);
+        self.watch = Some(Watch::start(self.process, from)?);
         let end = begin.saturating_add(nanos(self.duration));
         let ended = loop {
             let now = monotonic_nanos();
@@ -126,8 +137,8 @@ impl Session {
         Ok(ended)
     }
 
-    pub(super) fn into_timing(self) -> Timing {
-        self.timing
+    pub(super) fn finish(self) -> (Timing, Sums) {
+        (self.timing, self.watch.map(Watch::finish).unwrap_or_default())
     }
 
     /// When the session begins: now, or when a program says that it is ready. `None` if somebody

@@ -8,6 +8,7 @@ use trackbed_inference::timing::{Distribution, Report};
 use trackbed_report::{Align, Table};
 
 use super::session::Ended;
+use super::usage::Sums;
 
 /// What was run, on what.
 pub(super) struct About {
@@ -51,7 +52,7 @@ impl About {
 }
 
 /// For people.
-pub(super) fn table(about: &About, report: &Report) -> String {
+pub(super) fn table(about: &About, report: &Report, usage: &Sums) -> String {
     let titles = ["", "mean", "p50", "p95", "p99", "min", "max"];
     let align = |title: &str| if title.is_empty() { Align::Left } else { Align::Right };
     let mut table = Table::new(titles.map(|title| (title, align(title))));
@@ -70,8 +71,12 @@ pub(super) fn table(about: &About, report: &Report) -> String {
         Some(count) => format!(", {count} detections"),
         None => String::new(),
     };
+    let usage = match usage.line() {
+        line if line.is_empty() => String::new(),
+        line => format!("{line}\n\n"),
+    };
     format!(
-        "{}\n\n{:.2} frames/s: {} frames in {:.1} s{detections}; {} of the warm-up do not count\n\n{table}",
+        "{}\n\n{:.2} frames/s: {} frames in {:.1} s{detections}; {} of the warm-up do not count\n\n{usage}{table}",
         about.headline(),
         report.fps,
         report.frames,
@@ -81,7 +86,7 @@ pub(super) fn table(about: &About, report: &Report) -> String {
 }
 
 /// For programs.
-pub(super) fn document(about: &About, report: &Report, ended: Ended) -> Value {
+pub(super) fn document(about: &About, report: &Report, usage: &Sums, ended: Ended) -> Value {
     let stages = report.stages.map(|stages| {
         json!({
             "load": times(stages.load), "pre": times(stages.pre),
@@ -99,6 +104,7 @@ pub(super) fn document(about: &About, report: &Report, ended: Ended) -> Value {
         "latency_ms": times(report.latency),
         "stages_ms": stages,
         "detections": report.detections,
+        "usage": usage.document(),
     })
 }
 
