@@ -1,0 +1,218 @@
+//! Cores that whoever is runnable shares evenly.
+//!
+//! Processor sharing is what a fair scheduler (Linux's EEVDF and CFS before it) tends to when its time
+//! slices are short against the work: n threads on c cores each run at the rate min(1, c / n).
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use trackbed_core::Time;
+
+/// The cores of a host. Sans-IO: it is told the time and says when it wants to be told again.
+///
+/// After [`Cores::begin`] and [`Cores::advance`], [`Cores::next_wake`] may have another answer, and
+/// finished jobs are to be taken by [`Cores::next_finished`].
+#[derive(Clone, Debug)]
+pub struct Cores {
+    count: u64,
+    now: Time,
+    /// What a thread that always ran would have been given, in [`PARTS`] of a nanosecond.
+    service: u128,
+    /// The service at which each job is finished, its number, and its threads.
+    jobs: BTreeSet<(u128, Job, u32)>,
+    threads: u64,
+    finished: std::collections::VecDeque<(Time, Job)>,
+    begun: u64,
+    /// Work that was begun, in nanoseconds of one core.
+    pub(crate) work_ns: u128,
+}
+
+/// A piece of work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Job(u64);
+
+impl Cores {
+    /// So many cores, at least one, with nothing to do.
+    pub fn new(count: u32) -> Cores {
+        Cores {
+            count: u64::from(count.max(1)),
+            now: Time::ZERO,
+            service: 0,
+            jobs: BTreeSet::new(),
+            threads: 0,
+            finished: std::collections::VecDeque::new(),
+            begun: 0,
+            work_ns: 0,
+        }
+    }
+
+    /// Begins a job of `threads` (at least one) that each have this much to do. Jobs that finish until
+    /// `now` are finished first; an earlier time than before counts as that.
+    pub fn begin(&mut self, now: Time, threads: u32, work: Duration) -> Job {
+        self.advance(now);
+        let (threads, nanos) = (threads.max(1), work.as_nanos());
+        let job = Job(self.begun);
+        self.begun += 1;
+        self.work_ns += nanos * u128::from(threads);
+        self.jobs.insert((self.service + nanos * PARTS, job, threads));
+        self.threads += u64::from(threads);
+        job
+    }
+
+    /// Lets the time go on to `now`.
+    pub fn advance(&mut self, now: Time) {
+        while let Some(due) = self.next_wake()
+            && due <= now
+        {
+            self.serve_until(due);
+            while let Some(&(at, job, threads)) = self.jobs.first()
+                && at <= self.service
+            {
+                self.jobs.pop_first();
+                self.threads -= u64::from(threads);
+                self.finished.push_back((due, job));
+            }
+        }
+        if now > self.now {
+            self.serve_until(now);
+        }
+    }
+
+    /// The next job that has finished, and when; what finished at the same time comes in the order of
+    /// its beginning.
+    pub fn next_finished(&mut self) -> Option<(Time, Job)> {
+        self.finished.pop_front()
+    }
+
+    /// When the next job finishes if none begins before; `None` without any.
+    pub fn next_wake(&self) -> Option<Time> {
+        let left = self.jobs.first()?.0.saturating_sub(self.service);
+        // Rounded up, so that it is finished then.
+        let nanos = (left * u128::from(self.crowd())).div_ceil(u128::from(self.count) * PARTS);
+        Some(self.now + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)))
+    }
+
+    /// Threads that are runnable.
+    pub fn threads(&self) -> u64 {
+        self.threads
+    }
+
+    /// Among how many the cores are divided: cores without a thread are nobody's.
+    fn crowd(&self) -> u64 {
+        self.threads.max(self.count)
+    }
+
+    fn serve_until(&mut self, time: Time) {
+        let nanos = time.as_nanos().saturating_sub(self.now.as_nanos());
+        let shared = u128::from(nanos) * u128::from(self.count) * PARTS;
+        self.service += shared / u128::from(self.crowd());
+        self.now = self.now.max(time);
+    }
+}
+
+/// Parts of a nanosecond in which service is counted: what division leaves over does not add up to one
+/// in a day of changes at every microsecond.
+const PARTS: u128 = 1 << 40;
+
+#[cfg(test)]
+mod tests {
+    use trackbed_core::seed::Seed;
+
+    use super::*;
+
+    fn ms(time: u64) -> Time {
+        Time::from_millis(time)
+    }
+
+    fn work(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    /// All that finishes, with its time in milliseconds.
+    fn finish(cores: &mut Cores) -> Vec<(f64, u64)> {
+        while let Some(due) = cores.next_wake() {
+            cores.advance(due);
+        }
+        std::iter::from_fn(|| cores.next_finished())
+            .map(|(at, job)| (at.as_nanos() as f64 / 1e6, job.0))
+            .collect()
+    }
+
+    #[test]
+    fn one_core_is_halved_between_two() {
+        let mut cores = Cores::new(1);
+        cores.begin(ms(0), 1, work(10));
+        // 5 ms alone, 10 ms at half the rate; then 5 ms are left of the other.
+        cores.begin(ms(5), 1, work(10));
+        assert_eq!(finish(&mut cores), [(15.0, 0), (20.0, 1)]);
+    }
+
+    #[test]
+    fn a_core_for_each_is_all_that_a_thread_can_have() {
+        let mut cores = Cores::new(4);
+        cores.begin(ms(0), 3, work(10));
+        cores.begin(ms(0), 1, work(4));
+        assert_eq!(finish(&mut cores), [(4.0, 1), (10.0, 0)]);
+    }
+
+    #[test]
+    fn four_threads_on_two_cores_take_twice_as_long() {
+        let mut cores = Cores::new(2);
+        cores.begin(ms(1), 4, work(10));
+        assert_eq!(finish(&mut cores), [(21.0, 0)]);
+        // Three threads on two cores: two thirds of the rate each.
+        cores.begin(ms(30), 2, work(10));
+        cores.begin(ms(30), 1, work(2));
+        // 3 ms for the small one; 8 ms are left of the others, at the full rate.
+        assert_eq!(finish(&mut cores), [(33.0, 2), (41.0, 1)]);
+    }
+
+    #[test]
+    fn it_does_not_matter_how_often_it_is_told_the_time() {
+        let jobs = [(0, 2, 30), (7, 1, 11), (8, 3, 5), (9, 1, 0), (20, 1, 17)];
+        let mut ends = Vec::new();
+        for step in [1, 3, 1_000] {
+            let mut cores = Cores::new(2);
+            let mut next = jobs.iter().peekable();
+            for now in (0..200).step_by(step).chain([200]) {
+                while let Some((at, threads, length)) = next.next_if(|job| job.0 <= now as u64) {
+                    cores.begin(ms(*at), *threads, work(*length));
+                }
+                cores.advance(ms(now as u64));
+            }
+            ends.push(finish(&mut cores));
+        }
+        // With long steps jobs are begun late by our reckoning only: they are told their own times.
+        assert_eq!(ends[0].len(), jobs.len());
+        assert_eq!(ends[0], ends[1]);
+    }
+
+    /// The mean time in an M/G/1 queue with processor sharing is S / (1 - rho), whatever the law of the
+    /// work (Kleinrock, Queueing Systems II, section 4.4).
+    #[test]
+    fn poisson_arrivals_stay_as_long_as_kleinrock_says() {
+        let service = 1e6;
+        for (name, rho, fixed) in
+            [("M/M/1", 0.5, false), ("M/D/1", 0.5, true), ("M/D/1", 0.8, true)]
+        {
+            let mut random = Seed::of_run(1, 0).stream(&format!("{name} {rho}"));
+            let mut cores = Cores::new(1);
+            let (mut at, mut begins, mut sum) = (0.0, Vec::new(), 0.0);
+            let mut ended = 0;
+            for _ in 0..300_000 {
+                at += random.exponential() * service / rho;
+                let length = if fixed { service } else { random.exponential() * service };
+                let now = Time::from_nanos(at as u64);
+                let length = Duration::from_nanos(length as u64);
+                cores.begin(now, 1, length);
+                begins.push(now);
+                while let Some((end, job)) = cores.next_finished() {
+                    sum += (end.as_nanos() - begins[job.0 as usize].as_nanos()) as f64;
+                    ended += 1;
+                }
+            }
+            let (mean, expected) = (sum / f64::from(ended), service / (1.0 - rho));
+            assert!((mean / expected - 1.0).abs() < 0.03, "{name} {rho}: {mean} for {expected}");
+        }
+    }
+}
