@@ -19,6 +19,8 @@ pub(super) struct Video {
     decoder: Decoder,
     /// Whether an image has come since the beginning.
     begun: bool,
+    /// How this ffmpeg is told to take each image once, whatever its time.
+    each_once: [&'static str; 2],
 }
 
 #[derive(Debug)]
@@ -31,8 +33,8 @@ struct Decoder {
 
 impl Video {
     pub(super) fn open(path: &Path) -> Result<Video, FrameError> {
-        let decoder = Decoder::start(path, "ffmpeg")?;
-        Ok(Video { path: path.to_owned(), decoder, begun: false })
+        let decoder = Decoder::start(path, "ffmpeg", SINCE_5_1)?;
+        Ok(Video { path: path.to_owned(), decoder, begun: false, each_once: SINCE_5_1 })
     }
 
     pub(super) fn next(&mut self) -> Result<Option<Image>, FrameError> {
@@ -44,6 +46,11 @@ impl Video {
             Ok(None) => match self.decoder.end() {
                 // A video of no image is none; that would be asked for again and again.
                 (true, _) if self.begun => Ok(None),
+                (false, words) if !self.begun && self.is_older(&words) => {
+                    self.each_once = BEFORE_5_1;
+                    self.rewind()?;
+                    self.next()
+                }
                 (_, words) => Err(self.failed(words)),
             },
             Err(why) => {
@@ -55,9 +62,14 @@ impl Video {
     }
 
     pub(super) fn rewind(&mut self) -> Result<(), FrameError> {
-        self.decoder = Decoder::start(&self.path, "ffmpeg")?;
+        self.decoder = Decoder::start(&self.path, "ffmpeg", self.each_once)?;
         self.begun = false;
         Ok(())
+    }
+
+    /// Whether these are the words of an ffmpeg that does not know what it was told.
+    fn is_older(&self, words: &str) -> bool {
+        self.each_once == SINCE_5_1 && words.contains("fps_mode")
     }
 
     fn failed(&self, why: String) -> FrameError {
@@ -67,10 +79,11 @@ impl Video {
 }
 
 impl Decoder {
-    fn start(path: &Path, ffmpeg: &str) -> Result<Decoder, FrameError> {
+    fn start(path: &Path, ffmpeg: &str, each_once: [&str; 2]) -> Result<Decoder, FrameError> {
         let mut command = Command::new(ffmpeg);
         command.args(["-nostdin", "-v", "error", "-i"]).arg(path);
-        command.args(["-map", "0:v:0", "-f", "image2pipe", "-c:v", "ppm", "pipe:1"]);
+        command.args(["-map", "0:v:0"]).args(each_once);
+        command.args(["-f", "image2pipe", "-c:v", "ppm", "pipe:1"]);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut ffmpeg = command.spawn().map_err(|why| match why.kind() {
             io::ErrorKind::NotFound => FrameError::NoFfmpeg(path.to_owned()),
@@ -108,6 +121,9 @@ impl Drop for Decoder {
         let _ = self.ffmpeg.wait();
     }
 }
+
+const SINCE_5_1: [&str; 2] = ["-fps_mode", "passthrough"];
+const BEFORE_5_1: [&str; 2] = ["-vsync", "0"];
 
 /// The next image of a stream of binary PPM files with 8 bits a colour; `None` at its end.
 fn read_ppm(stream: &mut impl BufRead) -> io::Result<Option<Image>> {
@@ -174,7 +190,7 @@ mod tests {
 
     #[test]
     fn without_ffmpeg_the_error_says_what_to_install() {
-        let error = Decoder::start(Path::new("a.mp4"), "/no/such/ffmpeg").unwrap_err();
+        let error = Decoder::start(Path::new("a.mp4"), "/no/such/ffmpeg", SINCE_5_1).unwrap_err();
         assert!(error.to_string().contains("Debian package ffmpeg"), "{error}");
     }
 }

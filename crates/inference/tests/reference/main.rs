@@ -12,10 +12,10 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// A folder of the test's own, gone when it ends.
-pub struct Scratch(PathBuf);
+struct Scratch(PathBuf);
 
 impl Scratch {
-    pub fn new(name: &str) -> Scratch {
+    fn new(name: &str) -> Scratch {
         let name = format!("trackbed-reference-{name}-{}", std::process::id());
         let path = std::env::temp_dir().join(name);
         let _ = fs::remove_dir_all(&path);
@@ -23,17 +23,17 @@ impl Scratch {
         Scratch(path)
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    fn path(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 
     /// Writes floats as NumPy's `fromfile` reads them.
-    pub fn write_floats(&self, name: &str, values: &[f32]) {
+    fn write_floats(&self, name: &str, values: &[f32]) {
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         fs::write(self.path(name), bytes).unwrap();
     }
 
-    pub fn read_floats(&self, name: &str) -> Vec<f32> {
+    fn read_floats(&self, name: &str) -> Vec<f32> {
         let bytes = fs::read(self.path(name)).unwrap();
         let values = bytes.chunks_exact(4);
         values.map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect()
@@ -41,7 +41,7 @@ impl Scratch {
 
     /// Runs a program of Python here and gives what it prints; `None` if Python has not all of these
     /// `packages`, which is said.
-    pub fn python(&self, packages: &[&str], program: &str) -> Option<String> {
+    fn python(&self, packages: &[&str], program: &str) -> Option<String> {
         let python = python();
         let imports: Vec<String> = packages.iter().map(|name| format!("import {name}")).collect();
         let mut probe = Command::new(&python);

@@ -84,16 +84,18 @@ impl Sums {
             ("cpu_percent", self.role_cpu_percent.value()),
             ("machine_cpu_percent", self.machine_cpu_percent.value()),
             ("machine_stolen_percent", self.stolen_percent.value()),
-            ("memory_bytes", (self.memory_bytes > 0).then_some(self.memory_bytes as f64)),
-            (
-                "machine_memory_bytes",
-                (self.machine_memory_bytes > 0).then_some(self.machine_memory_bytes as f64),
-            ),
         ];
         for (name, value) in numbers {
             if let Some(value) = value {
                 document.insert(name.to_owned(), json!(value));
             }
+        }
+        let bytes = [
+            ("memory_bytes_max", self.memory_bytes),
+            ("machine_memory_bytes_max", self.machine_memory_bytes),
+        ];
+        for (name, value) in bytes.into_iter().filter(|(_, value)| *value > 0) {
+            document.insert(name.to_owned(), json!(value));
         }
         let lists = [
             ("frequencies_mhz", &self.frequencies_mhz),
