@@ -4,7 +4,7 @@ use std::fmt;
 use std::process::Command;
 
 use crate::agreement::{self, Extent};
-use crate::tools;
+use crate::{python, tools};
 
 /// One command, or one piece of preparation.
 pub enum Step {
@@ -34,11 +34,13 @@ impl Step {
     /// Does it.
     pub fn run(&self) -> Result<(), String> {
         match self {
-            Step::Tools => tools::provide(),
+            Step::Tools => tools::provide().and_then(|()| python::provide()),
             Step::Agreement(extent) => agreement::run(*extent),
             Step::Cargo(words, variables) => {
+                let environment = python::provided().map(|folder| ("VIRTUAL_ENV", folder));
                 let status = Command::new(env!("CARGO"))
                     .args(words)
+                    .envs(environment)
                     .envs(variables.iter().map(|(name, value)| (name, value)))
                     .status()
                     .map_err(|why| format!("cargo does not start: {why}"))?;

@@ -22,6 +22,7 @@ pub const TOOLS: &[Tool] = &[
     Tool { program: "mosquitto_pub", package: "mosquitto-clients" },
     Tool { program: "coap-server-openssl", package: "libcoap3-bin" },
     Tool { program: "curl", package: "curl" },
+    Tool { program: "ffmpeg", package: "ffmpeg" },
     Tool { program: "chromium", package: "chromium" },
     Tool { program: "gpsfake", package: "gpsd-clients" },
     Tool { program: "gpsd", package: "gpsd" },

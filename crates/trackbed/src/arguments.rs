@@ -11,6 +11,7 @@ use crate::commands::advise::{self, AdviseArguments};
 use crate::commands::handover::HandoverArguments;
 use crate::commands::infer::{self, InferArguments};
 use crate::commands::link::TimedSetting;
+use crate::commands::monitor::{self, MonitorArguments};
 use crate::commands::phad::{self, PhadArguments};
 use crate::commands::relay::{self, RelayArguments};
 use crate::commands::serve::{self, ServeArguments};
@@ -53,6 +54,9 @@ pub enum Command {
     /// Time object detection on this machine: a model by ONNX Runtime, or any program
     #[command(after_long_help = infer::EXAMPLES)]
     Infer(InferArguments),
+    /// Show what this machine and processes of it use, second by second
+    #[command(after_long_help = monitor::EXAMPLES)]
+    Monitor(MonitorArguments),
     /// Run any program behind an emulated link
     #[command(after_long_help = LINK_EXAMPLES)]
     Link(LinkArguments),

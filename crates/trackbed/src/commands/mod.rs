@@ -7,6 +7,7 @@ pub mod handover;
 pub mod infer;
 pub mod link;
 pub mod list;
+pub mod monitor;
 pub mod paper;
 pub mod phad;
 pub mod relay;

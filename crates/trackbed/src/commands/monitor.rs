@@ -1,0 +1,117 @@
+//! `trackbed monitor`: what the machine and processes of it use, second by second.
+
+use std::num::NonZeroU64;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use clap::Args;
+use trackbed_monitor::{Monitor, Named, Reading};
+use trackbed_service::{Signal, listen};
+
+use crate::Verdict;
+use crate::output;
+
+/// The help behind the options.
+pub const EXAMPLES: &str = "\
+Examples:
+  trackbed monitor
+  trackbed monitor --role server=4711 --role inference=4712 --json > usage.ndjson
+
+A role is a process with everything that it starts; several with one name are one role. Percent are of
+one core: 400 % are four full cores. What this machine does not tell is left out.
+
+Ctrl-C or SIGTERM ends it. Exit status: 0 ended or all readings taken, 2 bad input or something failed.";
+
+/// What to watch.
+#[derive(Debug, Args)]
+pub struct MonitorArguments {
+    /// Processes to watch; may be given several times
+    #[arg(long = "role", value_name = "NAME=PID", value_parser = role)]
+    pub roles: Vec<(String, u32)>,
+    /// Time from reading to reading
+    #[arg(long, value_name = "TIME", default_value = "1 s", value_parser = super::phad::duration)]
+    pub interval: Duration,
+    /// End after so many readings
+    #[arg(long, value_name = "N")]
+    pub count: Option<NonZeroU64>,
+    /// Print a JSON object for each reading
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What the thread that prints is told.
+enum News {
+    Reading(Box<Reading>),
+    Stop,
+}
+
+/// Prints readings until a signal comes, or there were enough.
+///
+/// # Errors
+/// With what to do about it.
+pub fn execute(arguments: &MonitorArguments) -> anyhow::Result<Verdict> {
+    let (news, inbox) = channel();
+    let stop = news.clone();
+    listen(move |signal| {
+        if signal == Signal::Stop {
+            let _ = stop.send(News::Stop);
+        }
+    })
+    .context("cannot listen to signals")?;
+    let roles: Vec<(&str, u32)> =
+        arguments.roles.iter().map(|(name, pid)| (name.as_str(), *pid)).collect();
+    let take = move |reading| {
+        let _ = news.send(News::Reading(Box::new(reading)));
+    };
+    let _monitor = Monitor::start(arguments.interval, &roles, take)?;
+    let mut count = 0;
+    while let Ok(News::Reading(reading)) = inbox.recv() {
+        let line = match arguments.json {
+            true => serde_json::to_string(&reading)?,
+            false => line(&reading),
+        };
+        output::print(&format!("{line}\n"))?;
+        count += 1;
+        if arguments.count.is_some_and(|wanted| count >= wanted.get()) {
+            break;
+        }
+    }
+    Ok(Verdict::Success)
+}
+
+/// For people.
+fn line(reading: &Reading) -> String {
+    let machine = &reading.machine;
+    let mut parts = vec!["machine".to_owned()];
+    parts.extend(machine.cpu_percent.map(|percent| format!("{percent:.0} %")));
+    parts.extend(machine.memory_used_bytes.map(megabytes));
+    let named = |values: &[Named], unit: &str| -> Vec<String> {
+        values.iter().map(|Named { name, value }| format!("{name} {value:.1} {unit}")).collect()
+    };
+    parts.extend(named(&machine.frequencies_mhz, "MHz"));
+    parts.extend(named(&machine.temperatures_c, "C"));
+    parts.extend(named(&machine.powers_w, "W"));
+    for gpu in &machine.gpus {
+        parts.extend(gpu.load_percent.map(|percent| format!("{} {percent:.0} %", gpu.name)));
+    }
+    for role in &reading.roles {
+        parts.push(format!("| {}", role.name));
+        parts.extend(role.cpu_percent.map(|percent| format!("{percent:.0} %")));
+        parts.extend(role.memory_bytes.map(megabytes));
+        if role.processes == 0 {
+            parts.push("nobody".to_owned());
+        }
+    }
+    parts.join("  ")
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{:.0} MB", bytes as f64 / 1e6)
+}
+
+fn role(text: &str) -> Result<(String, u32), String> {
+    let parts = text.split_once('=').filter(|(name, _)| !name.is_empty());
+    let role = parts.and_then(|(name, pid)| Some((name.to_owned(), pid.parse().ok()?)));
+    role.ok_or_else(|| "write a name and a process number, for example server=4711".to_owned())
+}

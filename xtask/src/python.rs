@@ -1,0 +1,59 @@
+//! Python with the packages that tests of inference use: ONNX Runtime itself, and what our arithmetic is
+//! held against.
+
+use std::env;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// About 45 MB to download and 150 MB on disc.
+const PACKAGES: [&str; 3] = ["numpy", "onnx", "onnxruntime"];
+
+/// Makes a virtual environment with the packages where neither the active one nor the system has them;
+/// otherwise says what will be skipped.
+pub fn provide() -> Result<(), String> {
+    if has_packages("python3".into()) || has_packages(environment().join("bin/python3")) {
+        return Ok(());
+    }
+    let folder = environment();
+    let made = succeeds(Command::new("python3").args(["-m", "venv"]).arg(&folder))
+        && succeeds(
+            Command::new(folder.join("bin/python3"))
+                .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
+                .args(PACKAGES),
+        );
+    if made {
+        return Ok(());
+    }
+    let message = format!("missing Python packages: pip install {}", PACKAGES.join(" "));
+    if env::var_os("CI").is_some_and(|value| value == "true") {
+        return Err(format!("{message} (CI=true allows no skipped test)"));
+    }
+    eprintln!("    {message}; the tests that use them will be skipped");
+    Ok(())
+}
+
+/// The virtual environment that tests are to have as the active one, if it is of our making.
+pub fn provided() -> Option<PathBuf> {
+    let folder = environment();
+    let wanted = !has_packages("python3".into()) && has_packages(folder.join("bin/python3"));
+    wanted.then_some(folder)
+}
+
+/// The one that is active, or else a place of our own.
+fn environment() -> PathBuf {
+    let own = || env::current_dir().unwrap_or_default().join("target/python");
+    env::var_os("VIRTUAL_ENV").map_or_else(own, PathBuf::from)
+}
+
+/// Finding is enough: importing takes seconds.
+fn has_packages(python: PathBuf) -> bool {
+    let question = format!(
+        "import importlib.util, sys\nsys.exit(not all(map(importlib.util.find_spec, {PACKAGES:?})))"
+    );
+    succeeds(Command::new(python).args(["-c", &question]).stderr(Stdio::null()))
+}
+
+fn succeeds(command: &mut Command) -> bool {
+    let command = command.stdin(Stdio::null()).stdout(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
