@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 /// About 45 MB to download and 150 MB on disc.
 const PACKAGES: [&str; 3] = ["numpy", "onnx", "onnxruntime"];
 
-/// Makes a virtual environment with the packages where neither the active one nor the system has them;
+/// Makes a virtual environment of our own with the packages where `python3` has them not;
 /// otherwise says what will be skipped.
 pub fn provide() -> Result<(), String> {
     if has_packages("python3".into()) || has_packages(environment().join("bin/python3")) {
@@ -32,17 +32,15 @@ pub fn provide() -> Result<(), String> {
     Ok(())
 }
 
-/// The virtual environment that tests are to have as the active one, if it is of our making.
+/// The virtual environment that tests are to have as the active one, if it is ours that they need.
 pub fn provided() -> Option<PathBuf> {
     let folder = environment();
     let wanted = !has_packages("python3".into()) && has_packages(folder.join("bin/python3"));
     wanted.then_some(folder)
 }
 
-/// The one that is active, or else a place of our own.
 fn environment() -> PathBuf {
-    let own = || env::current_dir().unwrap_or_default().join("target/python");
-    env::var_os("VIRTUAL_ENV").map_or_else(own, PathBuf::from)
+    env::current_dir().unwrap_or_default().join("target/python")
 }
 
 /// Finding is enough: importing takes seconds.

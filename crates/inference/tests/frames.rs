@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use trackbed_inference::frames::{FrameError, Frames};
+use trackbed_inference::image::Image;
 
 /// A folder of the test's own, gone when it ends.
 struct Scratch(PathBuf);
@@ -92,6 +93,27 @@ fn a_jpeg_has_the_colours_that_went_in() {
         fs::write(scratch.0.join("1.JPG"), &JPEG[..length]).unwrap();
         let read = Frames::open(&scratch.0).unwrap().read();
         assert!(matches!(read, Err(FrameError::Image(..))), "{length}: {read:?}");
+    }
+}
+
+#[test]
+fn damage_anywhere_in_a_file_is_an_error_at_worst() {
+    let mut png = Vec::new();
+    let mut encoder = png::Encoder::new(&mut png, 16, 8);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.write_header().unwrap().write_image_data(&[99; 3 * 16 * 8]).unwrap();
+    for whole in [JPEG, &png] {
+        for place in 0..whole.len() {
+            for change in [0x01, 0x10, 0x80, 0xff, whole[place]] {
+                let mut damaged = whole.to_vec();
+                damaged[place] ^= change;
+                // What is decoded in spite of it has a size of its own.
+                if let Ok(image) = Image::decode(&damaged) {
+                    let pixels = image.width() as usize * image.height() as usize;
+                    assert_eq!(image.rgb().len(), 3 * pixels);
+                }
+            }
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
+use trackbed_processor::durations::Durations;
 
 /// A folder of the test's own, gone when it ends.
 struct Scratch(PathBuf);
@@ -132,7 +133,9 @@ fn a_program_is_timed_by_its_lines_and_ends_with_us() {
     assert!(document["latency_ms"]["min"].as_f64().unwrap() > 25.0, "{document}");
     assert_eq!(document["stages_ms"], Value::Null);
     let durations = fs::read_to_string(scratch.path("d.txt")).unwrap();
-    assert_eq!(durations.lines().filter(|line| line.starts_with("frame 0 ")).count(), 5);
+    let durations = Durations::parse(&durations).unwrap();
+    assert_eq!(durations.frames.len(), 5);
+    assert!(durations.frames.iter().all(|frame| frame.serial_ns == 0));
 
     let mut failing = scratch.infer("--exec --");
     let said =
@@ -234,5 +237,6 @@ fn the_generated_model_is_timed_and_its_findings_are_written() {
         ["load", "pre", "inference", "post"].iter().map(|part| mean(&stages[*part])).sum();
     assert!((sum - mean(&document["latency_ms"])).abs() < 1e-3, "{document}");
     let times = fs::read_to_string(scratch.path("t.txt")).unwrap();
-    assert_eq!(times.lines().filter(|line| line.starts_with("frame ")).count() as u64, frames);
+    let times = Durations::parse(&times).unwrap();
+    assert_eq!((times.threads, times.frames.len() as u64), (1, frames));
 }
