@@ -42,7 +42,8 @@ pub struct Machine {
     /// them up.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub powers_w: Vec<Named>,
-    /// Graphics processors.
+    /// Graphics processors. One on a Jetson's chip may stand here twice: as the kernel knows it, and as
+    /// NVIDIA's library does where that is installed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gpus: Vec<Gpu>,
 }

@@ -24,6 +24,8 @@ pub struct Runtime {
 pub enum RuntimeError {
     /// None was found.
     Missing,
+    /// This program is linked statically, and such a program can open no library.
+    Static,
     /// What was named is not there.
     NotThere(PathBuf),
     /// It is too old.
@@ -68,6 +70,9 @@ impl Runtime {
     }
 
     fn open_anew(search: &Search) -> Result<Runtime, RuntimeError> {
+        if cfg!(target_feature = "crt-static") {
+            return Err(RuntimeError::Static);
+        }
         let path = search.find().ok_or_else(|| match search.named() {
             Some(named) => RuntimeError::NotThere(named.to_owned()),
             None => RuntimeError::Missing,
@@ -126,6 +131,11 @@ impl fmt::Display for RuntimeError {
                 "ONNX Runtime is not installed: `pip install onnxruntime` (in the virtual \
                  environment that is active, if there is one), or say where libonnxruntime.so is \
                  with --library FILE or ORT_DYLIB_PATH"
+            ),
+            RuntimeError::Static => write!(
+                f,
+                "this build of trackbed is linked statically and cannot open ONNX Runtime: use a build \
+                 for glibc, or let a program of its own do the inference with --exec"
             ),
             RuntimeError::NotThere(path) => write!(
                 f,
