@@ -187,9 +187,9 @@ fn an_interruption_keeps_what_is_done_and_leaves_nobody_behind() {
 
 /// Whether somebody of a process group lives; who is dead and not buried yet does not.
 fn is_alive(group: Pid) -> bool {
-    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let processes = fs::read_dir("/proc").unwrap().flatten();
     processes.into_iter().any(|entry| {
-        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
         let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
         // State, parent, group: proc(5).
         let own = fields.get(2).and_then(|group| group.parse().ok());
