@@ -1,0 +1,236 @@
+//! What comes from clients.
+
+use std::sync::Arc;
+
+use trackbed_core::Time;
+
+use super::connection::{ConnectionId, Stage};
+use super::Broker;
+use crate::decode::{CONNECT, decode};
+use crate::framing::Raw;
+use crate::packet::{Packet, Publish, Qos};
+use crate::reason::{Fault, Reason};
+use crate::sending::Outcome;
+use crate::tree::SessionId;
+
+impl Broker {
+    /// Bytes have come on a connection. A client that breaks the protocol is told so, and its
+    /// connection is closed.
+    pub fn receive(&mut self, id: ConnectionId, mut bytes: &[u8], now: Time) {
+        loop {
+            let Some(connection) = self.connections.get_mut(&id) else { return };
+            if connection.stage == Stage::Closing {
+                return;
+            }
+            let raw = match connection.splitter.next(&mut bytes) {
+                Ok(Some(raw)) => raw,
+                Ok(None) => {
+                    if connection.splitter.is_inside_a_packet() {
+                        connection.packet_began.get_or_insert(now);
+                    }
+                    return self.arm_connection(id);
+                }
+                Err(fault) => return self.fail(id, &fault, now),
+            };
+            connection.heard = now;
+            connection.packet_began = None;
+            let stage = connection.stage;
+            let done = match stage {
+                Stage::Opened => self.first(id, &raw, now),
+                Stage::Connected(session) => self.next(id, session, &raw, now),
+                Stage::Closing => return,
+            };
+            if let Err(fault) = done {
+                if stage == Stage::Opened && raw.first >> 4 == CONNECT {
+                    self.refuse(id, fault.reason);
+                }
+                return self.fail(id, &fault, now);
+            }
+        }
+    }
+
+    fn fail(&mut self, id: ConnectionId, fault: &Fault, now: Time) {
+        self.counters.faults += 1;
+        self.end(id, Some(fault.reason), now);
+    }
+
+    /// The first packet, which is to be CONNECT.
+    fn first(&mut self, id: ConnectionId, raw: &Raw, now: Time) -> Result<(), Fault> {
+        if raw.first >> 4 != CONNECT {
+            return Err(Fault::protocol("the first packet is not CONNECT"));
+        }
+        // The byte that says the version, so that a refusal can be in it.
+        if raw.body.get(6) == Some(&4)
+            && let Some(connection) = self.connections.get_mut(&id)
+        {
+            connection.link.version = crate::Version::V311;
+        }
+        match decode(crate::Version::V5, raw)? {
+            Packet::Connect(connect) => self.connect(id, *connect, now),
+            _ => Err(Fault::protocol("the first packet is not CONNECT")),
+        }
+    }
+
+    fn next(
+        &mut self,
+        id: ConnectionId,
+        session: SessionId,
+        raw: &Raw,
+        now: Time,
+    ) -> Result<(), Fault> {
+        let Some(connection) = self.connections.get_mut(&id) else { return Ok(()) };
+        let version = connection.link.version;
+        match decode(version, raw)? {
+            Packet::Publish(publish) => self.published((id, session), publish, now)?,
+            Packet::Pubrel { packet_id, .. } => {
+                let known = self.sessions.get_mut(&session);
+                let known = known.is_some_and(|session| session.received.remove(&packet_id));
+                let reason = match known {
+                    true => Reason::SUCCESS,
+                    false => Reason::PACKET_IDENTIFIER_NOT_FOUND,
+                };
+                self.answer(id, &Packet::Pubcomp { packet_id, reason });
+            }
+            packet @ (Packet::Puback { .. } | Packet::Pubrec { .. } | Packet::Pubcomp { .. }) => {
+                self.acknowledged((id, session), &packet, now);
+            }
+            Packet::Subscribe { packet_id, subscriptions, identifier } => {
+                self.subscribe((id, session), packet_id, &subscriptions, identifier, now);
+            }
+            Packet::Unsubscribe { packet_id, filters } => {
+                self.unsubscribe((id, session), packet_id, &filters);
+            }
+            Packet::Pingreq => self.answer(id, &Packet::Pingresp),
+            Packet::Disconnect { reason, session_expiry_secs } => {
+                return self.disconnected((id, session), reason, session_expiry_secs, now);
+            }
+            Packet::Connect(_)
+            | Packet::Connack(_)
+            | Packet::Suback { .. }
+            | Packet::Unsuback { .. }
+            | Packet::Pingresp
+            | Packet::Auth => {
+                return Err(Fault::protocol("a client does not send this here"));
+            }
+        }
+        Ok(())
+    }
+
+    fn published(
+        &mut self,
+        (at, id): (ConnectionId, SessionId),
+        mut publish: Publish,
+        now: Time,
+    ) -> Result<(), Fault> {
+        if !publish.subscriptions.is_empty() {
+            return Err(Fault::protocol("a client does not say subscription identifiers"));
+        }
+        self.resolve_alias(at, &mut publish)?;
+        let Publish { message, packet_id, .. } = publish;
+        match message.qos {
+            Qos::AtMostOnce => {
+                self.accept((at, id), message, now);
+            }
+            Qos::AtLeastOnce => {
+                let reason = self.accept((at, id), message, now);
+                self.answer(at, &Packet::Puback { packet_id, reason });
+            }
+            Qos::ExactlyOnce => {
+                let limit = usize::from(self.limits.receive_maximum);
+                let Some(session) = self.sessions.get_mut(&id) else { return Ok(()) };
+                let reason = if session.received.contains(&packet_id) {
+                    // It has come before.
+                    Reason::SUCCESS
+                } else if session.received.len() >= limit {
+                    let why = "too many messages are not released";
+                    return Err(Fault::new(Reason::RECEIVE_MAXIMUM_EXCEEDED, why));
+                } else {
+                    // Section 4.3.3: it is delivered at once; the identifier tells that it was.
+                    session.received.insert(packet_id);
+                    let reason = self.accept((at, id), message, now);
+                    // A refused message is over with this answer, in version 5.
+                    if !reason.is_success()
+                        && self.version_of(at) == crate::Version::V5
+                        && let Some(session) = self.sessions.get_mut(&id)
+                    {
+                        session.received.remove(&packet_id);
+                    }
+                    reason
+                };
+                self.answer(at, &Packet::Pubrec { packet_id, reason });
+            }
+        }
+        Ok(())
+    }
+
+    fn version_of(&self, at: ConnectionId) -> crate::Version {
+        self.connections.get(&at).map_or(crate::Version::V5, |connection| connection.link.version)
+    }
+
+    /// Section 3.3.2.3.4 of version 5.
+    fn resolve_alias(&mut self, at: ConnectionId, publish: &mut Publish) -> Result<(), Fault> {
+        let Some(alias) = publish.topic_alias else { return Ok(()) };
+        let invalid = |why| Fault::new(Reason::TOPIC_ALIAS_INVALID, why);
+        let connection = self.connections.get_mut(&at);
+        let index = usize::from(alias).checked_sub(1);
+        let slot = connection
+            .zip(index)
+            .and_then(|(connection, index)| connection.aliases.get_mut(index))
+            .ok_or(invalid("the topic alias is beyond the maximum"))?;
+        if publish.message.topic.is_empty() {
+            let topic = slot.as_ref().ok_or(invalid("the topic alias stands for nothing"))?;
+            publish.message.topic = Arc::clone(topic);
+        } else {
+            *slot = Some(Arc::clone(&publish.message.topic));
+        }
+        Ok(())
+    }
+
+    fn acknowledged(
+        &mut self,
+        (at, id): (ConnectionId, SessionId),
+        packet: &Packet,
+        now: Time,
+    ) {
+        let Some(session) = self.sessions.get_mut(&id) else { return };
+        let Some(connection) = self.connections.get_mut(&at) else { return };
+        let link = &mut connection.link;
+        let outcome = match *packet {
+            Packet::Puback { packet_id, reason } => session.sending.acknowledged(packet_id, reason),
+            Packet::Pubrec { packet_id, reason } => {
+                session.sending.received(link.version, packet_id, reason, &mut link.output)
+            }
+            Packet::Pubcomp { packet_id, reason } => session.sending.completed(packet_id, reason),
+            _ => return,
+        };
+        self.mark_ready(at);
+        if matches!(outcome, Outcome::Done { .. }) {
+            self.pump(id, now);
+        }
+    }
+
+    fn disconnected(
+        &mut self,
+        (at, id): (ConnectionId, SessionId),
+        reason: Reason,
+        session_expiry_secs: Option<u32>,
+        now: Time,
+    ) -> Result<(), Fault> {
+        if let Some(session) = self.sessions.get_mut(&id) {
+            if let Some(secs) = session_expiry_secs {
+                // Section 3.14.2.2.2.
+                if session.expiry_secs == 0 && secs > 0 {
+                    return Err(Fault::protocol("a session that was to end is to be kept"));
+                }
+                let kept = u32::try_from(self.limits.session_expiry.as_secs());
+                session.expiry_secs = secs.min(kept.unwrap_or(u32::MAX - 1));
+            }
+            // Any other reason leaves the will to be published.
+            if reason == Reason::SUCCESS {
+                session.will = None;
+            }
+        }
+        self.end(at, None, now);
+        Ok(())
+    }
+}

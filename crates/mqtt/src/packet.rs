@@ -1,0 +1,330 @@
+//! Control packets, the same for both versions: what 3.1.1 does not have is then left out.
+
+use std::fmt;
+use std::sync::Arc;
+
+use mqtt_protocol_core::mqtt::ArcPayload;
+use mqtt_protocol_core::mqtt::IntoPayload as _;
+
+use crate::reason::Reason;
+
+/// A version of the protocol.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Version {
+    /// MQTT 3.1.1 (OASIS, 2014; ISO/IEC 20922).
+    V311,
+    /// MQTT 5 (OASIS, 2019).
+    #[default]
+    V5,
+}
+
+impl Version {
+    /// Both, the older one first.
+    pub const ALL: &'static [Version] = &[Version::V311, Version::V5];
+
+    /// The name that scenarios use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Version::V311 => "3.1.1",
+            Version::V5 => "5",
+        }
+    }
+
+    /// The version called `name`.
+    pub fn from_name(name: &str) -> Option<Version> {
+        Version::ALL.iter().copied().find(|version| version.name() == name)
+    }
+}
+
+/// How surely a message is delivered over one hop (section 4.3 of both versions).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Qos {
+    /// It may be lost with its connection.
+    AtMostOnce,
+    /// It is sent again on the next connection until it is acknowledged, so it may come twice.
+    #[default]
+    AtLeastOnce,
+    /// It comes once: four packets.
+    ExactlyOnce,
+}
+
+impl Qos {
+    /// All levels, the weakest first.
+    pub const ALL: &'static [Qos] = &[Qos::AtMostOnce, Qos::AtLeastOnce, Qos::ExactlyOnce];
+
+    /// The name that scenarios use, which is its number.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Qos::AtMostOnce => "0",
+            Qos::AtLeastOnce => "1",
+            Qos::ExactlyOnce => "2",
+        }
+    }
+
+    /// The level called `name`.
+    pub fn from_name(name: &str) -> Option<Qos> {
+        Qos::ALL.iter().copied().find(|qos| qos.name() == name)
+    }
+}
+
+/// What a message carries. Clones share the bytes.
+#[derive(Clone, Default)]
+pub struct Payload(pub(crate) ArcPayload);
+
+impl Payload {
+    /// Its length in bytes.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl AsRef<[u8]> for Payload {
+    fn as_ref(&self) -> &[u8] {
+        self.0.as_slice()
+    }
+}
+
+impl From<&[u8]> for Payload {
+    fn from(bytes: &[u8]) -> Payload {
+        Payload(bytes.into_payload())
+    }
+}
+
+impl PartialEq for Payload {
+    fn eq(&self, other: &Payload) -> bool {
+        self.as_ref() == other.as_ref()
+    }
+}
+
+impl Eq for Payload {}
+
+impl fmt::Debug for Payload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} B", self.len())
+    }
+}
+
+/// What version 5 says about a message, handed on by the broker as it is (section 3.3.2.3).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Properties {
+    /// Whether the payload is UTF-8 text, if that is said.
+    pub is_text: Option<bool>,
+    /// The kind of the content.
+    pub content_type: Option<String>,
+    /// Where an answer is to be published.
+    pub response_topic: Option<String>,
+    /// What an answer has to carry as well, so that it is known for one.
+    pub correlation_data: Option<Vec<u8>>,
+    /// Names and values of the application's own.
+    pub user: Vec<(String, String)>,
+}
+
+impl Properties {
+    /// The first value of the user property called `name`.
+    pub fn user_value(&self, name: &str) -> Option<&str> {
+        self.user.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// About how many bytes of memory it holds beyond itself.
+    pub(crate) fn weight(&self) -> usize {
+        let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let user: usize = self.user.iter().map(|(key, value)| key.len() + value.len() + 48).sum();
+        text(&self.content_type)
+            + text(&self.response_topic)
+            + self.correlation_data.as_ref().map_or(0, Vec::len)
+            + user
+    }
+}
+
+/// An application message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The topic name, without wildcards.
+    pub topic: Arc<str>,
+    /// The content.
+    pub payload: Payload,
+    /// How surely it is to be delivered.
+    pub qos: Qos,
+    /// Published: whether the broker is to keep it for later subscribers. Received: whether it was
+    /// kept.
+    pub retain: bool,
+    /// For how many seconds it is of use; for ever if that is not said. Version 5.
+    pub expiry_secs: Option<u32>,
+    /// What version 5 says besides.
+    pub properties: Arc<Properties>,
+}
+
+impl Message {
+    /// A message of QoS 1 that is not retained.
+    pub fn new(topic: impl Into<Arc<str>>, payload: impl AsRef<[u8]>) -> Message {
+        Message {
+            topic: topic.into(),
+            payload: payload.as_ref().into(),
+            qos: Qos::AtLeastOnce,
+            retain: false,
+            expiry_secs: None,
+            properties: Arc::default(),
+        }
+    }
+
+    /// About how many bytes of memory it holds.
+    pub(crate) fn weight(&self) -> usize {
+        self.topic.len() + self.payload.len() + self.properties.weight() + size_of::<Message>()
+    }
+}
+
+/// A message on a connection (PUBLISH).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Publish {
+    /// The message. Its topic may be empty where an alias stands for it.
+    pub message: Message,
+    /// Whether it may have been sent before.
+    pub duplicate: bool,
+    /// Not zero with QoS 1 and 2, zero with QoS 0.
+    pub packet_id: u16,
+    /// The number that stands for the topic on this connection.
+    pub topic_alias: Option<u16>,
+    /// The identifiers of the subscriptions that it was sent for.
+    pub subscriptions: Vec<u32>,
+}
+
+/// A message that the broker publishes when a client is gone without a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Will {
+    /// The message.
+    pub message: Message,
+    /// How long the client may take to come back, in seconds.
+    pub delay_secs: u32,
+}
+
+/// The beginning of a client's connection (CONNECT).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Connect {
+    /// The version that everything after it is in.
+    pub version: Version,
+    /// The client's name for its session; empty if the broker is to choose one.
+    pub client_id: String,
+    /// Whether an earlier session is to be forgotten.
+    pub clean_start: bool,
+    /// After how many seconds without a packet the client counts as gone, times 1.5; 0 for never.
+    pub keep_alive_secs: u16,
+    /// How long the session outlives the connection, in seconds; `u32::MAX` for ever.
+    pub session_expiry_secs: u32,
+    /// How many messages of QoS 1 and 2 the client takes without having acknowledged them.
+    pub receive_maximum: u16,
+    /// The longest packet that the client takes, in bytes.
+    pub maximum_packet_size: u32,
+    /// How many topic aliases the client remembers.
+    pub topic_alias_maximum: u16,
+    /// The message that is to be published if the client disappears.
+    pub will: Option<Will>,
+    /// Who it says it is.
+    pub user_name: Option<String>,
+    /// How it proves that.
+    pub password: Option<Vec<u8>>,
+    /// The method of an extended authentication (section 4.12).
+    pub authentication_method: Option<String>,
+}
+
+/// The broker's answer to CONNECT (CONNACK).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Connack {
+    /// Whether it goes on with an earlier session.
+    pub session_present: bool,
+    /// Success, or why not.
+    pub reason: Reason,
+    /// How long it keeps the session, if not as asked, in seconds.
+    pub session_expiry_secs: Option<u32>,
+    /// How many messages of QoS 1 and 2 it takes at once; 65,535 if it does not say.
+    pub receive_maximum: u16,
+    /// The longest packet that it takes, in bytes, if it says so.
+    pub maximum_packet_size: Option<u32>,
+    /// How many topic aliases it remembers.
+    pub topic_alias_maximum: u16,
+    /// The client's name, if the broker chose it.
+    pub assigned_client_id: Option<String>,
+    /// The keep-alive interval that counts in place of the client's, in seconds.
+    pub server_keep_alive_secs: Option<u16>,
+}
+
+impl Connack {
+    /// An answer that says nothing else.
+    pub(crate) fn new(session_present: bool, reason: Reason) -> Connack {
+        Connack {
+            session_present,
+            reason,
+            session_expiry_secs: None,
+            receive_maximum: u16::MAX,
+            maximum_packet_size: None,
+            topic_alias_maximum: 0,
+            assigned_client_id: None,
+            server_keep_alive_secs: None,
+        }
+    }
+}
+
+/// When a subscription is answered with retained messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RetainHandling {
+    /// Each time.
+    #[default]
+    Always,
+    /// If it is a new one.
+    IfNew,
+    /// Never.
+    Never,
+}
+
+/// What a client wants of a topic filter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subscription {
+    /// The filter, with or without wildcards.
+    pub filter: String,
+    /// The most that messages are to be delivered with.
+    pub qos: Qos,
+    /// Whether the client's own messages are left out. Version 5.
+    pub no_local: bool,
+    /// Whether messages keep the flag with which they were published. Version 5.
+    pub retain_as_published: bool,
+    /// When retained messages are sent. Version 5.
+    pub retain_handling: RetainHandling,
+}
+
+impl Subscription {
+    /// A subscription with the options that 3.1.1 has.
+    pub fn new(filter: impl Into<String>, qos: Qos) -> Subscription {
+        Subscription {
+            filter: filter.into(),
+            qos,
+            no_local: false,
+            retain_as_published: false,
+            retain_handling: RetainHandling::Always,
+        }
+    }
+}
+
+/// A control packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "they are named as in the specifications")]
+pub enum Packet {
+    Connect(Box<Connect>),
+    Connack(Connack),
+    Publish(Publish),
+    Puback { packet_id: u16, reason: Reason },
+    Pubrec { packet_id: u16, reason: Reason },
+    Pubrel { packet_id: u16, reason: Reason },
+    Pubcomp { packet_id: u16, reason: Reason },
+    Subscribe { packet_id: u16, subscriptions: Vec<Subscription>, identifier: Option<u32> },
+    Suback { packet_id: u16, reasons: Vec<Reason> },
+    Unsubscribe { packet_id: u16, filters: Vec<String> },
+    Unsuback { packet_id: u16, reasons: Vec<Reason> },
+    Pingreq,
+    Pingresp,
+    Disconnect { reason: Reason, session_expiry_secs: Option<u32> },
+    Auth,
+}

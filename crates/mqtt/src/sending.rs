@@ -1,0 +1,277 @@
+//! The sender's side of QoS 1 and 2 (section 4.3): what is on its way and not acknowledged, and what
+//! is sent again on the next connection. A broker has one for each session, a client one.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use trackbed_core::Time;
+
+use crate::encode::encode;
+use crate::packet::{Packet, Publish, Qos, Version};
+use crate::reason::{Fault, Reason};
+
+/// Messages on their way, in the order in which they were sent first.
+#[derive(Debug, Default)]
+pub(crate) struct Sending {
+    on_the_way: VecDeque<OnTheWay>,
+    last_id: u16,
+    /// How many of them this connection has seen.
+    sent: usize,
+    /// About how many bytes of memory their messages hold.
+    weight: usize,
+    /// Identifiers that packets of other kinds have.
+    reserved: BTreeSet<u16>,
+}
+
+#[derive(Debug)]
+struct OnTheWay {
+    packet_id: u16,
+    /// Who asked for it.
+    token: u64,
+    stage: Stage,
+    /// Whether it was sent on this connection.
+    is_sent: bool,
+}
+
+#[derive(Debug)]
+enum Stage {
+    /// PUBACK or PUBREC is to come.
+    Published(Box<Publish>, Option<Time>),
+    /// PUBCOMP is to come.
+    Released,
+}
+
+/// What an acknowledgement means.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// The message `token` has reached the other side, or was refused by it.
+    Done {
+        /// Who asked for it.
+        token: u64,
+        /// Success, or why not.
+        reason: Reason,
+    },
+    /// There is more to come.
+    Going,
+    /// Nothing like that is on its way.
+    Unknown,
+}
+
+impl Sending {
+    /// How many messages are not acknowledged.
+    pub fn len(&self) -> usize {
+        self.on_the_way.len()
+    }
+
+    /// About how many bytes of memory the messages hold.
+    pub fn weight(&self) -> usize {
+        self.weight
+    }
+
+    /// Sends a message of QoS 1 or 2 and remembers it. There must be room: fewer than 65,535.
+    ///
+    /// # Errors
+    /// If it cannot be put into a packet, or the packet is longer than `len_max`: it is forgotten.
+    pub fn send(
+        &mut self,
+        version: Version,
+        mut publish: Publish,
+        token: u64,
+        expires: Option<Time>,
+        output: (&mut Vec<u8>, usize),
+    ) -> Result<(), Fault> {
+        let (out, len_max) = output;
+        let packet_id = self.free_id();
+        publish.packet_id = packet_id;
+        publish.duplicate = false;
+        let packet = Packet::Publish(publish);
+        write(version, &packet, out, len_max)?;
+        let Packet::Publish(mut publish) = packet else { unreachable!("it was made above") };
+        publish.duplicate = true;
+        // An alias is known on one connection only.
+        publish.topic_alias = None;
+        self.weight += publish.message.weight();
+        let stage = Stage::Published(Box::new(publish), expires);
+        self.on_the_way.push_back(OnTheWay { packet_id, token, stage, is_sent: true });
+        self.sent += 1;
+        Ok(())
+    }
+
+    /// An identifier for a packet of another kind that is answered too.
+    pub fn reserve(&mut self) -> u16 {
+        let packet_id = self.free_id();
+        self.reserved.insert(packet_id);
+        packet_id
+    }
+
+    /// The packet was answered; false if there was none.
+    pub fn release(&mut self, packet_id: u16) -> bool {
+        self.reserved.remove(&packet_id)
+    }
+
+    /// What the peer said of `packet_id` by PUBACK.
+    pub fn acknowledged(&mut self, packet_id: u16, reason: Reason) -> Outcome {
+        match self.find(packet_id) {
+            Some((index, Stage::Published(publish, _))) if publish.message.qos == Qos::AtLeastOnce => {
+                self.finish(index, reason)
+            }
+            _ => Outcome::Unknown,
+        }
+    }
+
+    /// What the peer said by PUBREC; the answer is written.
+    pub fn received(
+        &mut self,
+        version: Version,
+        packet_id: u16,
+        reason: Reason,
+        out: &mut Vec<u8>,
+    ) -> Outcome {
+        match self.find(packet_id) {
+            Some((index, stage)) => {
+                match stage {
+                    Stage::Published(publish, _) if publish.message.qos != Qos::ExactlyOnce => {
+                        return Outcome::Unknown;
+                    }
+                    Stage::Published(..) if !reason.is_success() => {
+                        return self.finish(index, reason);
+                    }
+                    Stage::Published(..) | Stage::Released => {}
+                }
+                self.replace(index, Stage::Released);
+                release(version, packet_id, Reason::SUCCESS, out);
+                Outcome::Going
+            }
+            None => {
+                release(version, packet_id, Reason::PACKET_IDENTIFIER_NOT_FOUND, out);
+                Outcome::Unknown
+            }
+        }
+    }
+
+    /// What the peer said by PUBCOMP.
+    pub fn completed(&mut self, packet_id: u16, reason: Reason) -> Outcome {
+        match self.find(packet_id) {
+            Some((index, Stage::Released)) => self.finish(index, reason),
+            _ => Outcome::Unknown,
+        }
+    }
+
+    /// The connection is gone: all that is on its way has to be sent again.
+    pub fn disconnected(&mut self) {
+        self.sent = 0;
+        self.reserved.clear();
+        for message in &mut self.on_the_way {
+            message.is_sent = false;
+        }
+    }
+
+    /// Forgets everything; returns who asked for it.
+    pub fn clear(&mut self) -> Vec<u64> {
+        self.sent = 0;
+        self.weight = 0;
+        self.on_the_way.drain(..).map(|message| message.token).collect()
+    }
+
+    /// Sends again what this connection has not seen, the oldest first, while the peer takes `max`
+    /// and `out` is shorter than `out_max` bytes; true if nothing is left to send again. Messages
+    /// whose time has passed, or that are too long for the peer now, are forgotten.
+    pub fn resend(
+        &mut self,
+        version: Version,
+        now: Time,
+        max: usize,
+        (out, out_max, len_max): (&mut Vec<u8>, usize, usize),
+    ) -> bool {
+        if self.sent == self.on_the_way.len() {
+            return true;
+        }
+        let mut index = 0;
+        while let Some(message) = self.on_the_way.get_mut(index) {
+            if message.is_sent {
+                index += 1;
+                continue;
+            }
+            if self.sent >= max || out.len() >= out_max {
+                return false;
+            }
+            let written = match &mut message.stage {
+                Stage::Published(_, Some(expires)) if *expires <= now => false,
+                Stage::Published(publish, _) => {
+                    let packet = Packet::Publish((**publish).clone());
+                    write(version, &packet, out, len_max).is_ok()
+                }
+                Stage::Released => {
+                    release(version, message.packet_id, Reason::SUCCESS, out);
+                    true
+                }
+            };
+            if written {
+                message.is_sent = true;
+                self.sent += 1;
+                index += 1;
+            } else {
+                self.forget(index);
+            }
+        }
+        true
+    }
+
+    /// Acknowledgements come in the order of sending, mostly.
+    fn find(&self, packet_id: u16) -> Option<(usize, &Stage)> {
+        let found = self.on_the_way.iter().enumerate();
+        let mut found = found.filter(|(_, message)| message.is_sent);
+        let (index, message) = found.find(|(_, message)| message.packet_id == packet_id)?;
+        Some((index, &message.stage))
+    }
+
+    fn finish(&mut self, index: usize, reason: Reason) -> Outcome {
+        let Some(token) = self.forget(index) else { return Outcome::Unknown };
+        self.sent -= 1;
+        Outcome::Done { token, reason }
+    }
+
+    fn forget(&mut self, index: usize) -> Option<u64> {
+        self.replace(index, Stage::Released);
+        self.on_the_way.remove(index).map(|message| message.token)
+    }
+
+    fn replace(&mut self, index: usize, stage: Stage) {
+        let old = std::mem::replace(&mut self.on_the_way[index].stage, stage);
+        if let Stage::Published(publish, _) = old {
+            self.weight -= publish.message.weight();
+        }
+    }
+
+    /// The next identifier that is not on its way.
+    fn free_id(&mut self) -> u16 {
+        loop {
+            self.last_id = self.last_id.checked_add(1).unwrap_or(1);
+            let id = self.last_id;
+            let is_used = |message: &OnTheWay| message.packet_id == id;
+            if !self.reserved.contains(&id) && !self.on_the_way.iter().any(is_used) {
+                return id;
+            }
+        }
+    }
+}
+
+fn release(version: Version, packet_id: u16, reason: Reason, out: &mut Vec<u8>) {
+    let written = encode(version, &Packet::Pubrel { packet_id, reason }, out);
+    debug_assert!(written.is_ok(), "an acknowledgement fits");
+}
+
+/// Writes a packet if the peer takes its length.
+pub(crate) fn write(
+    version: Version,
+    packet: &Packet,
+    out: &mut Vec<u8>,
+    len_max: usize,
+) -> Result<(), Fault> {
+    let begin = out.len();
+    encode(version, packet, out)?;
+    if out.len() - begin > len_max {
+        out.truncate(begin);
+        return Err(Fault::new(Reason::PACKET_TOO_LARGE, "the peer does not take so long a packet"));
+    }
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! Topic names and filters (section 4.7 of both versions).
+
+use crate::reason::{Fault, Reason};
+
+/// Checks a name that a message is published under: not empty, no wildcards, no zero characters.
+///
+/// # Errors
+/// [`Reason::TOPIC_NAME_INVALID`].
+pub fn check_name(name: &str) -> Result<(), Fault> {
+    let invalid = |why| Err(Fault::new(Reason::TOPIC_NAME_INVALID, why));
+    match name {
+        "" => invalid("the topic is empty"),
+        _ if name.contains(['+', '#']) => invalid("there are wildcards in a topic name"),
+        _ if name.contains('\0') => invalid("there is a zero character in a topic name"),
+        _ => Ok(()),
+    }
+}
+
+/// Checks a filter: not empty; `+` fills a level, `#` the last one.
+///
+/// # Errors
+/// [`Reason::TOPIC_FILTER_INVALID`].
+pub fn check_filter(filter: &str) -> Result<(), Fault> {
+    let invalid = |why| Err(Fault::new(Reason::TOPIC_FILTER_INVALID, why));
+    if filter.is_empty() {
+        return invalid("the topic filter is empty");
+    }
+    if filter.contains('\0') {
+        return invalid("there is a zero character in a topic filter");
+    }
+    let mut levels = filter.split('/').peekable();
+    while let Some(level) = levels.next() {
+        match level {
+            "+" => {}
+            "#" if levels.peek().is_none() => {}
+            _ if level.contains(['+', '#']) => {
+                return invalid("a wildcard fills a level, and `#` is the last one");
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// A filter taken apart: the name of the group that shares it (version 5, section 4.8.2), and the
+/// filter itself.
+///
+/// # Errors
+/// [`Reason::TOPIC_FILTER_INVALID`].
+pub(crate) fn parse_filter(filter: &str) -> Result<(Option<&str>, &str), Fault> {
+    let Some(shared) = filter.strip_prefix("$share/") else {
+        check_filter(filter)?;
+        return Ok((None, filter));
+    };
+    match shared.split_once('/') {
+        Some((group, filter)) if !group.is_empty() && !group.contains(['+', '#']) => {
+            check_filter(filter)?;
+            Ok((Some(group), filter))
+        }
+        _ => {
+            let why = "a shared subscription is `$share/`, a name, `/` and a filter";
+            Err(Fault::new(Reason::TOPIC_FILTER_INVALID, why))
+        }
+    }
+}
+
+/// How many levels a name or filter has.
+pub(crate) fn levels(topic: &str) -> usize {
+    topic.split('/').count()
+}
+
+/// Whether `filter` matches `name`, both of which are valid. Wildcards do not match a first level
+/// that begins with `$`.
+pub fn matches(filter: &str, name: &str) -> bool {
+    if name.starts_with('$') && filter.starts_with(['+', '#']) {
+        return false;
+    }
+    let (mut filter, mut name) = (filter.split('/'), name.split('/'));
+    loop {
+        match (filter.next(), name.next()) {
+            (Some("#"), _) | (None, None) => return true,
+            (Some("+"), Some(_)) => {}
+            (Some(wanted), Some(level)) if wanted == level => {}
+            _ => return false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The examples of section 4.7.
+    #[test]
+    fn the_examples_of_the_specification_hold() {
+        for (filter, name, expected) in [
+            ("sport/tennis/player1/#", "sport/tennis/player1", true),
+            ("sport/tennis/player1/#", "sport/tennis/player1/ranking", true),
+            ("sport/tennis/player1/#", "sport/tennis/player1/score/wimbledon", true),
+            ("sport/#", "sport", true),
+            ("#", "sport/tennis", true),
+            ("sport/tennis/+", "sport/tennis/player1", true),
+            ("sport/tennis/+", "sport/tennis/player1/ranking", false),
+            ("sport/+", "sport", false),
+            ("sport/+", "sport/", true),
+            ("+/+", "/finance", true),
+            ("/+", "/finance", true),
+            ("+", "/finance", false),
+            ("#", "$SYS/monitor", false),
+            ("+/monitor/Clients", "$SYS/monitor/Clients", false),
+            ("$SYS/#", "$SYS/monitor", true),
+            ("$SYS/monitor/+", "$SYS/monitor/Clients", true),
+            ("ACCOUNTS", "Accounts", false),
+        ] {
+            assert_eq!(matches(filter, name), expected, "{filter} {name}");
+        }
+        for valid in ["#", "+", "+/tennis/#", "sport/+/player1", "/", "a//b", "a b"] {
+            assert_eq!(check_filter(valid), Ok(()), "{valid}");
+        }
+        for invalid in ["", "sport/tennis#", "sport/tennis/#/ranking", "sport+", "a\0"] {
+            assert!(check_filter(invalid).is_err(), "{invalid}");
+        }
+        assert!(check_name("a/+").is_err() && check_name("").is_err() && check_name("/").is_ok());
+    }
+
+    #[test]
+    fn shared_filters_have_a_group() {
+        assert_eq!(parse_filter("$share/g/a/#"), Ok((Some("g"), "a/#")));
+        assert_eq!(parse_filter("a/#"), Ok((None, "a/#")));
+        for invalid in ["$share/g", "$share//a", "$share/+/a", "$share/g/"] {
+            assert!(parse_filter(invalid).is_err(), "{invalid}");
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Who has subscribed to what, and what is retained: trees of topic levels.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use trackbed_core::Time;
+
+use crate::packet::{Message, Qos};
+
+/// Which session.
+pub(crate) type SessionId = u32;
+
+/// How a session wants the messages of one filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Options {
+    pub qos: Qos,
+    pub no_local: bool,
+    pub retain_as_published: bool,
+    pub identifier: Option<u32>,
+}
+
+/// The filters of all sessions. Its depth is that of the deepest filter.
+#[derive(Debug, Default)]
+pub(crate) struct Filters {
+    root: Node,
+}
+
+#[derive(Debug, Default)]
+struct Node {
+    /// By level; `+` is one of them.
+    children: BTreeMap<Box<str>, Node>,
+    /// Whose filter ends here.
+    ending: Subscribers,
+    /// Whose filter has a `#` below.
+    below: Subscribers,
+}
+
+#[derive(Debug, Default)]
+struct Subscribers {
+    single: BTreeMap<SessionId, Options>,
+    groups: BTreeMap<Box<str>, Group>,
+}
+
+/// Sessions that share a subscription.
+#[derive(Debug, Default)]
+struct Group {
+    members: BTreeMap<SessionId, Options>,
+    /// Who had the last message.
+    last: SessionId,
+}
+
+/// Who gets a message.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Matches {
+    /// Sessions with their subscriptions that match; a session may have several.
+    pub single: Vec<(SessionId, Options)>,
+    /// For each group that matches, its members, the one whose turn it is first.
+    pub shared: Vec<Vec<(SessionId, Options)>>,
+}
+
+impl Filters {
+    /// Adds a subscription, or changes its options; true if it is new.
+    pub fn insert(
+        &mut self,
+        session: SessionId,
+        group: Option<&str>,
+        filter: &str,
+        options: Options,
+    ) -> bool {
+        let mut node = &mut self.root;
+        let mut levels = filter.split('/');
+        let subscribers = loop {
+            match levels.next() {
+                None => break &mut node.ending,
+                Some("#") => break &mut node.below,
+                Some(level) => {
+                    if !node.children.contains_key(level) {
+                        node.children.insert(level.into(), Node::default());
+                    }
+                    node = node.children.get_mut(level).expect("it is there or was put there");
+                }
+            }
+        };
+        let members = match group {
+            None => &mut subscribers.single,
+            Some(group) => &mut subscribers.groups.entry(group.into()).or_default().members,
+        };
+        members.insert(session, options).is_none()
+    }
+
+    /// Takes a subscription away, and the branches that served it alone; false if there is none.
+    pub fn remove(&mut self, session: SessionId, group: Option<&str>, filter: &str) -> bool {
+        let levels: Vec<&str> = filter.split('/').collect();
+        self.root.remove(session, group, &levels)
+    }
+
+    /// Everybody whose filter matches `name`. Members of groups take turns.
+    pub fn matching(&mut self, name: &str, matches: &mut Matches) {
+        let is_reserved = name.starts_with('$');
+        let levels: Vec<&str> = name.split('/').collect();
+        self.root.collect(&levels, !is_reserved, matches);
+    }
+}
+
+impl Node {
+    fn is_empty(&self) -> bool {
+        self.children.is_empty() && self.ending.is_empty() && self.below.is_empty()
+    }
+
+    fn remove(&mut self, session: SessionId, group: Option<&str>, levels: &[&str]) -> bool {
+        match levels {
+            [] => self.ending.remove(session, group),
+            ["#"] => self.below.remove(session, group),
+            [level, rest @ ..] => {
+                let Some(child) = self.children.get_mut(*level) else { return false };
+                let removed = child.remove(session, group, rest);
+                if child.is_empty() {
+                    self.children.remove(*level);
+                }
+                removed
+            }
+        }
+    }
+
+    /// `wildcards` says whether they match the level that comes next.
+    fn collect(&mut self, levels: &[&str], wildcards: bool, matches: &mut Matches) {
+        if wildcards {
+            self.below.collect(matches);
+        }
+        let [level, rest @ ..] = levels else { return self.ending.collect(matches) };
+        if wildcards && let Some(child) = self.children.get_mut("+") {
+            child.collect(rest, true, matches);
+        }
+        if let Some(child) = self.children.get_mut(*level) {
+            child.collect(rest, true, matches);
+        }
+    }
+}
+
+impl Subscribers {
+    fn is_empty(&self) -> bool {
+        self.single.is_empty() && self.groups.is_empty()
+    }
+
+    fn remove(&mut self, session: SessionId, group: Option<&str>) -> bool {
+        let Some(name) = group else { return self.single.remove(&session).is_some() };
+        let Some(group) = self.groups.get_mut(name) else { return false };
+        let removed = group.members.remove(&session).is_some();
+        if group.members.is_empty() {
+            self.groups.remove(name);
+        }
+        removed
+    }
+
+    fn collect(&mut self, matches: &mut Matches) {
+        matches.single.extend(self.single.iter().map(|(id, options)| (*id, *options)));
+        for group in self.groups.values_mut() {
+            let after = group.members.range(group.last.saturating_add(1)..);
+            let before = group.members.range(..=group.last);
+            let turns: Vec<_> = after.chain(before).map(|(id, options)| (*id, *options)).collect();
+            if let Some((next, _)) = turns.first() {
+                group.last = *next;
+            }
+            matches.shared.push(turns);
+        }
+    }
+}
+
+/// The retained messages, at most one for each topic.
+#[derive(Debug, Default)]
+pub(crate) struct Retained {
+    root: RetainedNode,
+    count: usize,
+    weight: usize,
+}
+
+/// A message that is retained.
+#[derive(Clone, Debug)]
+pub(crate) struct Kept {
+    pub message: Arc<Message>,
+    /// When it is of no use any more, if ever.
+    pub expires: Option<Time>,
+}
+
+#[derive(Debug, Default)]
+struct RetainedNode {
+    children: BTreeMap<Box<str>, RetainedNode>,
+    kept: Option<Kept>,
+}
+
+impl Retained {
+    /// How many messages there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// About how many bytes of memory they hold.
+    pub fn weight(&self) -> usize {
+        self.weight
+    }
+
+    /// Keeps a message in place of the one before.
+    pub fn insert(&mut self, new: Kept) {
+        self.remove(&Arc::clone(&new.message.topic));
+        let mut node = &mut self.root;
+        for level in new.message.topic.split('/') {
+            if !node.children.contains_key(level) {
+                node.children.insert(level.into(), RetainedNode::default());
+            }
+            node = node.children.get_mut(level).expect("it is there or was put there");
+        }
+        self.count += 1;
+        self.weight += new.message.weight();
+        node.kept = Some(new);
+    }
+
+    /// Forgets the message of a topic, and the branches that held it alone.
+    pub fn remove(&mut self, name: &str) {
+        let levels: Vec<&str> = name.split('/').collect();
+        if let Some(old) = self.root.remove(&levels) {
+            self.count -= 1;
+            self.weight -= old.message.weight();
+        }
+    }
+
+    /// Whether there is a message of this topic.
+    pub fn contains(&self, name: &str) -> bool {
+        let mut node = &self.root;
+        for level in name.split('/') {
+            let Some(child) = node.children.get(level) else { return false };
+            node = child;
+        }
+        node.kept.is_some()
+    }
+
+    /// The messages whose topic `filter` matches, in the order of their topics' levels.
+    pub fn matching(&self, filter: &str) -> Vec<Kept> {
+        let levels: Vec<&str> = filter.split('/').collect();
+        let mut found = Vec::new();
+        self.root.collect(&levels, true, &mut found);
+        found
+    }
+}
+
+impl RetainedNode {
+    fn remove(&mut self, levels: &[&str]) -> Option<Kept> {
+        let [level, rest @ ..] = levels else { return self.kept.take() };
+        let child = self.children.get_mut(*level)?;
+        let removed = child.remove(rest);
+        if child.kept.is_none() && child.children.is_empty() {
+            self.children.remove(*level);
+        }
+        removed
+    }
+
+    fn collect(&self, levels: &[&str], is_root: bool, found: &mut Vec<Kept>) {
+        let visible =
+            |level: &str| !(is_root && level.starts_with('$'));
+        match levels {
+            [] => found.extend(self.kept.clone()),
+            ["#"] => {
+                // It stands for the level above it as well.
+                if !is_root {
+                    found.extend(self.kept.clone());
+                }
+                for (level, child) in &self.children {
+                    if visible(level) {
+                        child.collect(levels, false, found);
+                    }
+                }
+            }
+            ["+", rest @ ..] => {
+                for (level, child) in &self.children {
+                    if visible(level) {
+                        child.collect(rest, false, found);
+                    }
+                }
+            }
+            [level, rest @ ..] => {
+                if let Some(child) = self.children.get(*level) {
+                    child.collect(rest, false, found);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
