@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use trackbed_mqtt::{Qos as MqttQos, Version as MqttVersion};
 use trackbed_substrate::TcpOptions;
 
 use crate::ledger::Ledger;
@@ -113,6 +114,46 @@ impl Encapsulation {
     }
 }
 
+/// How MQTT is spoken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MqttParameters {
+    /// The version that a client speaks. Our broker takes both.
+    pub version: MqttVersion,
+    /// How surely requests are delivered, and what a client subscribes to its answers with.
+    pub qos: MqttQos,
+    /// Where answers come from.
+    pub answer: MqttAnswer,
+}
+
+/// Where the answers to requests over MQTT come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MqttAnswer {
+    /// The service that listens behind the broker, as behind ours.
+    #[default]
+    Service,
+    /// The client itself: it is subscribed to what it publishes, and each request is its own answer.
+    /// That is a round trip by any broker.
+    Echo,
+}
+
+impl MqttAnswer {
+    /// Every way.
+    pub const ALL: &'static [MqttAnswer] = &[MqttAnswer::Service, MqttAnswer::Echo];
+
+    /// The name that scenarios use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            MqttAnswer::Service => "service",
+            MqttAnswer::Echo => "echo",
+        }
+    }
+
+    /// The way called `name`.
+    pub fn from_name(name: &str) -> Option<MqttAnswer> {
+        MqttAnswer::ALL.iter().copied().find(|answer| answer.name() == name)
+    }
+}
+
 /// What both sides set below TLS.
 #[derive(Clone, Debug)]
 pub struct TransportParameters {
@@ -129,6 +170,8 @@ pub struct TransportParameters {
     pub window: u32,
     /// What carries the packets of SCTP.
     pub encapsulation: Encapsulation,
+    /// How MQTT is spoken.
+    pub mqtt: MqttParameters,
     /// The most bytes that a packet of SCTP or DTLS has, IP header included; 1,280..=9,000. They do
     /// not look for the path MTU themselves: what exceeds it is lost each time.
     pub packet_len_max: usize,
@@ -155,6 +198,7 @@ impl Default for TransportParameters {
             tcp: TcpOptions::default(),
             window: 64 << 20,
             encapsulation: Encapsulation::default(),
+            mqtt: MqttParameters::default(),
             packet_len_max: 1_500,
             idle_timeout: Duration::from_secs(30),
             observer: None,

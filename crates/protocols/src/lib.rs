@@ -1,4 +1,4 @@
-//! http1, http2, http3, mptcp, quic, sctp, sctp+dtls, tcp and tcp+tls over the sockets of a substrate.
+//! http1, http2, http3, mptcp, mqtt, quic, sctp, sctp+dtls, tcp and tcp+tls over the sockets of a substrate.
 //!
 //! A [`Protocol`] offers request and response, with streamed bodies, over a connection that can
 //! be opened in several ways. [`registry`] lists them. Who uses one needs to know no protocol:
@@ -30,6 +30,7 @@ mod http3;
 mod http_messages;
 mod ledger;
 mod mptcp;
+mod mqtt;
 mod nursery;
 mod observer;
 mod priority;
@@ -44,7 +45,10 @@ mod tcp_transport;
 mod tls;
 
 pub use body::Body;
-pub use config::{ClientConfig, Encapsulation, ServerConfig, TlsParameters, TransportParameters};
+pub use config::{
+    ClientConfig, Encapsulation, MqttAnswer, MqttParameters, MqttQos, MqttVersion, ServerConfig,
+    TlsParameters, TransportParameters,
+};
 pub use error::Error;
 pub use ledger::{Ledger, LedgerTotals};
 pub use observer::{Observer, Side};
@@ -66,6 +70,7 @@ pub fn registry() -> &'static [&'static dyn Protocol] {
         &http2::Http2,
         &http3::Http3,
         &mptcp::Mptcp,
+        &mqtt::Mqtt,
         &quic::Quic,
         &sctp::Sctp,
         &sctp::SctpDtls,

@@ -61,6 +61,7 @@ impl World {
 
     pub fn after(&mut self, span: Duration) {
         let end = self.now + span;
+        self.run();
         loop {
             let peers = self.peers.iter().filter_map(|peer| peer.client.next_timeout());
             let next = peers.chain(self.broker.next_timeout()).min();

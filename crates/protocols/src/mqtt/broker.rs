@@ -1,0 +1,292 @@
+//! The broker on its connections: bytes and time for the state machine, and its messages for the
+//! service.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::rc::{Rc, Weak};
+use std::task::{Context, Poll, Waker, ready};
+
+use futures_io::{AsyncRead as _, AsyncWrite as _};
+use trackbed_core::Time;
+use trackbed_mqtt::Message;
+use trackbed_mqtt::broker::{Broker, ConnectionId, Flow, Limits};
+use trackbed_substrate::{Timer, now, sleep_until};
+
+use super::convention;
+use super::pieces::Budget;
+use super::service::Calls;
+use crate::nursery::Nursery;
+use crate::protocol::Service;
+use crate::tcp_transport::Stream;
+
+/// The broker, and who is to be told of what.
+pub(super) struct Front {
+    broker: RefCell<Broker>,
+    service: Rc<dyn Service>,
+    /// The task of each connection.
+    connections: RefCell<BTreeMap<ConnectionId, Seat>>,
+    /// When the timer rings.
+    armed: Cell<Option<Time>>,
+    timer: Cell<Option<Waker>>,
+    _tasks: Nursery,
+}
+
+/// What there is beside the state machine for a connection.
+struct Seat {
+    task: Option<Waker>,
+    calls: Rc<Calls>,
+    /// Answers that wait until the client has taken what comes before them.
+    waiting: Vec<Waker>,
+}
+
+impl Front {
+    /// A broker in front of `service`.
+    pub fn start(service: Rc<dyn Service>) -> Rc<Front> {
+        Rc::new_cyclic(|front| {
+            let tasks = Nursery::default();
+            tasks.spawn(keep_time(Weak::clone(front)));
+            Front {
+                broker: RefCell::new(
+                    Broker::new(Limits::default()).with_service(convention::SERVICE),
+                ),
+                service,
+                connections: RefCell::default(),
+                armed: Cell::new(None),
+                timer: Cell::new(None),
+                _tasks: tasks,
+            }
+        })
+    }
+
+    /// Publishes an answer.
+    pub fn publish(&self, message: Message) {
+        self.broker.borrow_mut().publish(message, now());
+        self.settle();
+    }
+
+    /// Ready when the connection's client has room for an answer: false if it is gone.
+    pub fn poll_room(&self, id: ConnectionId, cx: &Context<'_>) -> Poll<bool> {
+        match self.broker.borrow().has_room(id) {
+            None => Poll::Ready(false),
+            Some(true) => Poll::Ready(true),
+            Some(false) => {
+                if let Some(seat) = self.connections.borrow_mut().get_mut(&id) {
+                    seat.waiting.push(cx.waker().clone());
+                }
+                Poll::Pending
+            }
+        }
+    }
+
+    /// After every call into the broker: messages go to the service, tasks with something to send
+    /// and the timer are woken.
+    fn settle(self: &Front) {
+        loop {
+            let arrived = self.broker.borrow_mut().next_arrived();
+            let Some(arrived) = arrived else { break };
+            let seats = self.connections.borrow();
+            let calls = seats.get(&arrived.connection).map(|seat| Rc::clone(&seat.calls));
+            drop(seats);
+            if let Some(calls) = calls {
+                calls.arrived(&arrived.client, &arrived.message);
+            }
+        }
+        loop {
+            let ready = self.broker.borrow_mut().next_ready();
+            let Some(ready) = ready else { break };
+            let mut seats = self.connections.borrow_mut();
+            if let Some(task) = seats.get_mut(&ready).and_then(|seat| seat.task.take()) {
+                task.wake();
+            }
+        }
+        let next = self.broker.borrow().next_timeout();
+        let rings_before = |next| self.armed.get().is_some_and(|armed| armed <= next);
+        if next.is_some_and(|next| !rings_before(next))
+            && let Some(timer) = self.timer.take()
+        {
+            timer.wake();
+        }
+    }
+
+    /// The application behind it.
+    pub fn service(&self) -> &dyn Service {
+        &*self.service
+    }
+
+    /// The client of a connection has taken something.
+    fn wake_waiting(&self, id: ConnectionId) {
+        let mut seats = self.connections.borrow_mut();
+        if let Some(seat) = seats.get_mut(&id) {
+            seat.waiting.drain(..).for_each(Waker::wake);
+        }
+    }
+
+    fn seat(&self, id: ConnectionId, cx: &Context<'_>) {
+        let mut seats = self.connections.borrow_mut();
+        if let Some(seat) = seats.get_mut(&id) {
+            seat.task = Some(cx.waker().clone());
+        }
+    }
+}
+
+/// Lets the broker do what is due, as long as there is one.
+async fn keep_time(front: Weak<Front>) {
+    let mut timer: Option<Timer> = None;
+    poll_fn(|cx| {
+        let Some(front) = front.upgrade() else { return Poll::Ready(()) };
+        front.timer.set(Some(cx.waker().clone()));
+        loop {
+            front.broker.borrow_mut().handle_timeout(now());
+            let next = front.broker.borrow().next_timeout();
+            front.armed.set(next);
+            front.settle();
+            let Some(next) = next else {
+                timer = None;
+                return Poll::Pending;
+            };
+            let timer = timer.get_or_insert_with(|| sleep_until(next));
+            timer.reset(next);
+            ready!(Pin::new(timer).poll(cx));
+        }
+    })
+    .await;
+}
+
+/// Serves a connection until either side ends it.
+pub(super) async fn serve(front: Rc<Front>, mut stream: Stream) {
+    let opened = front.broker.borrow_mut().open(now());
+    let Some(id) = opened else { return stream.abort() };
+    let budget = Budget::new(BODIES_MAX);
+    let calls = Rc::new(Calls::new(Rc::downgrade(&front), id, budget.clone()));
+    let seat = Seat { task: None, calls, waiting: Vec::new() };
+    front.connections.borrow_mut().insert(id, seat);
+    front.settle();
+    let _leaving = Leaving { front: Rc::clone(&front), id };
+    let mut carrier = Carrier {
+        front,
+        id,
+        stream: stream.clone(),
+        budget,
+        buffer: vec![0; READ_LEN].into(),
+        outgoing: Vec::new(),
+        sent: 0,
+        flow: Flow::Open,
+        is_held: false,
+    };
+    if poll_fn(|cx| carrier.poll(cx)).await {
+        // What is left to tell is lost if the client has gone.
+        let _gone = stream.close().await;
+    } else {
+        stream.abort();
+    }
+}
+
+/// Tells the broker that a connection is gone, however its task ends.
+struct Leaving {
+    front: Rc<Front>,
+    id: ConnectionId,
+}
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        let seat = self.front.connections.borrow_mut().remove(&self.id);
+        self.front.broker.borrow_mut().close(self.id, now());
+        self.front.settle();
+        // The calls under way end with it, when nothing is borrowed any more.
+        drop(seat);
+    }
+}
+
+/// Carries bytes between a stream and the broker.
+struct Carrier {
+    front: Rc<Front>,
+    id: ConnectionId,
+    stream: Stream,
+    budget: Budget,
+    buffer: Box<[u8]>,
+    /// Bytes from the broker, of which `sent` are with the stream.
+    outgoing: Vec<u8>,
+    sent: usize,
+    flow: Flow,
+    is_held: bool,
+}
+
+impl Carrier {
+    /// Ready when the connection is over: true if it is to be closed in an orderly way.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
+        self.front.seat(self.id, cx);
+        for _ in 0..TURNS_MAX {
+            let Ok(has_written) = self.poll_write(cx) else { return Poll::Ready(false) };
+            if self.flow == Flow::Closing && self.outgoing.is_empty() {
+                // A client that hears nothing does not keep its connection for that.
+                return Poll::Ready(true);
+            }
+            let is_held = self.budget.is_used_up(cx);
+            if is_held != self.is_held {
+                self.is_held = is_held;
+                self.front.broker.borrow_mut().hold(self.id, is_held, now());
+            }
+            if is_held || self.flow == Flow::Closing {
+                if !has_written {
+                    return Poll::Pending;
+                }
+                continue;
+            }
+            match Pin::new(&mut self.stream).poll_read(cx, &mut self.buffer) {
+                Poll::Pending if has_written => {}
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Ok(0)) | Poll::Ready(Err(_)) => return Poll::Ready(false),
+                Poll::Ready(Ok(len)) => {
+                    let bytes = &self.buffer[..len];
+                    self.front.broker.borrow_mut().receive(self.id, bytes, now());
+                    self.front.settle();
+                    self.front.seat(self.id, cx);
+                    self.front.wake_waiting(self.id);
+                }
+            }
+        }
+        // Others have a turn.
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    /// Hands what the broker says to the stream; true if there was something.
+    fn poll_write(&mut self, cx: &mut Context<'_>) -> std::io::Result<bool> {
+        let mut has_written = false;
+        loop {
+            if self.outgoing.is_empty() {
+                let mut broker = self.front.broker.borrow_mut();
+                self.flow = broker.take_output(self.id, now(), &mut self.outgoing);
+                if self.outgoing.is_empty() {
+                    break;
+                }
+            }
+            let bytes = &self.outgoing[self.sent..];
+            match Pin::new(&mut self.stream).poll_write(cx, bytes) {
+                Poll::Pending => break,
+                Poll::Ready(len) => self.sent += len?,
+            }
+            has_written = true;
+            if self.sent == self.outgoing.len() {
+                self.outgoing.clear();
+                self.sent = 0;
+            }
+        }
+        if let Poll::Ready(flushed) = Pin::new(&mut self.stream).poll_flush(cx) {
+            flushed?;
+        }
+        if has_written {
+            self.front.wake_waiting(self.id);
+        }
+        Ok(has_written)
+    }
+}
+
+/// How much of the bodies of requests may wait for the service, for each connection.
+const BODIES_MAX: usize = 1 << 20;
+/// The most that is read at once.
+const READ_LEN: usize = 64 << 10;
+/// How often a connection reads and writes until others have a turn.
+const TURNS_MAX: usize = 16;

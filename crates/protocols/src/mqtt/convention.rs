@@ -1,0 +1,288 @@
+//! How an exchange looks in messages.
+//!
+//! A request is published below [`SERVICE`] and answered below [`ANSWERS`] and the client's name. Both
+//! may have several parts, which come in order. In version 5 the exchange is named by the response
+//! topic and the correlation data (section 4.10), and what else there is to say stands in user
+//! properties; a request of any client in one part needs none of them. Version 3.1.1 has the topic for
+//! all of it:
+//!
+//! ```text
+//!            request                                          answer
+//! version 5: service/request/PATH                             answers/CLIENT
+//!   3.1.1:   service/plain/NUMBER/PART/PRIORITY/PATH          answers/CLIENT/NUMBER/PART/STATUS
+//! an echo:   echoes/CLIENT/NUMBER/PART                        the same
+//! ```
+//!
+//! In `PATH`, which may not have a plus in a topic, a bar stands for it.
+
+use std::sync::Arc;
+
+use trackbed_mqtt::{Message, Properties, Qos, Version};
+
+use crate::priority::Priority;
+
+/// Where requests are published.
+pub(super) const SERVICE: &str = "service";
+/// Where answers are published.
+pub(super) const ANSWERS: &str = "answers";
+/// Where clients publish what they take back themselves.
+const ECHOES: &str = "echoes";
+
+/// What a message is of a body that may have several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// There are more behind it.
+    More,
+    /// It is the last.
+    Last,
+    /// The rest does not come, or is not wanted any more.
+    Broken,
+}
+
+impl Part {
+    fn name(self) -> &'static str {
+        match self {
+            Part::More => "more",
+            Part::Last => "last",
+            Part::Broken => "broken",
+        }
+    }
+
+    fn from_name(name: &str) -> Option<Part> {
+        [Part::More, Part::Last, Part::Broken].into_iter().find(|part| part.name() == name)
+    }
+
+    fn of(properties: &Properties) -> Option<Part> {
+        properties.user_value(PART).map_or(Some(Part::Last), Part::from_name)
+    }
+}
+
+/// What names an exchange to the service.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Caller {
+    /// In version 5: the response topic, if an answer is wanted, and the correlation data.
+    Properties(Option<String>, Option<Vec<u8>>),
+    /// In version 3.1.1: the client and the number it gave.
+    Plain(Arc<str>, u32),
+}
+
+/// A part of a request, as the service reads it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Call {
+    pub caller: Caller,
+    pub part: Part,
+    pub path: String,
+    pub priority: Option<Priority>,
+    pub qos: Qos,
+}
+
+/// A part of an answer, as the client reads it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Answer {
+    pub number: u32,
+    pub part: Part,
+    pub status: u16,
+}
+
+/// The filter of a client's answers.
+pub(super) fn answers_filter(version: Version, client: &str) -> String {
+    match version {
+        Version::V5 => format!("{ANSWERS}/{client}"),
+        Version::V311 => format!("{ANSWERS}/{client}/#"),
+    }
+}
+
+/// The filter of a client's echoes.
+pub(super) fn echoes_filter(client: &str) -> String {
+    format!("{ECHOES}/{client}/#")
+}
+
+/// A message with a part of a request.
+pub(super) fn request(
+    (version, client, qos): (Version, &str, Qos),
+    number: u32,
+    part: Part,
+    (path, priority): (&str, Option<Priority>),
+    payload: &[u8],
+) -> Message {
+    let path = path.replace('+', "|");
+    let message = match version {
+        Version::V311 => {
+            let priority = priority.map_or_else(|| NONE.to_owned(), |p| p.to_byte().to_string());
+            let part = part.name();
+            Message::new(format!("{SERVICE}/plain/{number}/{part}/{priority}{path}"), payload)
+        }
+        Version::V5 => {
+            let mut user = said(part);
+            user.extend(priority.map(|p| (PRIORITY.to_owned(), p.to_byte().to_string())));
+            let properties = Properties {
+                response_topic: Some(answers_filter(version, client)),
+                correlation_data: Some(number.to_be_bytes().to_vec()),
+                user,
+                ..Properties::default()
+            };
+            let message = Message::new(format!("{SERVICE}/request{path}"), payload);
+            Message { properties: Arc::new(properties), ..message }
+        }
+    };
+    Message { qos, ..message }
+}
+
+/// What a message below [`SERVICE`] asks; `None` if it is no request.
+pub(super) fn read_request(client: &Arc<str>, message: &Message) -> Option<Call> {
+    let rest = message.topic.strip_prefix(SERVICE)?;
+    let (caller, part, path, priority) = if let Some(path) = rest.strip_prefix("/request") {
+        let properties = &message.properties;
+        let caller = Caller::Properties(
+            properties.response_topic.clone(),
+            properties.correlation_data.clone(),
+        );
+        let priority = match properties.user_value(PRIORITY) {
+            Some(byte) => Some(Priority::from_byte(byte.parse().ok()?)?),
+            None => None,
+        };
+        (caller, Part::of(properties)?, path, priority)
+    } else {
+        let mut levels = rest.strip_prefix("/plain/")?.splitn(4, '/');
+        let number = levels.next()?.parse().ok()?;
+        let part = Part::from_name(levels.next()?)?;
+        let priority = match levels.next()? {
+            NONE => None,
+            byte => Some(Priority::from_byte(byte.parse().ok()?)?),
+        };
+        let path_len = levels.next()?.len() + 1;
+        (Caller::Plain(Arc::clone(client), number), part, &rest[rest.len() - path_len..], priority)
+    };
+    let path = path.replace('|', "+");
+    Some(Call { caller, part, path, priority, qos: message.qos })
+}
+
+/// A message with a part of the answer to `caller`; `None` if nobody wants it.
+pub(super) fn answer(
+    caller: &Caller,
+    qos: Qos,
+    part: Part,
+    status: u16,
+    payload: &[u8],
+) -> Option<Message> {
+    let message = match caller {
+        Caller::Plain(client, number) => {
+            let part = part.name();
+            Message::new(format!("{ANSWERS}/{client}/{number}/{part}/{status}"), payload)
+        }
+        Caller::Properties(topic, correlation_data) => {
+            let mut user = said(part);
+            user.push((STATUS.to_owned(), status.to_string()));
+            let correlation_data = correlation_data.clone();
+            let properties = Properties { correlation_data, user, ..Properties::default() };
+            let message = Message::new(topic.as_deref()?, payload);
+            Message { properties: Arc::new(properties), ..message }
+        }
+    };
+    // The client chose the topic.
+    trackbed_mqtt::topic::check_name(&message.topic).ok()?;
+    Some(Message { qos, ..message })
+}
+
+/// What a message to a client answers; `None` if it is no answer.
+pub(super) fn read_answer(version: Version, message: &Message) -> Option<Answer> {
+    match version {
+        Version::V5 => {
+            let properties = &message.properties;
+            let number = properties.correlation_data.as_deref()?.try_into().ok()?;
+            Some(Answer {
+                number: u32::from_be_bytes(number),
+                part: Part::of(properties)?,
+                status: properties.user_value(STATUS)?.parse().ok()?,
+            })
+        }
+        Version::V311 => {
+            let mut levels = message.topic.rsplitn(4, '/');
+            let status = levels.next()?.parse().ok()?;
+            let part = Part::from_name(levels.next()?)?;
+            Some(Answer { number: levels.next()?.parse().ok()?, part, status })
+        }
+    }
+}
+
+/// A message with a part that its sender takes back.
+pub(super) fn echo(
+    (client, qos): (&str, Qos),
+    number: u32,
+    part: Part,
+    payload: &[u8],
+) -> Message {
+    let part = part.name();
+    Message { qos, ..Message::new(format!("{ECHOES}/{client}/{number}/{part}"), payload) }
+}
+
+/// What came back; `None` if it is no echo.
+pub(super) fn read_echo(message: &Message) -> Option<Answer> {
+    let mut levels = message.topic.rsplitn(3, '/');
+    let part = Part::from_name(levels.next()?)?;
+    Some(Answer { number: levels.next()?.parse().ok()?, part, status: 200 })
+}
+
+/// The usual case needs no words.
+fn said(part: Part) -> Vec<(String, String)> {
+    match part {
+        Part::Last => Vec::new(),
+        part => vec![(PART.to_owned(), part.name().to_owned())],
+    }
+}
+
+const PART: &str = "part";
+const STATUS: &str = "status";
+const PRIORITY: &str = "priority";
+/// In place of a priority.
+const NONE: &str = "-";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_and_answered_is_understood_in_both_versions() {
+        let client: Arc<str> = "c1".into();
+        for version in Version::ALL {
+            for part in [Part::More, Part::Last, Part::Broken] {
+                for priority in [None, Priority::from_byte(3)] {
+                    for path in ["/", "/a/b?c=d+e/+/", "//x"] {
+                        let end = (*version, &*client, Qos::ExactlyOnce);
+                        let message = request(end, 7, part, (path, priority), b"x");
+                        trackbed_mqtt::topic::check_name(&message.topic).unwrap();
+                        let call = read_request(&client, &message).unwrap();
+                        assert_eq!((call.part, call.path.as_str()), (part, path));
+                        assert_eq!((call.priority, call.qos), (priority, Qos::ExactlyOnce));
+                        let said = answer(&call.caller, call.qos, part, 404, b"y").unwrap();
+                        let filter = answers_filter(*version, &client);
+                        assert!(trackbed_mqtt::topic::matches(&filter, &said.topic));
+                        let expected = Answer { number: 7, part, status: 404 };
+                        assert_eq!(read_answer(*version, &said), Some(expected));
+                    }
+                }
+                let said = echo((&client, Qos::AtMostOnce), 9, part, b"");
+                assert!(trackbed_mqtt::topic::matches(&echoes_filter(&client), &said.topic));
+                let expected = Answer { number: 9, part, status: 200 };
+                assert_eq!(read_echo(&said), Some(expected));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_none_is_not_taken_for_one() {
+        let client: Arc<str> = "c".into();
+        for topic in ["service", "service/x", "service/plain", "service/plain/1/last/-", "service/plain/x/last/-/p", "service/plain/1/last/9/p"] {
+            assert_eq!(read_request(&client, &Message::new(topic, b"")), None, "{topic}");
+        }
+        for topic in ["answers/c", "answers/c/1/last", "answers/c/1/last/x"] {
+            for version in Version::ALL {
+                assert_eq!(read_answer(*version, &Message::new(topic, b"")), None, "{topic}");
+            }
+            assert_eq!(read_echo(&Message::new("answers/c/1/x", b"")), None);
+        }
+        let nowhere = Caller::Properties(Some("a/#".to_owned()), None);
+        assert_eq!(answer(&nowhere, Qos::AtMostOnce, Part::Last, 200, b""), None);
+        assert_eq!(answer(&Caller::Properties(None, None), Qos::AtMostOnce, Part::Last, 200, b""), None);
+    }
+}

@@ -1,0 +1,80 @@
+//! `mqtt`: requests and answers by a broker, over MQTT 5 or 3.1.1 inside TLS.
+//!
+//! The server is a broker with the service behind it; any MQTT client may connect to it. A client
+//! publishes its requests, and is subscribed to its answers ([`convention`]). Where a broker of others
+//! has no such service, the client takes back what it publishes itself ([`MqttAnswer::Echo`]).
+
+mod broker;
+mod client;
+mod convention;
+mod driver;
+mod parts;
+mod pieces;
+mod service;
+
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use trackbed_substrate::Host;
+
+use crate::config::{ClientConfig, ServerConfig};
+use crate::error::{Error, Result};
+use crate::protocol::{Capabilities, Dialer, Protocol, ServerHandle, Service, Transport};
+use crate::security::{Handshake, TlsVersion};
+use crate::tcp_transport::{TcpDialer, serve_tls};
+use crate::tls::Profile;
+
+/// MQTT inside TLS.
+pub(crate) struct Mqtt;
+
+/// The name is the one registered for it (IANA, TLS ALPN protocol IDs).
+const MQTT: Profile =
+    Profile { protocol: "mqtt", alpn: b"mqtt", versions: TlsVersion::ALL, early_data_max: 0 };
+
+impl Protocol for Mqtt {
+    fn name(&self) -> &'static str {
+        MQTT.protocol
+    }
+
+    fn summary(&self) -> &'static str {
+        "requests and answers by an MQTT broker, on TLS over TCP"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            transport: Transport::Tcp,
+            tls: MQTT.versions,
+            handshakes: &[Handshake::New, Handshake::Resumed],
+            multiplexed: true,
+            migrates: false,
+            multipath: false,
+        }
+    }
+
+    fn serve(
+        &self,
+        host: Arc<dyn Host>,
+        listen: SocketAddr,
+        config: &ServerConfig,
+        service: Rc<dyn Service>,
+    ) -> Result<ServerHandle> {
+        let front = broker::Front::start(service);
+        serve_tls(MQTT, &*host, listen, config, move |stream| {
+            broker::serve(Rc::clone(&front), stream)
+        })
+    }
+
+    fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
+        if config.handshake == Handshake::Early {
+            // The broker would have to take a CONNECT that may be a replay.
+            let advice = "it sends no early data: use the handshake `resumed` or `new`";
+            return Err(Error::Unsupported { protocol: self.name(), advice: advice.to_owned() });
+        }
+        let entropy = host.entropy();
+        let tcp = TcpDialer::with_tls(MQTT, host, config)?;
+        let settings = config.transport.mqtt;
+        let window = config.transport.window as usize;
+        Ok(Rc::new(client::MqttDialer { tcp, entropy, settings, window }))
+    }
+}

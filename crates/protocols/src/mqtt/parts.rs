@@ -1,0 +1,60 @@
+//! A body on its way out, as the parts of messages.
+
+use bytes::{Bytes, BytesMut};
+use futures_util::{FutureExt as _, StreamExt as _};
+
+use super::convention::Part;
+use crate::body::Body;
+use crate::error::{Error, Result};
+
+/// Cuts a body into parts: what is there at once goes together, and only a long body, or one that
+/// keeps its sender waiting, has more than one.
+pub(super) struct Parts {
+    body: Body,
+    waiting: BytesMut,
+    is_over: bool,
+}
+
+impl Parts {
+    pub fn new(body: Body) -> Parts {
+        Parts { body, waiting: BytesMut::new(), is_over: false }
+    }
+
+    /// The next part; `None` behind the last.
+    ///
+    /// # Errors
+    /// The body's own; the other side is to be told that it is [`Part::Broken`].
+    pub async fn next(&mut self) -> Result<Option<(Part, Bytes)>> {
+        if self.is_over {
+            return Ok(None);
+        }
+        while self.waiting.len() < PART_LEN_MAX {
+            let next = match self.body.next().now_or_never() {
+                Some(next) => next,
+                None if self.waiting.is_empty() => self.body.next().await,
+                None => return Ok(Some((Part::More, self.waiting.split().freeze()))),
+            };
+            match next.transpose() {
+                Ok(Some(piece)) => self.waiting.extend_from_slice(&piece),
+                Ok(None) => {
+                    if self.waiting.len() > PART_LEN_MAX {
+                        break;
+                    }
+                    self.is_over = true;
+                    return Ok(Some((Part::Last, self.waiting.split().freeze())));
+                }
+                Err(error) => return Err(self.fail(error)),
+            }
+        }
+        let part = self.waiting.split_to(PART_LEN_MAX);
+        Ok(Some((Part::More, part.freeze())))
+    }
+
+    fn fail(&mut self, error: Error) -> Error {
+        self.is_over = true;
+        error
+    }
+}
+
+/// The longest part. Brokers take it, and others on the connection do not wait long.
+const PART_LEN_MAX: usize = 64 << 10;

@@ -1,0 +1,182 @@
+//! The requests of a connection, on their way to the service and back.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::rc::{Rc, Weak};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::stream;
+use trackbed_mqtt::broker::ConnectionId;
+use trackbed_mqtt::{Message, Qos};
+use trackbed_substrate::{Task, spawn};
+
+use super::MQTT;
+use super::broker::Front;
+use super::convention::{self, Call, Caller, Part};
+use super::parts::Parts;
+use super::pieces::{Budget, Pieces, queue};
+use crate::STREAMS_MAX;
+use crate::body::Body;
+use crate::error::{Error, Step};
+use crate::framing::{check_path, final_status};
+use crate::protocol::Request;
+
+/// The requests of one connection.
+pub(super) struct Calls {
+    front: Weak<Front>,
+    connection: ConnectionId,
+    budget: Budget,
+    /// By caller, and by a number of our own: a client may ask again before it is answered.
+    running: RefCell<BTreeMap<(Caller, u64), Running>>,
+    next: Cell<u64>,
+}
+
+struct Running {
+    /// Where the request's body comes in, until it has ended.
+    body: Option<Pieces>,
+    /// The task that answers, until it has.
+    task: Option<Task<()>>,
+}
+
+impl Calls {
+    pub fn new(front: Weak<Front>, connection: ConnectionId, budget: Budget) -> Calls {
+        Calls { front, connection, budget, running: RefCell::default(), next: Cell::new(0) }
+    }
+
+    /// A message has come from `client`, below the service's topic. What is no request, and parts of
+    /// one that is over, are ignored.
+    pub fn arrived(self: &Rc<Calls>, client: &Arc<str>, message: &Message) {
+        let Some(call) = convention::read_request(client, message) else { return };
+        let piece = Bytes::from_owner(message.payload.clone());
+        let mut calls = self.running.borrow_mut();
+        let of_caller = (call.caller.clone(), 0)..=(call.caller.clone(), u64::MAX);
+        if let Some((name, running)) = calls.range_mut(of_caller).next_back() {
+            if let Some(body) = &running.body {
+                body.push(piece);
+                match call.part {
+                    Part::More => return,
+                    Part::Last => body.end(Ok(())),
+                    Part::Broken => body.end(Err(given_up())),
+                }
+                running.body = None;
+                if call.part == Part::Last && running.task.is_some() {
+                    return;
+                }
+                // The answer is not wanted any more, or was complete before the request.
+                let name = name.clone();
+                let over = calls.remove(&name);
+                drop(calls);
+                return drop(over);
+            }
+            if call.part == Part::Broken {
+                let name = name.clone();
+                let over = calls.remove(&name);
+                drop(calls);
+                return drop(over);
+            }
+        }
+        if call.part == Part::Broken {
+            return;
+        }
+        if check_path(MQTT.protocol, &call.path).is_err() {
+            drop(calls);
+            return self.refuse(&call, 400);
+        }
+        if calls.len() >= STREAMS_MAX as usize {
+            drop(calls);
+            return self.refuse(&call, 503);
+        }
+        let (body, arrivals) = queue(&self.budget);
+        body.push(piece);
+        if call.part == Part::Last {
+            body.end(Ok(()));
+        }
+        let body = (call.part == Part::More).then_some(body);
+        let key = self.next.replace(self.next.get() + 1);
+        let caller = call.caller.clone();
+        let arriving: Body = Box::pin(stream::try_unfold(arrivals, async |mut arrivals| {
+            Ok(arrivals.next().await?.map(|piece| (piece, arrivals)))
+        }));
+        let request = Request { path: call.path, priority: call.priority, body: arriving };
+        let answering = self.answering(call.caller, call.qos, key);
+        let task = Some(spawn(answering.answer(request)));
+        calls.insert((caller, key), Running { body, task });
+    }
+
+    fn answering(self: &Rc<Calls>, caller: Caller, qos: Qos, key: u64) -> Answering {
+        let calls = Rc::downgrade(self);
+        let (front, connection) = (Weak::clone(&self.front), self.connection);
+        Answering { calls, front, connection, caller, qos, key }
+    }
+
+    fn refuse(&self, call: &Call, status: u16) {
+        let message = convention::answer(&call.caller, call.qos, Part::Last, status, b"");
+        if let (Some(front), Some(message)) = (self.front.upgrade(), message) {
+            front.publish(message);
+        }
+    }
+
+    /// A request was answered; its entry stays while its body still arrives.
+    fn answered(&self, caller: &Caller, key: u64) {
+        let mut calls = self.running.borrow_mut();
+        let name = (caller.clone(), key);
+        let Some(running) = calls.get_mut(&name) else { return };
+        // The task has reached its end; there is nothing left to cancel.
+        running.task.take().into_iter().for_each(Task::detach);
+        if running.body.is_none() {
+            calls.remove(&name);
+        }
+    }
+}
+
+/// One answer. It holds nothing that holds its task.
+struct Answering {
+    calls: Weak<Calls>,
+    front: Weak<Front>,
+    connection: ConnectionId,
+    caller: Caller,
+    qos: Qos,
+    key: u64,
+}
+
+impl Answering {
+    async fn answer(self, request: Request) {
+        let Some(call) = self.front.upgrade().map(|front| front.service().call(request)) else {
+            return;
+        };
+        let response = call.await;
+        let status = final_status(response.status);
+        let mut parts = Parts::new(response.body);
+        loop {
+            let (part, bytes) = match parts.next().await {
+                Ok(Some(part)) => part,
+                Ok(None) => break,
+                Err(_) => (Part::Broken, Bytes::new()),
+            };
+            if !self.has_room().await {
+                break;
+            }
+            let message = convention::answer(&self.caller, self.qos, part, status, &bytes);
+            let (Some(message), Some(front)) = (message, self.front.upgrade()) else { break };
+            front.publish(message);
+        }
+        if let Some(calls) = self.calls.upgrade() {
+            calls.answered(&self.caller, self.key);
+        }
+    }
+
+    /// Waits until the client has taken what was published before; false if it is gone.
+    async fn has_room(&self) -> bool {
+        poll_fn(|cx| match self.front.upgrade() {
+            Some(front) => front.poll_room(self.connection, cx),
+            None => std::task::Poll::Ready(false),
+        })
+        .await
+    }
+}
+
+fn given_up() -> Error {
+    Error::transient(MQTT.protocol, Step::Receive, "the client gave the request up")
+}
