@@ -7,6 +7,8 @@ use trackbed_core::{Rng, Seed};
 
 #[path = "../../fuzz/bodies/ip_packet.rs"]
 mod ip_packet;
+#[path = "../../fuzz/bodies/mqtt_broker.rs"]
+mod mqtt_broker;
 #[path = "../../fuzz/bodies/multipath_operations.rs"]
 mod multipath_operations;
 #[path = "../../fuzz/bodies/scenario_file.rs"]
@@ -53,6 +55,11 @@ fn mutate(entry: &[u8], rng: &mut Rng) -> Vec<u8> {
 #[test]
 fn packets() {
     replay("ip_packet", 3_000, ip_packet::run);
+}
+
+#[test]
+fn bytes_for_a_broker() {
+    replay("mqtt_broker", 3_000, mqtt_broker::run);
 }
 
 #[test]

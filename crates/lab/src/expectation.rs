@@ -35,7 +35,8 @@ pub fn of(cell: &Cell) -> Option<Expected> {
 /// TCP: one for the three-way handshake (RFC 9293 section 3.5). TLS 1.3: one more, none for early
 /// data (RFC 8446 sections 2 and 2.3). TLS 1.2: two more, one if a session is resumed (RFC 5246
 /// section 7.3). SCTP: one for INIT and INIT ACK; a request leaves along with the COOKIE ECHO (RFC
-/// 9260 section 5.1). QUIC: one for everything, none with 0-RTT (RFC 9001 section 4).
+/// 9260 section 5.1). QUIC: one for everything, none with 0-RTT (RFC 9001 section 4). MQTT: one more for
+/// CONNECT and CONNACK (section 3.1 of MQTT 5).
 pub fn connection_round_trips(endpoint: &Endpoint) -> u32 {
     let transport = match endpoint.protocol.capabilities().transport {
         Transport::Tcp | Transport::Sctp => 1,
@@ -48,7 +49,8 @@ pub fn connection_round_trips(endpoint: &Endpoint) -> u32 {
         (Some(TlsVersion::Tls12), Handshake::Resumed) => 1,
         (Some(TlsVersion::Tls12), Handshake::New | Handshake::Early) => 2,
     };
-    transport + security
+    let session = u32::from(endpoint.protocol.name() == "mqtt");
+    transport + security + session
 }
 
 #[cfg(test)]

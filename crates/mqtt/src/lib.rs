@@ -1,4 +1,21 @@
-//! MQTT 3.1.1 and 5 without sockets.
+//! MQTT 3.1.1 and 5 without sockets: a [`broker`] and a [`client`] that are told of bytes and of the
+//! time, and say what to send.
+//!
+//! Control packets are parsed by mqtt-protocol-core, and built by it but for those that come with every
+//! message. Its connections are not used: they panic when a peer acknowledges what was sent on an
+//! earlier connection and has said a receive maximum, and their hash maps are seeded from the clock.
+//!
+//! Sections in comments are those of MQTT 5, which 3.1.1 mostly shares.
+//!
+//! # Not supported
+//!
+//! - MQTT 3.1, WebSockets, bridges, and what a broker keeps on disk: sessions end with it.
+//! - Passwords and extended authentication: the broker takes everybody, and says so to those who ask
+//!   for the latter (0x8c).
+//! - Topic aliases that the broker or the client would use; the broker takes a client's.
+//! - `$SYS` topics, and topics that begin with `$` altogether, which clients may not publish to.
+//! - A message of QoS 2 is handed on when it comes, not when it is released (both are allowed, section
+//!   4.3.3).
 #![forbid(unsafe_code)]
 
 pub mod broker;

@@ -12,6 +12,7 @@ use trackbed_protocols::{
 use trackbed_substrate::Multipath;
 use trackbed_tcp::schedulers;
 
+use super::mqtt;
 use super::plan::{Endpoint, Programs};
 use super::programs;
 use super::spec::Spec;
@@ -89,9 +90,11 @@ impl Settings<'_> {
         let tls = self.tls(protocol.name(), &can, foreign)?;
         let handshake = self.handshake(protocol.name(), &can, tls)?;
         let cipher = self.word("cipher").and_then(CipherSuite::from_name);
-        let transport = self.transport(protocol.name(), &can)?;
+        let mut transport = self.transport(protocol.name(), &can)?;
+        transport.mqtt = mqtt::parameters_of(self, &programs)?;
         let cipher = cipher.filter(|_| tls.is_some() || foreign);
         let mut ignored = ignored(&can);
+        ignored.extend(mqtt::ignored(protocol));
         ignored.extend(programs::ignored(self, &programs));
         let ip = self.ip(&programs)?;
         let endpoint = Endpoint { protocol, ip, tls, handshake, cipher, transport, programs };

@@ -21,6 +21,7 @@ mod environment;
 mod factors;
 mod files;
 mod link;
+mod mqtt;
 mod network;
 mod overrides;
 mod parts;

@@ -11,6 +11,7 @@ use trackbed_net::spec::{MODELS, ModelEntry};
 
 use super::endpoint;
 use super::environment;
+use super::mqtt;
 use super::programs;
 use super::radio;
 use super::tree::{Content, Node};
@@ -94,6 +95,7 @@ impl Schema {
     fn new() -> Schema {
         let mut top: Vec<Field> = general().iter().map(Field::fixed).collect();
         top.extend(endpoint::parameters().iter().map(Field::swept));
+        top.extend(mqtt::parameters().iter().map(Field::swept));
         top.extend(programs::parameters().iter().map(Field::swept));
         let link_help = "the link that all phones share; it has both directions";
         let access_help = "a link of each phone's own, between it and the shared one";

@@ -5,4 +5,5 @@
 
 mod curl;
 mod h2spec;
+mod mosquitto;
 mod support;

@@ -8,7 +8,9 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
 use trackbed_core::Time;
-use trackbed_protocols::{ServerConfig, Service, TransportParameters, Trust, find};
+use trackbed_protocols::{
+    ServerConfig, Service, TlsParameters, TransportParameters, Trust, find,
+};
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 
 /// A server that runs on a thread of its own until this is dropped.
@@ -23,6 +25,15 @@ pub struct Server {
 impl Server {
     /// `service` behind `protocol`, on a free port of 127.0.0.1.
     pub fn start(protocol: &'static str, service: impl Service + Send + 'static) -> Server {
+        Server::start_with(protocol, TlsParameters::default(), service)
+    }
+
+    /// The same, with what it accepts in TLS.
+    pub fn start_with(
+        protocol: &'static str,
+        tls: TlsParameters,
+        service: impl Service + Send + 'static,
+    ) -> Server {
         let (stopped, stop) = pipe().unwrap();
         let (tell, told) = mpsc::channel();
         let serve = async move |machine: Machine| {
@@ -33,7 +44,7 @@ impl Server {
                 congestion: "reno".to_owned(),
                 ..TransportParameters::default()
             };
-            let config = ServerConfig { transport, ..ServerConfig::default() };
+            let config = ServerConfig { tls, transport, ..ServerConfig::default() };
             let protocol = find(protocol).unwrap();
             let listen = SocketAddr::new(here, 0);
             let server = protocol.serve(host, listen, &config, Rc::new(service)).unwrap();

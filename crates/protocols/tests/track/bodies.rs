@@ -133,7 +133,7 @@ fn a_slow_reader_holds_the_sender_back() {
 /// What the application holds up is no fault of the connection.
 #[test]
 fn a_reader_may_pause_for_longer_than_the_idle_timeout() {
-    for name in ["tcp", "tcp+tls", "http2", "sctp"] {
+    for name in ["tcp", "tcp+tls", "http2", "mqtt", "sctp"] {
         simulate(&fast(100), |track| async move {
             let (_server, connection) = track.connected(protocol(name)).await;
             let mut response = connection.exchange(get("/zeros?50000000")).await.unwrap();

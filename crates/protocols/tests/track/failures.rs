@@ -151,7 +151,7 @@ fn nonsense_ends_the_connection_that_it_came_on() {
         b"\x01\0\x01/\xff\xff\xff\xff",
         &[0; 5_000],
     ];
-    for name in ["tcp", "tcp+tls", "http2"] {
+    for name in ["tcp", "tcp+tls", "http2", "mqtt"] {
         for bytes in nonsense {
             simulate(&clean(), |track| async move {
                 let (_server, connection) = track.connected(protocol(name)).await;
@@ -210,7 +210,7 @@ fn stray_datagrams_do_not_disturb_a_quic_server() {
 /// a misunderstanding later.
 #[test]
 fn a_server_of_another_protocol_is_refused_in_the_handshake() {
-    for (client, server) in [("http3", "quic"), ("quic", "http3"), ("http2", "tcp+tls")] {
+    for (client, server) in [("http3", "quic"), ("quic", "http3"), ("http2", "tcp+tls"), ("mqtt", "http2")] {
         let error: Error = simulate(&clean(), |track| async move {
             let server = track.serve(protocol(server));
             let dialer = track.dialer(protocol(client), &server, ClientConfig::default());

@@ -4,6 +4,7 @@ mod bodies;
 mod determinism;
 mod failures;
 mod migration;
+mod mqtt;
 mod negotiation;
 mod priorities;
 mod recovery;

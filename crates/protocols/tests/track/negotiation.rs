@@ -56,7 +56,7 @@ fn sides_that_have_no_cipher_in_common_do_not_connect() {
 
 #[test]
 fn a_server_that_is_not_trusted_is_refused() {
-    for name in ["tcp+tls", "http2", "http3", "quic", "sctp+dtls"] {
+    for name in ["tcp+tls", "http2", "http3", "mqtt", "quic", "sctp+dtls"] {
         let error = simulate(&clean(), |track| async move {
             let _server = track.serve(protocol(name));
             // Another server of the same host has another key.
@@ -160,7 +160,7 @@ fn a_long_request_does_not_fit_into_early_data_and_arrives_all_the_same() {
 /// A restarted server has another key: its certificate is another one.
 #[test]
 fn a_restarted_server_has_to_be_trusted_anew() {
-    for name in ["tcp+tls", "http2", "http3", "quic", "sctp+dtls"] {
+    for name in ["tcp+tls", "http2", "http3", "mqtt", "quic", "sctp+dtls"] {
         simulate(&clean(), |track| async move {
             let server = track.serve(protocol(name));
             let old = track.dialer(protocol(name), &server, ClientConfig::default());
@@ -203,6 +203,8 @@ fn what_cannot_be_had_is_refused_with_advice() {
     let early = ClientConfig { handshake: Handshake::Early, ..old };
     assert!(refused("http2", early.clone()).contains("TLS 1.3"));
     assert!(refused("tcp", early).contains("tcp+tls"));
+    let early = ClientConfig { handshake: Handshake::Early, ..ClientConfig::default() };
+    assert!(refused("mqtt", early).contains("resumed"));
     for (key_exchanges, advice) in [(vec![KeyExchange::P256], "seed"), (vec![], "allow X25519")] {
         let tls = TlsParameters { key_exchanges, ..TlsParameters::default() };
         let exchange = ClientConfig { tls, ..ClientConfig::default() };

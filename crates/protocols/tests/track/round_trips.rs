@@ -129,11 +129,21 @@ fn sctp_inside_dtls_takes_3() {
     check("sctp+dtls", Some((Tls13, New)), 3);
 }
 
+/// MQTT's CONNECT is answered before a request is published: CONNACK comes after 3 round trips with TLS
+/// 1.3, the first answer after 4.
+#[test]
+fn mqtt_takes_one_more_than_tls_over_tcp() {
+    check("mqtt", Some((Tls13, New)), 4);
+    check("mqtt", Some((Tls13, Resumed)), 4);
+    check("mqtt", Some((Tls12, New)), 5);
+    check("mqtt", Some((Tls12, Resumed)), 4);
+}
+
 #[test]
 fn every_protocol_is_measured_above() {
     assert_eq!(
         registry_names(),
-        ["http1", "http2", "http3", "mptcp", "quic", "sctp", "sctp+dtls", "tcp", "tcp+tls"]
+        ["http1", "http2", "http3", "mptcp", "mqtt", "quic", "sctp", "sctp+dtls", "tcp", "tcp+tls"]
     );
 }
 

@@ -5,5 +5,6 @@
 mod browsers;
 mod clients;
 mod http;
+mod mqtt;
 mod support;
 mod trouble;

@@ -1,0 +1,124 @@
+//! What MQTT adds: versions, qualities, brokers without a service, and clients that are no friends.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use trackbed_core::Time;
+use trackbed_protocols::{
+    ClientConfig, Connection, Error, MqttAnswer, MqttParameters, MqttQos, MqttVersion,
+    ServerHandle, body,
+};
+use trackbed_substrate::{TcpOptions, now, sleep};
+
+use crate::support::{
+    RTT, Track, clean, digest, fast, get, noise, ping, post, protocol, server_address, simulate,
+};
+
+fn every_way() -> impl Iterator<Item = MqttParameters> {
+    MqttVersion::ALL.iter().flat_map(|&version| {
+        MqttQos::ALL.iter().flat_map(move |&qos| {
+            let way = move |&answer| MqttParameters { version, qos, answer };
+            MqttAnswer::ALL.iter().map(way)
+        })
+    })
+}
+
+async fn connected(track: &Track, mqtt: MqttParameters) -> (ServerHandle, Rc<dyn Connection>) {
+    let server = track.serve(protocol("mqtt"));
+    let mut config = ClientConfig::default();
+    config.transport.mqtt = mqtt;
+    let dialer = track.dialer(protocol("mqtt"), &server, config);
+    let connection = dialer.connect(server_address()).await.unwrap();
+    (server, connection)
+}
+
+/// CONNACK after 3 round trips, the first answer after 4, each one after it one more: whatever the
+/// version and the QoS, since messages are delivered before they are released.
+#[test]
+fn every_version_and_quality_takes_the_same_round_trips() {
+    for mqtt in every_way() {
+        let times = simulate(&clean(), |track| async move {
+            let (_server, connection) = connected(&track, mqtt).await;
+            let mut times = vec![now()];
+            for _ in 0..3 {
+                times.push(ping(&*connection).await.unwrap());
+            }
+            let all = join_all((0..20).map(|_| ping(&*connection))).await;
+            times.push(*all.last().unwrap().as_ref().unwrap());
+            connection.close().await;
+            times
+        });
+        let expected: Vec<Time> = (3..8).map(|trips| Time::ZERO + RTT * trips).collect();
+        assert_eq!(times, expected, "{mqtt:?}");
+    }
+}
+
+#[test]
+fn long_bodies_arrive_in_every_version_and_quality() {
+    for mqtt in every_way() {
+        simulate(&fast(100), |track| async move {
+            let (_server, connection) = connected(&track, mqtt).await;
+            let uploads = (0..3).map(|seed| {
+                let connection = Rc::clone(&connection);
+                async move {
+                    let (upload, sum) = noise(700_000, seed);
+                    let response = connection.exchange(post("/echo", upload)).await.unwrap();
+                    assert_eq!(digest(response.body).await.unwrap(), sum, "{mqtt:?}");
+                }
+            });
+            join_all(uploads).await;
+            if mqtt.answer == MqttAnswer::Service {
+                let response = connection.exchange(get("/status?404")).await.unwrap();
+                assert_eq!(response.status, 404);
+                let response = connection.exchange(get("/zeros?1000000")).await.unwrap();
+                assert_eq!(body::drain(response.body).await, Ok(1_000_000));
+            }
+            connection.close().await;
+        });
+    }
+}
+
+/// An hour without a word: pings keep the connection.
+#[test]
+fn an_idle_connection_is_kept() {
+    simulate(&clean(), |track| async move {
+        let (_server, connection) = connected(&track, MqttParameters::default()).await;
+        sleep(Duration::from_secs(3_600)).await;
+        ping(&*connection).await.unwrap();
+    });
+}
+
+#[test]
+fn a_path_that_is_no_topic_is_refused() {
+    simulate(&clean(), |track| async move {
+        let (_server, connection) = connected(&track, MqttParameters::default()).await;
+        let error = connection.exchange(get(&"/a".repeat(200))).await.err().unwrap();
+        assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+        ping(&*connection).await.unwrap();
+    });
+}
+
+/// Connections that say nothing, not even in TLS, are closed after ten seconds; others are served
+/// meanwhile.
+#[test]
+fn silent_connections_are_closed_and_harm_nobody() {
+    simulate(&clean(), |track| async move {
+        let (_server, connection) = connected(&track, MqttParameters::default()).await;
+        let mut silent = Vec::new();
+        for _ in 0..200 {
+            let options = TcpOptions::default();
+            let open = track.client.connect_tcp(None, server_address(), &options);
+            silent.push(open.await.unwrap());
+        }
+        let last = now();
+        ping(&*connection).await.unwrap();
+        for mut stream in silent {
+            let mut answer = Vec::new();
+            let _end = futures_util::AsyncReadExt::read_to_end(&mut stream, &mut answer).await;
+        }
+        let waited = now() - last;
+        assert!(waited <= Duration::from_secs(10) + RTT, "{waited:?}");
+        ping(&*connection).await.unwrap();
+    });
+}

@@ -1,0 +1,56 @@
+//! Bytes from four clients of a broker, in turns, with time passing between them. The broker must not
+//! panic, and what it holds is bounded.
+
+use std::time::Duration;
+
+use trackbed_core::Time;
+use trackbed_mqtt::broker::{Broker, Flow, Limits};
+
+/// One input: turns of a byte that says who and when, a length, and that many bytes.
+pub fn run(data: &[u8]) {
+    let limits = Limits {
+        packet_len: 4_096,
+        sessions: 3,
+        subscriptions: 8,
+        retained: 8,
+        queue_len: 8,
+        in_flight: 4,
+        output_bytes: 8_192,
+        ..Limits::default()
+    };
+    let output_bytes = limits.output_bytes;
+    let mut broker = Broker::new(limits).with_service("service");
+    let mut now = Time::ZERO;
+    let mut connections = [None; 4];
+    let mut rest = data;
+    while let [head, len, behind @ ..] = rest {
+        let (bytes, behind) = behind.split_at(behind.len().min(usize::from(*len)));
+        rest = behind;
+        let slot = &mut connections[usize::from(head & 3)];
+        if let (Some(id), true) = (*slot, head & 4 != 0) {
+            broker.close(id, now);
+            *slot = None;
+        }
+        if slot.is_none() {
+            *slot = broker.open(now);
+        }
+        if let Some(id) = *slot {
+            broker.receive(id, bytes, now);
+        }
+        now = now + Duration::from_millis(u64::from(head >> 3) * 500);
+        broker.handle_timeout(now);
+        while broker.next_arrived().is_some() {}
+        for slot in &mut connections {
+            let mut output = Vec::new();
+            if let Some(id) = *slot
+                && broker.take_output(id, now, &mut output) == Flow::Closing
+            {
+                broker.close(id, now);
+                *slot = None;
+            }
+            // A burst of answers goes beyond it by what one call may say.
+            assert!(output.len() < output_bytes + 64 * 1_024, "{} B", output.len());
+        }
+        assert!(broker.sessions() <= 3 && broker.retained() <= 8);
+    }
+}
