@@ -111,7 +111,9 @@ impl Sending {
     /// What the peer said of `packet_id` by PUBACK.
     pub fn acknowledged(&mut self, packet_id: u16, reason: Reason) -> Outcome {
         match self.find(packet_id) {
-            Some((index, Stage::Published(publish, _))) if publish.message.qos == Qos::AtLeastOnce => {
+            Some((index, Stage::Published(publish, _)))
+                if publish.message.qos == Qos::AtLeastOnce =>
+            {
                 self.finish(index, reason)
             }
             _ => Outcome::Unknown,
@@ -271,7 +273,10 @@ pub(crate) fn write(
     encode(version, packet, out)?;
     if out.len() - begin > len_max {
         out.truncate(begin);
-        return Err(Fault::new(Reason::PACKET_TOO_LARGE, "the peer does not take so long a packet"));
+        return Err(Fault::new(
+            Reason::PACKET_TOO_LARGE,
+            "the peer does not take so long a packet",
+        ));
     }
     Ok(())
 }

@@ -254,8 +254,7 @@ impl RetainedNode {
     }
 
     fn collect(&self, levels: &[&str], is_root: bool, found: &mut Vec<Kept>) {
-        let visible =
-            |level: &str| !(is_root && level.starts_with('$'));
+        let visible = |level: &str| !(is_root && level.starts_with('$'));
         match levels {
             [] => found.extend(self.kept.clone()),
             ["#"] => {

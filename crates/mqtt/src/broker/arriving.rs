@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use trackbed_core::Time;
 
-use super::connection::{ConnectionId, Stage};
 use super::Broker;
+use super::connection::{ConnectionId, Stage};
 use crate::decode::{CONNECT, decode};
 use crate::framing::Raw;
 use crate::packet::{Packet, Publish, Qos};
@@ -186,12 +186,7 @@ impl Broker {
         Ok(())
     }
 
-    fn acknowledged(
-        &mut self,
-        (at, id): (ConnectionId, SessionId),
-        packet: &Packet,
-        now: Time,
-    ) {
+    fn acknowledged(&mut self, (at, id): (ConnectionId, SessionId), packet: &Packet, now: Time) {
         let Some(session) = self.sessions.get_mut(&id) else { return };
         let Some(connection) = self.connections.get_mut(&at) else { return };
         let link = &mut connection.link;

@@ -56,8 +56,7 @@ impl Broker {
             return Err(Fault::new(Reason::QUOTA_EXCEEDED, why));
         }
         let session_id = earlier.unwrap_or_else(|| self.begin(client));
-        let kept_secs =
-            u32::try_from(self.limits.session_expiry.as_secs()).unwrap_or(u32::MAX - 1);
+        let kept_secs = u32::try_from(self.limits.session_expiry.as_secs()).unwrap_or(u32::MAX - 1);
         let expiry_secs = connect.session_expiry_secs.min(kept_secs);
         if let Some(session) = self.sessions.get_mut(&session_id) {
             session.connection = Some(id);
@@ -99,7 +98,8 @@ impl Broker {
             return Err(Fault::new(Reason::CLIENT_IDENTIFIER_NOT_VALID, why));
         }
         // Section 3.1.3.1 of version 3.1.1.
-        if connect.client_id.is_empty() && !connect.clean_start && connect.version == Version::V311 {
+        if connect.client_id.is_empty() && !connect.clean_start && connect.version == Version::V311
+        {
             let why = "a session that is to be kept needs a client identifier";
             return Err(Fault::new(Reason::CLIENT_IDENTIFIER_NOT_VALID, why));
         }

@@ -264,8 +264,7 @@ impl Client {
     /// Says goodbye, so that the will is not published. The connection is to be closed behind it.
     pub fn disconnect(&mut self) {
         if self.stage == Stage::Connected {
-            let packet =
-                Packet::Disconnect { reason: Reason::SUCCESS, session_expiry_secs: None };
+            let packet = Packet::Disconnect { reason: Reason::SUCCESS, session_expiry_secs: None };
             // It is too short for any broker to refuse.
             let _fits = write(self.settings.version, &packet, &mut self.output, usize::MAX);
         }
@@ -415,4 +414,3 @@ impl Client {
 
 /// How much may wait to be sent until there is said to be no room.
 const OUTPUT_ROOM: usize = 128 << 10;
-

@@ -170,4 +170,3 @@ pub(super) fn disconnect(version: Version, body: &[u8]) -> Result<Packet> {
         }
     }
 }
-

@@ -15,9 +15,15 @@ type Result<T> = std::result::Result<T, Fault>;
 pub(crate) fn encode(version: Version, packet: &Packet, out: &mut Vec<u8>) -> Result<()> {
     match packet {
         Packet::Publish(publish) => return encode_publish(version, publish, out),
-        Packet::Puback { packet_id, reason } => acknowledge(version, 0x40, *packet_id, *reason, out),
-        Packet::Pubrec { packet_id, reason } => acknowledge(version, 0x50, *packet_id, *reason, out),
-        Packet::Pubrel { packet_id, reason } => acknowledge(version, 0x62, *packet_id, *reason, out),
+        Packet::Puback { packet_id, reason } => {
+            acknowledge(version, 0x40, *packet_id, *reason, out)
+        }
+        Packet::Pubrec { packet_id, reason } => {
+            acknowledge(version, 0x50, *packet_id, *reason, out)
+        }
+        Packet::Pubrel { packet_id, reason } => {
+            acknowledge(version, 0x62, *packet_id, *reason, out)
+        }
         Packet::Pubcomp { packet_id, reason } => {
             acknowledge(version, 0x70, *packet_id, *reason, out);
         }

@@ -214,14 +214,13 @@ fn subscribe(
 fn entry(version: Version, wanted: &Subscription) -> Result<SubEntry, MqttError> {
     let mut options = SubOpts::new().set_qos(qos(wanted.qos));
     if version == Version::V5 {
-        options = options
-            .set_nl(wanted.no_local)
-            .set_rap(wanted.retain_as_published)
-            .set_rh(match wanted.retain_handling {
+        options = options.set_nl(wanted.no_local).set_rap(wanted.retain_as_published).set_rh(
+            match wanted.retain_handling {
                 RetainHandling::Always => WireRetainHandling::SendRetained,
                 RetainHandling::IfNew => WireRetainHandling::SendRetainedIfNotExists,
                 RetainHandling::Never => WireRetainHandling::DoNotSendRetained,
-            });
+            },
+        );
     }
     SubEntry::new(wanted.filter.as_str(), options)
 }

@@ -91,7 +91,8 @@ fn retained_messages_are_found_as_by_a_naive_matcher() {
         assert_eq!(tree.count(), all.len());
         let filter = filter(&mut rng);
         let found = tree.matching(&filter);
-        let found: BTreeSet<String> = found.iter().map(|kept| kept.message.topic.to_string()).collect();
+        let found: BTreeSet<String> =
+            found.iter().map(|kept| kept.message.topic.to_string()).collect();
         let naive = all.iter().filter(|name| topic::matches(&filter, name)).cloned();
         assert_eq!(found, naive.collect(), "{filter}");
     }

@@ -195,7 +195,9 @@ fn a_kept_session_gets_what_it_missed() {
         world.peers[subscriber].client.settings_mut().clean_start = true;
         world.connect(subscriber);
         world.run();
-        assert!(world.peers[subscriber].events.contains(&Event::Connected { session_present: false }));
+        assert!(
+            world.peers[subscriber].events.contains(&Event::Connected { session_present: false })
+        );
         assert!(world.texts(subscriber).is_empty());
         world.publish(publisher, message("a/b", "4", AtLeastOnce));
         assert!(world.texts(subscriber).is_empty());

@@ -13,7 +13,8 @@ use crate::world::{World, message, named};
 fn session(version: Version) -> Vec<u8> {
     let mut broker = Broker::new(Limits::default());
     let at = broker.open(Time::ZERO).unwrap();
-    let mut client = Client::new(Settings { client_id: "c".to_owned(), version, ..Settings::default() });
+    let mut client =
+        Client::new(Settings { client_id: "c".to_owned(), version, ..Settings::default() });
     client.connect(Time::ZERO).unwrap();
     let mut said = Vec::new();
     for round in 0..8 {

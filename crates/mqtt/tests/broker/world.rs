@@ -137,9 +137,7 @@ impl World {
         let asked = self.peers[peer].client.subscribe(vec![wanted], identifier, self.now).unwrap();
         self.run();
         let events = &mut self.peers[peer].events;
-        let answer = |event: &Event| {
-            matches!(event, Event::Subscribed { packet_id, .. } if *packet_id == asked)
-        };
+        let answer = |event: &Event| matches!(event, Event::Subscribed { packet_id, .. } if *packet_id == asked);
         let index = events.iter().position(answer).expect("an answer to SUBSCRIBE");
         match events.remove(index) {
             Event::Subscribed { reasons, .. } => reasons,

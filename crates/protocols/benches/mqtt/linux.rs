@@ -74,11 +74,8 @@ fn pinned(program: &std::path::Path) -> Command {
 
 /// Our broker, by this program called anew.
 fn ours() -> Option<Running> {
-    let mut process = pinned(&std::env::current_exe().ok()?)
-        .arg("broker")
-        .stdout(Stdio::piped())
-        .spawn()
-        .ok()?;
+    let mut process =
+        pinned(&std::env::current_exe().ok()?).arg("broker").stdout(Stdio::piped()).spawn().ok()?;
     let mut line = String::new();
     BufReader::new(process.stdout.take()?).read_line(&mut line).ok()?;
     Some(Running { process, address: line.trim().parse().ok()? })
@@ -207,11 +204,8 @@ impl End {
     fn connect(address: SocketAddr, name: &str) -> End {
         let stream = TcpStream::connect(address).expect("a broker");
         stream.set_nodelay(true).expect("a socket");
-        let settings = Settings {
-            client_id: name.to_owned(),
-            keep_alive_secs: 0,
-            ..Settings::default()
-        };
+        let settings =
+            Settings { client_id: name.to_owned(), keep_alive_secs: 0, ..Settings::default() };
         let mut client = Client::new(settings);
         client.connect(Time::ZERO).expect("settings");
         let mut end = End { client, stream, buffer: vec![0; 256 << 10] };
@@ -255,8 +249,9 @@ fn exchanges(qos: trackbed_protocols::MqttQos) {
         let echo = async |request: Request| Response { status: 200, body: request.body };
         let service = Rc::new(move |request| echo(request));
         let listen = SocketAddr::new(HERE, 0);
-        let server =
-            protocol.serve(machine.host("server", [HERE]), listen, &config, service).expect("a port");
+        let server = protocol
+            .serve(machine.host("server", [HERE]), listen, &config, service)
+            .expect("a port");
         let trust = server.trust().cloned();
         let config = ClientConfig { trust, transport, ..ClientConfig::default() };
         let dialer = protocol.dialer(machine.host("client", [HERE]), &config).expect("a dialer");

@@ -114,6 +114,7 @@ impl Connection for MqttConnection {
                 path: request.path,
                 priority: request.priority,
                 parts: Parts::new(request.body),
+                index: 0,
             };
             let mut sending = Box::pin(outgoing.send());
             if (&mut sending).now_or_never().is_none()
@@ -169,6 +170,8 @@ struct Outgoing {
     path: String,
     priority: Option<Priority>,
     parts: Parts,
+    /// How many of them were published.
+    index: u32,
 }
 
 impl Outgoing {
@@ -190,9 +193,10 @@ impl Outgoing {
         }
     }
 
-    fn publish(&self, part: Part, bytes: &[u8]) -> bool {
+    fn publish(&mut self, part: Part, bytes: &[u8]) -> bool {
         let request = (self.path.as_str(), self.priority);
-        let message = message(&self.shared, self.number, part, request, bytes);
+        let message = message(&self.shared, self.number, (self.index, part), request, bytes);
+        self.index += 1;
         match self.shared.publish(message, self.number) {
             Ok(()) => true,
             Err(error) => {
@@ -206,7 +210,7 @@ impl Outgoing {
 fn message(
     shared: &Shared,
     number: u32,
-    part: Part,
+    (index, part): (u32, Part),
     request: (&str, Option<Priority>),
     bytes: &[u8],
 ) -> trackbed_mqtt::Message {
@@ -217,7 +221,9 @@ fn message(
             let end = (version, client.client_id(), qos);
             convention::request(end, number, part, request, bytes)
         }
-        MqttAnswer::Echo => convention::echo((client.client_id(), qos), number, part, bytes),
+        MqttAnswer::Echo => {
+            convention::echo((client.client_id(), qos), number, (index, part), bytes)
+        }
     }
 }
 
@@ -231,7 +237,7 @@ impl Drop for GivingUp {
     fn drop(&mut self) {
         let exchange = self.shared.exchanges.borrow_mut().remove(&self.number);
         if exchange.is_some() && self.shared.settings.answer == MqttAnswer::Service {
-            let message = message(&self.shared, self.number, Part::Broken, ("/", None), &[]);
+            let message = message(&self.shared, self.number, (0, Part::Broken), ("/", None), &[]);
             // It does not matter any more whether that arrives.
             let _told = self.shared.publish(message, self.number);
         }

@@ -10,7 +10,7 @@
 //!            request                                          answer
 //! version 5: service/request/PATH                             answers/CLIENT
 //!   3.1.1:   service/plain/NUMBER/PART/PRIORITY/PATH          answers/CLIENT/NUMBER/PART/STATUS
-//! an echo:   echoes/CLIENT/NUMBER/PART                        the same
+//! an echo:   echoes/CLIENT/NUMBER/INDEX/PART                  the same
 //! ```
 //!
 //! In `PATH`, which may not have a plus in a topic, a bar stands for it.
@@ -205,22 +205,24 @@ pub(super) fn read_answer(version: Version, message: &Message) -> Option<Answer>
     }
 }
 
-/// A message with a part that its sender takes back.
+/// A message with a part that its sender takes back. A broker may drop one of QoS 0, so they are
+/// counted.
 pub(super) fn echo(
     (client, qos): (&str, Qos),
     number: u32,
-    part: Part,
+    (index, part): (u32, Part),
     payload: &[u8],
 ) -> Message {
     let part = part.name();
-    Message { qos, ..Message::new(format!("{ECHOES}/{client}/{number}/{part}"), payload) }
+    Message { qos, ..Message::new(format!("{ECHOES}/{client}/{number}/{index}/{part}"), payload) }
 }
 
-/// What came back; `None` if it is no echo.
-pub(super) fn read_echo(message: &Message) -> Option<Answer> {
-    let mut levels = message.topic.rsplitn(3, '/');
+/// What came back, and which of its parts it is; `None` if it is no echo.
+pub(super) fn read_echo(message: &Message) -> Option<(u32, Answer)> {
+    let mut levels = message.topic.rsplitn(4, '/');
     let part = Part::from_name(levels.next()?)?;
-    Some(Answer { number: levels.next()?.parse().ok()?, part, status: 200 })
+    let index = levels.next()?.parse().ok()?;
+    Some((index, Answer { number: levels.next()?.parse().ok()?, part, status: 200 }))
 }
 
 /// The usual case needs no words.
@@ -261,10 +263,10 @@ mod tests {
                         assert_eq!(read_answer(*version, &said), Some(expected));
                     }
                 }
-                let said = echo((&client, Qos::AtMostOnce), 9, part, b"");
+                let said = echo((&client, Qos::AtMostOnce), 9, (3, part), b"");
                 assert!(trackbed_mqtt::topic::matches(&echoes_filter(&client), &said.topic));
                 let expected = Answer { number: 9, part, status: 200 };
-                assert_eq!(read_echo(&said), Some(expected));
+                assert_eq!(read_echo(&said), Some((3, expected)));
             }
         }
     }
@@ -272,7 +274,14 @@ mod tests {
     #[test]
     fn what_is_none_is_not_taken_for_one() {
         let client: Arc<str> = "c".into();
-        for topic in ["service", "service/x", "service/plain", "service/plain/1/last/-", "service/plain/x/last/-/p", "service/plain/1/last/9/p"] {
+        for topic in [
+            "service",
+            "service/x",
+            "service/plain",
+            "service/plain/1/last/-",
+            "service/plain/x/last/-/p",
+            "service/plain/1/last/9/p",
+        ] {
             assert_eq!(read_request(&client, &Message::new(topic, b"")), None, "{topic}");
         }
         for topic in ["answers/c", "answers/c/1/last", "answers/c/1/last/x"] {
@@ -283,6 +292,9 @@ mod tests {
         }
         let nowhere = Caller::Properties(Some("a/#".to_owned()), None);
         assert_eq!(answer(&nowhere, Qos::AtMostOnce, Part::Last, 200, b""), None);
-        assert_eq!(answer(&Caller::Properties(None, None), Qos::AtMostOnce, Part::Last, 200, b""), None);
+        assert_eq!(
+            answer(&Caller::Properties(None, None), Qos::AtMostOnce, Part::Last, 200, b""),
+            None
+        );
     }
 }

@@ -49,6 +49,8 @@ pub(super) struct Exchange {
     /// Where the answer's body comes in, and where it is read until the head is there.
     body: Pieces,
     arrivals: Option<Arrivals>,
+    /// How many parts of an echo have come.
+    parts: u32,
 }
 
 impl Shared {
@@ -87,7 +89,7 @@ impl Shared {
         let number = self.next_exchange.replace(self.next_exchange.get().wrapping_add(1));
         let (head, answered) = oneshot::channel();
         let (body, arrivals) = queue(&self.budget);
-        let exchange = Exchange { head: Some(head), body, arrivals: Some(arrivals) };
+        let exchange = Exchange { head: Some(head), body, arrivals: Some(arrivals), parts: 0 };
         self.exchanges.borrow_mut().insert(number, exchange);
         (number, answered)
     }
@@ -183,12 +185,24 @@ impl Shared {
 
     fn received(&self, message: &Message) {
         let answer = match self.settings.answer {
-            MqttAnswer::Service => convention::read_answer(self.settings.version, message),
-            MqttAnswer::Echo => convention::read_echo(message),
+            MqttAnswer::Service => {
+                let answer = convention::read_answer(self.settings.version, message);
+                answer.map(|answer| (None, answer))
+            }
+            MqttAnswer::Echo => {
+                convention::read_echo(message).map(|(index, answer)| (Some(index), answer))
+            }
         };
-        let Some(answer) = answer else { return };
+        let Some((index, answer)) = answer else { return };
         let mut exchanges = self.exchanges.borrow_mut();
         let Some(exchange) = exchanges.get_mut(&answer.number) else { return };
+        if index.is_some_and(|index| index != exchange.parts) {
+            drop(exchanges);
+            let why = "the broker has dropped a part of it";
+            let error = Error::transient(MQTT.protocol, Step::Receive, why);
+            return self.fail(answer.number, error);
+        }
+        exchange.parts += 1;
         if answer.part != Part::Broken {
             exchange.body.push(Bytes::from_owner(message.payload.clone()));
         }
@@ -302,7 +316,9 @@ impl Driver {
             while self.poll_timer(cx).is_ready() {}
             let mut moved = match self.poll_write(cx) {
                 Ok(moved) => moved,
-                Err(error) => return Poll::Ready(Some(io_failed(MQTT.protocol, Step::Send, &error))),
+                Err(error) => {
+                    return Poll::Ready(Some(io_failed(MQTT.protocol, Step::Send, &error)));
+                }
             };
             if self.has_said_goodbye && self.outgoing.is_empty() {
                 return Poll::Ready(None);

@@ -30,14 +30,18 @@ struct Clients {
 }
 
 fn clients(tls: TlsParameters) -> Option<Clients> {
-    if ["mosquitto_pub", "mosquitto_sub", "mosquitto_rr"].iter().any(|name| look_for(name).is_none()) {
+    if ["mosquitto_pub", "mosquitto_sub", "mosquitto_rr"]
+        .iter()
+        .any(|name| look_for(name).is_none())
+    {
         skip("Mosquitto's clients are not installed: apt install mosquitto-clients");
         return None;
     }
     let server = Server::start_with("mqtt", tls, service);
     let name = format!("mosquitto-{}-{}.pem", std::process::id(), server.address.port());
     let certificate = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    fs::write(&certificate, pem::encode(&pem::Pem::new("CERTIFICATE", server.trust.as_der()))).unwrap();
+    fs::write(&certificate, pem::encode(&pem::Pem::new("CERTIFICATE", server.trust.as_der())))
+        .unwrap();
     Some(Clients { server, certificate })
 }
 
@@ -95,7 +99,8 @@ fn their_clients_publish_and_subscribe_at_our_broker() {
                 clients.run("mosquitto_pub", &[&ends[..], &what].concat());
             }
             let heard = finish("mosquitto_sub", subscriber);
-            let heard: Vec<&str> = heard.lines().filter(|line| ["on", "off"].contains(line)).collect();
+            let heard: Vec<&str> =
+                heard.lines().filter(|line| ["on", "off"].contains(line)).collect();
             assert_eq!(heard, ["on", "off"], "{version} {qos}");
         }
     }
@@ -126,7 +131,8 @@ fn their_clients_leave_retained_messages_and_wills() {
 #[test]
 fn the_service_answers_their_requests() {
     let Some(clients) = clients(TlsParameters::default()) else { return };
-    let ask = ["-V", "mqttv5", "-t", "service/request/echo", "-e", "mine", "-m", "hello", "-W", "60"];
+    let ask =
+        ["-V", "mqttv5", "-t", "service/request/echo", "-e", "mine", "-m", "hello", "-W", "60"];
     assert_eq!(clients.run("mosquitto_rr", &ask), "hello\n");
 }
 
@@ -157,9 +163,8 @@ struct Mosquitto {
 
 impl Mosquitto {
     fn start() -> Option<Mosquitto> {
-        let program = look_for("mosquitto").or_else(|| {
-            Some(PathBuf::from("/usr/sbin/mosquitto")).filter(|path| path.is_file())
-        });
+        let program = look_for("mosquitto")
+            .or_else(|| Some(PathBuf::from("/usr/sbin/mosquitto")).filter(|path| path.is_file()));
         let Some(program) = program else {
             skip("mosquitto is not installed: apt install mosquitto");
             return None;
@@ -169,8 +174,10 @@ impl Mosquitto {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("mosquitto-{port}"));
         fs::create_dir_all(&folder).unwrap();
         let made = rcgen::generate_simple_self_signed([SERVER_NAME.to_owned()]).unwrap();
-        fs::write(folder.join("certificate.pem"), made.cert.pem()).unwrap();
-        fs::write(folder.join("key.pem"), made.signing_key.serialize_pem()).unwrap();
+        let certificate = pem::Pem::new("CERTIFICATE", made.cert.der().to_vec());
+        let key = pem::Pem::new("PRIVATE KEY", made.signing_key.serialize_der());
+        fs::write(folder.join("certificate.pem"), pem::encode(&certificate)).unwrap();
+        fs::write(folder.join("key.pem"), pem::encode(&key)).unwrap();
         let text = format!(
             "user root\nlistener {port} 127.0.0.1\nallow_anonymous true\npersistence false\n\
              log_dest none\ncertfile {0}/certificate.pem\nkeyfile {0}/key.pem\n",
@@ -186,7 +193,8 @@ impl Mosquitto {
             .spawn()
             .unwrap();
         let address = SocketAddr::new(here, port);
-        let broker = Mosquitto { process, address, trust: Trust::from_der(made.cert.der().to_vec()) };
+        let broker =
+            Mosquitto { process, address, trust: Trust::from_der(made.cert.der().to_vec()) };
         for _ in 0..1_000 {
             if TcpStream::connect(address).is_ok() {
                 return Some(broker);

@@ -8,9 +8,7 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
 use trackbed_core::Time;
-use trackbed_protocols::{
-    ServerConfig, Service, TlsParameters, TransportParameters, Trust, find,
-};
+use trackbed_protocols::{ServerConfig, Service, TlsParameters, TransportParameters, Trust, find};
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 
 /// A server that runs on a thread of its own until this is dropped.

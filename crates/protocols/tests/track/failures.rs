@@ -210,7 +210,9 @@ fn stray_datagrams_do_not_disturb_a_quic_server() {
 /// a misunderstanding later.
 #[test]
 fn a_server_of_another_protocol_is_refused_in_the_handshake() {
-    for (client, server) in [("http3", "quic"), ("quic", "http3"), ("http2", "tcp+tls"), ("mqtt", "http2")] {
+    for (client, server) in
+        [("http3", "quic"), ("quic", "http3"), ("http2", "tcp+tls"), ("mqtt", "http2")]
+    {
         let error: Error = simulate(&clean(), |track| async move {
             let server = track.serve(protocol(server));
             let dialer = track.dialer(protocol(client), &server, ClientConfig::default());

@@ -56,7 +56,11 @@ fn every_version_and_quality_takes_the_same_round_trips() {
 
 #[test]
 fn long_bodies_arrive_in_every_version_and_quality() {
-    for mqtt in every_way() {
+    // A broker drops messages of QoS 0 that come too fast for a subscriber.
+    let is_sure = |mqtt: &MqttParameters| {
+        mqtt.qos > MqttQos::AtMostOnce || mqtt.answer == MqttAnswer::Service
+    };
+    for mqtt in every_way().filter(is_sure) {
         simulate(&fast(100), |track| async move {
             let (_server, connection) = connected(&track, mqtt).await;
             let uploads = (0..3).map(|seed| {
@@ -79,12 +83,36 @@ fn long_bodies_arrive_in_every_version_and_quality() {
     }
 }
 
-/// An hour without a word: pings keep the connection.
+/// What a broker drops of an echo of QoS 0 is noticed.
+#[test]
+fn a_body_of_which_a_part_is_missing_is_not_taken_for_a_whole_one() {
+    let mqtt = MqttParameters {
+        qos: MqttQos::AtMostOnce,
+        answer: MqttAnswer::Echo,
+        ..MqttParameters::default()
+    };
+    simulate(&fast(100), |track| async move {
+        let (_server, connection) = connected(&track, mqtt).await;
+        let uploads = (0..3).map(|seed| {
+            let connection = Rc::clone(&connection);
+            async move {
+                let (upload, sum) = noise(3_000_000, seed);
+                let response = connection.exchange(post("/echo", upload)).await?;
+                digest(response.body).await.map(|got| assert_eq!(got, sum))
+            }
+        });
+        let ends = join_all(uploads).await;
+        assert!(ends.iter().any(Result::is_err), "something is dropped: {ends:?}");
+        ping(&*connection).await.unwrap();
+    });
+}
+
+/// Half an hour without a word: pings keep the connection.
 #[test]
 fn an_idle_connection_is_kept() {
     simulate(&clean(), |track| async move {
         let (_server, connection) = connected(&track, MqttParameters::default()).await;
-        sleep(Duration::from_secs(3_600)).await;
+        sleep(Duration::from_secs(1_800)).await;
         ping(&*connection).await.unwrap();
     });
 }
