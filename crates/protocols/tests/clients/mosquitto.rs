@@ -46,9 +46,10 @@ fn clients(tls: TlsParameters) -> Option<Clients> {
 }
 
 impl Clients {
-    fn command(&self, program: &str, words: &[&str]) -> Command {
+    fn command(&self, program: &[&str], words: &[&str]) -> Command {
         let port = self.server.address.port().to_string();
-        let mut command = Command::new(program);
+        let mut command = Command::new(program[0]);
+        command.args(&program[1..]);
         // The certificate is for a name that only our own clients look for.
         command.args(["-h", "127.0.0.1", "-p", &port, "--insecure", "--cafile"]);
         command.arg(&self.certificate).args(words);
@@ -57,13 +58,14 @@ impl Clients {
     }
 
     fn run(&self, program: &str, words: &[&str]) -> String {
-        finish(program, self.command(program, words).spawn().unwrap())
+        finish(program, self.command(&[program], words).spawn().unwrap())
     }
 
-    /// A subscriber that has subscribed when this returns: it says so by its debug output.
+    /// A subscriber that has subscribed when this returns: it says so by its debug output, which it
+    /// would keep back from a pipe.
     fn subscriber(&self, words: &[&str]) -> Child {
         use std::io::{BufRead as _, BufReader};
-        let mut command = self.command("mosquitto_sub", words);
+        let mut command = self.command(&["stdbuf", "-oL", "mosquitto_sub"], words);
         command.arg("-d");
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap());

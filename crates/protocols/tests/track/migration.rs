@@ -230,7 +230,8 @@ fn what_cannot_follow_says_so_and_is_replaced_from_the_new_address() {
             let begun = now();
             let next = dialer.connect(server_address()).await.unwrap();
             let taken = ping(&*next).await.unwrap() - begun;
-            assert!(taken < RTT * 4, "{}: {taken:?}", protocol.name());
+            // MQTT takes them all: TCP, TLS 1.3, CONNECT and the exchange.
+            assert!(taken <= RTT * 4, "{}: {taken:?}", protocol.name());
         });
     });
 }
