@@ -9,8 +9,8 @@ use trackbed_substrate::TcpOptions;
 
 use crate::ledger::Ledger;
 use crate::observer::Observer;
+use crate::path_control::PathControl;
 use crate::security::{CipherSuite, Handshake, KeyExchange, TlsVersion};
-use crate::tcp_transport::PathControl;
 use crate::tls::Trust;
 
 /// How a dialer connects.
@@ -27,7 +27,7 @@ pub struct ClientConfig {
     pub local: Option<IpAddr>,
     /// What lies below TLS.
     pub transport: TransportParameters,
-    /// Who has wishes about the paths of its TCP connections.
+    /// Who has wishes about the paths of its connections over several.
     pub paths: PathControl,
 }
 
@@ -40,7 +40,7 @@ pub struct ServerConfig {
     pub sessions: bool,
     /// What lies below TLS.
     pub transport: TransportParameters,
-    /// Who has wishes about the paths of its TCP connections.
+    /// Who has wishes about the paths of its connections over several.
     pub paths: PathControl,
 }
 
@@ -162,7 +162,8 @@ pub struct TransportParameters {
     /// [`quic_congestion`](crate::quic_congestion).
     pub congestion: String,
     /// The options of the TCP stack. Nagle's algorithm is always off: the protocols gather their
-    /// own writes, and each message leaves at once.
+    /// own writes, and each message leaves at once. What it says of several paths holds for
+    /// `mpquic` too.
     pub tcp: TcpOptions,
     /// The flow control window of HTTP/2 and QUIC in bytes, for each stream and each connection,
     /// and the most that a QUIC sender buffers; the receiver window of an SCTP association. The default of 64 MiB carries 890 Mbit/s at a

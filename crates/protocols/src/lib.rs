@@ -1,4 +1,5 @@
-//! http1, http2, http3, mptcp, mqtt, quic, sctp, sctp+dtls, tcp and tcp+tls over the sockets of a substrate.
+//! http1, http2, http3, mpquic, mptcp, mqtt, quic, sctp, sctp+dtls, tcp and tcp+tls over the sockets of
+//! a substrate.
 //!
 //! A [`Protocol`] offers request and response, with streamed bodies, over a connection that can
 //! be opened in several ways. [`registry`] lists them. Who uses one needs to know no protocol:
@@ -29,10 +30,12 @@ mod http2;
 mod http3;
 mod http_messages;
 mod ledger;
+mod mpquic;
 mod mptcp;
 mod mqtt;
 mod nursery;
 mod observer;
+mod path_control;
 mod priority;
 mod protocol;
 mod quic;
@@ -52,14 +55,14 @@ pub use config::{
 pub use error::Error;
 pub use ledger::{Ledger, LedgerTotals};
 pub use observer::{Observer, Side};
+pub use path_control::PathControl;
 pub use priority::Priority;
 pub use protocol::{
     Capabilities, Connection, Dialer, Protocol, Request, Response, ServerHandle, Service, Transport,
 };
-pub use quic_transport::{QuicCongestion, quic_congestion};
+pub use quic_transport::{QuicCongestion, QuicScheduler, quic_congestion, quic_schedulers};
 pub use security::{CipherSuite, Handshake, KeyExchange, Security, TlsVersion};
 pub use stats::TransportStats;
-pub use tcp_transport::PathControl;
 pub use tls::{SERVER_NAME, Trust};
 
 /// Every protocol, in the order of lists. A new one is a file or folder of its own and a line
@@ -69,6 +72,7 @@ pub fn registry() -> &'static [&'static dyn Protocol] {
         &http1::Http1,
         &http2::Http2,
         &http3::Http3,
+        &mpquic::Mpquic,
         &mptcp::Mptcp,
         &mqtt::Mqtt,
         &quic::Quic,

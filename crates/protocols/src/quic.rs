@@ -25,7 +25,7 @@ use crate::protocol::{
     Capabilities, Connection, Dialer, Protocol, Request, Response, ServerHandle, Service, Transport,
 };
 use crate::quic_transport::{
-    self, InOrder, QuicConnection, QuicDialer, connection_failed, see_off,
+    self, InOrder, QuicConnection, QuicDialer, Several, connection_failed, see_off,
 };
 use crate::security::{Handshake, Security, TlsVersion};
 use crate::stats::TransportStats;
@@ -34,7 +34,7 @@ use crate::tls::Profile;
 /// Frames on QUIC streams.
 pub(crate) struct Quic;
 
-const QUIC: Profile = Profile {
+pub(crate) const QUIC: Profile = Profile {
     protocol: "quic",
     alpn: b"trackbed-streams/1",
     versions: &[TlsVersion::Tls13],
@@ -69,43 +69,70 @@ impl Protocol for Quic {
         config: &ServerConfig,
         service: Rc<dyn Service>,
     ) -> Result<ServerHandle> {
-        quic_transport::serve(QUIC, &*host, listen, config, move |connection| {
-            serve(connection, Rc::clone(&service))
-        })
+        serve_streams(QUIC, &*host, (listen, config), None, service)
     }
 
     fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
-        Ok(Rc::new(StreamDialer(QuicDialer::new(QUIC, host, config)?)))
+        Ok(Rc::new(StreamDialer::new(QUIC, QuicDialer::new(QUIC, host, config, None)?)))
     }
 }
 
-struct StreamDialer(QuicDialer);
+/// Serves frames on the streams of connections over one path, or over several.
+pub(crate) fn serve_streams(
+    profile: Profile,
+    host: &dyn Host,
+    (listen, config): (SocketAddr, &ServerConfig),
+    several: Option<Several>,
+    service: Rc<dyn Service>,
+) -> Result<ServerHandle> {
+    quic_transport::serve(profile, host, listen, config, several, move |connection| {
+        serve(profile.protocol, connection, Rc::clone(&service))
+    })
+}
+
+/// Opens connections whose exchanges have streams of their own.
+pub(crate) struct StreamDialer {
+    protocol: &'static str,
+    quic: QuicDialer,
+}
+
+impl StreamDialer {
+    /// A dialer of a protocol's connections.
+    pub(crate) fn new(profile: Profile, quic: QuicDialer) -> StreamDialer {
+        StreamDialer { protocol: profile.protocol, quic }
+    }
+}
 
 impl Dialer for StreamDialer {
     fn connect(&self, remote: SocketAddr) -> LocalBoxFuture<'_, Result<Rc<dyn Connection>>> {
         Box::pin(async move {
-            let connection = self.0.connect(remote).await?;
-            Ok(Rc::new(StreamConnection(connection)) as Rc<dyn Connection>)
+            let quic = self.quic.connect(remote).await?;
+            let connection = StreamConnection { protocol: self.protocol, quic };
+            Ok(Rc::new(connection) as Rc<dyn Connection>)
         })
     }
 
     fn host_has_moved(&self) -> Result<()> {
-        self.0.host_has_moved()
+        self.quic.host_has_moved()
     }
 }
 
-struct StreamConnection(QuicConnection);
+struct StreamConnection {
+    protocol: &'static str,
+    quic: QuicConnection,
+}
 
 impl Connection for StreamConnection {
     fn exchange(&self, request: Request) -> LocalBoxFuture<'_, Result<Response>> {
         Box::pin(async move {
-            check_path(QUIC.protocol, &request.path)?;
-            let opened = self.0.connection.open_bi().await;
+            let protocol = self.protocol;
+            check_path(protocol, &request.path)?;
+            let opened = self.quic.connection.open_bi().await;
             let (sending, receiving) =
-                opened.map_err(|error| connection_failed(QUIC.protocol, Step::Send, &error))?;
-            let mut reader = Reader::new(QUIC.protocol, Receiving(InOrder::new(receiving)));
+                opened.map_err(|error| connection_failed(protocol, Step::Send, &error))?;
+            let mut reader = Reader::new(protocol, Receiving::new(protocol, receiving));
             let head = request_head(&request.path, request.priority);
-            let message = Sending::new(sending).message(head, request.body);
+            let message = Sending::new(protocol, sending).message(head, request.body);
             let send = Box::pin(async { message.await.map(drop) });
             let status = Box::pin(async move {
                 let status = reader.response().await?;
@@ -127,37 +154,38 @@ impl Connection for StreamConnection {
     }
 
     fn close(&self) -> LocalBoxFuture<'_, ()> {
-        Box::pin(self.0.close(NO_ERROR))
+        Box::pin(self.quic.close(NO_ERROR))
     }
 
     fn follows_its_host(&self) -> bool {
-        self.0.can_migrate()
+        self.quic.can_migrate()
     }
 
     fn security(&self) -> Option<Security> {
-        self.0.security()
+        self.quic.security()
     }
 
     fn transport(&self) -> TransportStats {
-        self.0.stats()
+        self.quic.stats()
     }
 }
 
 /// Answers the streams of a connection until it ends.
-async fn serve(connection: noq::Connection, service: Rc<dyn Service>) {
+async fn serve(protocol: &'static str, connection: noq::Connection, service: Rc<dyn Service>) {
     let exchanges = Nursery::default();
     while let Ok((sending, receiving)) = connection.accept_bi().await {
         let service = Rc::clone(&service);
         exchanges.spawn(async move {
             // A client that breaks the protocol gets a reset stream; see `Sending`.
+            let (sending, receiving) =
+                (Sending::new(protocol, sending), Receiving::new(protocol, receiving));
             let _outcome = answer(sending, receiving, &*service).await;
         });
     }
 }
 
-async fn answer(sending: SendStream, receiving: RecvStream, service: &dyn Service) -> Result<()> {
-    let sending = Sending::new(sending);
-    let mut reader = Reader::new(QUIC.protocol, Receiving(InOrder::new(receiving)));
+async fn answer(sending: Sending, receiving: Receiving, service: &dyn Service) -> Result<()> {
+    let mut reader = Reader::new(receiving.protocol, receiving);
     let Some((path, priority)) = reader.request().await? else { return Ok(()) };
     if let Some(priority) = priority {
         sending.rank(priority);
@@ -179,25 +207,35 @@ fn body(reader: Reader<Receiving>, beside: Option<Task<Result<()>>>) -> Body {
 }
 
 /// The receiving half of a stream. Dropping it early asks the peer to stop (RFC 9000 section 3.5).
-struct Receiving(InOrder);
+struct Receiving {
+    protocol: &'static str,
+    stream: InOrder,
+}
+
+impl Receiving {
+    fn new(protocol: &'static str, stream: RecvStream) -> Receiving {
+        Receiving { protocol, stream: InOrder::new(stream) }
+    }
+}
 
 impl Input for Receiving {
     fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>>> {
-        self.0.poll_piece(cx, PIECE_MAX).map_err(|error| read_failed(&error))
+        self.stream.poll_piece(cx, PIECE_MAX).map_err(|error| read_failed(self.protocol, &error))
     }
 }
 
 /// The sending half of a stream. Dropping it before the message is complete resets it, so that the
 /// peer does not take a part for the whole.
 struct Sending {
+    protocol: &'static str,
     stream: SendStream,
     complete: bool,
     stopped: bool,
 }
 
 impl Sending {
-    fn new(stream: SendStream) -> Sending {
-        Sending { stream, complete: false, stopped: false }
+    fn new(protocol: &'static str, stream: SendStream) -> Sending {
+        Sending { protocol, stream, complete: false, stopped: false }
     }
 
     /// Lets the message have its turn among those on other streams.
@@ -223,7 +261,7 @@ impl Output for Sending {
     async fn write(&mut self, bytes: Bytes) -> Result<()> {
         self.stream.write_chunk(bytes).await.map_err(|error| {
             self.stopped = matches!(error, WriteError::Stopped(_));
-            write_failed(&error)
+            write_failed(self.protocol, &error)
         })
     }
 
@@ -242,17 +280,17 @@ impl Drop for Sending {
     }
 }
 
-fn read_failed(error: &ReadError) -> Error {
+fn read_failed(protocol: &'static str, error: &ReadError) -> Error {
     match error {
-        ReadError::ConnectionLost(error) => connection_failed(QUIC.protocol, Step::Receive, error),
-        _ => Error::transient(QUIC.protocol, Step::Receive, error),
+        ReadError::ConnectionLost(error) => connection_failed(protocol, Step::Receive, error),
+        _ => Error::transient(protocol, Step::Receive, error),
     }
 }
 
-fn write_failed(error: &WriteError) -> Error {
+fn write_failed(protocol: &'static str, error: &WriteError) -> Error {
     match error {
-        WriteError::ConnectionLost(error) => connection_failed(QUIC.protocol, Step::Send, error),
-        _ => Error::transient(QUIC.protocol, Step::Send, error),
+        WriteError::ConnectionLost(error) => connection_failed(protocol, Step::Send, error),
+        _ => Error::transient(protocol, Step::Send, error),
     }
 }
 

@@ -105,6 +105,9 @@ pub use crate::transport_error::{Code as TransportErrorCode, Error as TransportE
 
 pub mod congestion;
 
+mod scheduler;
+pub use crate::scheduler::{PathScheduler, PathSchedulerFactory, SchedulablePath};
+
 mod cid_generator;
 pub use crate::cid_generator::{
     ConnectionIdGenerator, HashedConnectionIdGenerator, InvalidCid, RandomConnectionIdGenerator,

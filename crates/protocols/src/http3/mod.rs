@@ -73,13 +73,13 @@ impl Protocol for Http3 {
         config: &ServerConfig,
         service: Rc<dyn Service>,
     ) -> Result<ServerHandle> {
-        quic_transport::serve(HTTP3, &*host, listen, config, move |connection| {
+        quic_transport::serve(HTTP3, &*host, listen, config, None, move |connection| {
             serve(connection, Rc::clone(&service))
         })
     }
 
     fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
-        Ok(Rc::new(Http3Dialer(QuicDialer::new(HTTP3, host, config)?)))
+        Ok(Rc::new(Http3Dialer(QuicDialer::new(HTTP3, host, config, None)?)))
     }
 }
 

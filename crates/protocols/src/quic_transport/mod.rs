@@ -1,17 +1,19 @@
-//! QUIC (RFC 9000) on a substrate's UDP sockets: what `quic` and `http3` have in common.
+//! QUIC (RFC 9000) on a substrate's UDP sockets: what `quic`, `mpquic` and `http3` have in common.
 
 mod moving;
 mod pacing;
 mod probing;
 mod receiving;
 mod runtime;
+mod scheduling;
 mod sending;
 mod session;
 mod settings;
+mod several;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -32,9 +34,13 @@ use crate::tls::{Profile, Randomness, SERVER_NAME, TlsClient, TlsServer};
 use probing::{Leave, Occasion};
 pub(crate) use receiving::InOrder;
 use runtime::{Runtime, Socket};
+use scheduling::Blocked;
+pub use scheduling::{QuicScheduler, quic_schedulers};
 pub(crate) use sending::see_off;
 use session::{ClientCrypto, ServerCrypto};
 pub use settings::{QuicCongestion, quic_congestion};
+use several::Paths;
+pub(crate) use several::Several;
 
 /// Opens QUIC connections from a host, over one socket for each of its addresses.
 pub(crate) struct QuicDialer {
@@ -44,6 +50,7 @@ pub(crate) struct QuicDialer {
     tls: TlsClient,
     transport: Arc<TransportConfig>,
     congestion: &'static QuicCongestion,
+    several: Option<Several>,
     endpoints: RefCell<BTreeMap<IpAddr, Endpoint>>,
     /// The connection that was opened last.
     latest: RefCell<Option<WeakConnectionHandle>>,
@@ -51,10 +58,12 @@ pub(crate) struct QuicDialer {
 }
 
 impl QuicDialer {
+    /// A dialer of connections over one path, or over several.
     pub(crate) fn new(
         profile: Profile,
         host: Arc<dyn Host>,
         config: &ClientConfig,
+        several: Option<Several>,
     ) -> Result<Self> {
         let dialer = QuicDialer {
             protocol: profile.protocol,
@@ -62,6 +71,7 @@ impl QuicDialer {
             transport: settings::transport(profile.protocol, &config.transport)?,
             congestion: settings::congestion(profile.protocol, &config.transport)?,
             local: config.local,
+            several,
             host,
             endpoints: RefCell::default(),
             latest: RefCell::default(),
@@ -77,9 +87,9 @@ impl QuicDialer {
     /// Connects; with a session ticket that allows early data, without waiting for the server.
     pub(crate) async fn connect(&self, remote: SocketAddr) -> Result<QuicConnection> {
         let endpoint = self.endpoint(remote.ip())?;
-        let leave = Leave::default();
+        let (leave, blocked) = (Leave::default(), Blocked::default());
         let connecting = endpoint
-            .connect_with(self.client_config(&leave), remote, SERVER_NAME)
+            .connect_with(self.client_config(&leave, &blocked), remote, SERVER_NAME)
             .map_err(|error| Error::lasting(self.protocol, Step::Connect, error))?;
         let connection = match connecting.into_0rtt() {
             // Whether the server accepts shows in `security`, and in the streams' errors.
@@ -91,13 +101,20 @@ impl QuicDialer {
         self.latest.replace(Some(connection.weak_handle()));
         let probes = probing::probe(connection.weak_handle(), leave, Occasion::Silence);
         spawn(probes).detach();
-        let account = Accounted::new(connection.clone(), self.ledger.as_ref());
-        Ok(QuicConnection { connection, account: Rc::new(account) })
+        let account = Rc::new(Accounted::new(connection.clone(), self.ledger.as_ref()));
+        let paths = self.several.as_ref().map(|several| {
+            several.open(&connection, remote);
+            several.enter(&connection, blocked)
+        });
+        Ok(QuicConnection { connection, account, paths })
     }
 
-    fn client_config(&self, leave: &Leave) -> noq::ClientConfig {
+    fn client_config(&self, leave: &Leave, blocked: &Blocked) -> noq::ClientConfig {
         let mut config = noq::ClientConfig::new(Arc::new(ClientCrypto(self.tls.clone())));
-        let transport = settings::with_probes(&self.transport, self.congestion, leave.clone());
+        let mut transport = settings::with_probes(&self.transport, self.congestion, leave.clone());
+        if let Some(several) = &self.several {
+            several.set(&mut transport, blocked);
+        }
         config.transport_config(Arc::new(transport));
         if let Some(seeded) = self.tls.randomness.seeded() {
             let seeded = seeded.clone();
@@ -138,8 +155,9 @@ impl QuicDialer {
         if let Some(endpoint) = self.endpoints.borrow().get(&local) {
             return Ok(endpoint.clone());
         }
-        let local_port = SocketAddr::new(local, 0);
-        let endpoint = bind(&*self.host, local_port, &self.tls.randomness, None)
+        let opens_paths = self.several.as_ref().is_some_and(Several::opens_paths);
+        let place = if opens_paths { Place::from_any(local) } else { Place::only(local, 0) };
+        let endpoint = bind(&*self.host, place, &self.tls.randomness, None)
             .map_err(|reason| Error::lasting(self.protocol, Step::Connect, reason))?;
         self.endpoints.borrow_mut().insert(local, endpoint.clone());
         Ok(endpoint)
@@ -161,6 +179,8 @@ impl QuicDialer {
 pub(crate) struct QuicConnection {
     pub(crate) connection: noq::Connection,
     account: Rc<Accounted<noq::Connection>>,
+    /// Those of a connection that may have several.
+    paths: Option<Rc<Paths>>,
 }
 
 impl QuicConnection {
@@ -173,10 +193,12 @@ impl QuicConnection {
     }
 
     /// Whether the connection may migrate: the handshake is confirmed (RFC 9000 section 9), and
-    /// nothing has closed it.
+    /// nothing has closed it. One with several paths has addresses enough.
     pub(crate) fn can_migrate(&self) -> bool {
         let confirmed = self.connection.handshake_confirmed().now_or_never();
-        matches!(confirmed, Some(Ok(()))) && self.connection.close_reason().is_none()
+        self.paths.is_none()
+            && matches!(confirmed, Some(Ok(())))
+            && self.connection.close_reason().is_none()
     }
 
     /// Closes with an application error code (RFC 9000 section 10.2) and lets the packet leave.
@@ -208,6 +230,7 @@ pub(crate) fn serve<F: Future<Output = ()> + 'static>(
     host: &dyn Host,
     listen: SocketAddr,
     config: &ServerConfig,
+    several: Option<Several>,
     serve: impl Fn(noq::Connection) -> F + 'static,
 ) -> Result<ServerHandle> {
     let tls = TlsServer::new(profile, host.entropy(), config)?;
@@ -216,9 +239,11 @@ pub(crate) fn serve<F: Future<Output = ()> + 'static>(
     let transport = settings::transport(profile.protocol, &config.transport)?;
     server.transport_config(Arc::clone(&transport));
     let congestion = settings::congestion(profile.protocol, &config.transport)?;
-    let settings = ServerSettings { shared: server.clone(), transport, congestion };
+    let settings = ServerSettings { shared: server.clone(), transport, congestion, several };
     let failed = |reason: String| Error::lasting(profile.protocol, Step::Listen, reason);
-    let endpoint = bind(host, listen, &tls.randomness, Some(server)).map_err(failed)?;
+    let endpoint =
+        bind(host, Place::only(listen.ip(), listen.port()), &tls.randomness, Some(server))
+            .map_err(failed)?;
     let local = endpoint.local_addr().map_err(|error| failed(error.to_string()))?;
     let running = Nursery::default();
     let connections = Nursery::default();
@@ -227,12 +252,13 @@ pub(crate) fn serve<F: Future<Output = ()> + 'static>(
     let serve = Rc::new(serve);
     running.spawn(async move {
         while let Some(incoming) = accepting.accept().await {
-            let leave = Leave::default();
+            let (leave, blocked) = (Leave::default(), Blocked::default());
             // What fails here is a broken first packet; the client hears of it from the engine.
-            let Ok(mut connecting) = incoming.accept_with(settings.with_probes(&leave)) else {
+            let Ok(mut connecting) = incoming.accept_with(settings.of_one(&leave, &blocked)) else {
                 continue;
             };
             let (serve, ledger) = (Rc::clone(&serve), ledger.clone());
+            let several = settings.several.clone();
             connections.spawn(async move {
                 // The client's first packet may be lost and a later one come without its hello.
                 // Streams that are opened before the hello wait for ever: the engine does not
@@ -244,6 +270,7 @@ pub(crate) fn serve<F: Future<Output = ()> + 'static>(
                 let probes = probing::probe(connection.weak_handle(), leave, Occasion::Delay);
                 spawn(probes).detach();
                 let _account = Accounted::new(connection.clone(), ledger.as_ref());
+                let _paths = several.map(|several| several.enter(&connection, blocked));
                 serve(connection).await;
             });
         }
@@ -257,12 +284,17 @@ struct ServerSettings {
     shared: noq::ServerConfig,
     transport: Arc<TransportConfig>,
     congestion: &'static QuicCongestion,
+    several: Option<Several>,
 }
 
 impl ServerSettings {
-    /// The settings of a connection whose probes `leave` lets go.
-    fn with_probes(&self, leave: &Leave) -> Arc<noq::ServerConfig> {
-        let transport = settings::with_probes(&self.transport, self.congestion, leave.clone());
+    /// The settings of a connection whose probes `leave` lets go, and whose scheduler leaves out what
+    /// is `blocked`.
+    fn of_one(&self, leave: &Leave, blocked: &Blocked) -> Arc<noq::ServerConfig> {
+        let mut transport = settings::with_probes(&self.transport, self.congestion, leave.clone());
+        if let Some(several) = &self.several {
+            several.set(&mut transport, blocked);
+        }
         let mut server = self.shared.clone();
         server.transport_config(Arc::new(transport));
         Arc::new(server)
@@ -281,15 +313,39 @@ impl Drop for Open {
     }
 }
 
+/// Where a socket is bound.
+struct Place {
+    local: SocketAddr,
+    /// Where it sends from unless it is said, if it is bound to all addresses of the host.
+    source: Option<IpAddr>,
+}
+
+impl Place {
+    /// One address.
+    fn only(address: IpAddr, port: u16) -> Place {
+        Place { local: SocketAddr::new(address, port), source: None }
+    }
+
+    /// Every address of the family of `first`, which packets come from unless it is said.
+    fn from_any(first: IpAddr) -> Place {
+        let any: IpAddr = match first {
+            IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+            IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+        };
+        Place { local: SocketAddr::new(any, 0), source: Some(first) }
+    }
+}
+
 fn bind(
     host: &dyn Host,
-    local: SocketAddr,
+    place: Place,
     randomness: &Randomness,
     server: Option<noq::ServerConfig>,
 ) -> Result<Endpoint, String> {
     let config = settings::endpoint(randomness).map_err(|error| error.to_string())?;
+    let Place { local, source } = place;
     let socket = host.bind_udp(local).map_err(|error| format!("{local}: {error}"))?;
-    let socket = Box::new(Socket::new(socket));
+    let socket = Box::new(Socket::new(socket).sending_from(source));
     Endpoint::new_with_abstract_socket(config, server, socket, Arc::new(Runtime))
         .map_err(|error| error.to_string())
 }

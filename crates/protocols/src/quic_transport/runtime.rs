@@ -1,7 +1,7 @@
 //! The QUIC engine's runtime and socket on the executor and the sockets of a substrate.
 
 use std::io::{self, IoSliceMut};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::num::NonZeroUsize;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -57,6 +57,8 @@ impl AsyncTimer for EngineTimer {
 #[derive(Debug)]
 pub(super) struct Socket {
     socket: Arc<dyn UdpSocket>,
+    /// Where a socket of all addresses sends from unless it is said.
+    source: Option<IpAddr>,
     arrivals: Arrivals,
 }
 
@@ -67,13 +69,19 @@ impl Socket {
 
     /// A socket that counts what arrives.
     pub(super) fn counting(socket: Box<dyn UdpSocket>, arrivals: Arrivals) -> Socket {
-        Socket { socket: socket.into(), arrivals }
+        Socket { socket: socket.into(), source: None, arrivals }
+    }
+
+    /// The same, which sends from `source` unless the engine says where from, if it is bound to all
+    /// addresses.
+    pub(super) fn sending_from(self, source: Option<IpAddr>) -> Socket {
+        Socket { source, ..self }
     }
 }
 
 impl AsyncUdpSocket for Socket {
     fn create_sender(&self) -> Pin<Box<dyn UdpSender>> {
-        Box::pin(Sender(Arc::clone(&self.socket)))
+        Box::pin(Sender { socket: Arc::clone(&self.socket), source: self.source })
     }
 
     fn poll_recv(
@@ -116,7 +124,10 @@ impl AsyncUdpSocket for Socket {
 
 /// The sending side.
 #[derive(Debug)]
-struct Sender(Arc<dyn UdpSocket>);
+struct Sender {
+    socket: Arc<dyn UdpSocket>,
+    source: Option<IpAddr>,
+}
 
 impl UdpSender for Sender {
     fn poll_send(
@@ -127,7 +138,10 @@ impl UdpSender for Sender {
         let datagram = Datagram {
             // A socket that has one address has no other to send from. After a move the engine
             // takes what had arrived before as a sign that the old address is still good.
-            source: transmit.src_ip.filter(|_| self.0.local_addr().ip().is_unspecified()),
+            source: transmit
+                .src_ip
+                .or(self.source)
+                .filter(|_| self.socket.local_addr().ip().is_unspecified()),
             destination: transmit.destination,
             ecn: transmit.ecn.map_or(Ecn::NotCapable, |ecn| Ecn::from_bits(ecn as u8)),
             payload: transmit.contents,
@@ -135,7 +149,7 @@ impl UdpSender for Sender {
         };
         // To QUIC a datagram that the host refuses is a lost one; recovery deals with it
         // (RFC 9002), and an error here would end the whole endpoint.
-        self.0.poll_send(cx, &datagram).map(|_| Ok(()))
+        self.socket.poll_send(cx, &datagram).map(|_| Ok(()))
     }
 
     /// As many as the closing of a connection needs that is still being set up: the client tells

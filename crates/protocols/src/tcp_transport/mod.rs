@@ -1,6 +1,5 @@
 //! TCP (RFC 9293), bare or under TLS: what `http2`, `tcp` and `tcp+tls` have in common.
 
-mod paths;
 mod stream;
 mod tls_stream;
 mod watched;
@@ -18,9 +17,9 @@ use crate::config::{ClientConfig, ServerConfig};
 use crate::error::{Error, Result, Step};
 use crate::ledger::{Accounted, Ledger};
 use crate::nursery::Nursery;
+use crate::path_control::PathControl;
 use crate::protocol::ServerHandle;
 use crate::tls::{Profile, TlsClient, TlsServer, Trust};
-pub use paths::PathControl;
 pub(crate) use stream::Stream;
 pub(crate) use watched::Watchdog;
 

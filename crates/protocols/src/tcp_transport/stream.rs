@@ -3,18 +3,18 @@
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 
 use futures_io::{AsyncRead, AsyncWrite};
-use trackbed_substrate::TcpStream;
+use trackbed_substrate::{PathWish, TcpPath, TcpStream};
 
-use super::paths::PathControl;
 use super::tls_stream::TlsStream;
 use super::watched::{Progress, Watched};
 use crate::ledger::Accounted;
+use crate::path_control::{PathControl, Steered};
 use crate::security::Security;
 use crate::stats::TransportStats;
 use crate::tls::{TlsClient, TlsServer};
@@ -59,7 +59,8 @@ impl Stream {
 
     /// The same, heard of by whoever has wishes about its paths.
     pub(super) fn entered(self, paths: &PathControl) -> Stream {
-        paths.enter(&self.0);
+        let connection: Weak<RefCell<Layers>> = Rc::downgrade(&self.0);
+        paths.enter(connection);
         self
     }
 
@@ -104,6 +105,16 @@ impl Layers {
             Layers::Plain(tcp) => tcp,
             Layers::Tls(tls) => tls.tcp(),
         }
+    }
+}
+
+impl Steered for RefCell<Layers> {
+    fn set_path(&self, end: IpAddr, wish: PathWish) -> bool {
+        self.borrow().tcp().set_path(end, wish)
+    }
+
+    fn paths(&self) -> Vec<TcpPath> {
+        self.borrow().tcp().paths()
     }
 }
 

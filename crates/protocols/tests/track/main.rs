@@ -10,4 +10,5 @@ mod priorities;
 mod recovery;
 mod round_trips;
 mod sctp;
+mod several_paths;
 mod support;

@@ -10,8 +10,8 @@ use core::{
 };
 
 use crate::{
-    ConnectionId, Duration, INITIAL_MTU, Instant, MAX_UDP_PAYLOAD, Side, VarInt,
-    VarIntBoundsExceeded, address_discovery, congestion, connection::qlog::QlogSink,
+    ConnectionId, Duration, INITIAL_MTU, Instant, MAX_UDP_PAYLOAD, PathSchedulerFactory, Side,
+    VarInt, VarIntBoundsExceeded, address_discovery, congestion, connection::qlog::QlogSink,
 };
 #[cfg(feature = "qlog")]
 use crate::{QlogFactory, QlogFileFactory};
@@ -60,6 +60,8 @@ pub struct TransportConfig {
     pub(crate) initial_key_phase_size: Option<u64>,
 
     pub(crate) congestion_controller_factory: Arc<dyn congestion::ControllerFactory + Send + Sync>,
+
+    pub(crate) path_scheduler_factory: Option<Arc<dyn PathSchedulerFactory + Send + Sync>>,
 
     pub(crate) enable_segmentation_offload: bool,
 
@@ -376,6 +378,25 @@ impl TransportConfig {
         self
     }
 
+    /// How to construct the [`PathScheduler`](crate::PathScheduler) of a connection
+    ///
+    /// With one, a connection that has several paths
+    ///
+    /// - sends on the paths that the scheduler chooses, rather than on the available one with the
+    ///   lowest id;
+    /// - acknowledges what came by a path on that path;
+    /// - takes what is in flight on a path for lost at its probe timeout, so that other paths carry
+    ///   it, and gives the path nothing but probes until it is acknowledged again.
+    ///
+    /// Defaults to `None`.
+    pub fn path_scheduler_factory(
+        &mut self,
+        factory: Option<Arc<dyn PathSchedulerFactory + Send + Sync + 'static>>,
+    ) -> &mut Self {
+        self.path_scheduler_factory = factory;
+        self
+    }
+
     /// Whether to use "Generic Segmentation Offload" to accelerate transmits, when supported by the
     /// environment
     ///
@@ -612,6 +633,8 @@ impl Default for TransportConfig {
 
             congestion_controller_factory: Arc::new(congestion::CubicConfig::default()),
 
+            path_scheduler_factory: None,
+
             enable_segmentation_offload: true,
 
             address_discovery_role: address_discovery::Role::default(),
@@ -661,6 +684,7 @@ impl fmt::Debug for TransportConfig {
             #[cfg(test)]
                 initial_key_phase_size: _,
             congestion_controller_factory: _,
+            path_scheduler_factory: _,
             enable_segmentation_offload,
             address_discovery_role,
             max_concurrent_multipath_paths,

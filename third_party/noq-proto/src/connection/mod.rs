@@ -29,6 +29,7 @@ use crate::{
     TransportError, TransportErrorCode, VarInt,
     cid_queue::CidQueue,
     config::{ServerConfig, TransportConfig},
+    PathScheduler,
     congestion::Controller,
     connection::{
         paths::PathRetransmits,
@@ -95,6 +96,8 @@ pub use spaces::Retransmits;
 use spaces::Retransmits;
 pub(crate) use spaces::SpaceKind;
 use spaces::{OpenStatus, PacketSpace, SendableFrames, SentPacket, ThinRetransmits};
+
+mod scheduling;
 
 mod stats;
 pub use stats::{ConnectionStats, FrameStats, PathStats, UdpStats};
@@ -308,6 +311,13 @@ pub struct Connection {
     /// time after a path is abandoned.
     abandoned_paths: AbandonedPaths,
 
+    /// Decides which path carries data, if the configuration has one
+    scheduler: Option<Box<dyn PathScheduler>>,
+    /// The paths that may carry data, the first choice first
+    ///
+    /// `None` without a scheduler and as long as there is nothing to choose.
+    ranking: Option<Vec<PathId>>,
+
     /// State for n0's (<https://n0.computer>) nat traversal protocol.
     n0_nat_traversal: n0_nat_traversal::State,
     qlog: QlogSink,
@@ -424,6 +434,8 @@ impl Connection {
                 config.stream_receive_window,
             ),
             datagrams: DatagramState::default(),
+            scheduler: config.path_scheduler_factory.as_ref().map(|f| f.build()),
+            ranking: None,
             config,
             remote_cids: FxHashMap::from_iter([(PathId::ZERO, CidQueue::new(remote_cid))]),
             rng,
@@ -1092,8 +1104,8 @@ impl Connection {
                 && self.peer_supports_ack_frequency();
         }
 
-        let mut next_path_id = self.paths.first_entry().map(|e| *e.key());
-        while let Some(path_id) = next_path_id {
+        self.rank_paths();
+        for path_id in self.paths_in_turn() {
             if !connection_close_pending
                 && let Some(transmit) = self.poll_transmit_off_path(now, buf, path_id)
             {
@@ -1105,6 +1117,7 @@ impl Connection {
             }
 
             let info = self.scheduling_info(path_id);
+            let in_flight = self.path_data(path_id).in_flight.bytes;
             if let Some(transmit) = self.poll_transmit_on_path(
                 now,
                 buf,
@@ -1113,6 +1126,7 @@ impl Connection {
                 &info,
                 connection_close_pending,
             ) {
+                self.tell_scheduler(path_id, in_flight);
                 #[cfg(test)]
                 {
                     self.partial_stats.transmits_tx += 1;
@@ -1126,8 +1140,6 @@ impl Connection {
                 buf.is_empty(),
                 "nothing to send on path but buffer not empty"
             );
-
-            next_path_id = self.paths.keys().find(|i| **i > path_id).copied();
         }
 
         // We didn't produce any application data packet
@@ -1211,6 +1223,8 @@ impl Connection {
                 //    path is to a previously-validated remote address and allow
                 //    sending data to such remotes immediately.
                 false
+            } else if self.ranking.is_some() {
+                self.is_scheduled(path_id)
             } else {
                 match status {
                     PathStatus::Available => {
@@ -1505,8 +1519,12 @@ impl Connection {
                 // A new datagram needs to be started.
                 transmit.segment_size()
             };
-            let can_send =
+            let mut can_send =
                 self.space_can_send(space_id, path_id, max_packet_size, connection_close_pending);
+            if self.ranking.is_some() && !scheduling_info.may_send_data {
+                // Nor does it have to wait for room in this path's window.
+                can_send.other = false;
+            }
             let needs_loss_probe = self.spaces[space_id].for_path(path_id).loss_probes > 0;
             let space_will_send = {
                 if scheduling_info.is_abandoned {
@@ -1529,7 +1547,8 @@ impl Connection {
                 } else {
                     // Anything else we only send if we're the best path for SpaceKind::Data
                     // frames.
-                    !can_send.is_empty() && scheduling_info.may_send_data
+                    !can_send.is_empty()
+                        && (scheduling_info.may_send_data || self.ranking.is_some())
                 }
             };
 
@@ -1591,11 +1610,15 @@ impl Connection {
                     // Ensure we have something to send for a tail-loss probe.
                     let request_immediate_ack =
                         space_id == SpaceId::Data && self.peer_supports_ack_frequency();
-                    self.spaces[space_id].queue_tail_loss_probe(
-                        path_id,
-                        request_immediate_ack,
-                        &self.streams,
-                    );
+                    if self.ranking.is_some() && !scheduling_info.may_send_data {
+                        self.spaces[space_id].for_path(path_id).pending_ping = true;
+                    } else {
+                        self.spaces[space_id].queue_tail_loss_probe(
+                            path_id,
+                            request_immediate_ack,
+                            &self.streams,
+                        );
+                    }
 
                     self.spaces[space_id].for_path(path_id).loss_probes -= 1; // needs_loss_probe ensures loss_probes > 0
 
@@ -2227,6 +2250,8 @@ impl Connection {
         }
 
         let mut can_send = space.can_send(path_id, &self.streams);
+        can_send.acks &= !self.acks_to_send(space_id, path_id).is_empty();
+        let space = &mut self.spaces[space_id];
 
         // Check for 1RTT space.
         if space_id == SpaceId::Data {
@@ -3289,6 +3314,9 @@ impl Connection {
             // Conventional loss probe
             _ => 2,
         };
+        if space == SpaceId::Data {
+            self.give_up_flight(now, path_id);
+        }
         let pns = self.spaces[space].for_path(path_id);
         pns.loss_probes = pns.loss_probes.saturating_add(count);
         let path_data = self.path_data_mut(path_id);
@@ -6109,13 +6137,14 @@ impl Connection {
         let is_multipath_negotiated = self.is_multipath_negotiated();
         let space_has_keys = self.crypto_state.has_keys(space_id.encryption_level());
         let is_0rtt = space_id == SpaceId::Data && !space_has_keys;
-        let stats = &mut self.path_stats.get_mut(path_id).frame_tx;
-        let space = &mut self.spaces[space_id];
-        let path = &mut self.paths.get_mut(&path_id).expect("known path").data;
-        space
+        self.spaces[space_id]
             .for_path(path_id)
             .pending_acks
             .maybe_ack_non_eliciting();
+        let acks = self.acks_to_send(space_id, path_id);
+        let stats = &mut self.path_stats.get_mut(path_id).frame_tx;
+        let space = &mut self.spaces[space_id];
+        let path = &mut self.paths.get_mut(&path_id).expect("known path").data;
 
         // HANDSHAKE_DONE
         if !is_0rtt
@@ -6146,14 +6175,10 @@ impl Connection {
         }
 
         // ACK
-        if !scheduling_info.is_abandoned && scheduling_info.may_send_data {
-            for path_id in space
-                .number_spaces
-                .iter_mut()
-                .filter(|(_, pns)| pns.pending_acks.can_send())
-                .map(|(&path_id, _)| path_id)
-                .collect::<Vec<_>>()
-            {
+        if !scheduling_info.is_abandoned
+            && (scheduling_info.may_send_data || self.ranking.is_some())
+        {
+            for path_id in acks {
                 Self::populate_acks(
                     now,
                     self.receiving_ecn,

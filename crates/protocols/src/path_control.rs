@@ -7,31 +7,37 @@ use std::rc::{Rc, Weak};
 
 use trackbed_substrate::{PathWish, TcpPath};
 
-use super::stream::Layers;
-
 /// A handle on the paths of all connections of one end of a run: clones share it.
 #[derive(Clone, Default)]
-pub struct PathControl(Rc<RefCell<Vec<Weak<RefCell<Layers>>>>>);
+pub struct PathControl(Rc<RefCell<Vec<Weak<dyn Steered>>>>);
+
+/// A connection that takes wishes about its paths.
+pub(crate) trait Steered {
+    /// Says what is to become of the paths from or to the address `end`. False if there are none.
+    fn set_path(&self, end: IpAddr, wish: PathWish) -> bool;
+
+    /// The paths, none of a connection that has but one.
+    fn paths(&self) -> Vec<TcpPath>;
+}
 
 impl PathControl {
     /// Says what is to become of the paths from or to the address `end`, of every open connection.
     /// False if there are none.
     pub fn set_path(&self, end: IpAddr, wish: PathWish) -> bool {
-        let open = self.open();
-        open.iter().fold(false, |any, layers| any | layers.borrow().tcp().set_path(end, wish))
+        self.open().iter().fold(false, |any, connection| any | connection.set_path(end, wish))
     }
 
     /// The paths of every open connection.
     pub fn paths(&self) -> Vec<TcpPath> {
-        self.open().iter().flat_map(|layers| layers.borrow().tcp().paths()).collect()
+        self.open().iter().flat_map(|connection| connection.paths()).collect()
     }
 
     /// Lets a new connection be heard of.
-    pub(super) fn enter(&self, connection: &Rc<RefCell<Layers>>) {
-        self.0.borrow_mut().push(Rc::downgrade(connection));
+    pub(crate) fn enter(&self, connection: Weak<dyn Steered>) {
+        self.0.borrow_mut().push(connection);
     }
 
-    fn open(&self) -> Vec<Rc<RefCell<Layers>>> {
+    fn open(&self) -> Vec<Rc<dyn Steered>> {
         let mut all = self.0.borrow_mut();
         all.retain(|connection| connection.strong_count() > 0);
         all.iter().filter_map(Weak::upgrade).collect()

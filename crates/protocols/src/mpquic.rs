@@ -1,0 +1,74 @@
+//! `mpquic`: what `quic` is, over all paths of a host at once (draft-ietf-quic-multipath).
+
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use futures_core::future::LocalBoxFuture;
+use trackbed_substrate::Host;
+
+use crate::config::{ClientConfig, ServerConfig};
+use crate::error::Result;
+use crate::protocol::{
+    Capabilities, Connection, Dialer, Protocol, ServerHandle, Service, Transport,
+};
+use crate::quic::{QUIC, StreamDialer, serve_streams};
+use crate::quic_transport::{QuicDialer, Several};
+use crate::security::Handshake;
+use crate::tls::Profile;
+
+/// Frames on QUIC streams whose packets take several paths. What
+/// [`TransportParameters::tcp`](crate::TransportParameters::tcp) says of paths holds, as far as it is
+/// not MPTCP's alone.
+///
+/// Either end also speaks with `quic`, over one path.
+pub(crate) struct Mpquic;
+
+const MPQUIC: Profile = Profile { protocol: "mpquic", ..QUIC };
+
+impl Protocol for Mpquic {
+    fn name(&self) -> &'static str {
+        MPQUIC.protocol
+    }
+
+    fn summary(&self) -> &'static str {
+        "frames on Multipath QUIC, over all paths of a host, a stream for each exchange"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            transport: Transport::Udp,
+            tls: MPQUIC.versions,
+            handshakes: Handshake::ALL,
+            multiplexed: true,
+            migrates: false,
+            multipath: true,
+        }
+    }
+
+    fn serve(
+        &self,
+        host: Arc<dyn Host>,
+        listen: SocketAddr,
+        config: &ServerConfig,
+        service: Rc<dyn Service>,
+    ) -> Result<ServerHandle> {
+        let several = Several::new(self.name(), &config.transport, &config.paths)?;
+        serve_streams(MPQUIC, &*host, (listen, config), Some(several), service)
+    }
+
+    fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
+        let several = Several::new(self.name(), &config.transport, &config.paths)?;
+        let quic = QuicDialer::new(MPQUIC, host, config, Some(several))?;
+        Ok(Rc::new(OnAllPaths(StreamDialer::new(MPQUIC, quic))))
+    }
+}
+
+/// Its connections do not follow a host that moves: they have the addresses that it had.
+struct OnAllPaths(StreamDialer);
+
+impl Dialer for OnAllPaths {
+    fn connect(&self, remote: SocketAddr) -> LocalBoxFuture<'_, Result<Rc<dyn Connection>>> {
+        self.0.connect(remote)
+    }
+}

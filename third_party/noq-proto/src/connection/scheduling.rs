@@ -1,0 +1,133 @@
+//! A connection with several paths and a [`PathScheduler`](crate::PathScheduler)
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use super::{Connection, Instant, PathId};
+use crate::{SchedulablePath, packet::SpaceId};
+
+impl Connection {
+    /// Asks the scheduler which paths may carry data; see [`Connection::ranking`]
+    pub(super) fn rank_paths(&mut self) {
+        self.ranking = None;
+        if !self.state.is_established() {
+            return;
+        }
+        let Some(mut scheduler) = self.scheduler.take() else {
+            return;
+        };
+        let usable = self.usable_paths();
+        if usable.len() > 1 {
+            let mut ranked: Vec<_> = usable.iter().map(|id| self.schedulable(*id)).collect();
+            if usable.iter().any(|id| !self.is_silent(*id)) {
+                ranked.retain(|path| !self.is_silent(path.id));
+            }
+            scheduler.rank(&mut ranked);
+            self.ranking = Some(ranked.into_iter().map(|path| path.id).collect());
+        }
+        self.scheduler = Some(scheduler);
+    }
+
+    /// The order in which paths are asked for something to send
+    ///
+    /// Those that may carry data come last: they have a lot to say, and the others have little.
+    pub(super) fn paths_in_turn(&self) -> Vec<PathId> {
+        let mut turns: Vec<PathId> = self.paths.keys().copied().collect();
+        if let Some(ranking) = &self.ranking {
+            turns.retain(|id| !ranking.contains(id));
+            turns.extend(ranking);
+        }
+        turns
+    }
+
+    /// Whether a path may carry data as far as the scheduler is concerned
+    pub(super) fn is_scheduled(&self, path_id: PathId) -> bool {
+        let Some(ranking) = &self.ranking else {
+            return true;
+        };
+        let probes = || self.spaces[SpaceId::Data].path_space(path_id).map_or(0, |s| s.loss_probes);
+        ranking.contains(&path_id) && (!self.is_silent(path_id) || probes() > 0)
+    }
+
+    /// Tells the scheduler of a datagram that has to be acknowledged
+    pub(super) fn tell_scheduler(&mut self, path_id: PathId, in_flight_before: u64) {
+        if self.ranking.is_some()
+            && self.path_data(path_id).in_flight.bytes > in_flight_before
+            && let Some(scheduler) = &mut self.scheduler
+        {
+            scheduler.on_sent(path_id);
+        }
+    }
+
+    /// The paths whose packets are to be acknowledged now, on the path `carrier`
+    ///
+    /// With a scheduler each path carries its own acknowledgements if it can: a path that has died
+    /// in one direction must not take those of another path along.
+    pub(super) fn acks_to_send(&self, space_id: SpaceId, carrier: PathId) -> Vec<PathId> {
+        let spaces = &self.spaces[space_id].number_spaces;
+        let due = spaces.iter().filter(|(_, space)| space.pending_acks.can_send());
+        let travels_here = |id: &PathId| {
+            *id == carrier
+                || space_id != SpaceId::Data
+                || self.ranking.is_none()
+                || !self.is_usable(*id)
+        };
+        due.map(|(id, _)| *id).filter(travels_here).collect()
+    }
+
+    /// At a probe timeout of a path beside which there are others: what is in flight on it is lost
+    /// as far as the connection is concerned, so that others carry it
+    ///
+    /// The path may be well and only slow. What arrives twice does no harm.
+    pub(super) fn give_up_flight(&mut self, now: Instant, path_id: PathId) {
+        let may_leave = |id: &PathId| *id != path_id;
+        if self.scheduler.is_none() || !self.usable_paths().iter().any(may_leave) {
+            return;
+        }
+        let probe = self.path_data(path_id).mtud.in_flight_mtu_probe();
+        let flight = self.spaces[SpaceId::Data].for_path(path_id).sent_packets.iter();
+        let flight = flight.filter(|(number, _)| Some(*number) != probe);
+        let flight: Vec<_> = flight.map(|(number, info)| (number, u64::from(info.size))).collect();
+        let size = flight.iter().map(|(_, size)| size).sum();
+        let numbers = flight.into_iter().map(|(number, _)| number).collect();
+        let no_delay = Duration::ZERO;
+        self.handle_lost_packets(
+            SpaceId::Data,
+            path_id,
+            now,
+            numbers,
+            None,
+            no_delay,
+            false,
+            size,
+        );
+    }
+
+    /// Whether nothing has come back from a path since its probe timer ran out
+    fn is_silent(&self, path_id: PathId) -> bool {
+        self.path_data(path_id).pto_count > 0
+    }
+
+    fn usable_paths(&self) -> Vec<PathId> {
+        let ids = self.paths.keys().copied();
+        ids.filter(|id| self.is_usable(*id)).collect()
+    }
+
+    /// Whether a path may carry anything that is not its own
+    fn is_usable(&self, path_id: PathId) -> bool {
+        self.path(path_id).is_some_and(|path| path.validated)
+            && self.remote_cids.contains_key(&path_id)
+            && !self.abandoned_paths.contains(&path_id)
+    }
+
+    fn schedulable(&self, path_id: PathId) -> SchedulablePath {
+        let path = self.path_data(path_id);
+        SchedulablePath {
+            id: path_id,
+            network_path: path.network_path,
+            rtt: path.rtt.get(),
+            local_status: path.local_status(),
+            remote_status: path.remote_status(),
+        }
+    }
+}
