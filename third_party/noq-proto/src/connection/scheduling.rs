@@ -3,7 +3,10 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use super::{Connection, Instant, PathId};
+use super::{
+    Connection, Instant, PathId,
+    spaces::{LostPacket, SentPacket},
+};
 use crate::{SchedulablePath, packet::SpaceId};
 
 impl Connection {
@@ -78,29 +81,56 @@ impl Connection {
     /// At a probe timeout of a path beside which there are others: what is in flight on it is lost
     /// as far as the connection is concerned, so that others carry it
     ///
-    /// The path may be well and only slow. What arrives twice does no harm.
+    /// The path may be well and only slow; what arrives twice does no harm. The controller hears of
+    /// the first timeout as of a loss, and of the second in a row, when three probe timeouts have
+    /// passed, as of persistent congestion (RFC 9002 section 7.6). What is lost later are probes.
     pub(super) fn give_up_flight(&mut self, now: Instant, path_id: PathId) {
         let may_leave = |id: &PathId| *id != path_id;
         if self.scheduler.is_none() || !self.usable_paths().iter().any(may_leave) {
             return;
         }
+        let timeouts = self.path_data(path_id).pto_count;
         let probe = self.path_data(path_id).mtud.in_flight_mtu_probe();
         let flight = self.spaces[SpaceId::Data].for_path(path_id).sent_packets.iter();
-        let flight = flight.filter(|(number, _)| Some(*number) != probe);
-        let flight: Vec<_> = flight.map(|(number, info)| (number, u64::from(info.size))).collect();
-        let size = flight.iter().map(|(_, size)| size).sum();
-        let numbers = flight.into_iter().map(|(number, _)| number).collect();
-        let no_delay = Duration::ZERO;
-        self.handle_lost_packets(
-            SpaceId::Data,
-            path_id,
-            now,
-            numbers,
-            None,
-            no_delay,
-            false,
-            size,
-        );
+        let flight = flight.map(|(number, _)| number).filter(|number| Some(*number) != probe);
+        let (mut bytes, mut last) = (0, None);
+        for number in flight.collect::<Vec<_>>() {
+            if let Some(info) = self.spaces[SpaceId::Data].for_path(path_id).take(number) {
+                bytes += u64::from(info.size);
+                last = Some((number, info.time_sent));
+                self.give_up_packet(now, path_id, number, info);
+            }
+        }
+        if let Some((number, sent)) = last
+            && timeouts < 2
+        {
+            let is_persistent = timeouts == 1;
+            // The probes were sent when the window was last reduced, and would not count.
+            let sent = if is_persistent { now } else { sent };
+            self.path_stats.get_mut(path_id).congestion_events += 1;
+            let controller = &mut self.path_data_mut(path_id).congestion;
+            controller.on_congestion_event(now, sent, is_persistent, false, bytes, number);
+        }
+    }
+
+    fn give_up_packet(&mut self, now: Instant, path_id: PathId, number: u64, info: SentPacket) {
+        let space = SpaceId::Data.kind();
+        self.qlog.emit_packet_lost(number, &info, Duration::ZERO, space, now);
+        if let Some(state) = self.paths.get_mut(&path_id) {
+            state.remove_in_flight(&info);
+        }
+        let stats = self.path_stats.get_mut(path_id);
+        stats.lost_packets += 1;
+        stats.lost_bytes += u64::from(info.size);
+        for frame in info.stream_frames {
+            self.streams.retransmit(frame);
+        }
+        self.spaces[SpaceId::Data].pending |= info.retransmits;
+        let path = self.path_data_mut(path_id);
+        path.pending |= info.path_retransmits;
+        path.congestion.on_packet_lost(info.size, number, now);
+        let lost = LostPacket { time_sent: info.time_sent };
+        self.spaces[SpaceId::Data].for_path(path_id).lost_packets.insert(number, lost);
     }
 
     /// Whether nothing has come back from a path since its probe timer ran out
