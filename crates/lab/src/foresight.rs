@@ -3,7 +3,7 @@
 //! In the downlink the scheduler is the server's, and the train knows where it is. *PHA* blocks the
 //! path at the server's scheduler, as the study does in its simulator, which no real train can. *PHA-D*
 //! is what a train can do: as the receiver it asks for the path to be a backup (MP_PRIO, RFC 8684
-//! section 3.3.8), which takes half a round trip. An *oracle* blocks as PHA does, at the true times.
+//! section 3.3.8; over QUIC, PATH_STATUS), which takes half a round trip. An *oracle* blocks as PHA does, at the true times.
 
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};

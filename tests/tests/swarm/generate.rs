@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use trackbed_protocols::{
     Capabilities, CipherSuite, Encapsulation, Handshake, TlsVersion, Transport, quic_congestion,
-    registry,
+    quic_schedulers, registry,
 };
 
 use super::dice::{Dice, quoted};
@@ -98,6 +98,9 @@ fn endpoint(dice: &mut Dice, class: Class) -> (String, bool) {
             let congestion = &quic_congestion()[index as usize];
             repeatable = congestion.repeatable;
             line("congestion", quoted(congestion.name));
+            if can.multipath {
+                line("scheduler", quoted(dice.pick(quic_schedulers()).name));
+            }
         }
         // DTLS comes in UDP.
         Transport::Sctp if can.tls.is_empty() => {

@@ -7,7 +7,7 @@ use trackbed_core::ByteSize;
 use trackbed_core::parameter::{FromValue, Kind, Parameter};
 use trackbed_protocols::{
     Capabilities, CipherSuite, Encapsulation, Handshake, Protocol, TlsVersion, Transport,
-    TransportParameters, quic_congestion, registry,
+    TransportParameters, quic_congestion, quic_schedulers, registry,
 };
 use trackbed_substrate::Multipath;
 use trackbed_tcp::schedulers;
@@ -184,7 +184,7 @@ impl Settings<'_> {
         tcp.receive_buffer = bytes("receive-buffer").or(tcp.receive_buffer);
         tcp.keepalive = self.get("keepalive").or(tcp.keepalive);
         if can.multipath {
-            tcp.multipath = Some(self.multipath());
+            tcp.multipath = Some(self.multipath(protocol, can)?);
         }
         let encapsulation = self.word("encapsulation").and_then(Encapsulation::from_name);
         transport.encapsulation = encapsulation.unwrap_or_default();
@@ -204,14 +204,32 @@ impl Settings<'_> {
     }
 
     /// How several paths are used; which there are, is a matter of the host.
-    fn multipath(&self) -> Multipath {
+    fn multipath(&self, protocol: &str, can: &Capabilities) -> Result<Multipath, Refusal> {
         let defaults = Multipath::default();
-        Multipath {
-            scheduler: self.word("scheduler").unwrap_or(SCHEDULER_OF_LINUX).to_owned(),
+        let scheduler = self.word("scheduler");
+        if can.transport == Transport::Udp {
+            let known: Vec<&str> = quic_schedulers().iter().map(|entry| entry.name).collect();
+            let scheduler = scheduler.unwrap_or(known[0]);
+            if !known.contains(&scheduler) {
+                let known = known.join(", ");
+                let why = format!("{protocol} has no scheduler {scheduler}; it has {known}");
+                return Err(Refusal { path: "scheduler", why });
+            }
+            if self.word(FORESIGHT) == Some("reactive") {
+                let why = format!(
+                    "{protocol} leaves a silent path by itself, at its probe timeout; foresight \
+                     reactive is for mptcp"
+                );
+                return Err(Refusal { path: FORESIGHT, why });
+            }
+            return Ok(Multipath { scheduler: scheduler.to_owned(), ..defaults });
+        }
+        Ok(Multipath {
+            scheduler: scheduler.unwrap_or(SCHEDULER_OF_LINUX).to_owned(),
             opportunistic: self.get("opportunistic").unwrap_or(defaults.opportunistic),
             checksum: self.get("checksum").unwrap_or(defaults.checksum),
             ..defaults
-        }
+        })
     }
 
     /// The value of a key.
@@ -241,7 +259,10 @@ fn ignored(can: &Capabilities) -> Vec<&'static str> {
         ignored.push("window");
     }
     if !can.multipath {
-        ignored.extend(["scheduler", "opportunistic", "checksum"]);
+        ignored.push("scheduler");
+    }
+    if !can.multipath || can.transport != Transport::Tcp {
+        ignored.extend(["opportunistic", "checksum"]);
     }
     ignored
 }
@@ -297,7 +318,10 @@ pub(super) fn parameters() -> [Parameter; 17] {
 const IP: &str = "the version of IP; 4 unless it is said";
 const HYSTART: &str = "TCP: CUBIC leaves slow start when the delay grows";
 const ECN: &str = "TCP: ask for congestion notification; else answer who asks";
-const SCHEDULER: &str = "MPTCP: which path carries the next data; the kernel has linux alone";
+const SCHEDULER: &str = "MPTCP, mpquic: which path carries the next data; the kernel has linux alone, \
+     mpquic has minrtt (unless it is said) and roundrobin";
+/// Who foresees what a radio does to paths.
+const FORESIGHT: &str = "radio.foresight";
 /// The one that every stack has.
 pub(crate) const SCHEDULER_OF_LINUX: &str = "linux";
 const OPPORTUNISTIC: &str = "MPTCP: opportunistic retransmission and penalisation";

@@ -170,9 +170,9 @@ const LINKS: &[Parameter] = &[
         "foresight",
         Kind::Choice(&Foresight::NAMES),
         "none",
-        "MPTCP: who keeps data off a path before its handovers: pha (the sender, by the handover \
-         table), pha-d (the receiver, by MP_PRIO), oracle (the sender, at the true times), reactive \
-         (the sender, once a path is silent for 150 ms)",
+        "MPTCP, mpquic: who keeps data off a path before its handovers: pha (the sender, by the \
+         handover table), pha-d (the receiver, by MP_PRIO or PATH_STATUS), oracle (the sender, at the \
+         true times), reactive (MPTCP: the sender, once a path is silent for 150 ms)",
     ),
     Parameter::optional(
         "lead",

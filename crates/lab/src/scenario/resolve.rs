@@ -366,8 +366,10 @@ fn endpoint_lines(spec: &Spec, selection: &[usize], resolved: &Resolved) -> Vec<
             (Shape::Swept(kind), Otherwise::Default(text)) => kind.parse(text).ok(),
             _ => None,
         };
+        let paths = &resolved.endpoint.transport.tcp.multipath;
         let text = match (field.target, resolved.endpoint.tls) {
             ("tls", Some(version)) => version.name().to_owned(),
+            ("scheduler", _) => paths.as_ref()?.scheduler.clone(),
             _ => match spec.value(&field.name, selection) {
                 Some(value) => value.to_string(),
                 None => default()?.to_string(),

@@ -172,7 +172,7 @@ fn nonsense_ends_the_connection_that_it_came_on() {
 
 #[test]
 fn stray_datagrams_do_not_disturb_a_quic_server() {
-    for name in ["quic", "http3"] {
+    for name in ["quic", "mpquic", "http3"] {
         simulate(&clean(), |track| async move {
             let (_server, connection) = track.connected(protocol(name)).await;
             let local = "10.0.0.1:9".parse().unwrap();

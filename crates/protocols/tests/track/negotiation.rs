@@ -56,7 +56,7 @@ fn sides_that_have_no_cipher_in_common_do_not_connect() {
 
 #[test]
 fn a_server_that_is_not_trusted_is_refused() {
-    for name in ["tcp+tls", "http2", "http3", "mqtt", "quic", "sctp+dtls"] {
+    for name in ["tcp+tls", "http2", "http3", "mpquic", "mqtt", "quic", "sctp+dtls"] {
         let error = simulate(&clean(), |track| async move {
             let _server = track.serve(protocol(name));
             // Another server of the same host has another key.
@@ -75,7 +75,7 @@ fn a_server_that_is_not_trusted_is_refused() {
 
 #[test]
 fn a_server_without_sessions_is_connected_to_anew() {
-    for name in ["tcp+tls", "http2", "http3", "quic"] {
+    for name in ["tcp+tls", "http2", "http3", "mpquic", "quic"] {
         let security = simulate(&clean(), |track| async move {
             let config = ServerConfig { sessions: false, ..ServerConfig::default() };
             let server = track.serve_with(protocol(name), &config, Rc::new(service));
@@ -99,7 +99,7 @@ fn a_server_without_sessions_is_connected_to_anew() {
 /// ordinary data; over QUIC the exchange fails, and a new connection helps.
 #[test]
 fn rejected_early_data_is_not_lost_in_silence() {
-    for name in ["tcp+tls", "http2", "http3", "quic"] {
+    for name in ["tcp+tls", "http2", "http3", "mpquic", "quic"] {
         simulate(&fast(1_000), |track| async move {
             let server = track.serve(protocol(name));
             let handshake = Handshake::Early;
@@ -138,7 +138,7 @@ fn rejected_early_data_is_not_lost_in_silence() {
 /// A first request that is longer than a server takes as early data goes on after the handshake.
 #[test]
 fn a_long_request_does_not_fit_into_early_data_and_arrives_all_the_same() {
-    for name in ["tcp+tls", "http2", "http3", "quic"] {
+    for name in ["tcp+tls", "http2", "http3", "mpquic", "quic"] {
         simulate(&fast(100), |track| async move {
             let server = track.serve(protocol(name));
             let handshake = Handshake::Early;
@@ -160,7 +160,7 @@ fn a_long_request_does_not_fit_into_early_data_and_arrives_all_the_same() {
 /// A restarted server has another key: its certificate is another one.
 #[test]
 fn a_restarted_server_has_to_be_trusted_anew() {
-    for name in ["tcp+tls", "http2", "http3", "mqtt", "quic", "sctp+dtls"] {
+    for name in ["tcp+tls", "http2", "http3", "mpquic", "mqtt", "quic", "sctp+dtls"] {
         simulate(&clean(), |track| async move {
             let server = track.serve(protocol(name));
             let old = track.dialer(protocol(name), &server, ClientConfig::default());

@@ -40,7 +40,7 @@ fn a_service_is_told_what_the_client_asked_for() {
 /// half the time; where they share, both need all of it.
 #[test]
 fn an_urgent_response_overtakes_and_equal_ones_take_turns() {
-    for name in ["http3", "quic"] {
+    for name in ["http3", "mpquic", "quic"] {
         let [first, second] = ends(name, [Some(urgency(5, false)), Some(urgency(1, false))]);
         assert!(second * 10 < first * 7, "{name}: {first:?} {second:?}");
         let [first, second] = ends(name, [Some(urgency(3, false)), Some(urgency(3, false))]);

@@ -37,7 +37,7 @@ impl Tap for Counter {
 /// of the end in both, once.
 #[test]
 fn a_handshake_that_is_given_up_at_any_time_ends_with_a_few_packets() {
-    for name in ["quic", "http3"] {
+    for name in ["quic", "mpquic", "http3"] {
         for ms in (50..2_500).step_by(25) {
             let seed = Seed::of_run(ms, 0);
             let down = clean().with(Loss::new(Listed::new([1, 2, 3])));
@@ -62,7 +62,7 @@ fn a_handshake_that_is_given_up_at_any_time_ends_with_a_few_packets() {
 /// timer has to go on (RFC 9002 section 6.2.2.1).
 #[test]
 fn an_answer_to_early_data_arrives_although_its_beginning_is_lost() {
-    for name in ["quic", "http3"] {
+    for name in ["quic", "mpquic", "http3"] {
         for silent_ms in (20..400).step_by(20) {
             let waited = early(name, Duration::from_millis(silent_ms), async |connection| {
                 let response = connection.exchange(get("/zeros?20000")).await.unwrap();
@@ -76,7 +76,7 @@ fn an_answer_to_early_data_arrives_although_its_beginning_is_lost() {
 /// The same with early data that fills the congestion window (RFC 9002 section 7.5).
 #[test]
 fn early_data_arrives_although_its_acknowledgement_is_lost() {
-    for name in ["quic", "http3"] {
+    for name in ["quic", "mpquic", "http3"] {
         for silent_ms in (20..400).step_by(20) {
             let waited = early(name, Duration::from_millis(silent_ms), async |connection| {
                 let (upload, sum) = noise(100_000, silent_ms);
@@ -139,7 +139,7 @@ fn every_congestion_control_gets_along_with_a_network_that_takes_no_time() {
 /// 12.5 MB are on the way at once. Everything behind the lost packet has to wait for it.
 #[test]
 fn a_loss_behind_a_large_window_costs_time_and_nothing_else() {
-    for name in ["quic", "http3"] {
+    for name in ["quic", "mpquic", "http3"] {
         let seed = Seed::of_run(7, 0);
         let spec = || {
             LinkSpec::simple(

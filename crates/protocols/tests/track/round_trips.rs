@@ -104,7 +104,8 @@ fn tls_over_tcp_takes_4_in_version_1_2_and_one_less_when_resumed() {
 
 #[test]
 fn quic_takes_2_and_one_less_with_early_data() {
-    for name in ["quic", "http3"] {
+    // That there may be several paths is said among the transport parameters of the handshake.
+    for name in ["quic", "mpquic", "http3"] {
         check(name, Some((Tls13, New)), 2);
         check(name, Some((Tls13, Resumed)), 2);
         check(name, Some((Tls13, Early)), 1);
@@ -143,7 +144,7 @@ fn mqtt_takes_one_more_than_tls_over_tcp() {
 fn every_protocol_is_measured_above() {
     assert_eq!(
         registry_names(),
-        ["http1", "http2", "http3", "mptcp", "mqtt", "quic", "sctp", "sctp+dtls", "tcp", "tcp+tls"]
+        ["http1", "http2", "http3", "mpquic", "mptcp", "mqtt", "quic", "sctp", "sctp+dtls", "tcp", "tcp+tls"]
     );
 }
 
@@ -152,6 +153,7 @@ fn every_protocol_is_measured_above() {
 #[test]
 fn a_lost_first_quic_packet_costs_999_ms() {
     first_packet_lost("quic", RTT * 2 + Duration::from_millis(999));
+    first_packet_lost("mpquic", RTT * 2 + Duration::from_millis(999));
     first_packet_lost("http3", RTT * 2 + Duration::from_millis(999));
 }
 
