@@ -12,11 +12,12 @@ use futures_util::{StreamExt as _, stream};
 use sha2::{Digest as _, Sha256};
 use trackbed_core::{Seed, Time};
 use trackbed_protocols::{
-    Body, ClientConfig, Dialer, Error, Handshake, Protocol, Request, Response, ServerConfig,
-    ServerHandle, TlsParameters, TlsVersion, TransportParameters, Trust, body, registry,
+    Body, ClientConfig, Dialer, Error, Handshake, PathControl, Protocol, Request, Response,
+    ServerConfig, ServerHandle, TlsParameters, TlsVersion, TransportParameters, Trust, body,
+    registry,
 };
 use trackbed_substrate::kernel::{Execution, Origin};
-use trackbed_substrate::{Host, sleep};
+use trackbed_substrate::{Host, Multipath, PathWish, sleep};
 
 /// Both sides on one machine, as two hosts.
 struct Track {
@@ -135,6 +136,46 @@ fn bodies_of_all_sizes_go_both_ways() {
         assert!(stats.congestion_window > 0);
         connection.close().await;
     });
+}
+
+/// From two addresses of the loopback interface.
+#[test]
+fn quic_takes_several_paths_of_the_kernel() {
+    let ends: [IpAddr; 2] = [1, 2].map(|last| Ipv4Addr::new(127, 0, 0, last).into());
+    let protocol = trackbed_protocols::find("mpquic").unwrap();
+    let execution = Execution::new(Origin::now()).with_time_limit(HANG);
+    let result = execution.run(|machine| async move {
+        let server = machine.host("server", [ends[0]]);
+        let track = Track { client: machine.host("client", ends), server, address: ends[0] };
+        let server = track.serve(protocol);
+        let paths = PathControl::default();
+        let mut config = ClientConfig {
+            trust: server.trust().cloned(),
+            paths: paths.clone(),
+            ..client_config()
+        };
+        let multipath = Multipath { addresses: vec![ends[1]], ..Multipath::default() };
+        config.transport.tcp.multipath = Some(multipath);
+        let connection = track.dialer(protocol, &config).connect(server.local_addr()).await;
+        let connection = connection.unwrap();
+        let received = |end| {
+            let all = paths.paths().into_iter().filter(|path| path.local.ip() == end);
+            all.map(|path| path.info.bytes_received).sum::<u64>()
+        };
+        // The second path may take the machine its time.
+        while received(ends[1]) == 0 {
+            sleep(Duration::from_millis(1)).await;
+        }
+        assert!(paths.set_path(ends[0], PathWish::Backup(true)));
+        check(&*connection, 2_000_000, 1).await;
+        let before = ends.map(received);
+        check(&*connection, 2_000_000, 2).await;
+        let after = ends.map(received);
+        assert!(after[1] - before[1] > 2_000_000, "{before:?}, then {after:?}");
+        assert!(after[0] - before[0] < 200_000, "{before:?}, then {after:?}");
+        connection.close().await;
+    });
+    result.unwrap();
 }
 
 #[test]

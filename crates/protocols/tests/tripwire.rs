@@ -8,8 +8,11 @@ mod support;
 #[allow(dead_code, reason = "the substrate tests the rest of it")]
 mod tripwire;
 
-use support::{digest, fast, noise, ping, post, server_address, simulate};
-use trackbed_core::Ratio;
+use support::{
+    ENDS, digest, fast, fork, noise, ping, post, server_address, simulate, simulate_on,
+    transport_over_paths,
+};
+use trackbed_core::{Ratio, Seed};
 use trackbed_net::models::Loss;
 use trackbed_protocols::{ClientConfig, Handshake, registry};
 use tripwire::{Violation, take_violations};
@@ -38,6 +41,27 @@ fn every_protocol_runs_on_seed_and_virtual_time_alone() {
         violations.retain(|violation| !keeps_a_date(violation));
         assert!(violations.is_empty(), "{}: {violations:#?}", protocol.name());
     }
+}
+
+#[test]
+fn several_paths_of_quic_do_too() {
+    take_violations();
+    let lossy = fast(20).with(Loss::bernoulli(Ratio::from_parts(1, 100)));
+    let protocol = trackbed_protocols::find("mpquic").unwrap();
+    let seed = Seed::of_run(1, 0);
+    simulate_on(fork([&lossy, &lossy], &seed), seed, |track| async move {
+        let server = track.serve(protocol);
+        let transport = transport_over_paths("minrtt", vec![ENDS[1]], false);
+        let config = ClientConfig { transport, ..ClientConfig::default() };
+        let dialer = track.dialer(protocol, &server, config);
+        let connection = dialer.connect(server_address()).await.unwrap();
+        let (upload, sum) = noise(1_000_000, 1);
+        let response = connection.exchange(post("/echo", upload)).await.unwrap();
+        assert_eq!(digest(response.body).await.unwrap(), sum);
+        connection.close().await;
+    });
+    let violations = take_violations();
+    assert!(violations.is_empty(), "{violations:#?}");
 }
 
 /// hyper's HTTP/1 server keeps the date for a header field that ours is told not to send; what it

@@ -14,8 +14,12 @@ fn plan(text: &str) -> Plan {
 
 /// A ride of 25 s.
 fn ride(radio: &str) -> Plan {
+    ride_over("protocol = \"mptcp\"\ncongestion = \"lia\"", radio)
+}
+
+fn ride_over(ends: &str, radio: &str) -> Plan {
     plan(&format!(
-        "protocol = \"mptcp\"\ncongestion = \"lia\"\nscheduler = \"minrtt\"\n\
+        "{ends}\nscheduler = \"minrtt\"\n\
          [radio]\nduration = \"25 s\"\nlength = \"8 km\"\n{radio}\n\
          [workload]\nkind = \"flow\"\nduration = \"25 s\"\n"
     ))
@@ -88,6 +92,46 @@ fn an_old_table_foresees_less() {
     assert!(fresh > older && older > wrong, "{fresh}, {older}, {wrong}");
     let equal = ride("profile = \"hsr-measured\"\nforesight = \"pha\"");
     assert_eq!(events(&equal, 0, 0), events(&plan, 0, 0));
+}
+
+/// The same by PATH_STATUS in place of MP_PRIO.
+#[test]
+fn foreseen_handovers_cost_less_over_quic() {
+    let plan = ride_over(
+        "protocol = \"mpquic\"",
+        "profile = \"hsr-measured\"\nforesight = [\"none\", \"pha\", \"pha-d\", \"oracle\"]",
+    );
+    let rides = |cell| [0, 1, 2].map(|run| events(&plan, cell, run));
+    let [none, foreseen @ ..] = [0, 1, 2, 3].map(rides);
+    for foreseen in foreseen {
+        assert!(sum("handover_goodput_mbps", &foreseen) > sum("handover_goodput_mbps", &none));
+        assert!(sum("goodput_mbps", &foreseen) > 3.0 * 25.0);
+    }
+    assert_eq!(events(&plan, 2, 1), events(&plan, 2, 1));
+}
+
+#[test]
+fn an_empty_table_changes_nothing_over_quic() {
+    let radio = "profile = \"hsr-measured\"\nforesight = [\"none\", \"pha\"]\nrides = 0";
+    let plan = ride_over("protocol = \"mpquic\"", radio);
+    assert_eq!(events(&plan, 0, 0), events(&plan, 1, 0));
+}
+
+#[test]
+fn what_quic_has_not_is_refused_with_what_it_has() {
+    let refusal = |ends: &str, foresight: &str| {
+        let text = format!(
+            "protocol = \"mpquic\"\n{ends}\n[radio]\nforesight = \"{foresight}\"\n\
+             [workload]\nkind = \"flow\"\nduration = \"1 s\"\n"
+        );
+        scenario::load(&Source::recorded("a.toml", &text), &[]).unwrap_err().to_string()
+    };
+    let refused = refusal("scheduler = \"ecf\"", "none");
+    assert!(refused.contains("no scheduler ecf; it has minrtt, roundrobin"), "{refused}");
+    let refused = refusal("congestion = \"lia\"", "none");
+    assert!(refused.contains("no congestion control lia; it has cubic, reno, bbr3"), "{refused}");
+    let refused = refusal("", "reactive");
+    assert!(refused.contains("foresight reactive is for mptcp"), "{refused}");
 }
 
 /// A table in a file is as good as one that is learnt from the same rides, and one of another track is

@@ -1,56 +1,25 @@
 //! Connections over several paths of QUIC (draft-ietf-quic-multipath), in virtual time.
 
-use std::net::IpAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use trackbed_core::{Bitrate, ByteSize, Seed, Time};
+use trackbed_net::LinkSpec;
 use trackbed_net::models::{Outage, Spells};
 use trackbed_net::queue::DropTail;
-use trackbed_net::{Duplex, End, LinkSpec, Network, NetworkBuilder};
-use trackbed_protocols::{
-    ClientConfig, Connection, PathControl, ServerConfig, ServerHandle, TransportParameters, body,
-};
-use trackbed_substrate::{Multipath, PathWish, TcpOptions, TcpPath, now, sleep, sleep_until};
+use trackbed_protocols::{ClientConfig, Connection, PathControl, ServerConfig, ServerHandle, body};
+use trackbed_substrate::{PathWish, TcpPath, now, sleep, sleep_until};
 
 use crate::support::{
-    PacketDigest, Track, digest, get, noise, ping, post, protocol, server_address, service,
-    simulate_on,
+    ENDS, PacketDigest, Track, digest, fork, get, noise, ping, post, protocol, server_address,
+    service, simulate_on, transport_over_paths,
 };
-
-/// The client's addresses, one on each path.
-const ENDS: [IpAddr; 2] = [
-    IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 1)),
-    IpAddr::V4(std::net::Ipv4Addr::new(10, 1, 0, 1)),
-];
 
 /// A link as an operator's cell has it.
 fn cell(mbps: u64, one_way: Duration) -> LinkSpec {
     let queue = DropTail::of_bytes(ByteSize::from_bytes(250_000));
     LinkSpec::simple(Bitrate::from_mbps(mbps), queue, one_way)
-}
-
-/// Two ways from the client, which meet in front of the server.
-fn fork(ways: [&LinkSpec; 2], seed: &Seed) -> Network {
-    let mut builder = NetworkBuilder::new();
-    let (client, server) = (builder.host("client"), builder.host("server"));
-    let crossing = builder.router("crossing");
-    let wire = || Duplex::new(&LinkSpec::new(), &LinkSpec::new(), seed);
-    builder.connect(End::new(crossing, []), End::new(server, [server_address().ip()]), wire());
-    for (number, way) in ways.into_iter().enumerate() {
-        let link = Duplex::new(way, way, &seed.child(&format!("way/{number}")));
-        builder.connect(End::new(client, [ENDS[number]]), End::new(crossing, []), link);
-    }
-    builder.build().unwrap()
-}
-
-/// What either end is told of paths.
-fn transport(scheduler: &str, addresses: Vec<IpAddr>, proactive: bool) -> TransportParameters {
-    let multipath =
-        Multipath { addresses, scheduler: scheduler.to_owned(), proactive, ..Multipath::default() };
-    let tcp = TcpOptions { multipath: Some(multipath), ..TcpOptions::default() };
-    TransportParameters { tcp, ..TransportParameters::default() }
 }
 
 /// A connection whose client opens a second path, and who has a say about the paths at either end.
@@ -69,13 +38,13 @@ async fn join(track: &Track, scheduler: &str) -> Joined {
 async fn join_to(track: &Track, scheduler: &str, served: &str) -> Joined {
     let (client_paths, server_paths) = (PathControl::default(), PathControl::default());
     let config = ServerConfig {
-        transport: transport(scheduler, Vec::new(), true),
+        transport: transport_over_paths(scheduler, Vec::new(), true),
         paths: server_paths.clone(),
         ..ServerConfig::default()
     };
     let server = track.serve_with(protocol(served), &config, Rc::new(service));
     let config = ClientConfig {
-        transport: transport(scheduler, vec![ENDS[1]], false),
+        transport: transport_over_paths(scheduler, vec![ENDS[1]], false),
         paths: client_paths.clone(),
         ..ClientConfig::default()
     };
@@ -273,8 +242,10 @@ fn a_client_without_multipath_is_answered_on_one_path() {
 fn what_quic_has_no_scheduler_for_is_refused() {
     let way = cell(25, Duration::from_millis(20));
     over([&way, &way], 0, |track| async move {
-        let config =
-            ServerConfig { transport: transport("blest", vec![], false), ..Default::default() };
+        let config = ServerConfig {
+            transport: transport_over_paths("blest", vec![], false),
+            ..Default::default()
+        };
         let host = std::sync::Arc::clone(&track.server);
         let served = protocol("mpquic").serve(host, server_address(), &config, Rc::new(service));
         let refusal = served.unwrap_err().to_string();

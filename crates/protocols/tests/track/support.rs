@@ -1,6 +1,6 @@
 //! A client, a server, a link between them, and a service to talk to.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -16,10 +16,10 @@ use trackbed_net::{
 };
 use trackbed_protocols::{
     Body, ClientConfig, Connection, Dialer, Error, Protocol, Request, Response, ServerConfig,
-    ServerHandle, Service, body, registry,
+    ServerHandle, Service, TransportParameters, body, registry,
 };
 use trackbed_substrate::simulated::{Hosts, Simulation};
-use trackbed_substrate::{Host, now};
+use trackbed_substrate::{Host, Multipath, TcpOptions, now};
 
 /// The round-trip time of [`clean`].
 pub const RTT: Duration = Duration::from_millis(100);
@@ -47,6 +47,36 @@ pub fn network(up: &LinkSpec, down: &LinkSpec, seed: &Seed) -> Network {
         Duplex::new(up, down, &seed.child("link")),
     );
     builder.build().unwrap()
+}
+
+/// The client's addresses, one on each path.
+pub const ENDS: [IpAddr; 2] =
+    [IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)), IpAddr::V4(Ipv4Addr::new(10, 1, 0, 1))];
+
+/// Two ways from the client, which meet in front of the server.
+pub fn fork(ways: [&LinkSpec; 2], seed: &Seed) -> Network {
+    let mut builder = NetworkBuilder::new();
+    let (client, server) = (builder.host("client"), builder.host("server"));
+    let crossing = builder.router("crossing");
+    let wire = || Duplex::new(&LinkSpec::new(), &LinkSpec::new(), seed);
+    builder.connect(End::new(crossing, []), End::new(server, [server_address().ip()]), wire());
+    for (number, way) in ways.into_iter().enumerate() {
+        let link = Duplex::new(way, way, &seed.child(&format!("way/{number}")));
+        builder.connect(End::new(client, [ENDS[number]]), End::new(crossing, []), link);
+    }
+    builder.build().unwrap()
+}
+
+/// What either end is told of paths.
+pub fn transport_over_paths(
+    scheduler: &str,
+    addresses: Vec<IpAddr>,
+    proactive: bool,
+) -> TransportParameters {
+    let multipath =
+        Multipath { addresses, scheduler: scheduler.to_owned(), proactive, ..Multipath::default() };
+    let tcp = TcpOptions { multipath: Some(multipath), ..TcpOptions::default() };
+    TransportParameters { tcp, ..TransportParameters::default() }
 }
 
 /// Runs `main` in virtual time over a network with the same link in both directions.

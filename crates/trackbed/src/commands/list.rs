@@ -2,7 +2,7 @@
 
 use trackbed_lab::scenario::{self, Key};
 use trackbed_measure::metrics;
-use trackbed_protocols::{Capabilities, Transport};
+use trackbed_protocols::{Capabilities, Transport, quic_schedulers};
 use trackbed_report::{Align, Table};
 
 use crate::Verdict;
@@ -54,12 +54,7 @@ fn section(kind: ListKind) -> Table {
         ),
         ListKind::Programs => programs(),
         ListKind::Congestion => congestion(),
-        ListKind::Schedulers => pairs(
-            ["scheduler", "which path it takes"],
-            trackbed_tcp::schedulers::algorithms()
-                .iter()
-                .map(|scheduler| (scheduler.name(), scheduler.summary().to_owned())),
-        ),
+        ListKind::Schedulers => schedulers(),
         ListKind::Metrics => pairs(
             ["metric", "what it says"],
             metrics::registry().iter().map(|metric| (metric.name, metric.help.to_owned())),
@@ -72,6 +67,19 @@ fn pairs<'a>(titles: [&str; 2], rows: impl Iterator<Item = (&'a str, String)>) -
     let mut table = Table::new(titles.map(|title| (title, Align::Left)));
     for (name, summary) in rows {
         table.row([name.to_owned(), summary]);
+    }
+    table
+}
+
+/// Those of MPTCP; some have a name that QUIC's engine knows too.
+fn schedulers() -> Table {
+    let mut table =
+        Table::new(["scheduler", "of", "which path it takes"].map(|title| (title, Align::Left)));
+    for scheduler in trackbed_tcp::schedulers::algorithms() {
+        let name = scheduler.name();
+        let is_common = quic_schedulers().iter().any(|known| known.name == name);
+        let of = if is_common { "mptcp, mpquic" } else { "mptcp" };
+        table.row([name.to_owned(), of.to_owned(), scheduler.summary().to_owned()]);
     }
     table
 }

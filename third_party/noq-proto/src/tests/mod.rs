@@ -59,6 +59,7 @@ mod multipath;
 mod proptests;
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 mod random_interaction;
+mod scheduling;
 mod token;
 
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
