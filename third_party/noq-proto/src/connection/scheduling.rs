@@ -89,6 +89,7 @@ impl Connection {
         if self.scheduler.is_none() || !self.usable_paths().iter().any(may_leave) {
             return;
         }
+        self.drain_lost_packets(now, SpaceId::Data, path_id);
         let timeouts = self.path_data(path_id).pto_count;
         let probe = self.path_data(path_id).mtud.in_flight_mtu_probe();
         let flight = self.spaces[SpaceId::Data].for_path(path_id).sent_packets.iter();
