@@ -174,7 +174,8 @@ pub struct Capabilities {
     /// Whether a connection goes on when the client's address changes, from the end of the
     /// handshake on (RFC 9000 section 9).
     pub migrates: bool,
-    /// Whether a connection uses all paths between the hosts at once (RFC 8684).
+    /// Whether a connection uses all paths between the hosts at once (RFC 8684,
+    /// draft-ietf-quic-multipath).
     pub multipath: bool,
 }
 
