@@ -16,7 +16,7 @@ pub struct QuicScheduler {
     /// What it is.
     pub summary: &'static str,
     /// Puts the paths in order, given the one that carried the last datagram.
-    order: fn(&mut Vec<SchedulablePath>, Option<PathId>),
+    order: fn(&mut [SchedulablePath], Option<PathId>),
 }
 
 impl fmt::Debug for QuicScheduler {
@@ -44,11 +44,11 @@ const SCHEDULERS: &[QuicScheduler] = &[
     },
 ];
 
-fn lowest_round_trip_time(paths: &mut Vec<SchedulablePath>, _: Option<PathId>) {
+fn lowest_round_trip_time(paths: &mut [SchedulablePath], _: Option<PathId>) {
     paths.sort_by_key(|path| (path.rtt, path.id));
 }
 
-fn in_turn(paths: &mut Vec<SchedulablePath>, last: Option<PathId>) {
+fn in_turn(paths: &mut [SchedulablePath], last: Option<PathId>) {
     paths.sort_by_key(|path| (last.is_some_and(|last| path.id <= last), path.id));
 }
 
