@@ -8,14 +8,14 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use dimpl::{Dtls, Output};
+use dimpl::{Dtls, Output, ProtocolVersion};
 use trackbed_core::Time;
 use trackbed_substrate::{Timer, from_std_instant, now, sleep_until, to_std_instant};
 
 use super::meaning;
 use crate::datagrams::Channel;
 use crate::error::{Error, Result, Step};
-use crate::security::{CipherSuite, Security, TlsVersion};
+use crate::security::Security;
 use crate::tls::{Randomness, Trust};
 
 /// A channel whose datagrams are records of DTLS in the channel below.
@@ -32,7 +32,6 @@ struct State {
     trust: Option<Trust>,
     is_trusted: bool,
     connected: bool,
-    cipher: Option<CipherSuite>,
     incoming: VecDeque<Bytes>,
     outgoing: VecDeque<Vec<u8>>,
     buffer: Vec<u8>,
@@ -58,7 +57,6 @@ impl DtlsChannel {
             is_trusted: trust.is_none(),
             trust,
             connected: false,
-            cipher: None,
             incoming: VecDeque::new(),
             outgoing: VecDeque::new(),
             buffer,
@@ -83,21 +81,33 @@ impl DtlsChannel {
 
     /// What the handshake negotiated.
     pub(crate) fn security(&self) -> Option<Security> {
-        let cipher = self.state.borrow().cipher?;
-        let version = TlsVersion::Tls13;
+        let (version, cipher) = meaning(self.state.borrow().dtls.cipher_suite()?)?;
         Some(Security { version, cipher, resumed: false, early_data: false })
     }
 
+    /// Tells the engine what another one had heard and answered: it is answered no more.
+    pub(super) fn recall(&self, datagram: &[u8]) {
+        let mut state = self.state.borrow_mut();
+        state.receive(datagram);
+        state.outgoing.clear();
+    }
+
     fn drive(&self, state: &mut State, cx: &mut Context<'_>) {
+        let mut read = 0;
         loop {
             while state.end.is_none()
                 && let Poll::Ready(received) = self.below.poll_recv(cx)
             {
+                read += 1;
                 match received {
                     Ok(datagram) => state.receive(&datagram),
                     Err(error) => {
                         state.fail(Error::transient(state.protocol, Step::Receive, error))
                     }
+                }
+                if read == TURN {
+                    cx.waker().wake_by_ref();
+                    break;
                 }
             }
             self.flush(state, cx);
@@ -146,7 +156,11 @@ impl Channel for DtlsChannel {
     }
 
     fn room(&self) -> usize {
-        self.below.room() - RECORD_OVERHEAD
+        let overhead = match self.state.borrow().dtls.protocol_version() {
+            Some(ProtocolVersion::DTLS1_2) => RECORD_OVERHEAD_12,
+            _ => RECORD_OVERHEAD_13,
+        };
+        self.below.room() - overhead
     }
 
     fn close(&self) {
@@ -173,7 +187,6 @@ impl State {
     }
 
     fn receive(&mut self, datagram: &[u8]) {
-        self.note_cipher(datagram);
         self.call(|dtls| {
             dtls.handle_timeout(to_std_instant(now()))?;
             dtls.handle_packet(datagram)
@@ -185,9 +198,7 @@ impl State {
         while self.end.is_none() || self.connected {
             match self.dtls.poll_output(&mut buffer) {
                 Output::Packet(record) => {
-                    let record = record.to_vec();
-                    self.note_cipher(&record);
-                    self.outgoing.push_back(record);
+                    self.outgoing.push_back(record.to_vec());
                 }
                 Output::BufferTooSmall { needed } => buffer.resize(needed, 0),
                 Output::PeerCert(certificate) => {
@@ -245,13 +256,6 @@ impl State {
         self.end.get_or_insert(error);
     }
 
-    /// The engine does not say what was negotiated, the server's hello does.
-    fn note_cipher(&mut self, record: &[u8]) {
-        if self.cipher.is_none() {
-            self.cipher = server_hello_cipher(record).and_then(meaning);
-        }
-    }
-
     /// Sets the timer, and says whether it has gone off.
     fn poll_timer(&mut self, cx: &mut Context<'_>) -> bool {
         let Some(due) = self.due.filter(|_| self.end.is_none()) else {
@@ -273,40 +277,19 @@ impl State {
     }
 }
 
-/// Whether a datagram begins as that of a client does (RFC 9147 sections 4 and 5.2).
-pub(crate) fn is_client_hello(datagram: &[u8]) -> bool {
-    matches!(datagram, [HANDSHAKE, 0xfe, ..])
-        && datagram.get(RECORD_HEADER_LEN) == Some(&CLIENT_HELLO)
-}
-
-/// The number of the cipher suite in a datagram that begins with a ServerHello (RFC 8446 section
-/// 4.1.3), which is not encrypted.
-fn server_hello_cipher(datagram: &[u8]) -> Option<u16> {
-    let is_handshake = datagram.first() == Some(&HANDSHAKE);
-    let message = datagram.get(RECORD_HEADER_LEN..).filter(|_| is_handshake)?;
-    let body = message.get(MESSAGE_HEADER_LEN..)?;
-    if message.first() != Some(&SERVER_HELLO) {
-        return None;
-    }
-    // Version, random, session ID.
-    let at = 2 + 32 + 1 + usize::from(*body.get(34)?);
-    Some(u16::from_be_bytes(body.get(at..at + 2)?.try_into().ok()?))
-}
-
-/// What a record adds to a datagram: a header with a sequence number of two bytes and a length, the
-/// type of the content, and the tag (RFC 9147 section 4).
-const RECORD_OVERHEAD: usize = 5 + 1 + 16;
-
-/// The headers of an unencrypted record (RFC 9147 section 4) and of a message (section 5.2).
-const RECORD_HEADER_LEN: usize = 13;
-const MESSAGE_HEADER_LEN: usize = 12;
-const HANDSHAKE: u8 = 22;
-const CLIENT_HELLO: u8 = 1;
-const SERVER_HELLO: u8 = 2;
+/// What a record of DTLS 1.3 adds to a datagram: a header with a sequence number of two bytes and a
+/// length, the type of the content, and the tag (RFC 9147 section 4).
+const RECORD_OVERHEAD_13: usize = 5 + 1 + 16;
+/// The same of DTLS 1.2: the header, a nonce and the tag (RFC 6347 section 4.1, RFC 5288 section 3).
+const RECORD_OVERHEAD_12: usize = 13 + 8 + 16;
 
 /// The alert that no handshake is possible (RFC 8446 section 6.2), in a record of its own. Nobody
 /// can tell who it is from; it spares an honest peer the wait.
-const HANDSHAKE_FAILURE: [u8; 15] = [21, 0xfe, 0xfd, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 2, 2, 40];
+pub(super) const HANDSHAKE_FAILURE: [u8; 15] =
+    [21, 0xfe, 0xfd, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 2, 2, 40];
 
 /// Where records are made; the engine says if one needs more.
-const BUFFER_LEN: usize = 2_048;
+pub(super) const BUFFER_LEN: usize = 2_048;
+
+/// How many datagrams are read before others have a turn.
+const TURN: usize = 64;

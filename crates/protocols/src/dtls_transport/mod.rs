@@ -1,17 +1,23 @@
-//! DTLS 1.3 (RFC 9147) over datagrams: a channel inside a channel.
+//! DTLS 1.2 (RFC 6347) and 1.3 (RFC 9147) over datagrams: a channel inside a channel.
 //!
-//! The handshake takes one round trip: a server does not ask for a cookie (RFC 9147 section 5.1),
-//! as the QUIC servers here send no Retry. Sessions are not resumed, which the engine cannot.
+//! A server that is [asked by strangers](Gate) answers them without keeping anything until they have
+//! shown, by a cookie, that they are where they say. Sessions are not resumed, which the engine
+//! cannot.
 
 mod channel;
+mod gate;
+mod hello;
 mod provider;
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dimpl::crypto::Dtls13CipherSuite;
+use bytes::Bytes;
+use dimpl::crypto::{Dtls12CipherSuite, Dtls13CipherSuite};
 use dimpl::{Config, Dtls, DtlsCertificate, NamedGroup};
 use trackbed_substrate::{Entropy, now, to_std_instant};
 
@@ -20,20 +26,30 @@ use crate::datagrams::Channel;
 use crate::error::{Error, Result, Step};
 use crate::security::{CipherSuite, Handshake, KeyExchange, TlsVersion};
 use crate::tls::{Identity, Randomness, Trust};
-pub(crate) use channel::{DtlsChannel, is_client_hello};
+pub(crate) use channel::DtlsChannel;
+pub(crate) use gate::{Gate, Greeting};
+pub(crate) use hello::is_client_hello;
 use provider::provider;
-
-/// The versions that a protocol over DTLS can run over.
-pub(crate) const VERSIONS: &[TlsVersion] = &[TlsVersion::Tls13];
 
 /// One end's settings.
 #[derive(Clone)]
 pub(crate) struct DtlsEnd {
     protocol: &'static str,
     certificate: DtlsCertificate,
-    ciphers: Vec<Dtls13CipherSuite>,
+    versions: Vec<TlsVersion>,
+    ciphers: Vec<CipherSuite>,
+    groups: Vec<NamedGroup>,
     randomness: Randomness,
     patience: Duration,
+    /// The engine's configurations: making one has it try all of its cryptography.
+    ready: Rc<RefCell<BTreeMap<Shape, Arc<Config>>>>,
+}
+
+/// What tells the configurations of an end apart.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Shape {
+    room: usize,
+    asks_for_cookie: bool,
 }
 
 impl DtlsEnd {
@@ -41,18 +57,27 @@ impl DtlsEnd {
         protocol: &'static str,
         entropy: Entropy,
         tls: &TlsParameters,
+        known: &[TlsVersion],
         patience: Duration,
     ) -> Result<(Self, Trust)> {
         let unsupported = |advice: &str| Error::Unsupported { protocol, advice: advice.to_owned() };
-        if !tls.versions.contains(&TlsVersion::Tls13) {
-            return Err(unsupported("it runs over TLS 1.3: allow that version"));
+        let versions = known.iter().filter(|version| tls.versions.contains(version));
+        let versions: Vec<TlsVersion> = versions.copied().collect();
+        if versions.is_empty() {
+            let names: Vec<&str> = known.iter().map(|version| version.name()).collect();
+            let advice = format!("it runs over TLS {}: allow that version", names.join(" or "));
+            return Err(unsupported(&advice));
         }
         if tls.ciphers.is_empty() {
             return Err(unsupported("no cipher is allowed: allow at least one"));
         }
-        if tls.key_exchanges != [KeyExchange::X25519] {
-            return Err(unsupported("its key exchange is X25519: allow that alone"));
-        }
+        let groups = match &tls.key_exchanges[..] {
+            [] => return Err(unsupported("no key exchange is allowed: allow X25519")),
+            groups if matches!(entropy, Entropy::Seeded(_)) && groups != [KeyExchange::X25519] => {
+                return Err(unsupported("P-256 keys cannot come from a seed: allow X25519 alone"));
+            }
+            groups => groups.iter().map(|&group| named(group)).collect(),
+        };
         let randomness = Randomness::new(entropy);
         let identity = Identity::new(&randomness)
             .map_err(|reason| Error::lasting(protocol, Step::Handshake, reason))?;
@@ -60,12 +85,15 @@ impl DtlsEnd {
             certificate: identity.trust.as_der().to_vec(),
             private_key: identity.pkcs8,
         };
-        let ciphers = tls.ciphers.iter().map(|&cipher| suite(cipher)).collect();
-        let end = DtlsEnd { protocol, certificate, ciphers, randomness, patience };
+        let ciphers = tls.ciphers.clone();
+        let ready = Rc::default();
+        let end =
+            DtlsEnd { protocol, certificate, versions, ciphers, groups, randomness, patience, ready };
         Ok((end, identity.trust))
     }
 
-    /// The client's end, and the server that it trusts.
+    /// The client's end of a protocol that runs over the versions `known`, and the server that it
+    /// trusts.
     ///
     /// # Errors
     /// If `config` asks for what this cannot do.
@@ -73,6 +101,7 @@ impl DtlsEnd {
         protocol: &'static str,
         entropy: Entropy,
         config: &ClientConfig,
+        known: &[TlsVersion],
     ) -> Result<(DtlsEnd, Trust)> {
         let unsupported = |advice: &str| Error::Unsupported { protocol, advice: advice.to_owned() };
         if config.handshake != Handshake::New {
@@ -81,12 +110,13 @@ impl DtlsEnd {
         let trust = config.trust.clone().ok_or_else(|| {
             unsupported("it is encrypted: set `trust` to what the server's handle returns")
         })?;
-        let (end, _nobody_asks) =
-            DtlsEnd::new(protocol, entropy, &config.tls, config.transport.idle_timeout)?;
+        let patience = config.transport.idle_timeout;
+        let (end, _nobody_asks) = DtlsEnd::new(protocol, entropy, &config.tls, known, patience)?;
         Ok((end, trust))
     }
 
-    /// The server's end, and what its clients need to authenticate it.
+    /// The server's end of a protocol that runs over the versions `known`, and what its clients need
+    /// to authenticate it.
     ///
     /// # Errors
     /// If `config` asks for what this cannot do.
@@ -94,8 +124,9 @@ impl DtlsEnd {
         protocol: &'static str,
         entropy: Entropy,
         config: &ServerConfig,
+        known: &[TlsVersion],
     ) -> Result<(DtlsEnd, Trust)> {
-        DtlsEnd::new(protocol, entropy, &config.tls, config.transport.idle_timeout)
+        DtlsEnd::new(protocol, entropy, &config.tls, known, config.transport.idle_timeout)
     }
 
     /// Connects over `below` to a server that must have the certificate of `trust`.
@@ -107,53 +138,109 @@ impl DtlsEnd {
         below: Rc<dyn Channel>,
         trust: &Trust,
     ) -> Result<Rc<DtlsChannel>> {
-        let mut dtls = self.engine(&*below)?;
+        let mut dtls = self.engine(below.room(), false)?;
         dtls.set_active(true);
         let trust = Some(trust.clone());
-        self.shake_hands(DtlsChannel::new(self.protocol, dtls, below, trust, &self.randomness))
-            .await
+        shake_hands(DtlsChannel::new(self.protocol, dtls, below, trust, &self.randomness)).await
     }
 
-    /// Waits for a client that speaks over `below`.
+    /// Waits for a client that speaks over `below`, and is not asked for a cookie.
     ///
     /// # Errors
     /// If the handshake fails.
     pub(crate) async fn accept(&self, below: Rc<dyn Channel>) -> Result<Rc<DtlsChannel>> {
-        let dtls = self.engine(&*below)?;
-        self.shake_hands(DtlsChannel::new(self.protocol, dtls, below, None, &self.randomness)).await
+        let dtls = self.engine(below.room(), false)?;
+        shake_hands(DtlsChannel::new(self.protocol, dtls, below, None, &self.randomness)).await
     }
 
-    async fn shake_hands(&self, channel: DtlsChannel) -> Result<Rc<DtlsChannel>> {
-        poll_fn(|cx| channel.poll_connected(cx)).await?;
-        Ok(Rc::new(channel))
+    /// Goes on with a client that has brought back the cookie for `secret` in the first datagram of
+    /// `below`. It had been answered when it had said `before`.
+    ///
+    /// # Errors
+    /// If the handshake fails.
+    async fn go_on(
+        &self,
+        below: Rc<dyn Channel>,
+        secret: [u8; 32],
+        before: Bytes,
+    ) -> Result<Rc<DtlsChannel>> {
+        let mut dtls = self.engine(below.room(), true)?;
+        dtls.set_cookie_secret(secret);
+        let channel = DtlsChannel::new(self.protocol, dtls, below, None, &self.randomness);
+        channel.recall(&before);
+        shake_hands(channel).await
     }
 
-    fn engine(&self, below: &dyn Channel) -> Result<Dtls> {
+    /// An engine, a server's unless told otherwise, for datagrams of at most `room` bytes.
+    fn engine(&self, room: usize, asks_for_cookie: bool) -> Result<Dtls> {
+        let config = self.config(Shape { room, asks_for_cookie })?;
+        let certificate = self.certificate.clone();
+        Ok(self.randomness.scope(|| {
+            let now = to_std_instant(now());
+            match &self.versions[..] {
+                [TlsVersion::Tls12] => Dtls::new_12(config, certificate, now),
+                [TlsVersion::Tls13] => Dtls::new_13(config, certificate, now),
+                _ => Dtls::new_auto(config, certificate, now),
+            }
+        }))
+    }
+
+    fn config(&self, shape: Shape) -> Result<Arc<Config>> {
         let failed = |reason: String| Error::lasting(self.protocol, Step::Handshake, reason);
+        if let Some(config) = self.ready.borrow().get(&shape) {
+            return Ok(Arc::clone(config));
+        }
+        let allows = |version| self.versions.contains(&version);
+        let of_12 = self.ciphers.iter().filter(|_| allows(TlsVersion::Tls12));
+        let of_13 = self.ciphers.iter().filter(|_| allows(TlsVersion::Tls13));
         let mut config = Config::builder()
-            .mtu(below.room())
+            .mtu(shape.room)
             .require_client_certificate(false)
-            .use_server_cookie(false)
-            .dtls12_cipher_suites(&[])
-            .dtls13_cipher_suites(&self.ciphers)
-            .kx_groups(&[NamedGroup::X25519])
+            .use_server_cookie(shape.asks_for_cookie)
+            .dtls12_cipher_suites(&of_12.map(|&cipher| suite_12(cipher)).collect::<Vec<_>>())
+            .dtls13_cipher_suites(&of_13.map(|&cipher| suite_13(cipher)).collect::<Vec<_>>())
+            .kx_groups(&self.groups)
             .handshake_timeout(self.patience)
             .max_queue_rx(QUEUE_MAX)
             .max_queue_tx(QUEUE_MAX)
             .with_crypto_provider(provider(&self.randomness));
-        if let Some(seeded) = self.randomness.seeded() {
+        let seeded = self.randomness.seeded();
+        if let Some(seeded) = seeded {
             let mut seed = [0; 8];
             seeded.fill(&mut seed).map_err(|error| failed(error.to_string()))?;
             config = config.dangerously_set_rng_seed(u64::from_le_bytes(seed));
         }
-        self.randomness.scope(|| {
-            let config = config.build().map_err(|error| failed(error.to_string()))?;
-            Ok(Dtls::new_13(Arc::new(config), self.certificate.clone(), to_std_instant(now())))
-        })
+        let config = self.randomness.scope(|| config.build());
+        let config = Arc::new(config.map_err(|error| failed(error.to_string()))?);
+        // A seed is for one engine.
+        if seeded.is_none() {
+            self.ready.borrow_mut().insert(shape, Arc::clone(&config));
+        }
+        Ok(config)
     }
 }
 
-fn suite(cipher: CipherSuite) -> Dtls13CipherSuite {
+async fn shake_hands(channel: DtlsChannel) -> Result<Rc<DtlsChannel>> {
+    poll_fn(|cx| channel.poll_connected(cx)).await?;
+    Ok(Rc::new(channel))
+}
+
+fn named(group: KeyExchange) -> NamedGroup {
+    match group {
+        KeyExchange::X25519 => NamedGroup::X25519,
+        KeyExchange::P256 => NamedGroup::Secp256r1,
+    }
+}
+
+fn suite_12(cipher: CipherSuite) -> Dtls12CipherSuite {
+    match cipher {
+        CipherSuite::Aes128Gcm => Dtls12CipherSuite::ECDHE_ECDSA_AES128_GCM_SHA256,
+        CipherSuite::Aes256Gcm => Dtls12CipherSuite::ECDHE_ECDSA_AES256_GCM_SHA384,
+        CipherSuite::ChaCha20Poly1305 => Dtls12CipherSuite::ECDHE_ECDSA_CHACHA20_POLY1305_SHA256,
+    }
+}
+
+fn suite_13(cipher: CipherSuite) -> Dtls13CipherSuite {
     match cipher {
         CipherSuite::Aes128Gcm => Dtls13CipherSuite::AES_128_GCM_SHA256,
         CipherSuite::Aes256Gcm => Dtls13CipherSuite::AES_256_GCM_SHA384,
@@ -161,9 +248,14 @@ fn suite(cipher: CipherSuite) -> Dtls13CipherSuite {
     }
 }
 
-/// The cipher that a negotiated suite stands for (RFC 8446 appendix B.4).
-fn meaning(number: u16) -> Option<CipherSuite> {
-    CipherSuite::ALL.iter().copied().find(|&cipher| suite(cipher).as_u16() == number)
+/// The version and cipher that the number of a suite stands for (RFC 8446 appendix B.4, RFC 5289,
+/// RFC 7905).
+fn meaning(number: u16) -> Option<(TlsVersion, CipherSuite)> {
+    CipherSuite::ALL.iter().find_map(|&cipher| match number {
+        number if number == suite_12(cipher).as_u16() => Some((TlsVersion::Tls12, cipher)),
+        number if number == suite_13(cipher).as_u16() => Some((TlsVersion::Tls13, cipher)),
+        _ => None,
+    })
 }
 
 /// How many records wait in the engine at most, in either direction.

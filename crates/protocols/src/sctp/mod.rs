@@ -35,10 +35,10 @@ use std::sync::Arc;
 use trackbed_substrate::Host;
 
 use crate::config::{ClientConfig, Encapsulation, ServerConfig, TransportParameters};
-use crate::dtls_transport::{self, DtlsEnd};
+use crate::dtls_transport::DtlsEnd;
 use crate::error::{Error, Result};
 use crate::protocol::{Capabilities, Dialer, Protocol, ServerHandle, Service, Transport};
-use crate::security::Handshake;
+use crate::security::{Handshake, TlsVersion};
 
 /// Frames on streams of SCTP.
 pub(crate) struct Sctp;
@@ -93,7 +93,7 @@ impl Protocol for SctpDtls {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             transport: Transport::Sctp,
-            tls: dtls_transport::VERSIONS,
+            tls: VERSIONS,
             handshakes: &[Handshake::New],
             multiplexed: true,
             migrates: false,
@@ -109,13 +109,13 @@ impl Protocol for SctpDtls {
         service: Rc<dyn Service>,
     ) -> Result<ServerHandle> {
         udp_below(self.name(), &config.transport)?;
-        let dtls = DtlsEnd::server(self.name(), host.entropy(), config)?;
+        let dtls = DtlsEnd::server(self.name(), host.entropy(), config, VERSIONS)?;
         server::serve(self.name(), &host, listen, config, Some(dtls), service)
     }
 
     fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
         udp_below(self.name(), &config.transport)?;
-        let dtls = DtlsEnd::client(self.name(), host.entropy(), config)?;
+        let dtls = DtlsEnd::client(self.name(), host.entropy(), config, VERSIONS)?;
         Ok(Rc::new(client::SctpDialer::new(self.name(), host, config, Some(dtls))?))
     }
 }
@@ -130,3 +130,6 @@ fn udp_below(protocol: &'static str, transport: &TransportParameters) -> Result<
         }
     }
 }
+
+/// DTLS 1.3 alone.
+const VERSIONS: &[TlsVersion] = &[TlsVersion::Tls13];

@@ -1,0 +1,136 @@
+//! What a server says to somebody it does not know, of whom it keeps nothing.
+
+use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
+
+use bytes::Bytes;
+use dimpl::Output;
+use ring::hmac;
+use ring::rand::{SecureRandom as _, SystemRandom};
+use trackbed_substrate::{now, to_std_instant};
+
+use super::channel::{BUFFER_LEN, DtlsChannel, HANDSHAKE_FAILURE};
+use super::hello::Hello;
+use super::{DtlsEnd, TlsVersion};
+use crate::datagrams::Channel;
+use crate::error::{Error, Result, Step};
+
+/// The way in to a server.
+///
+/// Over DTLS 1.2 everybody is asked for a cookie first (HelloVerifyRequest, RFC 6347 section 4.2.1);
+/// over 1.3 (HelloRetryRequest, RFC 9147 section 5.1) if it is always to be so, or while many are
+/// in the middle of a handshake. The cookie is a MAC of the client's address and random number. An
+/// engine that is thrown away makes the answer; when the cookie comes back, a new one is told what
+/// the first had heard, which follows from the second hello.
+pub(crate) struct Gate {
+    end: DtlsEnd,
+    key: hmac::Key,
+    always_asks: bool,
+}
+
+/// What is to be done with a datagram of a stranger.
+pub(crate) enum Greeting {
+    /// Nothing: it is no ClientHello, or its cookie is wrong.
+    Ignore,
+    /// It is answered, and forgotten.
+    Answer(Vec<Vec<u8>>),
+    /// A handshake begins, with this datagram the first of its channel.
+    Admit(Admission),
+}
+
+/// How a handshake begins.
+pub(crate) struct Admission(Option<([u8; 32], Bytes)>);
+
+impl Gate {
+    /// A way in that leads to `end`.
+    ///
+    /// # Errors
+    /// If there is no randomness to be had for the secret.
+    pub(crate) fn new(end: DtlsEnd, always_asks: bool) -> Result<Gate> {
+        let mut secret = [0; 32];
+        let drawn = match end.randomness.seeded() {
+            Some(seeded) => seeded.fill(&mut secret).map_err(|error| error.to_string()),
+            None => SystemRandom::new().fill(&mut secret).map_err(|error| error.to_string()),
+        };
+        drawn.map_err(|reason| Error::lasting(end.protocol, Step::Listen, reason))?;
+        Ok(Gate { end, key: hmac::Key::new(hmac::HMAC_SHA256, &secret), always_asks })
+    }
+
+    /// Reads what a stranger at `peer` says. Datagrams have at most `room` bytes; `busy` says whether
+    /// nobody is to be let in without a cookie.
+    pub(crate) fn greet(
+        &self,
+        peer: SocketAddr,
+        datagram: &[u8],
+        room: usize,
+        busy: bool,
+    ) -> Greeting {
+        let Some(hello) = Hello::parse(datagram) else { return Greeting::Ignore };
+        let is_13 = hello.offers_13 && self.end.versions.contains(&TlsVersion::Tls13);
+        let secret = self.secret(peer);
+        match hello.cookie {
+            None if is_13 && !self.always_asks && !busy => Greeting::Admit(Admission(None)),
+            None => Greeting::Answer(self.answer(secret, datagram, room)),
+            Some(cookie) => {
+                let key = hmac::Key::new(hmac::HMAC_SHA256, &secret);
+                let is_ours = hmac::verify(&key, hello.random, cookie).is_ok();
+                match hello.before().filter(|_| is_ours) {
+                    Some(before) => Greeting::Admit(Admission(Some((secret, before.into())))),
+                    None => Greeting::Ignore,
+                }
+            }
+        }
+    }
+
+    /// Does the handshake with somebody who was let in.
+    ///
+    /// # Errors
+    /// If it fails; the client has been told.
+    pub(crate) async fn accept(
+        &self,
+        admission: Admission,
+        below: Rc<dyn Channel>,
+    ) -> Result<Rc<DtlsChannel>> {
+        match admission.0 {
+            None => self.end.accept(below).await,
+            Some((secret, before)) => self.end.go_on(below, secret, before).await,
+        }
+    }
+
+    /// The secret for the cookies of one client, by its address and port.
+    fn secret(&self, peer: SocketAddr) -> [u8; 32] {
+        let mut context = hmac::Context::with_key(&self.key);
+        match peer.ip() {
+            IpAddr::V4(address) => context.update(&address.octets()),
+            IpAddr::V6(address) => context.update(&address.octets()),
+        }
+        context.update(&peer.port().to_be_bytes());
+        let mut secret = [0; 32];
+        secret.copy_from_slice(context.sign().as_ref());
+        secret
+    }
+
+    /// What an engine says to its first datagram, if it is to ask for a cookie.
+    fn answer(&self, secret: [u8; 32], datagram: &[u8], room: usize) -> Vec<Vec<u8>> {
+        let Ok(mut dtls) = self.end.engine(room, true) else { return Vec::new() };
+        dtls.set_cookie_secret(secret);
+        self.end.randomness.scope(|| {
+            let heard = dtls
+                .handle_timeout(to_std_instant(now()))
+                .and_then(|()| dtls.handle_packet(datagram));
+            if heard.is_err() {
+                return vec![HANDSHAKE_FAILURE.to_vec()];
+            }
+            let mut answer = Vec::new();
+            let mut buffer = vec![0; room.max(BUFFER_LEN)];
+            loop {
+                match dtls.poll_output(&mut buffer) {
+                    Output::Packet(record) => answer.push(record.to_vec()),
+                    Output::BufferTooSmall { needed } => buffer.resize(needed, 0),
+                    Output::Timeout(_) => return answer,
+                    _ => {}
+                }
+            }
+        })
+    }
+}

@@ -1,0 +1,189 @@
+//! A client's first words, read before there is an engine to read them.
+
+/// Whether a datagram begins as that of a client does (RFC 9147 sections 4 and 5.2).
+pub(crate) fn is_client_hello(datagram: &[u8]) -> bool {
+    matches!(datagram, [HANDSHAKE, 0xfe, ..])
+        && datagram.get(RECORD_HEADER_LEN) == Some(&CLIENT_HELLO)
+}
+
+/// A ClientHello in one piece (RFC 6347 section 4.2.1, RFC 9147 section 5.3).
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Hello<'a> {
+    datagram: &'a [u8],
+    /// The client's random number.
+    pub(super) random: &'a [u8],
+    /// Whether the client offers DTLS 1.3 (RFC 8446 section 4.2.1).
+    pub(super) offers_13: bool,
+    /// The cookie that it brings back.
+    pub(super) cookie: Option<&'a [u8]>,
+    /// Where that stands, as a range of what is to be cut out of the message.
+    cut: Option<Cut>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cut {
+    from: usize,
+    to: usize,
+    /// Where the number of bytes of the list stands that gets shorter, and how wide that number is.
+    length_at: usize,
+    length_width: usize,
+}
+
+impl<'a> Hello<'a> {
+    /// Reads a datagram; `None` if there is anything else in it, or not all of it.
+    pub(super) fn parse(datagram: &'a [u8]) -> Option<Hello<'a>> {
+        if !is_client_hello(datagram) {
+            return None;
+        }
+        let record_len = usize::from(u16_at(datagram, RECORD_LENGTH_AT)?);
+        let message_len = u24_at(datagram, MESSAGE_LENGTH_AT)?;
+        let is_whole = u24_at(datagram, FRAGMENT_OFFSET_AT)? == 0
+            && u24_at(datagram, FRAGMENT_OFFSET_AT + 3)? == message_len
+            && record_len == MESSAGE_HEADER_LEN + message_len
+            && datagram.len() == RECORD_HEADER_LEN + record_len;
+        if !is_whole || u16_at(datagram, EPOCH_AT)? != 0 {
+            return None;
+        }
+        let random = datagram.get(BODY_AT + 2..BODY_AT + 34)?;
+        let session_at = BODY_AT + 34;
+        let cookie_at = session_at + 1 + usize::from(*datagram.get(session_at)?);
+        let cookie_len = usize::from(*datagram.get(cookie_at)?);
+        let suites_at = cookie_at + 1 + cookie_len;
+        let legacy_cookie = datagram.get(cookie_at + 1..suites_at)?;
+        let methods_at = suites_at + 2 + usize::from(u16_at(datagram, suites_at)?);
+        let extensions_at = methods_at + 1 + usize::from(*datagram.get(methods_at)?);
+        let mut hello =
+            Hello { datagram, random, offers_13: false, cookie: None, cut: None };
+        if !legacy_cookie.is_empty() {
+            hello.cookie = Some(legacy_cookie);
+            let (from, to) = (cookie_at + 1, suites_at);
+            hello.cut = Some(Cut { from, to, length_at: cookie_at, length_width: 1 });
+        }
+        let mut at = extensions_at + 2;
+        while at < datagram.len() {
+            let kind = u16_at(datagram, at)?;
+            let to = at + 4 + usize::from(u16_at(datagram, at + 2)?);
+            let data = datagram.get(at + 4..to)?;
+            match kind {
+                SUPPORTED_VERSIONS => {
+                    hello.offers_13 = data.get(1..)?.chunks(2).any(|version| version == DTLS_13);
+                }
+                COOKIE => {
+                    hello.cookie = Some(data.get(2..)?);
+                    let length_at = extensions_at;
+                    hello.cut = Some(Cut { from: at, to, length_at, length_width: 2 });
+                }
+                _ => {}
+            }
+            at = to;
+        }
+        Some(hello)
+    }
+
+    /// The datagram that this client must have sent before, without the cookie: all else is the same
+    /// (RFC 8446 section 4.1.2). `None` if there is no cookie, or this is the first record of all.
+    pub(super) fn before(&self) -> Option<Vec<u8>> {
+        let Cut { from, to, length_at, length_width } = self.cut?;
+        let mut datagram = self.datagram.to_vec();
+        let gone = to - from;
+        shorten(&mut datagram, length_at, length_width, gone)?;
+        shorten(&mut datagram, RECORD_LENGTH_AT, 2, gone)?;
+        shorten(&mut datagram, MESSAGE_LENGTH_AT, 3, gone)?;
+        shorten(&mut datagram, FRAGMENT_OFFSET_AT + 3, 3, gone)?;
+        // The message before, in a record before.
+        shorten(&mut datagram, SEQUENCE_AT, 6, 1)?;
+        shorten(&mut datagram, MESSAGE_SEQUENCE_AT, 2, 1)?;
+        datagram.drain(from..to);
+        Some(datagram)
+    }
+}
+
+/// Takes `less` from a big-endian number; `None` if it is smaller.
+fn shorten(bytes: &mut [u8], at: usize, width: usize, less: usize) -> Option<()> {
+    let field = bytes.get_mut(at..at + width)?;
+    let value = field.iter().fold(0_u64, |value, &byte| value << 8 | u64::from(byte));
+    let value = value.checked_sub(less as u64)?.to_be_bytes();
+    field.copy_from_slice(&value[8 - width..]);
+    Some(())
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
+}
+
+fn u24_at(bytes: &[u8], at: usize) -> Option<usize> {
+    let &[high, middle, low] = bytes.get(at..at + 3)? else { return None };
+    Some(usize::from(high) << 16 | usize::from(middle) << 8 | usize::from(low))
+}
+
+/// The headers of an unencrypted record (RFC 9147 section 4) and of a message (section 5.2), and
+/// where the fields of both stand.
+const RECORD_HEADER_LEN: usize = 13;
+const EPOCH_AT: usize = 3;
+const SEQUENCE_AT: usize = 5;
+const RECORD_LENGTH_AT: usize = 11;
+const MESSAGE_HEADER_LEN: usize = 12;
+const MESSAGE_LENGTH_AT: usize = RECORD_HEADER_LEN + 1;
+const MESSAGE_SEQUENCE_AT: usize = RECORD_HEADER_LEN + 4;
+const FRAGMENT_OFFSET_AT: usize = RECORD_HEADER_LEN + 6;
+const BODY_AT: usize = RECORD_HEADER_LEN + MESSAGE_HEADER_LEN;
+
+const HANDSHAKE: u8 = 22;
+const CLIENT_HELLO: u8 = 1;
+/// Extensions (RFC 8446 section 4.2).
+const SUPPORTED_VERSIONS: u16 = 43;
+const COOKIE: u16 = 44;
+const DTLS_13: [u8; 2] = [0xfe, 0xfc];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A hello with a legacy cookie and extensions, as message 1 in record 1.
+    fn hello(cookie: &[u8], extensions: &[u8], sequence: u8) -> Vec<u8> {
+        let mut body = vec![0xfe, 0xfd];
+        body.extend([7; 32]);
+        body.push(0);
+        body.push(cookie.len() as u8);
+        body.extend(cookie);
+        body.extend([0, 2, 0xc0, 0x2b, 1, 0]);
+        body.extend((extensions.len() as u16).to_be_bytes());
+        body.extend(extensions);
+        let len = body.len() as u8;
+        let record = [22, 0xfe, 0xfd, 0, 0, 0, 0, 0, 0, 0, sequence, 0, len + 12];
+        let message = [1, 0, 0, len, 0, sequence, 0, 0, 0, 0, 0, len];
+        [&record[..], &message, &body].concat()
+    }
+
+    const VERSIONS: [u8; 9] = [0, 43, 0, 5, 4, 0xfe, 0xfc, 0xfe, 0xfd];
+    const COOKIE_AND_MORE: [u8; 13] = [0, 44, 0, 5, 0, 3, 1, 2, 3, 0, 23, 0, 0];
+
+    #[test]
+    fn what_was_said_before_is_the_same_without_the_cookie() {
+        let again = hello(&[9; 32], &VERSIONS, 1);
+        let parsed = Hello::parse(&again).unwrap();
+        assert_eq!((parsed.cookie, parsed.random), (Some(&[9; 32][..]), &[7; 32][..]));
+        assert_eq!(parsed.before().unwrap(), hello(&[], &VERSIONS, 0));
+
+        let extensions = [&VERSIONS[..], &COOKIE_AND_MORE].concat();
+        let again = hello(&[], &extensions, 1);
+        let parsed = Hello::parse(&again).unwrap();
+        assert_eq!((parsed.cookie, parsed.offers_13), (Some(&[1, 2, 3][..]), true));
+        let before = [&VERSIONS[..], &COOKIE_AND_MORE[9..]].concat();
+        assert_eq!(parsed.before().unwrap(), hello(&[], &before, 0));
+    }
+
+    #[test]
+    fn first_words_have_nothing_before_them_and_broken_ones_are_none() {
+        let first = hello(&[], &VERSIONS, 0);
+        let parsed = Hello::parse(&first).unwrap();
+        assert_eq!((parsed.cookie, parsed.before()), (None, None));
+        assert_eq!(Hello::parse(&hello(&[1], &[], 0)).unwrap().before(), None);
+        for len in 0..first.len() {
+            assert_eq!(Hello::parse(&first[..len]), None, "{len}");
+        }
+        let mut longer = first.clone();
+        longer.push(0);
+        assert_eq!(Hello::parse(&longer), None);
+    }
+}
