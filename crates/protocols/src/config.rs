@@ -154,6 +154,31 @@ impl MqttAnswer {
     }
 }
 
+/// How CoAP sends its messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CoapParameters {
+    /// Whether a client's requests are confirmable: sent again until they are acknowledged (RFC 7252
+    /// section 4.2). Otherwise a lost one is lost.
+    pub confirmable: bool,
+    /// The most bytes in a block of a body (RFC 7959): 16, 32, 64, 128, 256, 512 or 1,024.
+    pub block_size: u16,
+    /// How many requests of a client may be neither acknowledged nor answered, at least 1 (NSTART,
+    /// RFC 7252 section 4.7). More than 1 is for networks that can take it: there is no other
+    /// congestion control.
+    pub outstanding_max: u32,
+    /// Whether a server asks every client for a cookie over DTLS 1.3 too, a round trip more
+    /// (HelloRetryRequest, RFC 9147 section 5.1). Otherwise it does while many are in the middle of a
+    /// handshake. Over DTLS 1.2 it always does.
+    pub cookie: bool,
+}
+
+/// Confirmable, in the largest blocks, one at a time (RFC 7252 section 4.8).
+impl Default for CoapParameters {
+    fn default() -> CoapParameters {
+        CoapParameters { confirmable: true, block_size: 1_024, outstanding_max: 1, cookie: false }
+    }
+}
+
 /// What both sides set below TLS.
 #[derive(Clone, Debug)]
 pub struct TransportParameters {
@@ -176,6 +201,8 @@ pub struct TransportParameters {
     /// The most bytes that a packet of SCTP or DTLS has, IP header included; 1,280..=9,000. They do
     /// not look for the path MTU themselves: what exceeds it is lost each time.
     pub packet_len_max: usize,
+    /// How CoAP sends.
+    pub coap: CoapParameters,
     /// How long nothing may arrive or leave before a connection is given up. QUIC applies it to
     /// the connection (RFC 9000 section 10.1), the others while an exchange is under way.
     pub idle_timeout: Duration,
@@ -201,6 +228,7 @@ impl Default for TransportParameters {
             encapsulation: Encapsulation::default(),
             mqtt: MqttParameters::default(),
             packet_len_max: 1_500,
+            coap: CoapParameters::default(),
             idle_timeout: Duration::from_secs(30),
             observer: None,
             ledger: None,

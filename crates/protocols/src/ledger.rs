@@ -18,12 +18,19 @@ pub struct LedgerTotals {
     pub packets_sent: u64,
     /// The sum of [`TransportStats::packets_lost`].
     pub packets_lost: u64,
+    /// Datagrams that a CoAP server threw away: malformed, of no use, or more than it takes.
+    pub refused: u64,
 }
 
 impl Ledger {
     /// The sum so far.
     pub fn totals(&self) -> LedgerTotals {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts datagrams that were thrown away.
+    pub(crate) fn refuse(&self, datagrams: u64) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).refused += datagrams;
     }
 
     fn add(&self, stats: &TransportStats) {

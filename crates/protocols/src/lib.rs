@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 pub mod body;
+mod coap;
 pub mod config;
 mod datagrams;
 mod dtls_transport;
@@ -49,7 +50,7 @@ mod tls;
 
 pub use body::Body;
 pub use config::{
-    ClientConfig, Encapsulation, MqttAnswer, MqttParameters, MqttQos, MqttVersion, ServerConfig,
+    ClientConfig, CoapParameters, Encapsulation, MqttAnswer, MqttParameters, MqttQos, MqttVersion, ServerConfig,
     TlsParameters, TransportParameters,
 };
 pub use error::Error;
@@ -69,6 +70,8 @@ pub use tls::{SERVER_NAME, Trust};
 /// here.
 pub fn registry() -> &'static [&'static dyn Protocol] {
     &[
+        &coap::Coap,
+        &coap::CoapDtls,
         &http1::Http1,
         &http2::Http2,
         &http3::Http3,

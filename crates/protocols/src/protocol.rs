@@ -186,6 +186,9 @@ pub enum Transport {
     Tcp,
     /// UDP: both are the protocol's own.
     Udp,
+    /// UDP with what CoAP has in their place: one message after the other, sent again by its own
+    /// timer (RFC 7252 sections 4.2 and 4.7), and no congestion window.
+    Coap,
     /// SCTP (RFC 9260): both are the protocol's own, and there is one congestion control.
     Sctp,
 }

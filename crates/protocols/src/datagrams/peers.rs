@@ -11,6 +11,7 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 
 use super::{Channel, Socket};
+use crate::nursery::yield_now;
 
 /// The peers of a server, by their addresses and ports.
 #[derive(Clone, Debug)]
@@ -43,11 +44,14 @@ impl Peers {
     /// If the socket no longer works.
     pub(crate) async fn stranger(&self) -> io::Result<(SocketAddr, Bytes)> {
         loop {
-            let (source, datagram) = poll_fn(|cx| self.0.socket.poll_recv(cx)).await?;
-            match self.0.known.borrow().get(&source) {
-                Some(inbox) => inbox.put(datagram),
-                None => return Ok((source, datagram)),
+            for _ in 0..TURN {
+                let (source, datagram) = poll_fn(|cx| self.0.socket.poll_recv(cx)).await?;
+                match self.0.known.borrow().get(&source) {
+                    Some(inbox) => inbox.put(datagram),
+                    None => return Ok((source, datagram)),
+                }
             }
+            yield_now().await;
         }
     }
 
@@ -79,7 +83,10 @@ impl Peers {
 
 impl Inbox {
     fn put(&self, datagram: Bytes) {
-        self.datagrams.borrow_mut().push_back(datagram);
+        let mut datagrams = self.datagrams.borrow_mut();
+        if datagrams.len() < INBOX_MAX {
+            datagrams.push_back(datagram);
+        }
         if let Some(reader) = self.reader.take() {
             reader.wake();
         }
@@ -123,3 +130,9 @@ impl Drop for PeerChannel {
         }
     }
 }
+
+/// How many datagrams wait for a peer's task at most; more are lost.
+const INBOX_MAX: usize = 4_096;
+
+/// How many datagrams are handed on before others have a turn.
+const TURN: usize = 256;

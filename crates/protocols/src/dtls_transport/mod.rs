@@ -27,7 +27,7 @@ use crate::error::{Error, Result, Step};
 use crate::security::{CipherSuite, Handshake, KeyExchange, TlsVersion};
 use crate::tls::{Identity, Randomness, Trust};
 pub(crate) use channel::DtlsChannel;
-pub(crate) use gate::{Gate, Greeting};
+pub(crate) use gate::{Admission, Gate, Greeting};
 pub(crate) use hello::is_client_hello;
 use provider::provider;
 

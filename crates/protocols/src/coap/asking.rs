@@ -1,0 +1,316 @@
+//! A client's requests that wait for their responses.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use coap_lite::{MessageType, Packet};
+use trackbed_core::Time;
+use trackbed_substrate::now;
+
+use super::driver::Party;
+use super::messages::{ACK_TIMEOUT, Heard, Messages};
+use super::options;
+use crate::error::{Error, Result, Step};
+
+/// The client's end of a connection.
+pub(super) struct Asking {
+    protocol: &'static str,
+    messages: Messages,
+    /// Requests by their tokens.
+    waiting: BTreeMap<u32, Waiting>,
+    /// Those that are to be sent when there is a place for them.
+    queue: VecDeque<(u32, Packet)>,
+    /// How many interactions may be outstanding (NSTART, RFC 7252 section 4.7).
+    places: usize,
+    is_confirmable: bool,
+    idle_timeout: Duration,
+    /// When something came from the server, or nothing had been asked.
+    moved: Time,
+    /// The paths of exchanges that are not over.
+    pub(super) paths: BTreeSet<String>,
+    pub(super) end: Option<Error>,
+    pub(super) driver: Option<Waker>,
+    pub(super) closing: Option<Waker>,
+    pub(super) is_over: bool,
+}
+
+struct Waiting {
+    /// The message that carries it, once that has left.
+    id: Option<u16>,
+    sent: Time,
+    /// Whether it counts for NSTART: it has left, and is neither acknowledged nor answered.
+    is_outstanding: bool,
+    answer: Option<Result<Packet>>,
+    waker: Option<Waker>,
+}
+
+impl Asking {
+    pub(super) fn new(
+        protocol: &'static str,
+        messages: Messages,
+        places: usize,
+        is_confirmable: bool,
+        idle_timeout: Duration,
+    ) -> Asking {
+        Asking {
+            protocol,
+            messages,
+            waiting: BTreeMap::new(),
+            queue: VecDeque::new(),
+            places,
+            is_confirmable,
+            idle_timeout,
+            moved: now(),
+            paths: BTreeSet::new(),
+            end: None,
+            driver: None,
+            closing: None,
+            is_over: false,
+        }
+    }
+
+    /// Begins a request, and returns its token.
+    fn begin(&mut self, mut packet: Packet) -> Result<u32> {
+        if let Some(error) = &self.end {
+            return Err(error.clone());
+        }
+        let token = loop {
+            let token = self.messages.draw();
+            if !self.waiting.contains_key(&token) {
+                break token;
+            }
+        };
+        packet.set_token(token.to_be_bytes().to_vec());
+        if !self.waiting.values().any(|waiting| waiting.id.is_some()) {
+            self.moved = now();
+        }
+        let waiting =
+            Waiting { id: None, sent: now(), is_outstanding: false, answer: None, waker: None };
+        self.waiting.insert(token, waiting);
+        self.queue.push_back((token, packet));
+        self.send_queued();
+        self.wake();
+        Ok(token)
+    }
+
+    fn send_queued(&mut self) {
+        let mut outstanding = self.waiting.values().filter(|waiting| waiting.is_outstanding).count();
+        while outstanding < self.places
+            && let Some((token, packet)) = self.queue.pop_front()
+        {
+            let Some(waiting) = self.waiting.get_mut(&token) else { continue };
+            waiting.id = Some(self.messages.send(packet, self.is_confirmable, now()));
+            waiting.sent = now();
+            waiting.is_outstanding = true;
+            outstanding += 1;
+        }
+    }
+
+    fn poll_answer(&mut self, token: u32, cx: &mut Context<'_>) -> Poll<Result<Packet>> {
+        let Some(waiting) = self.waiting.get_mut(&token) else {
+            return Poll::Ready(Err(self.failed("the request is not known")));
+        };
+        match waiting.answer.take() {
+            Some(answer) => Poll::Ready(answer),
+            None => {
+                waiting.waker = Some(cx.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Forgets a request, whatever has become of it.
+    fn drop_request(&mut self, token: u32) {
+        if let Some(Waiting { id: Some(id), .. }) = self.waiting.remove(&token) {
+            self.messages.forget(id);
+        }
+        self.queue.retain(|(queued, _)| *queued != token);
+        self.send_queued();
+        self.wake();
+    }
+
+    fn settle(&mut self, token: u32, answer: Result<Packet>) {
+        let Some(waiting) = self.waiting.get_mut(&token) else { return };
+        waiting.is_outstanding = false;
+        if let Some(id) = waiting.id {
+            // A response says that the request has arrived, even if its acknowledgement is lost.
+            self.messages.forget(id);
+        }
+        waiting.answer.get_or_insert(answer);
+        if let Some(waker) = waiting.waker.take() {
+            waker.wake();
+        }
+    }
+
+    fn token_of(&self, id: u16) -> Option<u32> {
+        let mut found = self.waiting.iter().filter(|(_, waiting)| waiting.id == Some(id));
+        found.next().map(|(&token, _)| token)
+    }
+
+    fn answered(&mut self, response: Packet, now: Time) {
+        let token: Option<[u8; 4]> = response.get_token().try_into().ok();
+        let token = token.map(u32::from_be_bytes);
+        let waits = |token: &u32| {
+            self.waiting.get(token).is_some_and(|waiting| waiting.id.is_some())
+        };
+        let Some(token) = token.filter(waits) else {
+            return self.messages.reject(&response);
+        };
+        if !options::response_is_understood(&response) {
+            self.messages.reject(&response);
+            let reason = "the response has a critical option that is not known";
+            let error = Error::malformed(self.protocol, Step::Receive, reason);
+            return self.settle(token, Err(error));
+        }
+        self.messages.take(&response, now);
+        if !self.is_confirmable
+            && response.header.get_type() == MessageType::NonConfirmable
+            && let Some(waiting) = self.waiting.get(&token)
+        {
+            self.messages.measure(now - waiting.sent);
+        }
+        self.settle(token, Ok(response));
+    }
+
+    fn failed(&self, reason: &str) -> Error {
+        Error::transient(self.protocol, Step::Receive, reason)
+    }
+
+    /// Ends everything, with this error for whoever waits.
+    pub(super) fn fail(&mut self, error: Error) {
+        let tokens: Vec<u32> = self.waiting.keys().copied().collect();
+        tokens.into_iter().for_each(|token| self.settle(token, Err(error.clone())));
+        self.queue.clear();
+        self.end.get_or_insert(error);
+        self.wake();
+    }
+
+    pub(super) fn wake(&mut self) {
+        if let Some(driver) = self.driver.take() {
+            driver.wake();
+        }
+    }
+
+    /// Whether a confirmable request has left and is not answered.
+    fn is_awaited(&self) -> bool {
+        let is_open = |waiting: &Waiting| waiting.id.is_some() && waiting.answer.is_none();
+        self.is_confirmable && self.waiting.values().any(is_open)
+    }
+
+    /// Requests that cannot be sent again are lost when they have waited for long enough.
+    fn give_up_unconfirmed(&mut self, now: Time) {
+        let limit = self.idle_timeout;
+        let is_late = |waiting: &Waiting| {
+            waiting.id.is_some() && waiting.answer.is_none() && now >= waiting.sent + limit
+        };
+        let late: Vec<u32> =
+            self.waiting.iter().filter(|(_, one)| is_late(one)).map(|(&token, _)| token).collect();
+        for token in late {
+            let error = self.failed(&format!("a non-confirmable request, or its response, is lost: {limit:?} have passed"));
+            self.settle(token, Err(error));
+        }
+        // One that is lost does not stand in the way of others until then.
+        for waiting in self.waiting.values_mut() {
+            if now >= waiting.sent + ACK_TIMEOUT {
+                waiting.is_outstanding = false;
+            }
+        }
+    }
+
+    pub(super) fn stats(&self) -> crate::stats::TransportStats {
+        self.messages.stats()
+    }
+}
+
+impl Party for Asking {
+    fn messages(&mut self) -> &mut Messages {
+        &mut self.messages
+    }
+
+    fn hear(&mut self, datagram: &[u8], now: Time) {
+        self.moved = now;
+        match self.messages.hear(datagram, now) {
+            Heard::Nothing => {}
+            Heard::Acknowledged(id) => {
+                let waiting = self.token_of(id).and_then(|token| self.waiting.get_mut(&token));
+                if let Some(waiting) = waiting {
+                    waiting.is_outstanding = false;
+                }
+            }
+            Heard::Rejected(id) => {
+                if let Some(token) = self.token_of(id) {
+                    let error = self.failed("the server has rejected the request");
+                    self.settle(token, Err(error));
+                }
+            }
+            // A client serves nothing.
+            Heard::Request(request) => self.messages.reject(&request),
+            Heard::Response(response) => self.answered(response, now),
+        }
+        self.send_queued();
+    }
+
+    fn advance(&mut self, now: Time) {
+        for id in self.messages.advance(now) {
+            if let Some(token) = self.token_of(id) {
+                let error = self.failed("the server does not acknowledge the request");
+                self.settle(token, Err(error));
+            }
+        }
+        if !self.is_confirmable {
+            self.give_up_unconfirmed(now);
+        }
+        if self.end.is_none() && self.is_awaited() && now >= self.moved + self.idle_timeout {
+            let error = self.failed(&format!("nothing moved for {:?}", self.idle_timeout));
+            self.fail(error);
+        }
+        self.send_queued();
+    }
+
+    fn next_timeout(&self) -> Option<Time> {
+        let idle = self.is_awaited().then(|| self.moved + self.idle_timeout);
+        let open = self.waiting.values().filter(|one| one.id.is_some() && one.answer.is_none());
+        let unconfirmed = open.filter(|_| !self.is_confirmable).map(|waiting| {
+            let patience = if waiting.is_outstanding { ACK_TIMEOUT } else { self.idle_timeout };
+            waiting.sent + patience.min(self.idle_timeout)
+        });
+        [self.messages.next_timeout(), idle, unconfirmed.min()].into_iter().flatten().min()
+    }
+
+    fn lose(&mut self, reason: &std::io::Error) {
+        let error = self.failed(&reason.to_string());
+        self.fail(error);
+    }
+
+    fn is_over(&self) -> bool {
+        self.end.is_some()
+    }
+}
+
+/// The client's end, shared by its driver and its exchanges.
+pub(super) type Shared = Rc<std::cell::RefCell<Asking>>;
+
+/// Sends a request and waits for its response.
+///
+/// # Errors
+/// If none comes.
+pub(super) async fn ask(shared: &Shared, packet: Packet) -> Result<Packet> {
+    let token = shared.borrow_mut().begin(packet)?;
+    let request = Outstanding { shared, token };
+    poll_fn(|cx| request.shared.borrow_mut().poll_answer(token, cx)).await
+}
+
+/// A request that somebody waits for.
+struct Outstanding<'a> {
+    shared: &'a Shared,
+    token: u32,
+}
+
+impl Drop for Outstanding<'_> {
+    fn drop(&mut self) {
+        self.shared.borrow_mut().drop_request(self.token);
+    }
+}

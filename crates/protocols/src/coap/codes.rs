@@ -1,0 +1,157 @@
+//! Codes of CoAP and status codes of HTTP (RFC 8075 section 7).
+//!
+//! | CoAP | HTTP | | CoAP | HTTP |
+//! | --- | --- | --- | --- | --- |
+//! | 2.01 Created | 201 | | 4.05 Method Not Allowed | 405 |
+//! | 2.02 Deleted | 204 | | 4.06 Not Acceptable | 406 |
+//! | 2.03 Valid | 304 | | 4.08 Request Entity Incomplete | 408 |
+//! | 2.04 Changed | 200 | | 4.09 Conflict | 409 |
+//! | 2.05 Content | 200 | | 4.12 Precondition Failed | 412 |
+//! | 4.00 Bad Request | 400 | | 4.13 Request Entity Too Large | 413 |
+//! | 4.01 Unauthorized | 403 | | 4.15 Unsupported Content-Format | 415 |
+//! | 4.02 Bad Option | 400 | | 4.22 Unprocessable Entity | 422 |
+//! | 4.03 Forbidden | 403 | | 4.29 Too Many Requests | 429 |
+//! | 4.04 Not Found | 404 | | 5.00 to 5.04 | 500 to 504 |
+//!
+//! 5.05 is 502. Other codes count as the first of their class (RFC 7252 section 5.9). A status that
+//! does not come back from its code travels along in an elective option of the experimental range
+//! ([`EXACT_STATUS`](super::options::EXACT_STATUS)), which other implementations pass over.
+
+/// A code: its class in the upper three bits, its detail in the others (RFC 7252 section 3).
+pub(super) const fn code(class: u8, detail: u8) -> u8 {
+    class << 5 | detail
+}
+
+pub(super) const EMPTY: u8 = code(0, 0);
+pub(super) const GET: u8 = code(0, 1);
+pub(super) const POST: u8 = code(0, 2);
+pub(super) const PUT: u8 = code(0, 3);
+pub(super) const CHANGED: u8 = code(2, 4);
+pub(super) const CONTENT: u8 = code(2, 5);
+pub(super) const CONTINUE: u8 = code(2, 31);
+pub(super) const BAD_REQUEST: u8 = code(4, 0);
+pub(super) const BAD_OPTION: u8 = code(4, 2);
+pub(super) const METHOD_NOT_ALLOWED: u8 = code(4, 5);
+pub(super) const INCOMPLETE: u8 = code(4, 8);
+pub(super) const TOO_LARGE: u8 = code(4, 13);
+pub(super) const SERVER_ERROR: u8 = code(5, 0);
+pub(super) const UNAVAILABLE: u8 = code(5, 3);
+pub(super) const PROXYING: u8 = code(5, 5);
+
+/// What a code is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    Empty,
+    Request,
+    Response,
+    /// Nothing yet: such a message is malformed.
+    Reserved,
+}
+
+/// The class of a code (RFC 7252 section 3).
+pub(super) fn class(code: u8) -> Class {
+    match code >> 5 {
+        0 if code == EMPTY => Class::Empty,
+        0 => Class::Request,
+        2 | 4 | 5 => Class::Response,
+        _ => Class::Reserved,
+    }
+}
+
+/// Whether a code says that all went well.
+pub(super) fn is_success(code: u8) -> bool {
+    code >> 5 == 2
+}
+
+/// The code for a status, in answer to a request with or without a body.
+pub(super) fn of_status(status: u16, has_body: bool) -> u8 {
+    let success = if has_body { CHANGED } else { CONTENT };
+    match status {
+        201 => code(2, 1),
+        200..=299 => success,
+        304 => code(2, 3),
+        400 | 401 | 403..=406 | 408 | 409 | 412 | 413 | 415 | 422 | 429 => {
+            code(4, (status - 400) as u8)
+        }
+        400..=499 => BAD_REQUEST,
+        500..=504 => code(5, (status - 500) as u8),
+        _ => SERVER_ERROR,
+    }
+}
+
+/// The status for the code of a response.
+pub(super) fn status(code: u8) -> u16 {
+    let detail = u16::from(code & 31);
+    match code >> 5 {
+        2 => match detail {
+            1 => 201,
+            2 => 204,
+            3 => 304,
+            _ => 200,
+        },
+        4 => match detail {
+            1 => 403,
+            3..=6 | 8 | 9 | 12 | 13 | 15 | 22 | 29 => 400 + detail,
+            _ => 400,
+        },
+        _ => match detail {
+            1..=4 => 500 + detail,
+            5 => 502,
+            _ => 500,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 8075 section 7, table 2, where it has one answer.
+    #[test]
+    fn codes_mean_what_rfc_8075_says() {
+        let table = [
+            ((2, 1), 201),
+            ((2, 3), 304),
+            ((2, 4), 200),
+            ((2, 5), 200),
+            ((4, 0), 400),
+            ((4, 1), 403),
+            ((4, 2), 400),
+            ((4, 3), 403),
+            ((4, 4), 404),
+            ((4, 6), 406),
+            ((4, 12), 412),
+            ((4, 13), 413),
+            ((4, 15), 415),
+            ((5, 0), 500),
+            ((5, 1), 501),
+            ((5, 2), 502),
+            ((5, 3), 503),
+            ((5, 4), 504),
+            ((5, 5), 502),
+        ];
+        for ((class, detail), expected) in table {
+            assert_eq!(status(code(class, detail)), expected, "{class}.{detail:02}");
+        }
+    }
+
+    #[test]
+    fn every_status_has_a_code_of_a_response_and_of_its_kind() {
+        for number in 200..=999 {
+            let code = of_status(number, true);
+            assert_eq!(class(code), Class::Response);
+            assert_eq!(is_success(code), (200..300).contains(&number) || number == 304);
+        }
+        for number in [200, 201, 400, 403, 404, 405, 408, 409, 413, 422, 429, 500, 503] {
+            assert_eq!(status(of_status(number, false)), number);
+        }
+    }
+
+    #[test]
+    fn classes_are_those_of_rfc_7252() {
+        assert_eq!(class(0), Class::Empty);
+        assert_eq!(class(GET), Class::Request);
+        assert_eq!([class(CONTENT), class(BAD_OPTION), class(PROXYING)], [Class::Response; 3]);
+        assert_eq!([class(1 << 5), class(3 << 5), class(6 << 5), class(255)], [Class::Reserved; 4]);
+    }
+}

@@ -1,0 +1,147 @@
+//! `coap` and `coap+dtls`: CoAP (RFC 7252) in UDP datagrams, and in records of DTLS 1.2 or 1.3.
+//!
+//! An exchange is a GET, or a POST if it has a body, and its response. By default requests are
+//! confirmable: they are sent again until they are acknowledged (section 4.2, with the times of
+//! section 4.8), and done once however often they arrive (section 4.5). A server puts its response
+//! into the acknowledgement, or, if it takes longer than 100 ms, into a confirmable message of its
+//! own. Non-confirmable requests that get no response are lost after the
+//! [idle timeout](crate::TransportParameters::idle_timeout), which also ends a wait for an
+//! acknowledgement if it is the shorter one.
+//!
+//! Bodies go in blocks (RFC 7959), one after the other, each a round trip; both sides may ask for
+//! smaller ones. Codes stand for HTTP's statuses as RFC 8075 says, see `codes`. A client has
+//! as many requests outstanding as
+//! [`outstanding_max`](crate::CoapParameters::outstanding_max) says (NSTART, RFC 7252 section 4.7).
+//!
+//! What a peer can make a server keep is bounded: half-open handshakes, sessions, what was heard
+//! lately, bodies in blocks, requests at once. See the constants at the end of `server`, `peer`,
+//! `recent` and `uploads`.
+//!
+//! # Not supported
+//!
+//! - Resuming DTLS sessions, connection identifiers (RFC 9146), pre-shared keys, client certificates.
+//! - Observing (RFC 7641), multicast, proxies, caching and validation, DELETE and later methods.
+//! - Blocks of a response out of their order.
+
+mod asking;
+mod block;
+mod client;
+mod codes;
+mod driver;
+mod messages;
+mod options;
+mod peer;
+mod recent;
+mod server;
+mod uploads;
+
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use trackbed_substrate::Host;
+
+use self::block::BlockSize;
+use crate::config::{ClientConfig, Encapsulation, ServerConfig, TransportParameters};
+use crate::dtls_transport::DtlsEnd;
+use crate::error::{Error, Result};
+use crate::protocol::{Capabilities, Dialer, Protocol, ServerHandle, Service, Transport};
+use crate::security::{Handshake, TlsVersion};
+
+/// CoAP in UDP datagrams.
+pub(crate) struct Coap;
+
+impl Protocol for Coap {
+    fn name(&self) -> &'static str {
+        "coap"
+    }
+
+    fn summary(&self) -> &'static str {
+        "CoAP, not encrypted"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { tls: &[], ..CAPABILITIES }
+    }
+
+    fn serve(
+        &self,
+        host: Arc<dyn Host>,
+        listen: SocketAddr,
+        config: &ServerConfig,
+        service: Rc<dyn Service>,
+    ) -> Result<ServerHandle> {
+        udp_below(self.name(), &config.transport)?;
+        server::serve(self.name(), &host, listen, config, None, service)
+    }
+
+    fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
+        udp_below(self.name(), &config.transport)?;
+        Ok(Rc::new(client::CoapDialer::new(self.name(), host, config, None)?))
+    }
+}
+
+/// CoAP inside DTLS.
+pub(crate) struct CoapDtls;
+
+impl Protocol for CoapDtls {
+    fn name(&self) -> &'static str {
+        "coap+dtls"
+    }
+
+    fn summary(&self) -> &'static str {
+        "CoAP inside DTLS"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        CAPABILITIES
+    }
+
+    fn serve(
+        &self,
+        host: Arc<dyn Host>,
+        listen: SocketAddr,
+        config: &ServerConfig,
+        service: Rc<dyn Service>,
+    ) -> Result<ServerHandle> {
+        udp_below(self.name(), &config.transport)?;
+        let dtls = DtlsEnd::server(self.name(), host.entropy(), config, TlsVersion::ALL)?;
+        server::serve(self.name(), &host, listen, config, Some(dtls), service)
+    }
+
+    fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
+        udp_below(self.name(), &config.transport)?;
+        let dtls = DtlsEnd::client(self.name(), host.entropy(), config, TlsVersion::ALL)?;
+        Ok(Rc::new(client::CoapDialer::new(self.name(), host, config, Some(dtls))?))
+    }
+}
+
+const CAPABILITIES: Capabilities = Capabilities {
+    transport: Transport::Coap,
+    tls: TlsVersion::ALL,
+    handshakes: &[Handshake::New],
+    multiplexed: true,
+    migrates: false,
+    multipath: false,
+};
+
+fn udp_below(protocol: &'static str, transport: &TransportParameters) -> Result<()> {
+    match transport.encapsulation {
+        Encapsulation::Udp => Ok(()),
+        Encapsulation::None => {
+            let advice = "CoAP comes in UDP: use the encapsulation `udp`".to_owned();
+            Err(Error::Unsupported { protocol, advice })
+        }
+    }
+}
+
+/// The size of block that a configuration asks for.
+fn block_size(protocol: &'static str, transport: &TransportParameters) -> Result<BlockSize> {
+    BlockSize::of(transport.coap.block_size).ok_or_else(|| Error::Unsupported {
+        protocol,
+        advice: format!(
+            "a block has 16, 32, 64, 128, 256, 512 or 1,024 bytes (RFC 7959 section 2.2), not {}",
+            transport.coap.block_size
+        ),
+    })
+}

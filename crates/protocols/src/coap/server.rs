@@ -1,0 +1,248 @@
+//! The server's side: strangers become peers, whose requests are answered.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use trackbed_core::Time;
+use trackbed_substrate::{Entropy, Host, Task, now, spawn};
+
+use super::codes::{Class, class};
+use super::driver::{Driver, Party as _};
+use super::messages::Messages;
+use super::peer::{Common, Peer};
+use super::recent::EXCHANGE_LIFETIME;
+use super::uploads::Budget;
+use crate::config::ServerConfig;
+use crate::datagrams::{Channel, PeerChannel, Peers, Socket};
+use crate::dtls_transport::{Admission, DtlsEnd, Gate, Greeting};
+use crate::error::{Error, Result, Step};
+use crate::ledger::{Account, Accounted, Ledger};
+use crate::nursery::{Nursery, yield_now};
+use crate::protocol::{ServerHandle, Service};
+use crate::stats::TransportStats;
+use crate::tls::Trust;
+
+/// Starts a server; see [`Protocol::serve`](crate::Protocol::serve). With `dtls` it is this end of
+/// DTLS below, and what clients have to trust.
+pub(super) fn serve(
+    protocol: &'static str,
+    host: &Arc<dyn Host>,
+    listen: SocketAddr,
+    config: &ServerConfig,
+    dtls: Option<(DtlsEnd, Trust)>,
+    service: Rc<dyn Service>,
+) -> Result<ServerHandle> {
+    let transport = &config.transport;
+    let block_size = super::block_size(protocol, transport)?;
+    let socket = Socket::bind(&**host, listen, transport)
+        .map_err(|error| Error::lasting(protocol, Step::Listen, format!("{listen}: {error}")))?;
+    let local = socket.local_addr();
+    let (end, trust) = dtls.unzip();
+    let gate = end.map(|end| Gate::new(end, transport.coap.cookie)).transpose()?;
+    let idle_max = if gate.is_some() { SESSION_IDLE_MAX } else { EXCHANGE_LIFETIME };
+    let common = Rc::new(Common { service, block_size, budget: Budget::default(), idle_max });
+    let server = Rc::new(Server {
+        peers: Peers::new(socket),
+        entropy: host.entropy(),
+        gate,
+        common,
+        shaking_hands: Cell::new(0),
+        ledger: transport.ledger.clone(),
+    });
+    let running = Nursery::default();
+    running.spawn(async move { server.run().await });
+    Ok(ServerHandle::new(local, trust, running))
+}
+
+struct Server {
+    peers: Peers,
+    entropy: Entropy,
+    gate: Option<Gate>,
+    common: Rc<Common>,
+    /// How many are in the middle of a handshake.
+    shaking_hands: Cell<usize>,
+    ledger: Option<Ledger>,
+}
+
+impl Server {
+    async fn run(self: Rc<Self>) {
+        let guests = Guests::default();
+        let mut turn = 0;
+        while let Ok((peer, datagram)) = self.peers.stranger().await {
+            if let Some(admission) = self.greet(peer, &datagram) {
+                guests.make_room();
+                let below = self.peers.admit(peer, Some(datagram));
+                let heard = Rc::new(Cell::new(now()));
+                let server = Rc::clone(&self);
+                let attending = server.attend(below, admission, Rc::clone(&heard));
+                guests.admit(heard, attending);
+            }
+            turn += 1;
+            if turn % TURN == 0 {
+                yield_now().await;
+            }
+        }
+    }
+
+    /// Answers a stranger, or says how it is let in.
+    fn greet(&self, peer: SocketAddr, datagram: &Bytes) -> Option<Option<Admission>> {
+        let Some(gate) = &self.gate else {
+            let is_request = matches!(datagram[..], [first, code, _, _, ..]
+                if first >> 6 == 1 && class(code) == Class::Request);
+            if !is_request {
+                self.refuse(1);
+            }
+            return is_request.then_some(None);
+        };
+        let shaking = self.shaking_hands.get();
+        match gate.greet(peer, datagram, self.peers.room(), shaking >= BUSY) {
+            Greeting::Admit(admission) if shaking < SHAKING_HANDS_MAX => Some(Some(admission)),
+            Greeting::Admit(_) | Greeting::Ignore => {
+                self.refuse(1);
+                None
+            }
+            Greeting::Answer(datagrams) => {
+                datagrams.iter().for_each(|datagram| self.peers.answer(peer, datagram));
+                None
+            }
+        }
+    }
+
+    fn refuse(&self, datagrams: u64) {
+        if let Some(ledger) = &self.ledger {
+            ledger.refuse(datagrams);
+        }
+    }
+
+    /// Answers a peer's requests until it is gone.
+    async fn attend(
+        self: Rc<Self>,
+        below: Rc<PeerChannel>,
+        admission: Option<Admission>,
+        heard: Rc<Cell<Time>>,
+    ) {
+        let channel: Rc<dyn Channel> = match (&self.gate, admission) {
+            (Some(gate), Some(admission)) => {
+                let _shaking = Shaking::begin(&self.shaking_hands);
+                // A client with whom it fails has been told.
+                let Ok(channel) = gate.accept(admission, below).await else { return };
+                channel
+            }
+            _ => below,
+        };
+        let Ok(messages) = Messages::new(&self.entropy) else { return };
+        let room = channel.room();
+        let peer = Peer::new(Rc::clone(&self.common), messages, room, heard);
+        let counted = Counted { peer: Rc::clone(&peer), ledger: self.ledger.clone() };
+        let _account = Accounted::new(counted, self.ledger.as_ref());
+        let mut driver = Driver::new(channel);
+        poll_fn(|cx| {
+            let mut peer = peer.borrow_mut();
+            peer.driver = Some(cx.waker().clone());
+            driver.poll(&mut *peer, cx)
+        })
+        .await;
+    }
+}
+
+/// Somebody in the middle of a handshake.
+struct Shaking<'a>(&'a Cell<usize>);
+
+impl Shaking<'_> {
+    fn begin(count: &Cell<usize>) -> Shaking<'_> {
+        count.set(count.get() + 1);
+        Shaking(count)
+    }
+}
+
+impl Drop for Shaking<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
+    }
+}
+
+/// A peer's account, and what of it was thrown away.
+struct Counted {
+    peer: Rc<RefCell<Peer>>,
+    ledger: Option<Ledger>,
+}
+
+impl Account for Counted {
+    fn account(&self) -> TransportStats {
+        self.peer.borrow().stats()
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        if let Some(ledger) = &self.ledger {
+            ledger.refuse(self.peer.borrow_mut().messages().refused);
+        }
+    }
+}
+
+/// The tasks of a server's peers. The silent ones make room for new ones.
+#[derive(Default)]
+struct Guests(Rc<RefCell<Present>>);
+
+#[derive(Default)]
+struct Present {
+    next: u64,
+    all: BTreeMap<u64, Guest>,
+}
+
+struct Guest {
+    heard: Rc<Cell<Time>>,
+    task: Task<()>,
+}
+
+impl Guests {
+    fn admit(&self, heard: Rc<Cell<Time>>, attending: impl Future<Output = ()> + 'static) {
+        let mut present = self.0.borrow_mut();
+        let key = present.next;
+        present.next += 1;
+        let all = Rc::downgrade(&self.0);
+        let task = spawn(async move {
+            attending.await;
+            let guest = all.upgrade().and_then(|all| all.borrow_mut().all.remove(&key));
+            // The task has reached its end; there is nothing left to cancel.
+            if let Some(guest) = guest {
+                guest.task.detach();
+            }
+        });
+        present.all.insert(key, Guest { heard, task });
+    }
+
+    /// Sends the one away that has been silent for longest, if there is no room.
+    fn make_room(&self) {
+        let mut present = self.0.borrow_mut();
+        if present.all.len() < PEERS_MAX {
+            return;
+        }
+        let silent = present.all.iter().min_by_key(|(_, guest)| guest.heard.get());
+        let key = silent.map(|(&key, _)| key);
+        let gone = key.and_then(|key| present.all.remove(&key));
+        drop(present);
+        drop(gone);
+    }
+}
+
+/// How many peers a server has at once.
+const PEERS_MAX: usize = 8_192;
+
+/// How many peers may be in the middle of a handshake, and from how many on everybody is asked for a
+/// cookie (RFC 9147 section 5.1).
+const SHAKING_HANDS_MAX: usize = 1_024;
+const BUSY: usize = 64;
+
+/// How long a session is kept for a silent client.
+const SESSION_IDLE_MAX: Duration = Duration::from_secs(3_600);
+
+/// How many strangers are greeted before others have a turn.
+const TURN: u64 = 64;
