@@ -51,7 +51,7 @@ fn margin(cell: &Cell) -> f64 {
     match cell.endpoint.protocol.capabilities().transport {
         Transport::Tcp => MARGIN_TCP,
         // The same code on both substrates.
-        Transport::Udp | Transport::Sctp => MARGIN_QUIC,
+        Transport::Udp | Transport::Coap | Transport::Sctp => MARGIN_QUIC,
     }
 }
 

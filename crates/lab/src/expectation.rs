@@ -36,11 +36,17 @@ pub fn of(cell: &Cell) -> Option<Expected> {
 /// data (RFC 8446 sections 2 and 2.3). TLS 1.2: two more, one if a session is resumed (RFC 5246
 /// section 7.3). SCTP: one for INIT and INIT ACK; a request leaves along with the COOKIE ECHO (RFC
 /// 9260 section 5.1). QUIC: one for everything, none with 0-RTT (RFC 9001 section 4). MQTT: one more for
-/// CONNECT and CONNACK (section 3.1 of MQTT 5).
+/// CONNECT and CONNACK (section 3.1 of MQTT 5). CoAP: none, and over DTLS one for the cookie, of which a
+/// server of DTLS 1.3 makes no use unless it is told to (RFC 6347 section 4.2.1, RFC 9147 section 5.1).
 pub fn connection_round_trips(endpoint: &Endpoint) -> u32 {
     let transport = match endpoint.protocol.capabilities().transport {
         Transport::Tcp | Transport::Sctp => 1,
         Transport::Udp => 0,
+        Transport::Coap => match endpoint.tls {
+            None => 0,
+            Some(TlsVersion::Tls12) => 1,
+            Some(TlsVersion::Tls13) => u32::from(endpoint.transport.coap.cookie),
+        },
     };
     let security = match (endpoint.tls, endpoint.handshake) {
         (None, _) => 0,

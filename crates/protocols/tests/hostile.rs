@@ -116,7 +116,7 @@ fn a_server_goes_on_whatever_strangers_say() {
         for round in 0..3 {
             let strangers = match protocol.capabilities().transport {
                 Transport::Tcp => shout(remote, &mut rng),
-                Transport::Udp | Transport::Sctp => {
+                Transport::Udp | Transport::Coap | Transport::Sctp => {
                     let socket = UdpSocket::bind((HERE, 0)).unwrap();
                     for words in utterances(&mut rng) {
                         socket.send_to(&words, remote).unwrap();

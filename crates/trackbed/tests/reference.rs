@@ -72,7 +72,7 @@ fn protocols(page: &mut String) {
         let capabilities = protocol.capabilities();
         let transport = match capabilities.transport {
             Transport::Tcp => "TCP",
-            Transport::Udp => "UDP",
+            Transport::Udp | Transport::Coap => "UDP",
             Transport::Sctp => "SCTP",
         };
         let tls: Vec<&str> = capabilities.tls.iter().map(|version| version.name()).collect();

@@ -76,7 +76,12 @@ impl Endpoint {
     /// 1.3, none with early data (RFC 8446 section 2); two for TLS 1.2, one if it resumes (RFC
     /// 5246 section 7.3); one for QUIC, none with 0-RTT (RFC 9001 section 4).
     fn set_up_round_trips(&self) -> u32 {
-        let transport = u32::from(self.protocol.capabilities().transport != Transport::Udp);
+        let transport = match self.protocol.capabilities().transport {
+            Transport::Tcp | Transport::Sctp => 1,
+            Transport::Udp => 0,
+            // A cookie comes first.
+            Transport::Coap => u32::from(self.tls == Some(TlsVersion::Tls12)),
+        };
         transport
             + match (self.tls, self.handshake) {
                 (None, _) | (Some(TlsVersion::Tls13), Handshake::Early) => 0,
@@ -94,7 +99,7 @@ impl Endpoint {
     fn check_completion(&self, records: &[Record], connections: u32) {
         let least = f64::from(self.set_up_round_trips() * connections + 10) * 10.0;
         let pacing = match self.protocol.capabilities().transport {
-            Transport::Tcp | Transport::Sctp => 0.0,
+            Transport::Tcp | Transport::Coap | Transport::Sctp => 0.0,
             Transport::Udp => f64::from(connections) * 10.0,
         };
         let completion = samples("completion_ms", records)[0];
@@ -272,7 +277,7 @@ fn a_connection_that_idled_too_long_is_replaced() {
         let connections = count(&records, |event| matches!(event, Event::Connected { .. }));
         let expected = match endpoint.protocol.capabilities().transport {
             Transport::Udp => 3,
-            Transport::Tcp | Transport::Sctp => 1,
+            Transport::Tcp | Transport::Coap | Transport::Sctp => 1,
         };
         assert_eq!(connections, expected, "{}", endpoint.name());
     }

@@ -107,6 +107,14 @@ fn endpoint(dice: &mut Dice, class: Class) -> (String, bool) {
             line("encapsulation", quoted(dice.pick(Encapsulation::ALL).name()));
         }
         Transport::Sctp => {}
+        Transport::Coap => {
+            line("confirmable", "true".to_owned());
+            line("block-size", quoted(format_args!("{} B", 16 << dice.between(2, 6))));
+            line("nstart", dice.between(1, 8).to_string());
+            if !can.tls.is_empty() {
+                line("cookie", dice.percent(50).to_string());
+            }
+        }
     }
     if can.multiplexed && dice.percent(25) {
         line("window", quoted(format_args!("{} B", dice.magnitude(4_000, 1_000_000))));

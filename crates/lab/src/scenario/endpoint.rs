@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use trackbed_core::ByteSize;
 use trackbed_core::parameter::{FromValue, Kind, Parameter};
 use trackbed_protocols::{
-    Capabilities, CipherSuite, Encapsulation, Handshake, Protocol, TlsVersion, Transport,
+    Capabilities, CipherSuite, CoapParameters, Encapsulation, Handshake, Protocol, TlsVersion, Transport,
     TransportParameters, quic_congestion, quic_schedulers, registry,
 };
 use trackbed_substrate::Multipath;
@@ -61,13 +61,16 @@ pub(super) fn warning(endpoint: &Endpoint) -> Option<String> {
     })
 }
 
-/// What a key's factor is in the cells of a protocol that has no use for it.
-pub(super) fn ignored_factor(path: &str) -> &'static str {
+/// What a key's factor is in the cells of an end that has no use for it.
+pub(super) fn ignored_factor(path: &str, endpoint: &Endpoint) -> &'static str {
     match path {
         // Without tickets every connection is a new one.
         "handshake" => Handshake::New.name(),
-        // SCTP has one congestion control, which its specification describes.
-        "congestion" => "rfc9260",
+        // SCTP and CoAP have one congestion control each, which their specifications describe.
+        "congestion" => match endpoint.protocol.capabilities().transport {
+            Transport::Coap => "rfc7252",
+            Transport::Tcp | Transport::Udp | Transport::Sctp => "rfc9260",
+        },
         _ => "none",
     }
 }
@@ -162,7 +165,8 @@ impl Settings<'_> {
     ) -> Result<TransportParameters, Refusal> {
         let known = congestion(can);
         let mut transport = TransportParameters::default();
-        let choosable = self.word("congestion").filter(|_| can.transport != Transport::Sctp);
+        let has_choice = matches!(can.transport, Transport::Tcp | Transport::Udp);
+        let choosable = self.word("congestion").filter(|_| has_choice);
         if let Some(congestion) = choosable {
             if !known.contains(&congestion) {
                 let why = format!(
@@ -193,6 +197,9 @@ impl Settings<'_> {
             let why = format!("{protocol} comes in UDP; encapsulation none is for sctp");
             return Err(Refusal { path: "encapsulation", why });
         }
+        if can.transport == Transport::Coap {
+            transport.coap = self.coap()?;
+        }
         transport.idle_timeout = self.get("idle-timeout").unwrap_or(transport.idle_timeout);
         if let Some(window) = bytes("window") {
             transport.window = u32::try_from(window).map_err(|_| Refusal {
@@ -201,6 +208,28 @@ impl Settings<'_> {
             })?;
         }
         Ok(transport)
+    }
+
+    fn coap(&self) -> Result<CoapParameters, Refusal> {
+        let defaults = CoapParameters::default();
+        let block_size: Option<ByteSize> = self.get("block-size");
+        let block_size = block_size.map_or(defaults.block_size.into(), ByteSize::as_bytes);
+        if !block_size.is_power_of_two() || !(16..=1_024).contains(&block_size) {
+            let why = format!(
+                "a block has 16, 32, 64, 128, 256, 512 or 1024 B (RFC 7959 section 2.2), not \
+                 {block_size} B"
+            );
+            return Err(Refusal { path: "block-size", why });
+        }
+        let outstanding: Option<u64> = self.get("nstart");
+        Ok(CoapParameters {
+            confirmable: self.get("confirmable").unwrap_or(defaults.confirmable),
+            // It is 1,024 at most.
+            block_size: block_size as u16,
+            outstanding_max: outstanding
+                .map_or(defaults.outstanding_max, |count| count.try_into().unwrap_or(u32::MAX)),
+            cookie: self.get("cookie").unwrap_or(defaults.cookie),
+        })
     }
 
     /// How several paths are used; which there are, is a matter of the host.
@@ -251,10 +280,17 @@ fn ignored(can: &Capabilities) -> Vec<&'static str> {
     if can.transport != Transport::Tcp {
         ignored.extend(["hystart", "ecn", "send-buffer", "receive-buffer", "keepalive"]);
     }
-    ignored.push(match can.transport {
-        Transport::Sctp => "congestion",
-        Transport::Tcp | Transport::Udp => "encapsulation",
-    });
+    match can.transport {
+        Transport::Sctp => ignored.push("congestion"),
+        Transport::Coap => ignored.extend(["congestion", "encapsulation"]),
+        Transport::Tcp | Transport::Udp => ignored.push("encapsulation"),
+    }
+    if can.transport != Transport::Coap {
+        ignored.extend(["confirmable", "block-size", "nstart"]);
+    }
+    if can.transport != Transport::Coap || can.tls.is_empty() {
+        ignored.push("cookie");
+    }
     if !can.multiplexed {
         ignored.push("window");
     }
@@ -268,7 +304,7 @@ fn ignored(can: &Capabilities) -> Vec<&'static str> {
 }
 
 /// The keys of the two ends.
-pub(super) fn parameters() -> [Parameter; 17] {
+pub(super) fn parameters() -> [Parameter; 21] {
     static PROTOCOLS: LazyLock<Vec<&'static str>> =
         LazyLock::new(|| registry().iter().map(|protocol| protocol.name()).collect());
     static TLS: LazyLock<Vec<&'static str>> =
@@ -305,6 +341,10 @@ pub(super) fn parameters() -> [Parameter; 17] {
         Parameter::with_default("opportunistic", flag, "false", OPPORTUNISTIC),
         Parameter::with_default("checksum", flag, "false", CHECKSUM),
         Parameter::with_default("encapsulation", encapsulations, "udp", ENCAPSULATION),
+        Parameter::with_default("confirmable", flag, "true", CONFIRMABLE),
+        Parameter::with_default("block-size", size, "1024 B", BLOCK_SIZE),
+        Parameter::with_default("nstart", Kind::Count { min: 1 }, "1", NSTART),
+        Parameter::with_default("cookie", flag, "false", COOKIE),
         Parameter::with_default("hystart", flag, "true", HYSTART),
         Parameter::optional("ecn", flag, ECN),
         Parameter::optional("send-buffer", size, "TCP: the send buffer; else the stack's"),
@@ -327,6 +367,10 @@ pub(crate) const SCHEDULER_OF_LINUX: &str = "linux";
 const OPPORTUNISTIC: &str = "MPTCP: opportunistic retransmission and penalisation";
 const CHECKSUM: &str = "MPTCP: checksums over the data (RFC 8684 section 3.3.1)";
 const ENCAPSULATION: &str = "SCTP: what carries its packets";
+const CONFIRMABLE: &str = "CoAP: requests are sent again until they are acknowledged";
+const BLOCK_SIZE: &str = "CoAP: the most bytes in a block of a body, a power of two from 16 to 1024";
+const NSTART: &str = "CoAP: how many requests of a client may be outstanding";
+const COOKIE: &str = "DTLS 1.3: the server asks every client of CoAP for a cookie first, as over 1.2";
 const WINDOW: &str = "HTTP/2, QUIC, SCTP: the flow control window of a stream and a connection";
 const IDLE_TIMEOUT: &str = "how long nothing may arrive before a connection is given up";
 
@@ -335,7 +379,7 @@ fn congestion(can: &Capabilities) -> Vec<&'static str> {
     match can.transport {
         Transport::Tcp => tcp_congestion(can.multipath),
         Transport::Udp => quic_congestion().iter().map(|entry| entry.name).collect(),
-        Transport::Sctp => Vec::new(),
+        Transport::Coap | Transport::Sctp => Vec::new(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use trackbed_core::parameter::{Kind, Value};
 
-use super::endpoint::{FACTORS, ignored_factor};
+use super::endpoint::{FACTORS, Resolved, ignored_factor};
 use super::plan::Factor;
 use super::schema::Shape;
 use super::spec::{Chosen, Setting, Spec};
@@ -65,11 +65,10 @@ impl Column<'_> {
         &self.setting.path
     }
 
-    /// The value where axis `i` stands at `selection[i]`, for a protocol that has no use for the
-    /// keys in `ignored`.
-    pub fn value(&self, selection: &[usize], ignored: &[&str]) -> Factor {
-        if ignored.contains(&self.path()) {
-            return Factor::Text(ignored_factor(self.path()).to_owned());
+    /// The value where axis `i` stands at `selection[i]`, for these ends.
+    pub fn value(&self, selection: &[usize], resolved: &Resolved) -> Factor {
+        if resolved.ignored.contains(&self.path()) {
+            return Factor::Text(ignored_factor(self.path(), &resolved.endpoint).to_owned());
         }
         let chosen = &self.setting.pick(selection).chosen;
         match chosen {

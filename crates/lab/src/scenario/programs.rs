@@ -171,7 +171,7 @@ fn transport(protocol: &dyn Protocol) -> Option<trackbed_programs::Transport> {
     Some(match protocol.capabilities().transport {
         Transport::Tcp => trackbed_programs::Transport::Tcp,
         // SCTP comes in UDP datagrams where the kernel's sockets are used.
-        Transport::Udp | Transport::Sctp => trackbed_programs::Transport::Udp,
+        Transport::Udp | Transport::Coap | Transport::Sctp => trackbed_programs::Transport::Udp,
     })
 }
 

@@ -162,7 +162,7 @@ impl Resolver<'_> {
             occurring.extend(used_values(self.spec, &selection, &resolved));
             let part = self.spec.part.iter();
             let part = part.map(|name| (PART.to_owned(), Factor::Text(name.clone())));
-            let value = |column: &Column<'_>| column.value(&selection, &resolved.ignored);
+            let value = |column: &Column<'_>| column.value(&selection, &resolved);
             let varied = self.columns.iter().map(|column| (column.name.clone(), value(column)));
             let factors: Vec<(String, Factor)> = part.chain(varied).collect();
             if seen.insert(format!("{factors:?}")) {
@@ -351,7 +351,7 @@ fn used_values<'s>(
     let used = endpoint_settings(spec).filter_map(|setting| {
         let index = setting.axis.map_or(0, |axis| selection[axis]);
         let path = setting.path.as_str();
-        let same = || factors::text(&setting.choices[index].chosen) == ignored_factor(path);
+        let same = || factors::text(&setting.choices[index].chosen) == ignored_factor(path, &resolved.endpoint);
         (!resolved.ignored.contains(&path) || same()).then_some((path, index))
     });
     used.collect()

@@ -120,7 +120,8 @@ const CAPABILITIES: Capabilities = Capabilities {
     transport: Transport::Coap,
     tls: TlsVersion::ALL,
     handshakes: &[Handshake::New],
-    multiplexed: true,
+    // One interaction at a time, unless it is told otherwise (RFC 7252 section 4.7).
+    multiplexed: false,
     migrates: false,
     multipath: false,
 };

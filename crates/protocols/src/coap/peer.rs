@@ -468,7 +468,7 @@ const PIGGYBACK_MAX: Duration = Duration::from_millis(100);
 
 /// How much of one peer runs, and is kept, at once.
 const RUNNING_MAX: usize = 64;
-const UPLOADS_MAX: usize = 8;
+const UPLOADS_MAX: usize = 64;
 const DOWNLOADS_MAX: usize = 64;
 
 /// The header, the longest token, two block options, an entity tag, a status, and the marker before

@@ -139,7 +139,8 @@ impl DtlsEnd {
         trust: &Trust,
     ) -> Result<Rc<DtlsChannel>> {
         let mut dtls = self.engine(below.room(), false)?;
-        dtls.set_active(true);
+        // The engine draws randomness for its hello.
+        self.randomness.scope(|| dtls.set_active(true));
         let trust = Some(trust.clone());
         shake_hands(DtlsChannel::new(self.protocol, dtls, below, trust, &self.randomness)).await
     }

@@ -1,6 +1,7 @@
 //! The protocols in virtual time, against arithmetic.
 
 mod bodies;
+mod coap;
 mod determinism;
 mod failures;
 mod migration;

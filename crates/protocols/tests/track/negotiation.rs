@@ -56,7 +56,7 @@ fn sides_that_have_no_cipher_in_common_do_not_connect() {
 
 #[test]
 fn a_server_that_is_not_trusted_is_refused() {
-    for name in ["tcp+tls", "http2", "http3", "mpquic", "mqtt", "quic", "sctp+dtls"] {
+    for name in ["tcp+tls", "http2", "http3", "mpquic", "mqtt", "quic", "sctp+dtls", "coap+dtls"] {
         let error = simulate(&clean(), |track| async move {
             let _server = track.serve(protocol(name));
             // Another server of the same host has another key.
@@ -122,7 +122,7 @@ fn rejected_early_data_is_not_lost_in_silence() {
             let (result, security) = connect(&forgotten).await;
             match protocol(name).capabilities().transport {
                 Transport::Tcp => assert_eq!(result, Ok(()), "{name}"),
-                Transport::Udp | Transport::Sctp => {
+                Transport::Udp | Transport::Coap | Transport::Sctp => {
                     assert!(result.unwrap_err().is_retryable(), "{name}")
                 }
             }
@@ -160,7 +160,7 @@ fn a_long_request_does_not_fit_into_early_data_and_arrives_all_the_same() {
 /// A restarted server has another key: its certificate is another one.
 #[test]
 fn a_restarted_server_has_to_be_trusted_anew() {
-    for name in ["tcp+tls", "http2", "http3", "mpquic", "mqtt", "quic", "sctp+dtls"] {
+    for name in ["tcp+tls", "http2", "http3", "mpquic", "mqtt", "quic", "sctp+dtls", "coap+dtls"] {
         simulate(&clean(), |track| async move {
             let server = track.serve(protocol(name));
             let old = track.dialer(protocol(name), &server, ClientConfig::default());

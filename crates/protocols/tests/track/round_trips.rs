@@ -140,11 +140,25 @@ fn mqtt_takes_one_more_than_tls_over_tcp() {
     check("mqtt", Some((Tls12, Resumed)), 4);
 }
 
+/// RFC 7252: a request and its response, and no handshake.
+#[test]
+fn coap_takes_1() {
+    check("coap", None, 1);
+}
+
+/// RFC 9147 section 5: one round trip for the handshake of DTLS 1.3. RFC 6347 section 4.2: two for that
+/// of DTLS 1.2, and one for its cookie.
+#[test]
+fn coap_inside_dtls_takes_2_or_4() {
+    check("coap+dtls", Some((Tls13, New)), 2);
+    check("coap+dtls", Some((Tls12, New)), 4);
+}
+
 #[test]
 fn every_protocol_is_measured_above() {
     assert_eq!(
         registry_names(),
-        ["http1", "http2", "http3", "mpquic", "mptcp", "mqtt", "quic", "sctp", "sctp+dtls", "tcp", "tcp+tls"]
+        ["coap", "coap+dtls", "http1", "http2", "http3", "mpquic", "mptcp", "mqtt", "quic", "sctp", "sctp+dtls", "tcp", "tcp+tls"]
     );
 }
 

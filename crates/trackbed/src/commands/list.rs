@@ -91,7 +91,7 @@ fn protocols() -> Table {
         let Capabilities { transport, tls, handshakes, .. } = protocol.capabilities();
         let transport = match transport {
             Transport::Tcp => "TCP",
-            Transport::Udp => "UDP",
+            Transport::Udp | Transport::Coap => "UDP",
             Transport::Sctp => "SCTP",
         };
         let tls: Vec<&str> = tls.iter().map(|version| version.name()).collect();

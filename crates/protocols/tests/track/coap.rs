@@ -1,0 +1,527 @@
+//! CoAP by its specification: times, losses, blocks, and what others say to its server.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::io::IoSliceMut;
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use trackbed_core::packet::Ecn;
+use trackbed_core::{Ratio, Rng, Seed, Time};
+use trackbed_net::LinkSpec;
+use trackbed_net::models::loss::Listed;
+use trackbed_net::models::{Corruption, Duplication, Loss, Reordering};
+use trackbed_protocols::{
+    CipherSuite, ClientConfig, CoapParameters, Ledger, Request, Response, Security, ServerConfig,
+    TlsParameters, TlsVersion, body,
+};
+use trackbed_substrate::{Datagram, ReceivedMeta, UdpSocket, now, sleep, spawn};
+
+use crate::support::{
+    RTT, Track, clean, digest, fast, get, network, noise, ping, post, protocol, server_address,
+    service, simulate, simulate_on,
+};
+
+fn with_coap(coap: CoapParameters) -> ClientConfig {
+    let mut config = ClientConfig::default();
+    config.transport.coap = coap;
+    config
+}
+
+fn unconfirmed() -> ClientConfig {
+    with_coap(CoapParameters { confirmable: false, ..CoapParameters::default() })
+}
+
+/// RFC 9147 section 5.1: a server of DTLS 1.3 that asks for a cookie takes a round trip more.
+#[test]
+fn a_cookie_costs_a_round_trip_over_dtls_1_3() {
+    for cipher in CipherSuite::ALL {
+        simulate(&clean(), |track| async move {
+            let mut config = ServerConfig::default();
+            config.transport.coap.cookie = true;
+            let server = track.serve_with(protocol("coap+dtls"), &config, Rc::new(service));
+            let tls = TlsParameters::only(TlsVersion::Tls13, *cipher);
+            let config = ClientConfig { tls, ..ClientConfig::default() };
+            let dialer = track.dialer(protocol("coap+dtls"), &server, config);
+            let connection = dialer.connect(server_address()).await.unwrap();
+            assert_eq!(ping(&*connection).await.unwrap() - Time::ZERO, RTT * 3);
+            let (version, cipher) = (TlsVersion::Tls13, *cipher);
+            let security = Security { version, cipher, resumed: false, early_data: false };
+            assert_eq!(connection.security(), Some(security));
+        });
+    }
+}
+
+/// Ends that both have both versions agree on the newer one.
+#[test]
+fn the_newer_version_is_taken_where_both_are_there() {
+    for (versions, expected) in
+        [(TlsVersion::ALL, TlsVersion::Tls13), (&[TlsVersion::Tls12], TlsVersion::Tls12)]
+    {
+        for cookie in [false, true] {
+            simulate(&clean(), |track| async move {
+                let mut config = ServerConfig::default();
+                config.transport.coap.cookie = cookie;
+                let server = track.serve_with(protocol("coap+dtls"), &config, Rc::new(service));
+                let versions = versions.to_vec();
+                let tls = TlsParameters { versions, ..TlsParameters::default() };
+                let config = ClientConfig { tls, ..ClientConfig::default() };
+                let dialer = track.dialer(protocol("coap+dtls"), &server, config);
+                let connection = dialer.connect(server_address()).await.unwrap();
+                ping(&*connection).await.unwrap();
+                assert_eq!(connection.security().unwrap().version, expected);
+            });
+        }
+    }
+}
+
+/// How long an exchange takes whose first packets, so many, are lost.
+fn with_lost(packets: u64, seed: u64) -> Duration {
+    let up: LinkSpec = clean().with(Loss::new(Listed::new(1..=packets)));
+    let seed = Seed::of_run(seed, 0);
+    simulate_on(network(&up, &clean(), &seed), seed, |track| async move {
+        let (_server, connection) = track.connected(protocol("coap")).await;
+        ping(&*connection).await.unwrap() - Time::ZERO
+    })
+}
+
+/// RFC 7252 section 4.2: a timeout from 2 to 3 s, which then doubles.
+#[test]
+fn a_lost_request_costs_its_timeout_and_another_one_twice_that() {
+    let mut timeouts = Vec::new();
+    for seed in 0..20 {
+        assert_eq!(with_lost(0, seed), RTT);
+        let timeout = with_lost(1, seed) - RTT;
+        assert!((2_000..=3_000).contains(&timeout.as_millis()), "{timeout:?}");
+        assert_eq!(with_lost(2, seed), RTT + timeout * 3);
+        assert_eq!(with_lost(3, seed), RTT + timeout * 7);
+        timeouts.push(timeout);
+    }
+    timeouts.sort();
+    timeouts.dedup();
+    assert_eq!(timeouts.len(), 20, "every run draws its own");
+}
+
+/// A lost response is the same to the client, but the service is called once.
+#[test]
+fn a_lost_response_is_sent_again_and_the_service_is_not_called_again() {
+    let down: LinkSpec = clean().with(Loss::new(Listed::new([1, 2])));
+    let seed = Seed::of_run(1, 0);
+    simulate_on(network(&clean(), &down, &seed), seed, |track| async move {
+        let calls = Rc::new(Cell::new(0));
+        let count = Rc::clone(&calls);
+        let counting = move |request: Request| {
+            count.set(count.get() + 1);
+            service(request)
+        };
+        let config = ServerConfig::default();
+        let server = track.serve_with(protocol("coap"), &config, Rc::new(counting));
+        let dialer = track.dialer(protocol("coap"), &server, ClientConfig::default());
+        let connection = dialer.connect(server_address()).await.unwrap();
+        ping(&*connection).await.unwrap();
+        assert_eq!((calls.get(), connection.transport().packets_lost), (1, 2));
+    });
+}
+
+#[test]
+fn a_lost_request_that_is_not_confirmable_is_reported_and_holds_nobody_up() {
+    for name in ["coap", "coap+dtls"] {
+        let first = if name == "coap" { 1 } else { 3 };
+        let up: LinkSpec = clean().with(Loss::new(Listed::new([first])));
+        let seed = Seed::of_run(1, 0);
+        simulate_on(network(&up, &clean(), &seed), seed, |track| async move {
+            let server = track.serve(protocol(name));
+            let dialer = track.dialer(protocol(name), &server, unconfirmed());
+            let connection = dialer.connect(server_address()).await.unwrap();
+            let start = now();
+            let other = async {
+                sleep(Duration::from_millis(1)).await;
+                ping(&*connection).await
+            };
+            let all = futures_util::future::join(ping(&*connection), other);
+            let (lost, answered) = all.await;
+            assert!(lost.unwrap_err().is_retryable());
+            assert_eq!(now() - start, Duration::from_secs(30));
+            // The place of the lost one is free after the time in which an answer is to be expected.
+            assert_eq!(answered.unwrap() - start, Duration::from_secs(2) + RTT);
+        });
+    }
+}
+
+/// A response that takes longer than its acknowledgement may: another request goes in between.
+#[test]
+fn a_slow_response_comes_in_a_message_of_its_own() {
+    for confirmable in [true, false] {
+        simulate(&clean(), |track| async move {
+            let slow = async |request: Request| {
+                if request.path == "/slow" {
+                    sleep(Duration::from_secs(5)).await;
+                }
+                Response { status: 200, body: request.body }
+            };
+            let config = ServerConfig::default();
+            let server = track.serve_with(protocol("coap"), &config, Rc::new(slow));
+            let coap = CoapParameters { confirmable, ..CoapParameters::default() };
+            let dialer = track.dialer(protocol("coap"), &server, with_coap(coap));
+            let connection = dialer.connect(server_address()).await.unwrap();
+            let answered = async |path| {
+                let response = connection.exchange(post(path, body::full("x"))).await.unwrap();
+                assert_eq!(body::collect(response.body, 1).await.unwrap(), "x");
+                now() - Time::ZERO
+            };
+            let (slow, quick) = futures_util::future::join(answered("/slow"), answered("/")).await;
+            assert_eq!(slow, RTT + Duration::from_secs(5));
+            let waited = match confirmable {
+                // Until the empty acknowledgement.
+                true => Duration::from_millis(100) + RTT,
+                false => Duration::from_secs(2),
+            };
+            assert_eq!(quick, waited + RTT);
+        });
+    }
+}
+
+/// RFC 7252 section 4.7: as many at once as NSTART says.
+#[test]
+fn more_requests_go_at_once_where_they_may() {
+    for (places, turns) in [(1, 20), (5, 4), (20, 1), (100, 1)] {
+        let took = simulate(&clean(), |track| async move {
+            let server = track.serve(protocol("coap"));
+            let coap = CoapParameters { outstanding_max: places, ..CoapParameters::default() };
+            let dialer = track.dialer(protocol("coap"), &server, with_coap(coap));
+            let connection = dialer.connect(server_address()).await.unwrap();
+            let all = join_all((0..20).map(|_| ping(&*connection))).await;
+            assert!(all.iter().all(Result::is_ok), "{all:?}");
+            now() - Time::ZERO
+        });
+        assert_eq!(took, RTT * turns, "{places}");
+    }
+}
+
+/// 20 kB each way in blocks of `size`: as many round trips as there are blocks (RFC 7959 section 2),
+/// where the last of the request is answered by the first of the response.
+#[test]
+fn a_body_takes_a_round_trip_for_each_block() {
+    for (client, server_size, size) in [(1_024, 1_024, 1_024), (64, 1_024, 64), (1_024, 32, 32)] {
+        for (name, confirmable) in [("coap", true), ("coap+dtls", true), ("coap", false)] {
+            simulate(&clean(), |track| async move {
+                let mut config = ServerConfig::default();
+                config.transport.coap.block_size = server_size;
+                let server = track.serve_with(protocol(name), &config, Rc::new(service));
+                let coap = CoapParameters {
+                    block_size: client,
+                    confirmable,
+                    ..CoapParameters::default()
+                };
+                let dialer = track.dialer(protocol(name), &server, with_coap(coap));
+                let connection = dialer.connect(server_address()).await.unwrap();
+                let start = now();
+                let (upload, sum) = noise(20_000, 1);
+                let response = connection.exchange(post("/echo", upload)).await.unwrap();
+                assert_eq!(digest(response.body).await.unwrap(), sum);
+                // A server that wants smaller ones says so when it has got the first.
+                let first = u32::from(client > size) * client as u32;
+                let up = u32::from(first > 0) + (20_000 - first).div_ceil(size as u32);
+                let down = 20_000_u32.div_ceil(size as u32);
+                assert_eq!(now() - start, RTT * (up + down - 1), "{name} {client} {server_size}");
+                let response = connection.exchange(get("/zeros?20000")).await.unwrap();
+                assert_eq!(body::drain(response.body).await, Ok(20_000));
+            });
+        }
+    }
+}
+
+/// Bodies of one path at once are not taken for one another (RFC 9175 section 3.3).
+#[test]
+fn bodies_in_blocks_of_one_path_do_not_mix() {
+    simulate(&fast(100), |track| async move {
+        let server = track.serve(protocol("coap"));
+        let coap = CoapParameters { outstanding_max: 8, ..CoapParameters::default() };
+        let dialer = track.dialer(protocol("coap"), &server, with_coap(coap));
+        let connection = dialer.connect(server_address()).await.unwrap();
+        let all = (1..=8).map(async |seed| {
+            let (upload, sum) = noise(5_000 + seed as usize, seed);
+            let response = connection.exchange(post("/echo", upload)).await.unwrap();
+            assert_eq!(digest(response.body).await.unwrap(), sum);
+        });
+        join_all(all).await;
+    });
+}
+
+/// RFC 7959 section 2.9.3: a body that the server has no room for is refused with 4.13.
+#[test]
+fn a_body_that_nobody_reads_is_refused_when_it_is_too_large() {
+    simulate(&fast(100), |track| async move {
+        let (_server, connection) = track.connected(protocol("coap")).await;
+        let response = connection.exchange(post("/never", body::zeros(9 << 20))).await.unwrap();
+        assert_eq!(response.status, 413);
+        ping(&*connection).await.unwrap();
+    });
+}
+
+#[test]
+fn a_status_without_a_code_of_its_own_arrives_all_the_same() {
+    simulate(&clean(), |track| async move {
+        let (_server, connection) = track.connected(protocol("coap")).await;
+        for status in [200, 201, 204, 299, 304, 401, 402, 418, 451, 499, 505, 599, 999] {
+            let path = format!("/status?{status}");
+            for request in [get(&path), post(&path, body::full("x"))] {
+                assert_eq!(connection.exchange(request).await.unwrap().status, status);
+            }
+        }
+    });
+}
+
+#[test]
+fn settings_that_make_no_sense_are_refused_with_advice() {
+    let refused = |coap| {
+        simulate(&clean(), |track| async move {
+            let config = with_coap(coap);
+            let dialer = protocol("coap").dialer(track.client, &config);
+            dialer.err().unwrap().to_string()
+        })
+    };
+    let coap = CoapParameters::default();
+    assert!(refused(CoapParameters { block_size: 100, ..coap }).contains("1,024 bytes"));
+    assert!(refused(CoapParameters { outstanding_max: 0, ..coap }).contains("one request"));
+}
+
+/// A socket that speaks to the server without knowing anything of it.
+struct Stranger {
+    socket: Box<dyn UdpSocket>,
+}
+
+impl Stranger {
+    fn new(track: &Track, port: u16) -> Stranger {
+        let local = format!("10.0.0.1:{port}").parse().unwrap();
+        Stranger { socket: track.client.bind_udp(local).unwrap() }
+    }
+
+    async fn say(&self, payload: &[u8]) {
+        let destination = server_address();
+        let (source, segment_size, ecn) = (None, None, Ecn::NotCapable);
+        let datagram = Datagram { source, destination, ecn, payload, segment_size };
+        poll_fn(|cx| self.socket.poll_send(cx, &datagram)).await.unwrap();
+    }
+
+    /// What comes within two round trips.
+    async fn hear(&self) -> Vec<Vec<u8>> {
+        let heard = RefCell::new(Vec::new());
+        let listening = async {
+            loop {
+                let mut buffer = [0; 2_000];
+                let mut meta = [ReceivedMeta::default()];
+                poll_fn(|cx| {
+                    let mut buffers = [IoSliceMut::new(&mut buffer)];
+                    self.socket.poll_recv(cx, &mut buffers, &mut meta)
+                })
+                .await
+                .unwrap();
+                heard.borrow_mut().push(buffer[..meta[0].len].to_vec());
+            }
+        };
+        let patience = sleep(RTT * 2);
+        let (listening, patience) = (std::pin::pin!(listening), std::pin::pin!(patience));
+        futures_util::future::select(listening, patience).await;
+        heard.take()
+    }
+}
+
+/// Requests by hand, and the codes of their answers.
+#[test]
+fn a_server_says_what_is_wrong_with_a_request() {
+    // GET /none; DELETE; a GET with the critical option 9; one with Proxy-Uri; a Block1 without the
+    // ones before; a Block2 of size 2,048; and a ping.
+    let cases: [(&[u8], &[u8]); 7] = [
+        (&[0x40, 1, 0, 1, 0xb4, b'n', b'o', b'n', b'e'], &[0x60, 0x84, 0, 1]),
+        (&[0x41, 4, 0, 2, 7], &[0x61, 0x85, 0, 2, 7]),
+        (&[0x40, 1, 0, 3, 0x90], &[0x60, 0x82, 0, 3]),
+        (&[0x40, 1, 0, 4, 0xd0, 22], &[0x60, 0xa5, 0, 4]),
+        (&[0x40, 2, 0, 5, 0xd1, 14, 0x10, 0xff, 1], &[0x60, 0x88, 0, 5]),
+        (&[0x40, 1, 0, 6, 0xd1, 10, 0x07], &[0x60, 0x82, 0, 6]),
+        (&[0x40, 0, 0, 7], &[0x70, 0, 0, 7]),
+    ];
+    simulate(&clean(), |track| async move {
+        let _server = track.serve(protocol("coap"));
+        let stranger = Stranger::new(&track, 9);
+        for (request, expected) in cases {
+            stranger.say(request).await;
+            let heard = stranger.hear().await;
+            assert_eq!(heard.len(), 1, "{request:?}: {heard:?}");
+            assert!(heard[0].starts_with(expected), "{request:?}: {heard:?}");
+        }
+        // What is not confirmable and not understood is passed over (RFC 7252 section 5.4.1).
+        stranger.say(&[0x50, 1, 0, 8, 0x90]).await;
+        assert!(stranger.hear().await.is_empty());
+    });
+}
+
+/// Clients that say hello from many ports and no more: the server forgets them, and others are served.
+#[test]
+fn a_flood_of_hellos_leaves_the_server_answering() {
+    for version in TlsVersion::ALL {
+        simulate(&clean(), |track| async move {
+            let mut config = ServerConfig::default();
+            let ledger = Ledger::default();
+            config.transport.ledger = Some(ledger.clone());
+            let server = track.serve_with(protocol("coap+dtls"), &config, Rc::new(service));
+            let tls = TlsParameters::only(*version, CipherSuite::Aes128Gcm);
+            let config = ClientConfig { tls, ..ClientConfig::default() };
+            let dialer = track.dialer(protocol("coap+dtls"), &server, config);
+            // What a client says first, heard at a port where nobody answers.
+            let listener = track.server.bind_udp("10.0.0.2:7".parse().unwrap()).unwrap();
+            let lonely = Rc::clone(&dialer);
+            let lonely =
+                spawn(async move { drop(lonely.connect("10.0.0.2:7".parse().unwrap()).await) });
+            let mut hello = [0; 2_000];
+            let mut meta = [ReceivedMeta::default()];
+            poll_fn(|cx| {
+                listener.poll_recv(cx, &mut [IoSliceMut::new(&mut hello)], &mut meta)
+            })
+            .await
+            .unwrap();
+            drop(lonely);
+            for port in 10_000..10_500 {
+                Stranger::new(&track, port).say(&hello[..meta[0].len]).await;
+            }
+            sleep(RTT).await;
+            let connection = dialer.connect(server_address()).await.unwrap();
+            ping(&*connection).await.unwrap();
+            // Those that are in the middle of a handshake are not for ever.
+            sleep(Duration::from_secs(60)).await;
+            let totals = ledger.totals();
+            assert_eq!(totals.connections, 0, "nobody has gone, since nobody had come");
+        });
+    }
+}
+
+/// What is altered on the way is thrown away and counted, and others go on.
+#[test]
+fn damaged_datagrams_are_thrown_away() {
+    for name in ["coap", "coap+dtls"] {
+        let damaged = || clean().with(Corruption { probability: Ratio::from_parts(1, 10) });
+        let seed = Seed::of_run(3, 0);
+        simulate_on(network(&damaged(), &damaged(), &seed), seed, |track| async move {
+            let (_server, connection) = track.connected(protocol(name)).await;
+            for _ in 0..100 {
+                ping(&*connection).await.unwrap();
+            }
+        });
+    }
+}
+
+/// Noise of all lengths, and messages with some of their bytes altered.
+#[test]
+fn nonsense_is_counted_and_others_are_served() {
+    for name in ["coap", "coap+dtls"] {
+        simulate(&clean(), |track| async move {
+            let mut config = ServerConfig::default();
+            let ledger = Ledger::default();
+            config.transport.ledger = Some(ledger.clone());
+            let server = track.serve_with(protocol(name), &config, Rc::new(service));
+            let dialer = track.dialer(protocol(name), &server, ClientConfig::default());
+            let connection = dialer.connect(server_address()).await.unwrap();
+            let mut rng = Seed::of_run(4, 0).stream("nonsense");
+            let stranger = Stranger::new(&track, 9);
+            for number in 0..2_000 {
+                stranger.say(&utterance(&mut rng)).await;
+                if number % 100 == 0 {
+                    ping(&*connection).await.unwrap();
+                }
+            }
+            sleep(Duration::from_secs(300)).await;
+            assert!(ping(&*connection).await.is_ok());
+            assert!(ledger.totals().refused > 500, "{:?}", ledger.totals());
+        });
+    }
+}
+
+/// A request, a record or noise, with some bytes altered.
+fn utterance(rng: &mut Rng) -> Vec<u8> {
+    let beginnings: [&[u8]; 4] = [
+        b"",
+        b"\x44\x02\x12\x34abcd\xb4echo\xd1\x03\x0e\xffpayload",
+        b"\x16\xfe\xfd\0\0\0\0\0\0\0\0\0\x40\x01\0\0\x34\0\0\0\0\0\0\0\0\x34\xfe\xfd",
+        b"\x17\xfe\xfd\0\x01\0\0\0\0\0\x01\0\x20",
+    ];
+    let mut bytes = beginnings[rng.below(4) as usize].to_vec();
+    let mut noise = vec![0; rng.below(80) as usize];
+    rng.fill(&mut noise);
+    bytes.extend(noise);
+    for _ in 0..rng.below(3) {
+        if !bytes.is_empty() {
+            let at = rng.below(bytes.len() as u64) as usize;
+            bytes[at] = rng.next_u64() as u8;
+        }
+    }
+    bytes
+}
+
+/// Networks that lose, repeat and reorder at random: each request is answered once, with what belongs
+/// to it, or reported as lost, and a confirmable one is done once at the most.
+#[test]
+fn every_request_is_answered_once_or_lost_and_done_once_at_most() {
+    for run in 0..60 {
+        let seed = Seed::of_run(run, 0);
+        let mut dice: Rng = seed.stream("case");
+        let mut percent = |most: u64| Ratio::from_parts(dice.below(most), 100);
+        let (loss, twice, reorder) = (percent(30), percent(30), percent(50));
+        let link = || {
+            let late = Reordering { probability: reorder, hold: RTT };
+            let twice = Duplication { probability: twice };
+            clean().with(Loss::bernoulli(loss)).with(twice).with(late)
+        };
+        let name = if run % 2 == 0 { "coap" } else { "coap+dtls" };
+        let coap = CoapParameters {
+            confirmable: run % 4 < 2,
+            block_size: 16 << (run % 7),
+            outstanding_max: 1 + (run % 5) as u32,
+            cookie: run % 3 == 0,
+        };
+        let calls = simulate_on(network(&link(), &link(), &seed), seed, |track| {
+            swarm_case(track, name, coap)
+        });
+        let most = calls.values().copied().max().unwrap_or(0);
+        assert!(most <= 1 || !coap.confirmable, "case {run}: {calls:?}");
+    }
+}
+
+/// Thirty exchanges at random, and how often the service was called for each.
+async fn swarm_case(track: Track, name: &str, coap: CoapParameters) -> BTreeMap<String, u32> {
+    let calls: Rc<RefCell<BTreeMap<String, u32>>> = Rc::default();
+    let seen = Rc::clone(&calls);
+    let counting = move |request: Request| {
+        *seen.borrow_mut().entry(request.path.clone()).or_default() += 1;
+        async move {
+            if request.path.ends_with('7') {
+                sleep(Duration::from_millis(700)).await;
+            }
+            Response { status: 200, body: request.body }
+        }
+    };
+    let mut config = ServerConfig::default();
+    config.transport.coap = coap;
+    let server = track.serve_with(protocol(name), &config, Rc::new(counting));
+    let mut config = with_coap(coap);
+    config.transport.idle_timeout = Duration::from_secs(120);
+    let dialer = track.dialer(protocol(name), &server, config);
+    let Ok(connection) = dialer.connect(server_address()).await else { return BTreeMap::new() };
+    let all = (0..30_usize).map(async |number| {
+        sleep(Duration::from_millis(40 * number as u64)).await;
+        let text = format!("{number}/").repeat(1 + number % 5 * 20);
+        let request = post(&format!("/{number}"), body::full(text.clone()));
+        let outcome = match connection.exchange(request).await {
+            Ok(response) if response.status == 200 => body::collect(response.body, 10_000).await,
+            Ok(response) => panic!("{number}: {}", response.status),
+            Err(error) => Err(error),
+        };
+        match outcome {
+            Ok(answer) => assert_eq!(answer, text),
+            Err(error) => assert!(error.is_retryable(), "{number}: {error}"),
+        }
+    });
+    join_all(all).await;
+    calls.take()
+}
