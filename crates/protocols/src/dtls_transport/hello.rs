@@ -18,6 +18,8 @@ pub(super) struct Hello<'a> {
     pub(super) cookie: Option<&'a [u8]>,
     /// Where that stands, as a range of what is to be cut out of the message.
     cut: Option<Cut>,
+    /// Where padding (RFC 7685) begins and ends.
+    padding: Option<(usize, usize)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +55,7 @@ impl<'a> Hello<'a> {
         let methods_at = suites_at + 2 + usize::from(u16_at(datagram, suites_at)?);
         let extensions_at = methods_at + 1 + usize::from(*datagram.get(methods_at)?);
         let mut hello =
-            Hello { datagram, random, offers_13: false, cookie: None, cut: None };
+            Hello { datagram, random, offers_13: false, cookie: None, cut: None, padding: None };
         if !legacy_cookie.is_empty() {
             hello.cookie = Some(legacy_cookie);
             let (from, to) = (cookie_at + 1, suites_at);
@@ -73,6 +75,7 @@ impl<'a> Hello<'a> {
                     let length_at = extensions_at;
                     hello.cut = Some(Cut { from: at, to, length_at, length_width: 2 });
                 }
+                PADDING => hello.padding = Some((at, to)),
                 _ => {}
             }
             at = to;
@@ -81,18 +84,32 @@ impl<'a> Hello<'a> {
     }
 
     /// The datagram that this client must have sent before, without the cookie: all else is the same
-    /// (RFC 8446 section 4.1.2). `None` if there is no cookie, or this is the first record of all.
+    /// (RFC 8446 section 4.1.2). Who pads its hello is taken to fill the same length both times.
+    /// `None` if there is no cookie, or this is the first record of all.
     pub(super) fn before(&self) -> Option<Vec<u8>> {
         let Cut { from, to, length_at, length_width } = self.cut?;
         let mut datagram = self.datagram.to_vec();
         let gone = to - from;
+        // The message before, in a record before.
+        shorten(&mut datagram, SEQUENCE_AT, 6, 1)?;
+        shorten(&mut datagram, MESSAGE_SEQUENCE_AT, 2, 1)?;
+        if let Some((padding, end)) = self.padding {
+            let len = u16_at(&datagram, padding + 2)?.checked_add(u16::try_from(gone).ok()?)?;
+            datagram[padding + 2..padding + 4].copy_from_slice(&len.to_be_bytes());
+            let zeros = std::iter::repeat_n(0, gone);
+            if end > from {
+                datagram.splice(end..end, zeros);
+                datagram.drain(from..to);
+            } else {
+                datagram.drain(from..to);
+                datagram.splice(end..end, zeros);
+            }
+            return Some(datagram);
+        }
         shorten(&mut datagram, length_at, length_width, gone)?;
         shorten(&mut datagram, RECORD_LENGTH_AT, 2, gone)?;
         shorten(&mut datagram, MESSAGE_LENGTH_AT, 3, gone)?;
         shorten(&mut datagram, FRAGMENT_OFFSET_AT + 3, 3, gone)?;
-        // The message before, in a record before.
-        shorten(&mut datagram, SEQUENCE_AT, 6, 1)?;
-        shorten(&mut datagram, MESSAGE_SEQUENCE_AT, 2, 1)?;
         datagram.drain(from..to);
         Some(datagram)
     }
@@ -131,6 +148,7 @@ const BODY_AT: usize = RECORD_HEADER_LEN + MESSAGE_HEADER_LEN;
 const HANDSHAKE: u8 = 22;
 const CLIENT_HELLO: u8 = 1;
 /// Extensions (RFC 8446 section 4.2).
+const PADDING: u16 = 21;
 const SUPPORTED_VERSIONS: u16 = 43;
 const COOKIE: u16 = 44;
 const DTLS_13: [u8; 2] = [0xfe, 0xfc];
@@ -171,6 +189,21 @@ mod tests {
         assert_eq!((parsed.cookie, parsed.offers_13), (Some(&[1, 2, 3][..]), true));
         let before = [&VERSIONS[..], &COOKIE_AND_MORE[9..]].concat();
         assert_eq!(parsed.before().unwrap(), hello(&[], &before, 0));
+    }
+
+    #[test]
+    fn padding_makes_up_for_the_cookie() {
+        let padding = |len: u8| [&[0, 21, 0, len][..], &vec![0; len.into()]].concat();
+        let cookie = &COOKIE_AND_MORE[..9];
+        for padding_first in [false, true] {
+            let parts = |cookie: &[u8], padding: Vec<u8>| match padding_first {
+                true => [padding, cookie.to_vec()].concat(),
+                false => [cookie.to_vec(), padding].concat(),
+            };
+            let again = hello(&[], &parts(cookie, padding(3)), 1);
+            let before = Hello::parse(&again).unwrap().before().unwrap();
+            assert_eq!(before, hello(&[], &parts(&[], padding(12)), 0));
+        }
     }
 
     #[test]
