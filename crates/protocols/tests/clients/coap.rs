@@ -186,12 +186,12 @@ impl Foreign {
         let params = rcgen::CertificateParams::new(["server.test".to_owned()]).unwrap();
         let certificate = params.self_signed(&key).unwrap();
         let files = [
-            ("CERTIFICATE", certificate.der().to_vec()),
-            ("PRIVATE KEY", key.serialize_der()),
+            ("certificate", "CERTIFICATE", certificate.der().to_vec()),
+            ("key", "PRIVATE KEY", key.serialize_der()),
         ];
-        let files = files.map(|(tag, der)| {
+        let files = files.map(|(kind, tag, der)| {
             let text = pem::encode(&pem::Pem::new(tag, der));
-            Scratch::new(&format!("{name}-{}.pem", tag.len()), text.as_bytes())
+            Scratch::new(&format!("{name}-{kind}.pem"), text.as_bytes())
         });
         // Free now, and hopefully still when the program asks for it.
         let free = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
