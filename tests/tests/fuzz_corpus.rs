@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 
 use trackbed_core::{Rng, Seed};
 
+#[cfg(target_os = "linux")]
+#[path = "../../fuzz/bodies/coap_datagrams.rs"]
+mod coap_datagrams;
 #[path = "../../fuzz/bodies/ip_packet.rs"]
 mod ip_packet;
 #[path = "../../fuzz/bodies/mqtt_broker.rs"]
@@ -55,6 +58,12 @@ fn mutate(entry: &[u8], rng: &mut Rng) -> Vec<u8> {
 #[test]
 fn packets() {
     replay("ip_packet", 3_000, ip_packet::run);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn datagrams_to_coap() {
+    replay("coap_datagrams", 60, coap_datagrams::run);
 }
 
 #[test]

@@ -21,6 +21,7 @@ pub const TOOLS: &[Tool] = &[
     Tool { program: "mosquitto", package: "mosquitto" },
     Tool { program: "mosquitto_pub", package: "mosquitto-clients" },
     Tool { program: "coap-server-openssl", package: "libcoap3-bin" },
+    Tool { program: "openssl", package: "openssl" },
     Tool { program: "curl", package: "curl" },
     Tool { program: "ffmpeg", package: "ffmpeg" },
     Tool { program: "chromium", package: "chromium" },

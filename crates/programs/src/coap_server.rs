@@ -5,6 +5,9 @@ use crate::program::{Abilities, Launch, Listens, Program, Setup, TlsVersion, Tra
 /// The entry of the registry.
 pub(crate) struct CoapServer;
 
+/// How many resources clients may make, one for each path of a workload.
+const RESOURCES_MAX: &str = "1000";
+
 impl Program for CoapServer {
     fn name(&self) -> &str {
         "coap-server"
@@ -23,7 +26,7 @@ impl Program for CoapServer {
     }
 
     fn speaks(&self) -> &'static [&'static str] {
-        &["coap"]
+        &["coap+dtls"]
     }
 
     /// It has DTLS 1.2 and takes what its library likes best.
@@ -57,6 +60,9 @@ impl Program for CoapServer {
                 setup.key.clone().into(),
                 // Clients need no certificate.
                 "-n".into(),
+                // What is sent to a path that it does not know makes a resource.
+                "-d".into(),
+                RESOURCES_MAX.into(),
                 "-v".into(),
                 "3".into(),
             ],

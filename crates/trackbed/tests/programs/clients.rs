@@ -38,6 +38,23 @@ fn a_resource_is_fetched_from_coap_server_over_dtls() {
     }
 }
 
+/// Our client's messages: each takes a round trip of 40 ms, and the handshake of DTLS 1.2 three. Whether
+/// they come out with the cipher of their cell is checked in every run.
+#[test]
+fn messages_over_coap_are_answered_by_ours_and_by_libcoap() {
+    let ends = "protocol = \"coap+dtls\"\ntls = \"1.2\"\nserver = [\"trackbed\", \"coap-server\"]\n\
+                cipher = [\"aes128gcm\", \"aes256gcm\", \"chacha20poly1305\"]\n\
+                confirmable = [true, false]";
+    let text = scenario(ends) + "[workload]\nkind = \"messages\"\ncount = 5\n";
+    let Some(scratch) = Scratch::new("coap-messages", &["coap-server"], &text) else { return };
+    let cells = scratch.cells(&[]);
+    assert_eq!(cells.len(), 12);
+    for cell in cells {
+        assert_eq!(metric(&cell, "answered_count", "min"), 5.0, "{cell}");
+        assert!(metric(&cell, "completion_ms", "min") >= 8.0 * 40.0, "{cell}");
+    }
+}
+
 /// `curl` trusts the certificate of our server by its name, and gets all of it.
 #[test]
 fn curl_fetches_from_our_server_and_from_nginx() {

@@ -1,0 +1,115 @@
+//! What a message of CoAP costs over the kernel's sockets: 512 bytes and an answer as long, client and
+//! server in threads of their own on one machine.
+//!
+//! `cargo bench -p trackbed-protocols --bench coap` prints one line for each version and cipher.
+
+/// The allocator of the `trackbed` binary.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+#[cfg(not(target_os = "linux"))]
+fn main() {
+    println!("there are no sockets of the Linux kernel here");
+}
+
+#[cfg(target_os = "linux")]
+fn main() {
+    use trackbed_protocols::{CipherSuite, TlsVersion};
+
+    linux::messages("coap", None);
+    for &version in TlsVersion::ALL {
+        for &cipher in CipherSuite::ALL {
+            linux::messages("coap+dtls", Some((version, cipher)));
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::rc::Rc;
+    use std::sync::Arc;
+    use std::sync::mpsc::channel;
+    use std::thread;
+
+    use futures_util::future::join_all;
+    use trackbed_protocols::{
+        CipherSuite, ClientConfig, Request, Response, ServerConfig, TlsParameters, TlsVersion, Trust,
+        body, find,
+    };
+    use trackbed_substrate::kernel::{Execution, Machine, Origin};
+    use trackbed_substrate::{Cancel, Host, now};
+
+    /// Messages one after the other, on several connections at once so that nobody waits.
+    pub fn messages(name: &'static str, tls: Option<(TlsVersion, CipherSuite)>) {
+        let protocol = find(name).unwrap();
+        let (sender, receiver) = channel();
+        let stop = Cancel::new();
+        let serve = Execution::new(Origin::now()).with_cancel(stop.clone());
+        thread::scope(|scope| {
+            let server = scope.spawn(move || {
+                let _cancelled = serve.run(|machine| async move {
+                    let listen = "127.0.0.1:0".parse().unwrap();
+                    let config = ServerConfig::default();
+                    let echo = async |request: Request| Response { status: 200, body: request.body };
+                    let server = protocol.serve(loopback(&machine), listen, &config, Rc::new(echo));
+                    let server = server.unwrap();
+                    let trust = server.trust().map(|trust| trust.as_der().to_vec());
+                    sender.send((server.local_addr(), trust)).unwrap();
+                    std::future::pending::<()>().await;
+                });
+                processor_micros()
+            });
+            let (remote, trust) = receiver.recv().expect("the server has begun");
+            let before = processor_micros();
+            let took = Execution::new(Origin::now()).run(|machine| async move {
+                let mut config = ClientConfig::default();
+                config.trust = trust.map(Trust::from_der);
+                if let Some((version, cipher)) = tls {
+                    config.tls = TlsParameters::only(version, cipher);
+                }
+                let dialer = protocol.dialer(loopback(&machine), &config).unwrap();
+                let start = now();
+                let all = (0..CONNECTIONS).map(async |_| {
+                    let connection = dialer.connect(remote).await.unwrap();
+                    for _ in 0..MESSAGES / CONNECTIONS {
+                        let request = Request::new("/message", body::full(&[0; 512][..]));
+                        let response = connection.exchange(request).await.unwrap();
+                        assert_eq!(body::drain(response.body).await, Ok(512));
+                    }
+                });
+                join_all(all).await;
+                now() - start
+            });
+            let client = processor_micros() - before;
+            stop.cancel();
+            let server = server.join().unwrap();
+            let seconds = took.unwrap().as_secs_f64();
+            let each = |micros: f64| micros / f64::from(MESSAGES);
+            let what = tls.map_or(String::new(), |(version, cipher)| {
+                format!(" {} {}", version.name(), cipher.name())
+            });
+            println!(
+                "{name}{what}, 512 B: {:.0} messages/s; {:.1} us of processor time at the client, \
+                 {:.1} us at the server; {:.0} messages/s of one core for both",
+                f64::from(MESSAGES) / seconds,
+                each(client),
+                each(server),
+                1e6 / each(client + server),
+            );
+        });
+    }
+
+    fn loopback(machine: &Machine) -> Arc<dyn Host> {
+        machine.host("here", ["127.0.0.1".parse().unwrap()])
+    }
+
+    /// The processor time of this thread so far (`/proc/thread-self/schedstat`, in nanoseconds).
+    fn processor_micros() -> f64 {
+        let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+        let nanos = stat.split_whitespace().next().and_then(|nanos| nanos.parse::<f64>().ok());
+        nanos.unwrap_or(0.0) / 1e3
+    }
+
+    const MESSAGES: u32 = 100_000;
+    const CONNECTIONS: u32 = 8;
+}
