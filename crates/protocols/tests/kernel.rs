@@ -133,7 +133,8 @@ fn bodies_of_all_sizes_go_both_ways() {
         let stats = connection.transport();
         assert!(stats.bytes_sent > 10_000_000, "{stats:?}");
         assert!(stats.smoothed_rtt.is_some_and(|rtt| rtt < Duration::from_secs(10)));
-        assert!(stats.congestion_window > 0);
+        let has_window = protocol.capabilities().transport != Transport::Coap;
+        assert!(stats.congestion_window > 0 || !has_window);
         connection.close().await;
     });
 }
