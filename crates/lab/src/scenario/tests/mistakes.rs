@@ -50,7 +50,7 @@ fn all_mistakes_are_reported_together_in_the_order_of_the_file() {
         firsts,
         [
             "error: unknown key \"runns\"",
-            "error: \"htp2\" is not known here; write \"http1\" or \"http2\" or \"http3\" or \"mpquic\" or \"mptcp\" or \"mqtt\" or \"quic\" or \
+            "error: \"htp2\" is not known here; write \"coap\" or \"coap+dtls\" or \"http1\" or \"http2\" or \"http3\" or \"mpquic\" or \"mptcp\" or \"mqtt\" or \"quic\" or \
              \"sctp\" or \"sctp+dtls\" or \"tcp\" or \"tcp+tls\"",
             "error: unknown key \"dely\"",
             "error: \"1.5\" is more than everything; a share lies between 0 and 1 (0 % and 100 %)",
@@ -227,7 +227,7 @@ fn what_is_missing() {
     assert_eq!(
         plan_with("runs = 3", &[]).unwrap_err().to_string(),
         "error: the scenario does not say its protocol\n --> a.toml\n = write protocol = \
-         \"http1\" or \"http2\" or \"http3\" or \"mpquic\" or \"mptcp\" or \"mqtt\" or \"quic\" or \"sctp\" or \"sctp+dtls\" or \"tcp\" \
+         \"coap\" or \"coap+dtls\" or \"http1\" or \"http2\" or \"http3\" or \"mpquic\" or \"mptcp\" or \"mqtt\" or \"quic\" or \"sctp\" or \"sctp+dtls\" or \"tcp\" \
          or \"tcp+tls\", or a list of these\n\n\
          error: the scenario does not say its link\n --> a.toml\n = write [link], and below it \
          rate = \"50 Mbit/s\" and delay = \"5 ms\"\n\n\
