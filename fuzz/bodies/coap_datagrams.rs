@@ -7,8 +7,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use trackbed_core::packet::Ecn;
 use trackbed_core::Seed;
+use trackbed_core::packet::Ecn;
 use trackbed_net::models::Delay;
 use trackbed_net::{Duplex, End, LinkSpec, NetworkBuilder};
 use trackbed_protocols::{ClientConfig, Request, Response, ServerConfig, body, find};

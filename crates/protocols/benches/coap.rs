@@ -33,8 +33,8 @@ mod linux {
 
     use futures_util::future::join_all;
     use trackbed_protocols::{
-        CipherSuite, ClientConfig, Request, Response, ServerConfig, TlsParameters, TlsVersion, Trust,
-        body, find,
+        CipherSuite, ClientConfig, Request, Response, ServerConfig, TlsParameters, TlsVersion,
+        Trust, body, find,
     };
     use trackbed_substrate::kernel::{Execution, Machine, Origin};
     use trackbed_substrate::{Cancel, Host, now};
@@ -50,7 +50,8 @@ mod linux {
                 let _cancelled = serve.run(|machine| async move {
                     let listen = "127.0.0.1:0".parse().unwrap();
                     let config = ServerConfig::default();
-                    let echo = async |request: Request| Response { status: 200, body: request.body };
+                    let echo =
+                        async |request: Request| Response { status: 200, body: request.body };
                     let server = protocol.serve(loopback(&machine), listen, &config, Rc::new(echo));
                     let server = server.unwrap();
                     let trust = server.trust().map(|trust| trust.as_der().to_vec());

@@ -368,9 +368,11 @@ const OPPORTUNISTIC: &str = "MPTCP: opportunistic retransmission and penalisatio
 const CHECKSUM: &str = "MPTCP: checksums over the data (RFC 8684 section 3.3.1)";
 const ENCAPSULATION: &str = "SCTP: what carries its packets";
 const CONFIRMABLE: &str = "CoAP: requests are sent again until they are acknowledged";
-const BLOCK_SIZE: &str = "CoAP: the most bytes in a block of a body, a power of two from 16 to 1024";
+const BLOCK_SIZE: &str =
+    "CoAP: the most bytes in a block of a body, a power of two from 16 to 1024";
 const NSTART: &str = "CoAP: how many requests of a client may be outstanding";
-const COOKIE: &str = "DTLS 1.3: the server asks every client of CoAP for a cookie first, as over 1.2";
+const COOKIE: &str =
+    "DTLS 1.3: the server asks every client of CoAP for a cookie first, as over 1.2";
 const WINDOW: &str = "HTTP/2, QUIC, SCTP: the flow control window of a stream and a connection";
 const IDLE_TIMEOUT: &str = "how long nothing may arrive before a connection is given up";
 

@@ -351,7 +351,10 @@ fn used_values<'s>(
     let used = endpoint_settings(spec).filter_map(|setting| {
         let index = setting.axis.map_or(0, |axis| selection[axis]);
         let path = setting.path.as_str();
-        let same = || factors::text(&setting.choices[index].chosen) == ignored_factor(path, &resolved.endpoint);
+        let same = || {
+            factors::text(&setting.choices[index].chosen)
+                == ignored_factor(path, &resolved.endpoint)
+        };
         (!resolved.ignored.contains(&path) || same()).then_some((path, index))
     });
     used.collect()

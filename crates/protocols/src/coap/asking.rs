@@ -97,7 +97,8 @@ impl Asking {
     }
 
     fn send_queued(&mut self) {
-        let mut outstanding = self.waiting.values().filter(|waiting| waiting.is_outstanding).count();
+        let mut outstanding =
+            self.waiting.values().filter(|waiting| waiting.is_outstanding).count();
         while outstanding < self.places
             && let Some((token, packet)) = self.queue.pop_front()
         {
@@ -153,9 +154,8 @@ impl Asking {
     fn answered(&mut self, response: Packet, now: Time) {
         let token: Option<[u8; 4]> = response.get_token().try_into().ok();
         let token = token.map(u32::from_be_bytes);
-        let waits = |token: &u32| {
-            self.waiting.get(token).is_some_and(|waiting| waiting.id.is_some())
-        };
+        let waits =
+            |token: &u32| self.waiting.get(token).is_some_and(|waiting| waiting.id.is_some());
         let Some(token) = token.filter(waits) else {
             return self.messages.reject(&response);
         };
@@ -209,7 +209,9 @@ impl Asking {
         let late: Vec<u32> =
             self.waiting.iter().filter(|(_, one)| is_late(one)).map(|(&token, _)| token).collect();
         for token in late {
-            let error = self.failed(&format!("a non-confirmable request, or its response, is lost: {limit:?} have passed"));
+            let error = self.failed(&format!(
+                "a non-confirmable request, or its response, is lost: {limit:?} have passed"
+            ));
             self.settle(token, Err(error));
         }
         // One that is lost does not stand in the way of others until then.

@@ -393,7 +393,9 @@ impl Download {
         }
         let said = options::first(&response, BLOCK2).and_then(Block::decode);
         let Some(said) = said.filter(|said| said.offset() == self.offset) else {
-            return Err(self.exchange.malformed("the server sends another block than was asked for"));
+            return Err(self
+                .exchange
+                .malformed("the server sends another block than was asked for"));
         };
         if options::first(&response, ETAG) != self.etag.as_deref() {
             let reason = "the response has changed between two of its blocks";

@@ -74,7 +74,11 @@ impl Target {
     ///
     /// # Errors
     /// [`Error::Unsupported`] if a part of it is longer than an option may be.
-    pub(super) fn of(protocol: &'static str, path: &str, priority: Option<Priority>) -> Result<Target> {
+    pub(super) fn of(
+        protocol: &'static str,
+        path: &str,
+        priority: Option<Priority>,
+    ) -> Result<Target> {
         let refused = |advice: &str| Error::Unsupported { protocol, advice: advice.to_owned() };
         let (path, query) = match path.split_once('?') {
             Some((path, query)) => (path, Some(query)),
@@ -88,7 +92,9 @@ impl Target {
         let parameters = query.into_iter().flat_map(|query| query.split('&'));
         options.extend(parameters.map(|parameter| (URI_QUERY, decoded(parameter))));
         if options.iter().any(|(_, value)| value.len() > VALUE_MAX) {
-            return Err(refused("a segment of a path has at most 255 bytes (RFC 7252 section 5.10)"));
+            return Err(refused(
+                "a segment of a path has at most 255 bytes (RFC 7252 section 5.10)",
+            ));
         }
         Ok(Target { options, priority, tag: None })
     }
@@ -186,7 +192,8 @@ mod tests {
 
     #[test]
     fn a_path_comes_back_from_its_options() {
-        let all = ["/", "/a", "/a/", "/a//b", "//", "/rpc?n=1", "/?", "/?a&b=/c?d", "/a%2Fb", "/x?y%26z"];
+        let all =
+            ["/", "/a", "/a/", "/a//b", "//", "/rpc?n=1", "/?", "/?a&b=/c?d", "/a%2Fb", "/x?y%26z"];
         for text in all {
             assert_eq!(round(text), text);
         }

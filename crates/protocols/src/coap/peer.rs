@@ -184,7 +184,8 @@ impl Peer {
                 self.give_block(reply_to, key, block, now);
             }
             (None, _) => {
-                let request = Request { path: key.path.clone(), priority, body: body::full(payload) };
+                let request =
+                    Request { priority, ..Request::new(key.path.clone(), body::full(payload)) };
                 let response = self.common.service.call(request);
                 self.run(&reply_to.clone(), async move |peer| {
                     answer(&peer, reply_to, key, response.await).await;
@@ -234,7 +235,7 @@ impl Peer {
         if block.number == 0 {
             drop(upload.take());
             let (arriving, body) = Arriving::new(&self.common.budget);
-            let request = Request { path: key.path.clone(), priority, body };
+            let request = Request { priority, ..Request::new(key.path.clone(), body) };
             let response = spawn(self.common.service.call(request));
             upload = Some(Transfer {
                 key: key.clone(),
@@ -293,12 +294,12 @@ impl Peer {
             let piece = pieces.next(reply_to.size.bytes()).await;
             let Some(peer) = peer.upgrade() else { return };
             let mut peer = peer.borrow_mut();
-            peer.produced(&reply_to, &key, piece, Download {
-                pieces: Some(pieces),
-                offset,
-                etag,
-                last: (block, Bytes::new()),
-            });
+            peer.produced(
+                &reply_to,
+                &key,
+                piece,
+                Download { pieces: Some(pieces), offset, etag, last: (block, Bytes::new()) },
+            );
         });
     }
 

@@ -87,8 +87,16 @@ impl DtlsEnd {
         };
         let ciphers = tls.ciphers.clone();
         let ready = Rc::default();
-        let end =
-            DtlsEnd { protocol, certificate, versions, ciphers, groups, randomness, patience, ready };
+        let end = DtlsEnd {
+            protocol,
+            certificate,
+            versions,
+            ciphers,
+            groups,
+            randomness,
+            patience,
+            ready,
+        };
         Ok((end, identity.trust))
     }
 

@@ -64,7 +64,13 @@ impl Drop for Scratch {
 }
 
 /// Asks `server` with libcoap's client; returns the content, and what it says of errors.
-fn ask(program: &Path, server: &Server, name: &str, words: &[&str], path: &str) -> (Vec<u8>, String) {
+fn ask(
+    program: &Path,
+    server: &Server,
+    name: &str,
+    words: &[&str],
+    path: &str,
+) -> (Vec<u8>, String) {
     let chain = pem::Pem::new("CERTIFICATE", server.trust.as_der());
     let root = Scratch::new(&format!("{name}-root.pem"), pem::encode(&chain).as_bytes());
     let output = Scratch::new(&format!("{name}-output"), b"");
@@ -220,8 +226,7 @@ fn with_our_client(
         let host = machine.host("client", [IpAddr::V4(Ipv4Addr::LOCALHOST)]);
         // OpenSSL wants the certificate's curve among the groups.
         let key_exchanges = vec![KeyExchange::X25519, KeyExchange::P256];
-        let tls =
-            TlsParameters { key_exchanges, ..TlsParameters::only(TlsVersion::Tls12, cipher) };
+        let tls = TlsParameters { key_exchanges, ..TlsParameters::only(TlsVersion::Tls12, cipher) };
         let trust = Some(foreign.trust.clone());
         let mut config = ClientConfig { tls, trust, ..ClientConfig::default() };
         config.transport.coap.confirmable = confirmable;
@@ -244,7 +249,8 @@ fn our_client_is_answered_by_libcoap() {
     let foreign = Foreign::start(&program, "libcoap", |port, certificate, key| {
         // DTLS is on the port after the one that it is given.
         let port = (port - 1).to_string();
-        let words = ["-A", "127.0.0.1", "-p", &port, "-c", certificate, "-j", key, "-n", "-d", "100"];
+        let words =
+            ["-A", "127.0.0.1", "-p", &port, "-c", certificate, "-j", key, "-n", "-d", "100"];
         words.map(str::to_owned).to_vec()
     });
     thread::sleep(Duration::from_millis(300));

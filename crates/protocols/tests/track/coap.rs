@@ -210,11 +210,8 @@ fn a_body_takes_a_round_trip_for_each_block() {
                 let mut config = ServerConfig::default();
                 config.transport.coap.block_size = server_size;
                 let server = track.serve_with(protocol(name), &config, Rc::new(service));
-                let coap = CoapParameters {
-                    block_size: client,
-                    confirmable,
-                    ..CoapParameters::default()
-                };
+                let coap =
+                    CoapParameters { block_size: client, confirmable, ..CoapParameters::default() };
                 let dialer = track.dialer(protocol(name), &server, with_coap(coap));
                 let connection = dialer.connect(server_address()).await.unwrap();
                 let start = now();
@@ -377,11 +374,9 @@ fn a_flood_of_hellos_leaves_the_server_answering() {
                 spawn(async move { drop(lonely.connect("10.0.0.2:7".parse().unwrap()).await) });
             let mut hello = [0; 2_000];
             let mut meta = [ReceivedMeta::default()];
-            poll_fn(|cx| {
-                listener.poll_recv(cx, &mut [IoSliceMut::new(&mut hello)], &mut meta)
-            })
-            .await
-            .unwrap();
+            poll_fn(|cx| listener.poll_recv(cx, &mut [IoSliceMut::new(&mut hello)], &mut meta))
+                .await
+                .unwrap();
             drop(lonely);
             for port in 10_000..10_500 {
                 Stranger::new(&track, port).say(&hello[..meta[0].len]).await;

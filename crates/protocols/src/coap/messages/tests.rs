@@ -1,5 +1,5 @@
-use super::*;
 use super::codes::{CONTENT, GET};
+use super::*;
 
 fn messages() -> Messages {
     Messages {
@@ -21,8 +21,7 @@ fn packet(code: u8, token: &[u8]) -> Packet {
 }
 
 /// RFC 7252 appendix A, figure 16: a confirmable GET of `temperature`, identifier 0x7d34.
-const FIGURE_16: [u8; 16] =
-    *b"\x40\x01\x7d\x34\xbbtemperature";
+const FIGURE_16: [u8; 16] = *b"\x40\x01\x7d\x34\xbbtemperature";
 
 #[test]
 fn a_request_of_the_rfc_is_understood() {
