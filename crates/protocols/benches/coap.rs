@@ -63,8 +63,8 @@ mod linux {
             let (remote, trust) = receiver.recv().expect("the server has begun");
             let before = processor_micros();
             let took = Execution::new(Origin::now()).run(|machine| async move {
-                let mut config = ClientConfig::default();
-                config.trust = trust.map(Trust::from_der);
+                let trust = trust.map(Trust::from_der);
+                let mut config = ClientConfig { trust, ..ClientConfig::default() };
                 if let Some((version, cipher)) = tls {
                     config.tls = TlsParameters::only(version, cipher);
                 }

@@ -304,9 +304,8 @@ impl Exchange {
         let mut packet = Packet::new();
         packet.header.code = self.code.into();
         self.target.add_to(&mut packet);
-        match block {
-            Some((number, block)) => options::add(&mut packet, number, block.encode()),
-            None => {}
+        if let Some((number, block)) = block {
+            options::add(&mut packet, number, block.encode());
         }
         let asks_for_block = block.is_some_and(|(number, _)| number == BLOCK2);
         if !asks_for_block && self.size < BlockSize::MAX {

@@ -178,7 +178,7 @@ impl Peer {
             }
             (Some(Some(block)), _) => {
                 reply_to.block1 = Some(block);
-                self.take_block(reply_to, key, priority, block, payload, now);
+                self.take_block(reply_to, key, priority, block, payload);
             }
             (None, Some(Some(block))) if block.number > 0 => {
                 self.give_block(reply_to, key, block, now);
@@ -222,7 +222,6 @@ impl Peer {
         priority: Option<crate::Priority>,
         block: Block,
         payload: Bytes,
-        now: Time,
     ) {
         // From now on the client is to send blocks that fit here.
         let size = block.size.min(self.block_size);
@@ -239,7 +238,7 @@ impl Peer {
             let response = spawn(self.common.service.call(request));
             upload = Some(Transfer {
                 key: key.clone(),
-                touched: now,
+                touched: now(),
                 body: Upload { received: 0, arriving, response },
             });
         }
@@ -264,7 +263,7 @@ impl Peer {
                 answer(&peer, reply_to, key, response.await).await;
             });
         }
-        upload.touched = now;
+        upload.touched = now();
         self.uploads.push_back(upload);
         if self.uploads.len() > UPLOADS_MAX {
             self.uploads.pop_front();
