@@ -50,8 +50,8 @@ mod tls;
 
 pub use body::Body;
 pub use config::{
-    ClientConfig, CoapParameters, Encapsulation, MqttAnswer, MqttParameters, MqttQos, MqttVersion, ServerConfig,
-    TlsParameters, TransportParameters,
+    ClientConfig, CoapParameters, Encapsulation, MqttAnswer, MqttParameters, MqttQos, MqttVersion,
+    ServerConfig, TlsParameters, TransportParameters,
 };
 pub use error::Error;
 pub use ledger::{Ledger, LedgerTotals};

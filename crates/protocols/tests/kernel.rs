@@ -13,8 +13,8 @@ use sha2::{Digest as _, Sha256};
 use trackbed_core::{Seed, Time};
 use trackbed_protocols::{
     Body, ClientConfig, Dialer, Error, Handshake, PathControl, Protocol, Request, Response,
-    ServerConfig, ServerHandle, TlsParameters, TlsVersion, TransportParameters, Trust, body,
-    registry,
+    ServerConfig, ServerHandle, TlsParameters, TlsVersion, Transport, TransportParameters, Trust,
+    body, registry,
 };
 use trackbed_substrate::kernel::{Execution, Origin};
 use trackbed_substrate::{Host, Multipath, PathWish, sleep};

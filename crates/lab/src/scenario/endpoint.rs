@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use trackbed_core::ByteSize;
 use trackbed_core::parameter::{FromValue, Kind, Parameter};
 use trackbed_protocols::{
-    Capabilities, CipherSuite, CoapParameters, Encapsulation, Handshake, Protocol, TlsVersion, Transport,
-    TransportParameters, quic_congestion, quic_schedulers, registry,
+    Capabilities, CipherSuite, CoapParameters, Encapsulation, Handshake, Protocol, TlsVersion,
+    Transport, TransportParameters, quic_congestion, quic_schedulers, registry,
 };
 use trackbed_substrate::Multipath;
 use trackbed_tcp::schedulers;

@@ -6,7 +6,6 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
-use std::thread;
 use std::time::Duration;
 
 use trackbed_core::{Seed, Time};
@@ -231,7 +230,8 @@ fn with_our_client(
         let mut config = ClientConfig { tls, trust, ..ClientConfig::default() };
         config.transport.coap.confirmable = confirmable;
         let dialer = find("coap+dtls").unwrap().dialer(host, &config).unwrap();
-        // A server that does not listen yet is asked again by the handshake.
+        // The program takes a moment until it listens.
+        sleep(Duration::from_millis(500)).await;
         let connection = dialer.connect(foreign.address).await.unwrap();
         let (version, resumed, early_data) = (TlsVersion::Tls12, false, false);
         let security = Security { version, cipher, resumed, early_data };
@@ -253,7 +253,6 @@ fn our_client_is_answered_by_libcoap() {
             ["-A", "127.0.0.1", "-p", &port, "-c", certificate, "-j", key, "-n", "-d", "100"];
         words.map(str::to_owned).to_vec()
     });
-    thread::sleep(Duration::from_millis(300));
     for (number, &cipher) in CipherSuite::ALL.iter().enumerate() {
         for confirmable in [true, false] {
             with_our_client(&foreign, cipher, confirmable, async |connection| {
@@ -292,7 +291,6 @@ fn our_client_agrees_with_openssl_on_every_cipher() {
             let more = [certificate, "-key", key, "-cipher", openssl_name(cipher)];
             words.iter().chain(&more).map(|&word| word.to_owned()).collect()
         });
-        thread::sleep(Duration::from_millis(300));
         with_our_client(&foreign, cipher, true, async |connection| connection.close().await);
     }
 }

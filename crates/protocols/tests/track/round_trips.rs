@@ -158,7 +158,21 @@ fn coap_inside_dtls_takes_2_or_4() {
 fn every_protocol_is_measured_above() {
     assert_eq!(
         registry_names(),
-        ["coap", "coap+dtls", "http1", "http2", "http3", "mpquic", "mptcp", "mqtt", "quic", "sctp", "sctp+dtls", "tcp", "tcp+tls"]
+        [
+            "coap",
+            "coap+dtls",
+            "http1",
+            "http2",
+            "http3",
+            "mpquic",
+            "mptcp",
+            "mqtt",
+            "quic",
+            "sctp",
+            "sctp+dtls",
+            "tcp",
+            "tcp+tls"
+        ]
     );
 }
 

@@ -80,11 +80,11 @@ pub fn execute(arguments: &ServeArguments) -> anyhow::Result<Verdict> {
         }
     })
     .context("cannot listen to signals")?;
-    let (told, shown) = (log.clone(), arguments.ticket.display().to_string());
-    serve(settings, log.clone(), cancel, |address| {
+    let shown = arguments.ticket.display().to_string();
+    serve(settings, log, cancel, |address| {
         let message = format!("runs are asked for at {address}, with the ticket {shown}");
         let fields = [("address", address.to_string().into()), ("ticket", shown.clone().into())];
-        told.info("listening", &message, &fields);
+        log.info("listening", &message, &fields);
     })
     .map_err(anyhow::Error::msg)?;
     log.info("stopped", "stopped", &[]);
