@@ -68,10 +68,9 @@ impl fmt::Display for Case {
 fn endpoint(dice: &mut Dice, class: Class) -> (String, bool) {
     // CoAP has a swarm of its own (crates/protocols/tests/track/coap.rs): it gives a message up after
     // four retransmissions, which is no failure.
-    let is_persistent =
-        |protocol: &&&dyn Protocol| protocol.capabilities().transport != Transport::Coap;
-    let protocols: Vec<&dyn Protocol> = registry().iter().filter(is_persistent).copied().collect();
-    let protocol = dice.pick(&protocols);
+    let protocols = registry().iter().copied();
+    let persistent = protocols.filter(|one| one.capabilities().transport != Transport::Coap);
+    let protocol = dice.pick(&persistent.collect::<Vec<_>>());
     let can = protocol.capabilities();
     let mut text = format!("protocol = {}\n", quoted(protocol.name()));
     let mut line = |key: &str, value: String| {
