@@ -37,7 +37,7 @@ pub fn run(data: &[u8]) {
         if let Some(id) = *slot {
             broker.receive(id, bytes, now);
         }
-        now = now + Duration::from_millis(u64::from(head >> 3) * 500);
+        now += Duration::from_millis(u64::from(head >> 3) * 500);
         broker.handle_timeout(now);
         while broker.next_arrived().is_some() {}
         for slot in &mut connections {

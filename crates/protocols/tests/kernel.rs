@@ -254,7 +254,7 @@ fn nobody_there_is_an_error_that_says_where() {
         let config = ClientConfig { trust: server.trust().cloned(), ..client_config() };
         drop(server);
         sleep(Duration::from_millis(1)).await;
-        if protocol.capabilities().transport != trackbed_protocols::Transport::Tcp {
+        if protocol.capabilities().transport != Transport::Tcp {
             // QUIC hears nothing and gives up when the idle timeout is over.
             return;
         }

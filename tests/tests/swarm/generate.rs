@@ -103,7 +103,8 @@ fn endpoint(dice: &mut Dice, class: Class) -> (String, bool) {
             repeatable = congestion.repeatable;
             line("congestion", quoted(congestion.name));
             if can.multipath {
-                line("scheduler", quoted(dice.pick(quic_schedulers()).name));
+                let names: Vec<&str> = quic_schedulers().iter().map(|entry| entry.name).collect();
+                line("scheduler", quoted(dice.pick(&names)));
             }
         }
         // DTLS comes in UDP.

@@ -242,12 +242,12 @@ fn exchanges(qos: trackbed_protocols::MqttQos) {
     let mut seconds = 0.0;
     let result = Execution::new(Origin::now()).run(async |machine: Machine| {
         let protocol = find("mqtt").expect("it is registered");
-        let mut transport = TransportParameters::default();
-        transport.congestion = "reno".to_owned();
+        let congestion = "reno".to_owned();
+        let mut transport = TransportParameters { congestion, ..TransportParameters::default() };
         transport.mqtt.qos = qos;
         let config = ServerConfig { transport: transport.clone(), ..ServerConfig::default() };
         let echo = async |request: Request| Response { status: 200, body: request.body };
-        let service = Rc::new(move |request| echo(request));
+        let service = Rc::new(echo);
         let listen = SocketAddr::new(HERE, 0);
         let server = protocol
             .serve(machine.host("server", [HERE]), listen, &config, service)

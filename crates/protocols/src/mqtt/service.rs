@@ -99,7 +99,7 @@ impl Calls {
         let arriving: Body = Box::pin(stream::try_unfold(arrivals, async |mut arrivals| {
             Ok(arrivals.next().await?.map(|piece| (piece, arrivals)))
         }));
-        let request = Request { path: call.path, priority: call.priority, body: arriving };
+        let request = Request { priority: call.priority, ..Request::new(call.path, arriving) };
         let answering = self.answering(call.caller, call.qos, key);
         let task = Some(spawn(answering.answer(request)));
         calls.insert((caller, key), Running { body, task });
