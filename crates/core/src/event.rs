@@ -1,5 +1,6 @@
 //! What a run reports: events with their time. Every metric is computed from them.
 
+mod load;
 mod playback;
 
 use std::cell::RefCell;
@@ -9,6 +10,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::Time;
+pub use load::{Load, RoleLoad};
 pub use playback::Playback;
 
 /// Something that happened in a run.
@@ -239,6 +241,15 @@ pub enum Event {
         /// Which client.
         phone: u32,
     },
+    /// Inference beside the communication was done with a frame.
+    Inferred {
+        /// Its how-manieth frame, from 1.
+        frame: u64,
+        /// When it began with it.
+        begin: Time,
+    },
+    /// What the machine and the processes of the run have used since the reading before.
+    Load(Load),
     /// A sender's own account of its packets over the whole run.
     Transport {
         /// Whose account it is.

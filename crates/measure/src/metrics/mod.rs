@@ -12,8 +12,10 @@ mod counts;
 mod disturbance;
 mod flow;
 mod handshake;
+mod inference;
 mod latency;
 mod link;
+mod load;
 mod loading;
 mod messages;
 mod outcome;
@@ -119,6 +121,17 @@ const REGISTRY: &[Metric] = &[
     counts::ANSWERED_COUNT,
     counts::REFUSED_COUNT,
     counts::FAILED_COUNT,
+    inference::FPS,
+    inference::FRAME_MS,
+    load::CPU_PERCENT,
+    load::CLIENT_CPU_PERCENT,
+    load::INFERENCE_CPU_PERCENT,
+    load::SERVER_CPU_PERCENT,
+    load::MACHINE_CPU_PERCENT,
+    load::MEMORY_PERCENT,
+    load::GPU_PERCENT,
+    load::TEMPERATURE_CELSIUS,
+    load::POWER_WATTS,
     usage::CLIENT_CPU_MS,
     usage::SERVER_CPU_MS,
     usage::CLIENT_MEMORY_BYTES,

@@ -1,6 +1,7 @@
 //! Event lists written by hand, with the values that their metrics have by hand calculation.
 
 mod account;
+mod load;
 mod streaming;
 
 use std::time::Duration;
@@ -74,7 +75,8 @@ fn ten_messages() -> Vec<Record> {
 
 #[test]
 fn names_are_unique_and_end_in_a_unit() {
-    const UNITS: &[&str] = &["ms", "mbps", "hz", "percent", "bytes", "ratio", "count"];
+    const UNITS: &[&str] =
+        &["ms", "mbps", "hz", "fps", "percent", "bytes", "ratio", "count", "celsius", "watts"];
     for (index, metric) in registry().iter().enumerate() {
         let unit = metric.name.rsplit('_').next().unwrap();
         assert!(UNITS.contains(&unit), "{}", metric.name);

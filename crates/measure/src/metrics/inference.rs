@@ -1,0 +1,38 @@
+//! Inference beside the communication: how many frames, and how long each took.
+
+use trackbed_core::Time;
+use trackbed_core::event::{Event, Record};
+
+use super::Metric;
+use super::load::measured;
+
+pub(super) const FPS: Metric = Metric {
+    name: "fps",
+    help: "frames of the inference that were done in the measured part, over its length",
+    compute: |records| {
+        let Some([from, until]) = measured(records) else { return Vec::new() };
+        let is_frame = |record: &Record| matches!(record.event, Event::Inferred { .. });
+        match records.iter().any(is_frame) {
+            true => vec![frames(records).count() as f64 / (until - from).as_secs_f64()],
+            false => Vec::new(),
+        }
+    },
+};
+
+pub(super) const FRAME_MS: Metric = Metric {
+    name: "frame_ms",
+    help: "for each of these frames, from its beginning to its end; the next one follows at once",
+    compute: |records| {
+        frames(records).map(|[begin, end]| (end - begin).as_secs_f64() * 1e3).collect()
+    },
+};
+
+/// Beginning and end of each frame that was done in the measured part.
+fn frames(records: &[Record]) -> impl Iterator<Item = [Time; 2]> {
+    let measured = measured(records);
+    let counts = move |at: Time| measured.is_some_and(|[from, until]| from <= at && at < until);
+    records.iter().filter_map(move |record| match record.event {
+        Event::Inferred { begin, .. } if counts(record.at) => Some([begin, record.at]),
+        _ => None,
+    })
+}

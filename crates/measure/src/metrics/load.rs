@@ -1,0 +1,105 @@
+//! What a run takes of the machine while it goes on, reading by reading.
+
+use trackbed_core::Time;
+use trackbed_core::event::{Event, Load, Record, RoleLoad};
+
+use super::Metric;
+
+pub(super) const CPU_PERCENT: Metric = Metric {
+    name: "cpu_percent",
+    help: "processor time of the clients and the inference together, in each second of the measured \
+           part; 400 is four full cores; where the scenario has [inference]",
+    compute: |records| {
+        values(records, |load| of_device(load, |role| role.millipercent).map(thousandth))
+    },
+};
+
+pub(super) const CLIENT_CPU_PERCENT: Metric = Metric {
+    name: "client_cpu_percent",
+    help: "the part of it that is the clients'",
+    compute: |records| values(records, |load| load.client.millipercent.map(thousandth)),
+};
+
+pub(super) const INFERENCE_CPU_PERCENT: Metric = Metric {
+    name: "inference_cpu_percent",
+    help: "the part of it that is the inference's",
+    compute: |records| values(records, |load| load.inference.millipercent.map(thousandth)),
+};
+
+pub(super) const SERVER_CPU_PERCENT: Metric = Metric {
+    name: "server_cpu_percent",
+    help: "processor time of the server, where it is on this machine, likewise",
+    compute: |records| values(records, |load| load.server.millipercent.map(thousandth)),
+};
+
+pub(super) const MACHINE_CPU_PERCENT: Metric = Metric {
+    name: "machine_cpu_percent",
+    help: "processor time of everything on this machine, the emulated links included, likewise",
+    compute: |records| values(records, |load| load.machine_millipercent.map(thousandth)),
+};
+
+pub(super) const MEMORY_PERCENT: Metric = Metric {
+    name: "memory_percent",
+    help: "memory of the clients and the inference together, in percent of the machine's",
+    compute: |records| {
+        values(records, |load| {
+            let total = load.memory_total_bytes.filter(|total| *total > 0)?;
+            let used = of_device(load, |role| role.memory_bytes)?;
+            Some(used as f64 / total as f64 * 100.0)
+        })
+    },
+};
+
+pub(super) const GPU_PERCENT: Metric = Metric {
+    name: "gpu_percent",
+    help: "share of its time in which the busiest graphics processor worked, where there is one",
+    compute: |records| values(records, |load| load.gpu_millipercent.map(thousandth)),
+};
+
+pub(super) const TEMPERATURE_CELSIUS: Metric = Metric {
+    name: "temperature_celsius",
+    help: "the hottest of the temperatures that the machine tells",
+    compute: |records| {
+        values(records, |load| load.temperature_millicelsius.map(|value| value as f64 / 1e3))
+    },
+};
+
+pub(super) const POWER_WATTS: Metric = Metric {
+    name: "power_watts",
+    help: "the largest of the powers that the machine tells; they may contain one another",
+    compute: |records| values(records, |load| load.power_milliwatts.map(thousandth)),
+};
+
+/// The measured part of a run: the window of its schedule if it has one, else all from its start to
+/// its end.
+pub(super) fn measured(records: &[Record]) -> Option<[Time; 2]> {
+    let window = records.iter().find_map(|record| match record.event {
+        Event::WindowSet { from, until } => Some([from, until]),
+        _ => None,
+    });
+    let time_of = |event: &Event| {
+        let found = records.iter().find(|record| record.event == *event);
+        found.map(|record| record.at)
+    };
+    let whole = || Some([time_of(&Event::Started)?, time_of(&Event::Finished)?]);
+    window.or_else(whole).filter(|[from, until]| from < until)
+}
+
+/// A value of each reading whose span lies within the measured part.
+fn values(records: &[Record], of: impl Fn(&Load) -> Option<f64>) -> Vec<f64> {
+    let Some([from, until]) = measured(records) else { return Vec::new() };
+    let loads = records.iter().filter_map(|record| match &record.event {
+        Event::Load(load) if from <= load.since && record.at <= until => Some(load),
+        _ => None,
+    });
+    loads.filter_map(of).collect()
+}
+
+/// What the clients and the inference use together; the latter is not always there.
+fn of_device(load: &Load, of: impl Fn(&RoleLoad) -> Option<u64>) -> Option<u64> {
+    Some(of(&load.client)? + of(&load.inference).unwrap_or(0))
+}
+
+fn thousandth(value: u64) -> f64 {
+    value as f64 / 1e3
+}
