@@ -3,6 +3,7 @@
 
 pub mod aggregate;
 pub mod agreement;
+mod beside;
 pub mod campaign;
 pub mod capture;
 mod checks;

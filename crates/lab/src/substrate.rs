@@ -8,7 +8,7 @@ use trackbed_measure::results::RunResult;
 use trackbed_substrate::{Cancel, RunError};
 
 use crate::run::Runner;
-use crate::scenario::Plan;
+use crate::scenario::{Cell, Plan};
 
 /// What the runs of a plan are executed on.
 pub trait Substrate: Sync {
@@ -68,12 +68,17 @@ impl Substrate for Virtual {
     }
 
     fn check(&self, plan: &Plan) -> Result<(), String> {
-        match plan.cells.iter().all(|cell| cell.endpoint.programs.is_empty()) {
-            true => Ok(()),
-            false => Err("programs of others run on the kernel, not in virtual time\n  help: add \
-                          --substrate emulated"
-                .to_owned()),
-        }
+        let has = |what: fn(&Cell) -> bool| plan.cells.iter().any(what);
+        let why = match () {
+            () if has(|cell| !cell.endpoint.programs.is_empty()) => {
+                "programs of others run on the kernel"
+            }
+            () if has(|cell| cell.inference.is_some()) => {
+                "[inference] takes the time of this machine"
+            }
+            () => return Ok(()),
+        };
+        Err(format!("{why}, not in virtual time\n  help: add --substrate emulated"))
     }
 
     fn execute(&self, plan: &Plan, cell: u32, run: u32) -> Result<RunResult, RunError> {

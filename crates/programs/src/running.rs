@@ -108,6 +108,11 @@ impl Running {
         Ok(Running { name, enclosure, end, folder, label, before: Duration::ZERO, ended: None })
     }
 
+    /// Its process, as this machine numbers it; all that it has started is below it.
+    pub fn process(&self) -> u32 {
+        self.enclosure.root()
+    }
+
     /// Waits until it listens.
     ///
     /// # Errors

@@ -34,6 +34,7 @@ mod ledger;
 mod mpquic;
 mod mptcp;
 mod mqtt;
+mod none;
 mod nursery;
 mod observer;
 mod path_control;
@@ -55,6 +56,7 @@ pub use config::{
 };
 pub use error::Error;
 pub use ledger::{Ledger, LedgerTotals};
+pub use none::NONE;
 pub use observer::{Observer, Side};
 pub use path_control::PathControl;
 pub use priority::Priority;

@@ -269,9 +269,9 @@ pub struct RunArguments {
 /// What `run`, `paper` and `agree` share.
 #[derive(Clone, Debug, Args)]
 pub struct RunOptions {
-    /// Where the runs happen
-    #[arg(long, value_enum, default_value = "virtual")]
-    pub substrate: SubstrateArgument,
+    /// Where the runs happen [default: where the scenario is at home, mostly virtual]
+    #[arg(long, value_enum)]
+    pub substrate: Option<SubstrateArgument>,
     /// The machine on which `trackbed serve` runs (live substrate)
     #[arg(long, value_name = "HOST[:PORT]", required_if_eq("substrate", "live"))]
     pub server: Option<String>,

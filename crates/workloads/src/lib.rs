@@ -1,4 +1,5 @@
-//! What is sent over a protocol: messages, telemetry, web pages, bulk transfers and streamed media.
+//! What is sent over a protocol: messages, telemetry, web pages, bulk transfers, streamed media, or
+//! nothing.
 //!
 //! A [`Workload`] is an entry of [`registry`]. It knows no protocol and no network: it asks
 //! dialers for connections, exchanges requests and responses over them, answers as a service, and
@@ -13,6 +14,7 @@ mod bulk;
 mod contract;
 mod data;
 mod flow;
+mod idle;
 mod limit;
 mod lines;
 mod messages;
@@ -33,6 +35,7 @@ pub fn registry() -> &'static [&'static dyn Workload] {
     &[
         &messages::Messages,
         &telemetry::Telemetry,
+        &idle::Idle,
         &page::WebPage,
         &bulk::Bulk,
         &flow::Flow,

@@ -19,6 +19,7 @@ use trackbed_measure::results::{Certificate, Outcome, Reliability, RunResult};
 use trackbed_protocols::{Encapsulation, Transport};
 use trackbed_substrate::RunError;
 
+use crate::beside::{Beside, Roles};
 use crate::directory::About;
 use crate::environment;
 use crate::machine;
@@ -57,13 +58,15 @@ impl Emulated {
         let index = cell;
         let cell = &plan.cells[index as usize];
         let seed = Seed::of_run(plan.seed, u64::from(run));
-        let _vigil = Vigil::keep();
+        // Where it is told what the machine uses, nobody keeps it awake.
+        let _vigil = cell.inference.is_none().then(Vigil::keep);
+        let beside = Beside::prepare(cell)?;
         let scene = Scene::of(cell, &seed, environment::REAL_LEAD);
         let ground = Ground::build(cell, &scene.network)?;
         let job = |role| Job { about: self.about.clone(), cell: index, run, role };
         let (mut records, finished) = match cell.endpoint.programs.is_empty() {
-            true => play(ground, &scene, &seed, job)?,
-            false => programs::play(ground, (cell, &scene), &seed, job)?,
+            true => play(ground, &scene, (&seed, beside), job)?,
+            false => programs::play(ground, (cell, &scene), (&seed, beside), job)?,
         };
         let now = records.iter().map(|record| record.at).max().unwrap_or(Time::ZERO);
         let counters = |link, way| Some(*finished.network.counters(link, way));
@@ -78,18 +81,22 @@ impl Emulated {
 fn play(
     ground: Ground,
     scene: &Scene,
-    seed: &Seed,
+    (seed, mut beside): (&Seed, Beside),
     job: impl Fn(Role) -> Job,
 ) -> Result<(Vec<Record>, Closed), String> {
     let mut ends = Ends::prepare(
         Some((&ground.server, &job(Role::Server))),
         Some((&ground.phones, &job(Role::Clients))),
     )?;
+    let [client, server] = [Role::Clients, Role::Server].map(|role| ends.process(role));
+    beside.begin(Roles { client, server, ..Roles::default() })?;
     // Processes have made themselves ready: from here on only the run takes time.
     let clock = Clock::start();
     let traffic = ground.open(&scene.network, seed, clock)?;
     let trust = ends.serve(clock.origin())?;
-    let mut records = ends.drive(&Start { origin: clock.origin(), trust }, || Ok(()))?;
+    let start = Start { origin: clock.origin(), trust };
+    let mut records = ends.drive(&start, || beside.check())?;
+    records.extend(beside.end(clock.origin())?);
     records.extend(ends.finish()?);
     Ok((records, traffic.close()?))
 }

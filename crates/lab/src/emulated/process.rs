@@ -91,6 +91,15 @@ impl Ends {
         }
     }
 
+    /// The process of an end, if it is ours.
+    pub fn process(&self, role: Role) -> Option<u32> {
+        let end = match role {
+            Role::Server => &self.server,
+            Role::Clients => &self.clients,
+        };
+        end.as_ref().map(|end| end.child.id())
+    }
+
     /// Whether the ends go on without having anything to say.
     ///
     /// # Errors

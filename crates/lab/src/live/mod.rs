@@ -27,6 +27,7 @@ use trackbed_protocols::{
 use trackbed_substrate::RunError;
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 
+use crate::beside::{Beside, Roles};
 use crate::directory::About;
 use crate::ends::Clients;
 use crate::machine;
@@ -139,11 +140,14 @@ impl Live {
     fn record(&self, plan: &Plan, number: u32, run: u32) -> Result<Vec<Record>, String> {
         let cell = &plan.cells[number as usize];
         let server = self.server(cell)?;
+        let mut beside = Beside::prepare(cell)?;
+        beside.begin(Roles { client: Some(std::process::id()), ..Roles::default() })?;
         let Opened { port, trust } = self.open(server, number, run)?;
         let seed = Seed::of_run(plan.seed, u64::from(run));
         warm_up(&cell.endpoint);
         let log = EventLog::default();
-        let execution = Execution::new(Origin::now()).with_time_limit(RUN_MAX);
+        let origin = Origin::now();
+        let execution = Execution::new(origin).with_time_limit(RUN_MAX);
         let driven = execution.run(|machine| {
             let log = log.clone();
             async move {
@@ -158,6 +162,8 @@ impl Live {
         let closed = self.close(server);
         driven.map_err(|why| why.to_string())?.map_err(|why| why.to_string())?;
         let mut records = log.take();
+        records.extend(beside.end(origin.as_nanos())?);
+        records.sort_by_key(|record| record.at);
         let end = records.last().map_or(Time::ZERO, |record| record.at);
         let of_server = closed?.records.into_iter().map(|record| Record { at: end, ..record });
         records.extend(of_server);

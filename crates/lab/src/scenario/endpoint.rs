@@ -6,16 +6,19 @@ use std::sync::LazyLock;
 use trackbed_core::ByteSize;
 use trackbed_core::parameter::{FromValue, Kind, Parameter};
 use trackbed_protocols::{
-    Capabilities, CipherSuite, CoapParameters, Encapsulation, Handshake, Protocol, TlsVersion,
-    Transport, TransportParameters, quic_congestion, quic_schedulers, registry,
+    Capabilities, CipherSuite, CoapParameters, Encapsulation, Handshake, NONE, Protocol, TlsVersion, Transport,
+    TransportParameters, quic_congestion, quic_schedulers, registry,
 };
 use trackbed_substrate::Multipath;
 use trackbed_tcp::schedulers;
 
+use super::factors;
+use super::inference;
 use super::mqtt;
 use super::plan::{Endpoint, Programs};
+use super::problem::Problems;
 use super::programs;
-use super::spec::Spec;
+use super::spec::{Choice, Spec};
 use crate::foreign;
 use crate::track::IpVersion;
 
@@ -39,11 +42,28 @@ pub(super) struct Refusal {
 pub(super) fn resolve(spec: &Spec, selection: &[usize]) -> Option<Result<Resolved, Refusal>> {
     let settings = Settings { spec, selection };
     let protocol = match settings.word("protocol") {
+        Some(name) if name == NONE.name() => NONE,
         Some(name) => trackbed_protocols::find(name)?,
         None if programs::need_no_protocol(spec) => foreign::PROTOCOL,
         None => return None,
     };
     Some(settings.endpoint(protocol))
+}
+
+/// What is wrong with the ends whatever the cell.
+pub(super) fn check(spec: &Spec, problems: &mut Problems) {
+    let Some(kind) = spec.get("workload.kind") else { return };
+    let idle = |choice: &Choice| factors::text(&choice.chosen) == IDLE;
+    if kind.choices.iter().all(idle) {
+        return;
+    }
+    let protocols = spec.get("protocol").into_iter().flat_map(|protocol| &protocol.choices);
+    for none in protocols.filter(|choice| factors::text(&choice.chosen) == NONE.name()) {
+        let message = "the protocol none carries nothing, and the workload sends something";
+        let help =
+            format!("write [workload] and below it kind = \"{IDLE}\"; a part may do so by itself");
+        problems.add_with_help(&none.place, message, help);
+    }
 }
 
 /// What the user should know about runs with this end, if there is anything.
@@ -76,8 +96,17 @@ pub(super) fn ignored_factor(path: &str, endpoint: &Endpoint) -> &'static str {
 }
 
 /// The keys that tell cells apart even where they have one value.
-pub(super) const FACTORS: [&str; 8] =
-    ["protocol", "tls", "handshake", "cipher", "congestion", "scheduler", "server", "client"];
+pub(super) const FACTORS: [&str; 9] = [
+    "protocol",
+    "tls",
+    "handshake",
+    "cipher",
+    "congestion",
+    "scheduler",
+    "server",
+    "client",
+    inference::KIND,
+];
 
 /// The keys of the ends in one combination.
 pub(super) struct Settings<'a> {
@@ -305,8 +334,9 @@ fn ignored(can: &Capabilities) -> Vec<&'static str> {
 
 /// The keys of the two ends.
 pub(super) fn parameters() -> [Parameter; 21] {
-    static PROTOCOLS: LazyLock<Vec<&'static str>> =
-        LazyLock::new(|| registry().iter().map(|protocol| protocol.name()).collect());
+    static PROTOCOLS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+        registry().iter().chain([&NONE]).map(|protocol| protocol.name()).collect()
+    });
     static TLS: LazyLock<Vec<&'static str>> =
         LazyLock::new(|| TlsVersion::ALL.iter().map(|version| version.name()).collect());
     static HANDSHAKES: LazyLock<Vec<&'static str>> =
@@ -331,7 +361,7 @@ pub(super) fn parameters() -> [Parameter; 21] {
     let schedulers = Kind::Choice(&SCHEDULERS);
     let (flag, size, time) = (Kind::Flag, Kind::Size, Kind::Time);
     [
-        Parameter::required("protocol", protocols, "what is compared"),
+        Parameter::required("protocol", protocols, PROTOCOL),
         Parameter::optional("ip", Kind::Choice(&IpVersion::NAMES), IP),
         Parameter::optional("tls", tls, "the TLS version; without it the newest there is"),
         Parameter::with_default("handshake", handshakes, "new", "how connections begin"),
@@ -355,6 +385,9 @@ pub(super) fn parameters() -> [Parameter; 21] {
     ]
 }
 
+/// The workload of those who send nothing.
+const IDLE: &str = "idle";
+const PROTOCOL: &str = "what is compared; none is nothing at all, with the workload idle";
 const IP: &str = "the version of IP; 4 unless it is said";
 const HYSTART: &str = "TCP: CUBIC leaves slow start when the delay grows";
 const ECN: &str = "TCP: ask for congestion notification; else answer who asks";

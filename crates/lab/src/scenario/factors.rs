@@ -3,6 +3,7 @@
 use trackbed_core::parameter::{Kind, Value};
 
 use super::endpoint::{FACTORS, Resolved, ignored_factor};
+use super::inference;
 use super::plan::Factor;
 use super::schema::Shape;
 use super::spec::{Chosen, Setting, Spec};
@@ -126,7 +127,7 @@ fn unique_names(settings: &[&Setting]) -> Vec<String> {
             .iter()
             .zip(&components)
             .map(|(setting, count)| {
-                let parts: Vec<&str> = setting.path.split('.').collect();
+                let parts: Vec<&str> = known_as(&setting.path).split('.').collect();
                 let parts = parts[parts.len().saturating_sub(*count)..].join("_");
                 format!("{}{}", parts.replace('-', "_"), suffix(setting).unwrap_or_default())
             })
@@ -143,6 +144,11 @@ fn unique_names(settings: &[&Setting]) -> Vec<String> {
             return names;
         }
     }
+}
+
+/// The path by which a factor is named: one kind of inference is not told from another by "kind".
+fn known_as(path: &str) -> &str {
+    if path == inference::KIND { inference::SECTION } else { path }
 }
 
 /// The unit of a setting's values, if they share one.

@@ -20,6 +20,7 @@ mod endpoint;
 mod environment;
 mod factors;
 mod files;
+mod inference;
 mod link;
 mod mqtt;
 mod network;
@@ -49,7 +50,10 @@ use trackbed_core::parameter::{FromValue, Value};
 pub(crate) use endpoint::{COUPLED, SCHEDULER_OF_LINUX};
 pub use link::link;
 pub use overrides::{Override, OverrideError};
-pub use plan::{Cell, Endpoint, Factor, ForeignClient, LinkPlan, NetworkPlan, Plan, Programs};
+pub use plan::{
+    Cell, Endpoint, Factor, ForeignClient, Home, Inference, LinkPlan, NetworkPlan, Plan, Programs,
+    Work,
+};
 pub use problem::ScenarioError;
 pub(crate) use programs::program_version;
 pub use reference::{Key, reference};
@@ -135,6 +139,7 @@ fn plan(
         name: words("name").unwrap_or(text.stem),
         summary: words("summary").unwrap_or_default(),
         paper: words("paper"),
+        home: words("substrate").map(|name| Home::from_name(&name)).unwrap_or_default(),
         seed: counts.seed,
         runs: counts.runs,
         cells: resolved.cells,

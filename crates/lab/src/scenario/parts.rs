@@ -18,7 +18,7 @@ pub(super) const PART: &str = "part";
 pub(super) const QUICK: &str = "quick";
 
 /// Keys that hold for the scenario as a whole.
-const OF_THE_WHOLE: [&str; 6] = ["summary", "paper", "seed", "runs", PART, "name"];
+const OF_THE_WHOLE: [&str; 7] = ["summary", "paper", "substrate", "seed", "runs", PART, "name"];
 
 /// One part with everything laid over one another but the command line's settings.
 pub(super) struct Part {

@@ -2,6 +2,7 @@
 //! information.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,6 +26,8 @@ pub struct Plan {
     pub summary: String,
     /// The study whose figures are shown beside the results, if the scenario names one.
     pub paper: Option<String>,
+    /// Where the runs happen unless the user says otherwise.
+    pub home: Home,
     /// Where all randomness comes from.
     pub seed: u64,
     /// The runs of each cell, at least one.
@@ -56,10 +59,54 @@ pub struct Cell {
     pub radio: Option<Radio>,
     /// What changes during a run.
     pub environment: Environment,
+    /// What computes beside the communication; `None` if the scenario says nothing of it.
+    pub inference: Option<Inference>,
     /// The workload's name.
     pub workload_name: &'static str,
     /// What is sent.
     pub workload: Arc<dyn Prepared>,
+}
+
+/// The substrate that a scenario is made for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Home {
+    /// Virtual time.
+    #[default]
+    Virtual,
+    /// The kernel, in real time.
+    Emulated,
+}
+
+impl Home {
+    /// What scenarios write for [`Home::Virtual`] and [`Home::Emulated`].
+    pub(super) const NAMES: [&str; 2] = ["virtual", "emulated"];
+
+    pub(super) fn from_name(name: &str) -> Home {
+        if name == Home::NAMES[1] { Home::Emulated } else { Home::Virtual }
+    }
+}
+
+/// What computes beside the communication of a cell, whose load is read every second.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inference {
+    /// The work; `None` where there is none, and only the load is read.
+    pub work: Option<Work>,
+}
+
+/// Work whose frames are counted and timed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// An object detector, by ONNX Runtime.
+    Detector {
+        /// The model; `None` for the generated one.
+        model: Option<PathBuf>,
+        /// The folder of the frames; `None` for generated ones.
+        frames: Option<PathBuf>,
+        /// How many threads share the work; `None` for as many as there are cores.
+        threads: Option<u32>,
+    },
+    /// A command that `sh -c` runs and that says a line for each frame.
+    Command(String),
 }
 
 /// The value of a factor.

@@ -10,6 +10,7 @@ use trackbed_workloads::Prepared;
 use super::endpoint::{self, Refusal, Resolved, ignored_factor};
 use super::environment;
 use super::factors::{self, Column, Names, columns};
+use super::inference;
 use super::network::{self, Builder};
 use super::parts::PART;
 use super::plan::{Cell, Factor};
@@ -59,6 +60,8 @@ fn cells_of(spec: &Spec, names: &Names<'_>, problems: &mut Problems) -> Cells {
     network::check(spec, problems);
     environment::check(spec, problems);
     radio::check(spec, problems);
+    inference::check(spec, problems);
+    endpoint::check(spec, problems);
     check_present(spec, problems);
     let lengths: Vec<usize> = spec.axes.iter().map(|axis| axis.places.len()).collect();
     let Some(selections) = combinations(&lengths) else {
@@ -245,6 +248,8 @@ impl Resolver<'_> {
             let environment = environment::resolve(self.spec, &selection, files, self.problems);
             let of_radio = (&mut self.builder.files, &mut self.railways);
             let radio = radio::resolve(self.spec, &selection, of_radio, self.problems);
+            let files = &mut self.builder.files;
+            let inference = inference::resolve(self.spec, &selection, files, self.problems);
             let (Some((mut network, network_lines)), Some((workload_name, workload))) =
                 (network, workload)
             else {
@@ -255,12 +260,14 @@ impl Resolver<'_> {
             else {
                 continue;
             };
+            let Some((inference, inference_line)) = inference else { continue };
             if environment.has_delay() || radio.is_some() {
                 network.link.round_trip_delay = None;
             }
             lines.extend(network_lines);
             lines.extend(environment_line);
             lines.extend(radio_line);
+            lines.extend(inference_line);
             cells.canonical.push(lines.join("\n"));
             let mut endpoint = resolved.endpoint;
             // Longer packets would be lost each time: SCTP does not look for the path MTU.
@@ -272,6 +279,7 @@ impl Resolver<'_> {
                 network,
                 radio,
                 environment,
+                inference,
                 workload_name,
                 workload,
             });

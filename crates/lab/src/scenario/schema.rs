@@ -11,7 +11,9 @@ use trackbed_net::spec::{MODELS, ModelEntry};
 
 use super::endpoint;
 use super::environment;
+use super::inference;
 use super::mqtt;
+use super::plan::Home;
 use super::programs;
 use super::radio;
 use super::tree::{Content, Node};
@@ -111,6 +113,10 @@ impl Schema {
         let help = "what changes during a run: link delay, reconnections, where viewers jump to";
         let environment = Shape::Section(environment::fields());
         top.push(Field::new(environment::SECTION, environment, optional, help));
+        let help = "what computes beside the communication on the clients' machine, and is timed; what \
+                    both use is then read every second";
+        let fields = Shape::Section(inference::fields());
+        top.push(Field::new(inference::SECTION, fields, optional, help));
         top.push(Field::new("workload", Shape::Workload, needed, "what is sent"));
         Schema { top, workloads: workloads() }
     }
@@ -224,15 +230,17 @@ pub(super) fn kebab(name: &str) -> String {
 }
 
 /// The keys of the scenario as a whole.
-fn general() -> [Parameter; 5] {
+fn general() -> [Parameter; 6] {
     static PAPERS: LazyLock<Vec<&'static str>> = LazyLock::new(|| paper::names().collect());
     let name_help = "the scenario's name in results; without it the file's name";
     let paper_help = "the study whose figures are printed beside the results";
+    let home_help = "where the runs happen unless --substrate says otherwise";
     let (runs, seed) = (Kind::Count { min: 1 }, Kind::Count { min: 0 });
     [
         Parameter::optional("name", Kind::Text, name_help),
         Parameter::optional("summary", Kind::Text, "one line that says what is compared"),
         Parameter::optional("paper", Kind::Choice(&PAPERS), paper_help),
+        Parameter::with_default("substrate", Kind::Choice(&Home::NAMES), "virtual", home_help),
         Parameter::with_default("runs", runs, "30", "how many runs each cell has"),
         Parameter::with_default("seed", seed, "1", "where all randomness comes from"),
     ]

@@ -19,11 +19,12 @@ pub fn execute(arguments: &AgreeArguments) -> anyhow::Result<Verdict> {
     let out = arguments.options.out.clone();
     let out = out.unwrap_or_else(|| PathBuf::from("trackbed-out").join("agree"));
     let run = |substrate, name: &str| -> anyhow::Result<Finished> {
+        let substrate = Some(substrate);
         let options =
             RunOptions { substrate, out: Some(out.join(name)), ..arguments.options.clone() };
         campaign::execute(&arguments.scenario, &options)
     };
-    campaign::refuse_programs(&arguments.scenario, &arguments.options)?;
+    campaign::refuse_what_needs_the_kernel(&arguments.scenario, &arguments.options)?;
     // Namespaces first: the kernel gives them to a process that has never had a second thread.
     let emulated = run(SubstrateArgument::Emulated, "emulated")?;
     let virtually = run(SubstrateArgument::Virtual, "virtual")?;

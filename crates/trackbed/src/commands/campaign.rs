@@ -10,7 +10,7 @@ use trackbed_lab::directory::{About, RunDirectory};
 use trackbed_lab::emulated::{EMULATED, Emulated};
 use trackbed_lab::live::{LIVE, Live, Ticket};
 use trackbed_lab::refresh::Refresh;
-use trackbed_lab::scenario::{self, Override, Plan, Source};
+use trackbed_lab::scenario::{self, Home, Override, Plan, Source};
 use trackbed_lab::substrate::{Substrate, VIRTUAL, Virtual};
 use trackbed_measure::results::{Document, RunResult};
 use trackbed_report::summary;
@@ -87,9 +87,13 @@ pub fn execute(scenario: &str, options: &RunOptions) -> anyhow::Result<Finished>
     for note in &plan.notes {
         tell(format_args!("note: {note}"));
     }
-    let about = about(&source, &plan, &overrides, options.substrate)?;
+    let chosen = options.substrate.unwrap_or(match plan.home {
+        Home::Virtual => SubstrateArgument::Virtual,
+        Home::Emulated => SubstrateArgument::Emulated,
+    });
+    let about = about(&source, &plan, &overrides, chosen)?;
     // Before anything else: the kernel lets only a process with one thread have namespaces.
-    let substrate = substrate(options, &about)?;
+    let substrate = substrate(chosen, options, &about)?;
     let substrate = &*substrate;
     substrate.check(&plan).map_err(anyhow::Error::msg)?;
     let (mut directory, mut runs) = open(options.out.as_deref(), &plan, about)?;
@@ -124,12 +128,12 @@ pub fn execute(scenario: &str, options: &RunOptions) -> anyhow::Result<Finished>
 /// Refuses a scenario that virtual time cannot run, before hours are spent on another substrate.
 ///
 /// # Errors
-/// If `scenario` names programs of others.
-pub fn refuse_programs(scenario: &str, options: &RunOptions) -> anyhow::Result<()> {
+/// If `scenario` names programs of others, or has an inference.
+pub fn refuse_what_needs_the_kernel(scenario: &str, options: &RunOptions) -> anyhow::Result<()> {
     let plan = scenario::load(&Source::named(scenario), &overrides(options))?;
-    let refused = Virtual::new().check(&plan).is_err();
-    anyhow::ensure!(!refused, "programs of others do not run in virtual time: nothing to compare");
-    Ok(())
+    let why = Virtual::new().check(&plan).err().unwrap_or_default();
+    let why = why.lines().next();
+    why.map_or(Ok(()), |why| Err(anyhow::anyhow!("{why}: nothing to compare")))
 }
 
 /// Everything that is to be run, and how.
@@ -175,8 +179,12 @@ impl Whole<'_> {
     }
 }
 
-fn substrate(options: &RunOptions, about: &About) -> anyhow::Result<Box<dyn Substrate>> {
-    Ok(match options.substrate {
+fn substrate(
+    chosen: SubstrateArgument,
+    options: &RunOptions,
+    about: &About,
+) -> anyhow::Result<Box<dyn Substrate>> {
+    Ok(match chosen {
         SubstrateArgument::Virtual => Box::new(Virtual::new()),
         SubstrateArgument::Emulated => Box::new(Emulated::new(about.clone())?),
         SubstrateArgument::Live => {

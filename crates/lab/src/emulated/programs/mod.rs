@@ -17,6 +17,7 @@ use trackbed_programs::{Folder, Used};
 use super::conversation::{Job, Role, Start};
 use super::ground::{Closed, Ground, INTERFACE};
 use super::process::Ends;
+use crate::beside::{Beside, Roles};
 use crate::scenario::Cell;
 use crate::scene::Scene;
 use server::Server;
@@ -32,7 +33,7 @@ pub(super) use verdict::judge;
 pub(super) fn play(
     ground: Ground,
     (cell, scene): (&Cell, &Scene),
-    seed: &Seed,
+    (seed, mut beside): (&Seed, Beside),
     job: impl Fn(Role) -> Job,
 ) -> Result<(Vec<Record>, Closed), String> {
     let folder = Arc::new(Folder::new().map_err(|why| why.to_string())?);
@@ -47,6 +48,10 @@ pub(super) fn play(
         server::start(program, &ground.server, cell, &folder)
     });
     let mut server = server.transpose()?;
+    let of_program = server.as_ref().map(|server| server.running.process());
+    let server_process = ends.process(Role::Server).or(of_program);
+    let client = ends.process(Role::Clients);
+    beside.begin(Roles { client, server: server_process, ..Roles::default() })?;
     // Processes have made themselves ready: from here on only the run takes time.
     let clock = Clock::start();
     let traffic = ground.open(&scene.network, seed, clock)?;
@@ -63,20 +68,27 @@ pub(super) fn play(
             let trust = trust.unwrap_or_default();
             let namespace = traffic.phones();
             let place = client::Place { namespace, folder: &folder, clock, trust };
-            let watch = || match &mut server {
-                Some(server) => server.check(),
-                None => ends.check(),
+            let watch = || {
+                beside.check()?;
+                match &mut server {
+                    Some(server) => server.check(),
+                    None => ends.check(),
+                }
             };
             client::run(client, cell, &place, watch)?
         }
         None => {
-            let watch = || server.as_mut().map_or(Ok(()), Server::check);
+            let watch = || {
+                beside.check()?;
+                server.as_mut().map_or(Ok(()), Server::check)
+            };
             let mut records = ends.drive(&Start { origin: clock.origin(), trust }, watch)?;
             // Half of the two ends' account would look like the whole.
             records.retain(|record| !matches!(record.event, Event::Transport { .. }));
             records
         }
     };
+    records.extend(beside.end(clock.origin())?);
     records.extend(match server {
         Some(server) => {
             let stopped = server.running.stop().map_err(|why| why.to_string())?;

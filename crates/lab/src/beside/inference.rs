@@ -1,0 +1,205 @@
+//! The process that does the inference of a run: this program called anew.
+
+use std::io::{BufRead as _, BufReader, Read};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde::Deserialize;
+use trackbed_core::Time;
+use trackbed_core::event::{Event, Record};
+use trackbed_linux::parent::die_with_parent;
+
+use crate::scenario::Work;
+
+/// An inference at work. It ends when this is dropped.
+pub(super) struct Inference {
+    child: Child,
+    said: Receiver<Said>,
+    errors: Option<JoinHandle<String>>,
+    frames: Vec<Frame>,
+}
+
+/// A line that `trackbed infer --events` says.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+enum Said {
+    Ready {
+        /// Who does the work.
+        process: u32,
+    },
+    Frame(Frame),
+    End {
+        /// Why, in a word.
+        reason: String,
+    },
+}
+
+#[derive(Debug, Deserialize)]
+struct Frame {
+    frame: u64,
+    begin_ns: u64,
+    end_ns: u64,
+}
+
+impl Inference {
+    /// Starts it.
+    pub fn start(work: &Work) -> Result<Inference, String> {
+        let mut command = Command::new("/proc/self/exe");
+        command.args(["infer", "--events", "--duration", FOREVER, "--warm-up", "0 s"]);
+        tell(work, &mut command);
+        // Ctrl-C lets a run that has begun come to its end.
+        command.process_group(0);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let failed = |why| format!("the inference could not be started: {why}");
+        let mut child = die_with_parent(&mut command).spawn().map_err(failed)?;
+        let (output, errors) = (child.stdout.take(), child.stderr.take());
+        let (sender, said) = mpsc::channel();
+        let mut inference = Inference { child, said, errors: None, frames: Vec::new() };
+        let thread = || thread::Builder::new().name("inference".to_owned());
+        if let (Some(output), Some(errors)) = (output, errors) {
+            thread().spawn(move || listen(output, &sender)).map_err(failed)?;
+            inference.errors = Some(thread().spawn(|| last_words(errors)).map_err(failed)?);
+        }
+        Ok(inference)
+    }
+
+    /// Waits until it says that it is ready; returns the process that does the work.
+    pub fn wait_until_ready(&mut self) -> Result<u32, String> {
+        match self.said.recv_timeout(READY_MAX) {
+            Ok(Said::Ready { process }) => Ok(process),
+            Err(RecvTimeoutError::Timeout) => {
+                let limit = READY_MAX.as_secs() / 60;
+                Err(format!("the inference was not ready after {limit} minutes"))
+            }
+            Ok(Said::Frame(_) | Said::End { .. }) | Err(RecvTimeoutError::Disconnected) => {
+                Err(self.obituary(None))
+            }
+        }
+    }
+
+    /// Takes what it has said; an error if it said its last.
+    pub fn check(&mut self) -> Result<(), String> {
+        loop {
+            match self.said.try_recv() {
+                Ok(Said::Frame(frame)) => self.frames.push(frame),
+                Ok(Said::Ready { .. }) => {}
+                Ok(Said::End { reason }) => return Err(self.obituary(Some(&reason))),
+                Err(mpsc::TryRecvError::Empty) => return Ok(()),
+                Err(mpsc::TryRecvError::Disconnected) => return Err(self.obituary(None)),
+            }
+        }
+    }
+
+    /// Ends it; returns its frames, as events of a run that began at `origin`.
+    pub fn end(mut self, origin: u64) -> Result<Vec<Record>, String> {
+        self.check()?;
+        self.stop();
+        let time = |monotonic: u64| Time::from_nanos(monotonic.saturating_sub(origin));
+        // What it did before the run is no part of it.
+        let frames = self.frames.iter().filter(|frame| frame.begin_ns >= origin);
+        let record = |frame: &Frame| {
+            let event = Event::Inferred { frame: frame.frame, begin: time(frame.begin_ns) };
+            Record { at: time(frame.end_ns), event }
+        };
+        Ok(frames.map(record).collect())
+    }
+
+    /// Asks it to end, and kills it if that takes long: a frame of a large model may.
+    fn stop(&mut self) {
+        let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
+        // It is heard until it is gone.
+        loop {
+            match self.said.recv_timeout(END_MAX) {
+                Ok(Said::Frame(frame)) => self.frames.push(frame),
+                Ok(Said::Ready { .. } | Said::End { .. }) => {}
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// What is known of one that has ended before it was to.
+    fn obituary(&mut self, reason: Option<&str>) -> String {
+        self.stop();
+        let words = self.errors.take().and_then(|errors| errors.join().ok()).unwrap_or_default();
+        let words = words.trim();
+        let words = words.strip_prefix("error: ").unwrap_or(words);
+        match (words, reason) {
+            ("", Some("frames")) => "the inference ended before the run: its program said no more \
+                                     lines\n  help: let it go on until it is ended"
+                .to_owned(),
+            ("", Some(reason)) => format!("the inference ended before the run ({reason})"),
+            ("", None) => "the inference ended before the run, without a word".to_owned(),
+            (words, _) => format!("the inference: {words}"),
+        }
+    }
+}
+
+impl Drop for Inference {
+    fn drop(&mut self) {
+        // Nobody is asked who has been buried already.
+        if matches!(self.child.try_wait(), Ok(None)) {
+            self.stop();
+        }
+    }
+}
+
+/// What is to be done, as arguments.
+fn tell(work: &Work, command: &mut Command) {
+    match work {
+        Work::Detector { model, frames, threads } => {
+            if let Some(model) = model {
+                command.arg("--model").arg(model);
+            }
+            if let Some(frames) = frames {
+                command.arg("--frames").arg(frames);
+            }
+            if let Some(threads) = threads {
+                command.arg("--threads").arg(threads.to_string());
+            }
+        }
+        Work::Command(text) => {
+            command.args(["--exec", "--", "sh", "-c", text]);
+        }
+    }
+}
+
+/// Passes on what it says until it says nothing more, or nobody wants to know.
+fn listen(output: ChildStdout, said: &Sender<Said>) {
+    for line in BufReader::new(output).lines() {
+        let Some(words) = line.ok().and_then(|line| serde_json::from_str(&line).ok()) else {
+            return;
+        };
+        if said.send(words).is_err() {
+            return;
+        }
+    }
+}
+
+/// The end of what it writes to its standard error.
+fn last_words(mut errors: impl Read) -> String {
+    let (mut end, mut part) = (Vec::new(), [0; 4096]);
+    while let Ok(count @ 1..) = errors.read(&mut part) {
+        end.extend_from_slice(&part[..count]);
+        let excess = end.len().saturating_sub(LAST_WORDS_MAX);
+        end.drain(..excess);
+    }
+    String::from_utf8_lossy(&end).into_owned()
+}
+
+/// Longer than any run: a day, as for the ends, and more.
+const FOREVER: &str = "48 h";
+
+/// A command has ten minutes of its own.
+const READY_MAX: Duration = Duration::from_secs(660);
+
+/// How long it may say nothing while it ends.
+const END_MAX: Duration = Duration::from_secs(10);
+
+/// In bytes.
+const LAST_WORDS_MAX: usize = 4_096;

@@ -1,0 +1,64 @@
+//! `none`: what stands where a protocol would, in cells without communication.
+
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use futures_core::future::LocalBoxFuture;
+use trackbed_substrate::Host;
+
+use crate::config::{ClientConfig, ServerConfig};
+use crate::error::{Error, Result};
+use crate::protocol::{
+    Capabilities, Connection, Dialer, Protocol, ServerHandle, Service, Transport,
+};
+use crate::security::Handshake;
+
+/// A protocol that carries nothing. It is no entry of the [registry](crate::registry), since nothing
+/// that holds for protocols holds for it.
+pub const NONE: &dyn Protocol = &Nothing;
+
+struct Nothing;
+
+impl Protocol for Nothing {
+    fn name(&self) -> &'static str {
+        "none"
+    }
+
+    fn summary(&self) -> &'static str {
+        "nothing is sent: the baseline of cells with communication"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            transport: Transport::Tcp,
+            tls: &[],
+            handshakes: &[Handshake::New],
+            multiplexed: false,
+            migrates: false,
+            multipath: false,
+        }
+    }
+
+    /// A server that listens nowhere.
+    fn serve(
+        &self,
+        _: Arc<dyn Host>,
+        listen: SocketAddr,
+        _: &ServerConfig,
+        _: Rc<dyn Service>,
+    ) -> Result<ServerHandle> {
+        Ok(ServerHandle::new(listen, None, ()))
+    }
+
+    fn dialer(&self, _: Arc<dyn Host>, _: &ClientConfig) -> Result<Rc<dyn Dialer>> {
+        Ok(Rc::new(Nothing))
+    }
+}
+
+impl Dialer for Nothing {
+    fn connect(&self, _: SocketAddr) -> LocalBoxFuture<'_, Result<Rc<dyn Connection>>> {
+        let advice = "it carries nothing: use the workload `idle`".to_owned();
+        Box::pin(std::future::ready(Err(Error::Unsupported { protocol: self.name(), advice })))
+    }
+}

@@ -1,0 +1,104 @@
+//! Idleness: time passes and nothing is sent. It is what cells with communication are compared with.
+
+use std::path::Path;
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures_core::future::LocalBoxFuture;
+use trackbed_core::parameter::Kind;
+use trackbed_core::{Arguments, Event, EventLog, Parameter};
+use trackbed_protocols::{Request, Response, Service, body};
+use trackbed_substrate::{now, sleep_until};
+
+use crate::contract::{Expectation, Prepared, Site, Stage, Workload, WorkloadError};
+use crate::warm_up::{WithWarmUp, warm_up};
+
+/// The entry of the registry.
+pub(crate) struct Idle;
+
+impl Workload for Idle {
+    fn name(&self) -> &'static str {
+        "idle"
+    }
+
+    fn summary(&self) -> &'static str {
+        "time passes and nothing is sent: the baseline of telemetry"
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        PARAMETERS
+    }
+
+    fn prepare(&self, arguments: &Arguments, _: &Path) -> Result<Box<dyn Prepared>, WorkloadError> {
+        let pause =
+            Pause { duration: arguments.need("duration"), warm_up: arguments.need("warm-up") };
+        if pause.duration > DURATION_MAX {
+            return Err(WorkloadError::new(
+                "duration",
+                "write a time up to 24 h, such as \"60 s\"",
+            ));
+        }
+        if pause.warm_up >= pause.duration {
+            let advice = "nothing is left to measure; make it shorter than the duration";
+            return Err(WorkloadError::new("warm-up", advice));
+        }
+        Ok(Box::new(pause))
+    }
+}
+
+/// Idleness with everything resolved.
+#[derive(Clone, Copy)]
+struct Pause {
+    duration: Duration,
+    warm_up: Duration,
+}
+
+impl Prepared for Pause {
+    fn phones(&self) -> u32 {
+        1
+    }
+
+    fn service(&self, _: EventLog) -> Rc<dyn Service> {
+        let nothing =
+            |_: Request| std::future::ready(Response { status: 404, body: body::empty() });
+        Rc::new(WithWarmUp(nothing))
+    }
+
+    fn drive(&self, stage: Stage) -> LocalBoxFuture<'_, ()> {
+        Box::pin(self.pass(stage))
+    }
+
+    fn site(&self) -> Result<Site, String> {
+        Ok(Site::default())
+    }
+
+    fn expectation(&self) -> Option<Expectation> {
+        None
+    }
+}
+
+impl Pause {
+    async fn pass(self, stage: Stage) {
+        if !warm_up(&stage).await {
+            return;
+        }
+        let started = now();
+        let (from, until) = (started + self.warm_up, started + self.duration);
+        stage.log.record(started, Event::Started);
+        stage.log.record(started, Event::WindowSet { from, until });
+        sleep_until(until).await;
+        stage.log.record(now(), Event::Finished);
+    }
+}
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter::with_default("duration", Kind::Time, "60 s", "how long, up to 24 h"),
+    Parameter::with_default(
+        "warm-up",
+        Kind::Time,
+        "5 s",
+        "the first part of the duration, which is not measured",
+    ),
+];
+
+const DURATION_MAX: Duration = Duration::from_secs(86_400);
