@@ -1,5 +1,6 @@
 //! Every built-in scenario runs, and says what its users count on.
 
+use trackbed_lab::scenario::{Home, Source};
 use trackbed_lab::{paper, scenario};
 use trackbed_tests::{document, document_of, plan, run};
 
@@ -7,6 +8,10 @@ use trackbed_tests::{document, document_of, plan, run};
 fn every_built_in_scenario_runs_shortened() {
     for built_in in scenario::built_in() {
         let mut overrides = vec!["runs=1"];
+        if scenario::load(&Source::named(built_in.name), &[]).unwrap().home == Home::Emulated {
+            // `crates/trackbed/tests/emulated` runs it.
+            continue;
+        }
         if built_in.name == "bulk" {
             overrides.push("workload.size=1MB");
         }

@@ -7,8 +7,9 @@ use crate::cells::Cells;
 
 /// What marks a cell as a baseline: a factor that has a certain value.
 ///
-/// A cell's baseline is the marked cell that is like it but for the factors that mark, and for factors
-/// that are `none` (without a protocol there is no cipher to compare). Of several it is the one that has
+/// A cell's baseline is the marked cell that is like it but for the factors that mark, for the part of the
+/// scenario that it stands in, and for factors that are `none` (without a protocol there is no cipher to
+/// compare). Of several it is the one that has
 /// the most in common with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Baseline {
@@ -62,7 +63,8 @@ impl Baseline {
                 let theirs = text(other, factor);
                 match theirs == text(cell, factor) {
                     true => count += 1,
-                    false if is_mark(factor) || theirs.is_empty() || theirs == NONE => {}
+                    false if is_mark(factor) || factor == PART => {}
+                    false if theirs.is_empty() || theirs == NONE => {}
                     false => return None,
                 }
             }
@@ -111,3 +113,6 @@ fn values(cells: &Cells<'_>, factor: &str) -> Vec<String> {
 }
 
 const NONE: &str = "none";
+
+/// The factor that says in which part of a scenario a cell stands.
+const PART: &str = "part";

@@ -6,21 +6,23 @@
 //! runs ([`observe`]), or the study's own tables ([`published`]), which are the paper's and no
 //! measurement.
 
+mod figures;
 mod published;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use trackbed_measure::results::{CellResult, Document, RunResult};
-use trackbed_stats::{Runs, Statistic};
+use trackbed_stats::{MIN_PAIRS, Runs, Statistic};
 
 use crate::cells::Cells;
 use crate::words;
 
-pub use published::{devices, published};
+pub use figures::{Figure, Printed, figures};
+pub use published::{TITLE, devices, published};
 
 /// What a cell is, in the study's terms.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Setting {
     /// `https`, `http3`, `mqtt` or `dtls`.
     pub protocol: String,
@@ -80,6 +82,8 @@ pub struct Observation {
     pub metric: String,
     /// `mean`, `p50`, `p95` or `p99`.
     pub statistic: String,
+    /// Its value; `None` where only a range was published.
+    pub value: Option<f64>,
     /// The lower end of its interval, or of the range that was published; `None` if open.
     pub low: Option<f64>,
     /// The upper end.
@@ -126,7 +130,8 @@ pub fn judge(observations: &Observations) -> Vec<Recommendation> {
 }
 
 /// What the runs behind `document` say of the quantities that the guidance is about. `setting` says what a
-/// cell is in the study's terms; cells for which it says nothing are left out.
+/// cell is in the study's terms; cells for which it says nothing are left out. On fewer than six runs no
+/// interval is given, so that nothing is decided.
 pub fn observe(
     document: &Document,
     runs: &[RunResult],
@@ -136,27 +141,51 @@ pub fn observe(
     let mut all = Vec::new();
     for cell in 0..cells.len() {
         let Some(setting) = setting(cells.get(cell)) else { continue };
-        for quantity in GUIDANCE.iter().flat_map(|advice| advice.claims) {
-            let values = cells.values(cell, quantity.metric);
+        for (metric, statistic) in quantities() {
+            let values = cells.values(cell, &metric);
             let runs = Runs::new(values.iter().flatten().copied());
-            let Ok(estimate) = runs.and_then(|runs| runs.estimate(quantity.statistic)) else {
-                continue;
-            };
-            let observation = Observation {
+            let Ok(estimate) = runs.and_then(|runs| runs.estimate(statistic)) else { continue };
+            // A few runs that were alike would look like certainty.
+            let interval = Some(estimate.interval).filter(|_| estimate.runs >= MIN_PAIRS);
+            all.push(Observation {
                 setting: setting.clone(),
-                metric: quantity.metric.to_owned(),
-                statistic: words::statistic(quantity.statistic),
-                low: estimate.interval.low,
-                high: estimate.interval.high,
-            };
-            // Several recommendations ask for the same.
-            if !all.contains(&observation) {
-                all.push(observation);
-            }
+                metric,
+                statistic: words::statistic(statistic),
+                value: Some(estimate.value),
+                low: interval.and_then(|interval| interval.low),
+                high: interval.and_then(|interval| interval.high),
+            });
         }
     }
     Observations { source: Source::Measured, all }
 }
+
+/// What the guidance is about, and what else the study printed, each once.
+fn quantities() -> Vec<(String, Statistic)> {
+    let claims = GUIDANCE.iter().flat_map(|advice| advice.claims);
+    let mut all: Vec<(String, Statistic)> =
+        claims.map(|claim| (claim.metric.to_owned(), claim.statistic)).collect();
+    let figures = devices().into_iter().flat_map(|device| published(&device).all);
+    all.extend(figures.filter_map(|figure| {
+        let is = |statistic: &Statistic| words::statistic(*statistic) == figure.statistic;
+        Some((figure.metric, STATISTICS.into_iter().find(is)?))
+    }));
+    let mut once: Vec<(String, Statistic)> = Vec::new();
+    for quantity in all {
+        if !once.contains(&quantity) {
+            once.push(quantity);
+        }
+    }
+    once
+}
+
+/// Those that the study prints.
+const STATISTICS: [Statistic; 4] = [
+    Statistic::Mean,
+    Statistic::Quantile(0.5),
+    Statistic::Quantile(0.95),
+    Statistic::Quantile(0.99),
+];
 
 /// A recommendation, and by which figures it stands or falls.
 struct Guidance {

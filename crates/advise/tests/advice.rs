@@ -211,6 +211,19 @@ fn cells_are_compared_with_their_baseline_run_by_run() {
     assert!((mqtt.margin.unwrap() - 0.01 / 0.97).abs() < 1e-9);
 }
 
+/// A baseline may stand in a part of the scenario by itself, where the load does not exist.
+#[test]
+fn a_baseline_may_stand_in_another_part() {
+    let fps = |fps: f64| move |run: u32| vec![("fps", vec![fps + 0.001 * f64::from(run)])];
+    let results = Results::default()
+        .cell(&[("part", "low"), ("protocol", "mqtt"), ("rate", "1")], 10, fps(2.95))
+        .cell(&[("part", "high"), ("protocol", "mqtt"), ("rate", "100")], 10, fps(2.0))
+        .cell(&[("part", "alone"), ("protocol", "none")], 10, fps(3.0));
+    let advice = results.ask(&["fps >= 0.97 baseline"]);
+    assert_eq!(verdicts(&advice), [("low mqtt 1", Meets), ("high mqtt 100", Fails)]);
+    assert_eq!(advice.baselines, [2]);
+}
+
 #[test]
 fn a_baseline_can_be_chosen() {
     let results = rtt(Results::default(), "http2", 50.0, 3.0);

@@ -70,6 +70,7 @@ fn observation(
         setting: Setting { protocol: protocol.to_owned(), cipher: cipher.to_owned(), load },
         metric: metric.to_owned(),
         statistic: statistic.to_owned(),
+        value: None,
         low: Some(low),
         high: Some(high),
     }

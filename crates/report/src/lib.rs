@@ -12,6 +12,7 @@ pub mod comparison;
 mod conclusion;
 mod details;
 mod differences;
+pub mod guidance;
 pub mod handover;
 mod number;
 mod section;

@@ -6,6 +6,9 @@ use serde::Deserialize;
 
 use super::{Load, Observation, Observations, Setting, Source};
 
+/// The study's title.
+pub const TITLE: &str = "Analysis of secure communication overhead for on-device AI";
+
 /// The devices of the study.
 pub fn devices() -> Vec<String> {
     let file = File::read();
@@ -79,6 +82,7 @@ impl Table {
                 setting: setting(protocol, cipher, self.load),
                 metric: self.metric.clone(),
                 statistic: self.statistic.clone(),
+                value: Some(*value),
                 low: Some(*value),
                 high: Some(*value),
             })
@@ -92,6 +96,7 @@ impl Range {
             setting: setting(&self.protocol, cipher, self.load),
             metric: self.metric.clone(),
             statistic: self.statistic.clone(),
+            value: None,
             low: Some(self.low),
             high: Some(self.high),
         })

@@ -1,5 +1,6 @@
 //! Holds a paper's figures and claims against our runs of its scenario.
 
+mod edge;
 mod reference;
 mod verdict;
 
@@ -8,6 +9,7 @@ use trackbed_measure::results::{CellResult, Check, RunResult};
 
 use crate::aggregate::{run_means, sorted_by_cell};
 use crate::scenario::Plan;
+pub use edge::{Study, study};
 use reference::{Reference, ReferenceClaim, ReferenceFigure, Selector};
 use verdict::{Found, Runs, difference, verdict, widening};
 
@@ -21,10 +23,11 @@ const PAPERS: [(&str, &str); 4] = [
 
 /// The names of all papers.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    PAPERS.into_iter().map(|(name, _)| name)
+    PAPERS.into_iter().map(|(name, _)| name).chain([edge::NAME])
 }
 
-/// Compares the runs of `plan` with the paper called `name`; `None` if there is no such paper.
+/// Compares the runs of `plan` with the paper called `name`; `None` if there is no such paper, or it is
+/// a [`study`] that makes recommendations.
 ///
 /// # Panics
 /// If the built-in reference file is not valid.

@@ -6,19 +6,18 @@ use std::sync::LazyLock;
 use trackbed_core::ByteSize;
 use trackbed_core::parameter::{FromValue, Kind, Parameter};
 use trackbed_protocols::{
-    Capabilities, CipherSuite, CoapParameters, Encapsulation, Handshake, NONE, Protocol, TlsVersion, Transport,
-    TransportParameters, quic_congestion, quic_schedulers, registry,
+    Capabilities, CipherSuite, CoapParameters, Encapsulation, Handshake, NONE, Protocol,
+    TlsVersion, Transport, TransportParameters, quic_congestion, quic_schedulers, registry,
 };
 use trackbed_substrate::Multipath;
 use trackbed_tcp::schedulers;
 
-use super::factors;
 use super::inference;
 use super::mqtt;
 use super::plan::{Endpoint, Programs};
-use super::problem::Problems;
 use super::programs;
-use super::spec::{Choice, Spec};
+use super::silence;
+use super::spec::Spec;
 use crate::foreign;
 use crate::track::IpVersion;
 
@@ -42,28 +41,12 @@ pub(super) struct Refusal {
 pub(super) fn resolve(spec: &Spec, selection: &[usize]) -> Option<Result<Resolved, Refusal>> {
     let settings = Settings { spec, selection };
     let protocol = match settings.word("protocol") {
-        Some(name) if name == NONE.name() => NONE,
+        Some(_) if silence::holds(spec) => return Some(Ok(silence::ends())),
         Some(name) => trackbed_protocols::find(name)?,
         None if programs::need_no_protocol(spec) => foreign::PROTOCOL,
         None => return None,
     };
     Some(settings.endpoint(protocol))
-}
-
-/// What is wrong with the ends whatever the cell.
-pub(super) fn check(spec: &Spec, problems: &mut Problems) {
-    let Some(kind) = spec.get("workload.kind") else { return };
-    let idle = |choice: &Choice| factors::text(&choice.chosen) == IDLE;
-    if kind.choices.iter().all(idle) {
-        return;
-    }
-    let protocols = spec.get("protocol").into_iter().flat_map(|protocol| &protocol.choices);
-    for none in protocols.filter(|choice| factors::text(&choice.chosen) == NONE.name()) {
-        let message = "the protocol none carries nothing, and the workload sends something";
-        let help =
-            format!("write [workload] and below it kind = \"{IDLE}\"; a part may do so by itself");
-        problems.add_with_help(&none.place, message, help);
-    }
 }
 
 /// What the user should know about runs with this end, if there is anything.
@@ -84,6 +67,7 @@ pub(super) fn warning(endpoint: &Endpoint) -> Option<String> {
 /// What a key's factor is in the cells of an end that has no use for it.
 pub(super) fn ignored_factor(path: &str, endpoint: &Endpoint) -> &'static str {
     match path {
+        _ if silence::is_between(endpoint) => "none",
         // Without tickets every connection is a new one.
         "handshake" => Handshake::New.name(),
         // SCTP and CoAP have one congestion control each, which their specifications describe.
@@ -385,8 +369,6 @@ pub(super) fn parameters() -> [Parameter; 21] {
     ]
 }
 
-/// The workload of those who send nothing.
-const IDLE: &str = "idle";
 const PROTOCOL: &str = "what is compared; none is nothing at all, with the workload idle";
 const IP: &str = "the version of IP; 4 unless it is said";
 const HYSTART: &str = "TCP: CUBIC leaves slow start when the delay grows";

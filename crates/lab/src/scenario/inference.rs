@@ -46,10 +46,6 @@ pub(super) fn check(spec: &Spec, problems: &mut Problems) {
             problems.add_with_help(&choice.place, "the command is missing", help);
         }
     }
-    let commands = command.into_iter().flat_map(|command| &command.choices);
-    for empty in commands.filter(|choice| factors::text(&choice.chosen).trim().is_empty()) {
-        problems.add_with_help(&empty.place, "this is no command", "write what `sh -c` is to run");
-    }
 }
 
 /// The inference where axis `i` stands at `selection[i]`, and its canonical line if the scenario says

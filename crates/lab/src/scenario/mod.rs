@@ -34,6 +34,7 @@ mod reader;
 mod reference;
 mod resolve;
 mod schema;
+mod silence;
 mod source;
 mod spec;
 mod suggest;

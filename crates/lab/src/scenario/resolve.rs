@@ -18,6 +18,7 @@ use super::problem::Problems;
 use super::programs;
 use super::radio::{self, Railways};
 use super::schema::{Field, SCHEMA, Shape, kebab};
+use super::silence;
 use super::spec::{Setting, Spec};
 use super::sweep::{self, combinations};
 use crate::foreign;
@@ -61,7 +62,7 @@ fn cells_of(spec: &Spec, names: &Names<'_>, problems: &mut Problems) -> Cells {
     environment::check(spec, problems);
     radio::check(spec, problems);
     inference::check(spec, problems);
-    endpoint::check(spec, problems);
+    silence::check(spec, problems);
     check_present(spec, problems);
     let lengths: Vec<usize> = spec.axes.iter().map(|axis| axis.places.len()).collect();
     let Some(selections) = combinations(&lengths) else {
@@ -363,7 +364,9 @@ fn used_values<'s>(
             factors::text(&setting.choices[index].chosen)
                 == ignored_factor(path, &resolved.endpoint)
         };
-        (!resolved.ignored.contains(&path) || same()).then_some((path, index))
+        let is_used =
+            silence::is_between(&resolved.endpoint) || !resolved.ignored.contains(&path) || same();
+        is_used.then_some((path, index))
     });
     used.collect()
 }

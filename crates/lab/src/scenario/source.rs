@@ -42,6 +42,7 @@ const BUILT_IN: &[BuiltIn] = &[
     BuiltIn { name: "streaming", text: include_str!("../../../../scenarios/streaming.toml") },
     BuiltIn { name: "migration", text: include_str!("../../../../scenarios/migration.toml") },
     BuiltIn { name: "train", text: include_str!("../../../../scenarios/train.toml") },
+    BuiltIn { name: "edge", text: include_str!("../../../../scenarios/edge.toml") },
     BuiltIn { name: "bulk", text: include_str!("../../../../scenarios/bulk.toml") },
 ];
 

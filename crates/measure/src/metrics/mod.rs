@@ -72,6 +72,7 @@ pub const COMPARED: &[Compared] = &[
     Compared { name: "rtt_ms", less_is_better: true },
     Compared { name: "throughput_mbps", less_is_better: false },
     Compared { name: "goodput_mbps", less_is_better: false },
+    Compared { name: "fps", less_is_better: false },
 ];
 
 const REGISTRY: &[Metric] = &[

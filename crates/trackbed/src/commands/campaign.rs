@@ -9,6 +9,7 @@ use trackbed_lab::campaign::{self, Execution};
 use trackbed_lab::directory::{About, RunDirectory};
 use trackbed_lab::emulated::{EMULATED, Emulated};
 use trackbed_lab::live::{LIVE, Live, Ticket};
+use trackbed_lab::paper::{self, Study};
 use trackbed_lab::refresh::Refresh;
 use trackbed_lab::scenario::{self, Home, Override, Plan, Source};
 use trackbed_lab::substrate::{Substrate, VIRTUAL, Virtual};
@@ -43,6 +44,11 @@ impl Finished {
                 "note: this is not the scenario as it is, so the paper's figures may not be of the same",
             );
         }
+    }
+
+    /// The paper of the scenario held against the runs, if it is one that makes recommendations.
+    pub fn study(&self) -> Option<Study> {
+        paper::study(self.plan.paper.as_deref()?, &self.document, &self.runs)
     }
 
     /// The command that replays a run, without the numbers of its cell and of itself.

@@ -1,11 +1,13 @@
 //! `trackbed paper`
 
-use anyhow::bail;
-use trackbed_lab::paper;
+use anyhow::{Context as _, bail};
+use trackbed_lab::paper::{self, Study};
+use trackbed_measure::reference::Comparison;
+use trackbed_measure::results::Check;
 use trackbed_report::summary::Options;
-use trackbed_report::{comparison, summary};
+use trackbed_report::{comparison, guidance, summary};
 
-use super::campaign;
+use super::campaign::{self, Finished};
 use crate::Verdict;
 use crate::arguments::PaperArguments;
 use crate::output;
@@ -21,21 +23,22 @@ pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
         bail!("there is no paper {:?}; write trackbed paper {known}", arguments.name);
     }
     let finished = campaign::execute(&arguments.name, &arguments.options)?;
-    let plan = &finished.plan;
-    let found = paper::compare(&arguments.name, plan, &finished.document.cells, &finished.runs);
-    let Some(found) = found else { bail!("the scenario {} has no paper", plan.name) };
-    let claims = paper::checks(&found);
+    let found = Found::of(&arguments.name, &finished)?;
+    let claims = found.checks();
     if arguments.options.json {
         let mut document = finished.document.clone();
         document.checks.extend(claims.iter().cloned());
         let mut value = serde_json::to_value(&document)?;
-        value["paper"] = serde_json::to_value(&found)?;
+        value["paper"] = match &found {
+            Found::Claims(comparison) => serde_json::to_value(comparison)?,
+            Found::Guidance(study) => serde_json::to_value(study)?,
+        };
         output::print_json(&value)?;
     } else {
         let replay = finished.replay_command();
         let options = Options { replay: &replay, verbose: arguments.options.verbose };
         let text = summary::render(&finished.document, options);
-        output::print(&format!("{text}\n{}", comparison::render(&found)))?;
+        output::print(&format!("{text}\n{}", found.text()))?;
     }
     finished.tell_changed(&arguments.options);
     finished.tell_where(arguments.options.json);
@@ -43,4 +46,37 @@ pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
         Verdict::Success if claims.iter().any(|claim| !claim.pass) => Verdict::CheckFailed,
         other => other,
     })
+}
+
+/// What a paper found, held against runs.
+enum Found {
+    /// One that makes claims.
+    Claims(Comparison),
+    /// One that makes recommendations.
+    Guidance(Study),
+}
+
+impl Found {
+    fn of(name: &str, finished: &Finished) -> anyhow::Result<Found> {
+        let Finished { plan, document, runs, .. } = finished;
+        let claims = paper::compare(name, plan, &document.cells, runs).map(Found::Claims);
+        let found = claims.or_else(|| paper::study(name, document, runs).map(Found::Guidance));
+        found.with_context(|| format!("the scenario {} has no paper", plan.name))
+    }
+
+    fn checks(&self) -> Vec<Check> {
+        match self {
+            Found::Claims(comparison) => paper::checks(comparison),
+            Found::Guidance(study) => study.checks(),
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Found::Claims(comparison) => comparison::render(comparison),
+            Found::Guidance(study) => {
+                guidance::render(study.title, &study.figures, &study.guidance)
+            }
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use trackbed_lab::paper;
 use trackbed_report::summary::Options;
-use trackbed_report::{comparison, summary};
+use trackbed_report::{comparison, guidance, summary};
 
 use super::campaign;
 use crate::Verdict;
@@ -29,6 +29,13 @@ pub fn execute(arguments: &RunArguments) -> anyhow::Result<Verdict> {
     if let Some(reference) = reference {
         text.push('\n');
         text.push_str(&comparison::render(&reference));
+        finished.tell_changed(&arguments.options);
+    }
+    if let Some(study) = finished.study() {
+        text.push_str(&format!(
+            "\n{}",
+            guidance::render(study.title, &study.figures, &study.guidance)
+        ));
         finished.tell_changed(&arguments.options);
     }
     output::print(&text)?;

@@ -1,6 +1,8 @@
 //! `trackbed run --substrate emulated`: the same scenarios on the kernel, in real time. Where the
 //! machine does not allow namespaces these tests say so and pass.
 
+mod inference;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};

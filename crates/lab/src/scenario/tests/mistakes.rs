@@ -51,7 +51,7 @@ fn all_mistakes_are_reported_together_in_the_order_of_the_file() {
         [
             "error: unknown key \"runns\"",
             "error: \"htp2\" is not known here; write \"coap\" or \"coap+dtls\" or \"http1\" or \"http2\" or \"http3\" or \"mpquic\" or \"mptcp\" or \"mqtt\" or \"quic\" or \
-             \"sctp\" or \"sctp+dtls\" or \"tcp\" or \"tcp+tls\"",
+             \"sctp\" or \"sctp+dtls\" or \"tcp\" or \"tcp+tls\" or \"none\"",
             "error: unknown key \"dely\"",
             "error: \"1.5\" is more than everything; a share lies between 0 and 1 (0 % and 100 %)",
             "error: 0 is too few; write at least 1",
@@ -123,7 +123,7 @@ fn numbers_beyond_reason() {
 #[test]
 fn sweeps() {
     let text = scenario("").replace("\"quic\"", "[]");
-    let help = "write at least one value, for example [\"http1\"]";
+    let help = "write at least one value, for example [\"coap\"]";
     expect(&text, "[]", "the list of protocol is empty, so nothing would run", help);
     let text = link("delay = [\"4 ms\", \"5 ms\", \"5000 us\"]");
     let message = "this value stands twice in the list";
@@ -228,13 +228,15 @@ fn what_is_missing() {
         plan_with("runs = 3", &[]).unwrap_err().to_string(),
         "error: the scenario does not say its protocol\n --> a.toml\n = write protocol = \
          \"coap\" or \"coap+dtls\" or \"http1\" or \"http2\" or \"http3\" or \"mpquic\" or \"mptcp\" or \"mqtt\" or \"quic\" or \"sctp\" or \"sctp+dtls\" or \"tcp\" \
-         or \"tcp+tls\", or a list of these\n\n\
+         or \"tcp+tls\" or \"none\", or a list of these\n\n\
          error: the scenario does not say its link\n --> a.toml\n = write [link], and below it \
          rate = \"50 Mbit/s\" and delay = \"5 ms\"\n\n\
          error: the scenario does not say its workload\n --> a.toml\n = write [workload] and \
-         below it kind = \"bulk\" or \"flow\" or \"messages\" or \"page\" or \"streaming\""
+         below it kind = \"bulk\" or \"flow\" or \"idle\" or \"messages\" or \"page\" or \"streaming\" \
+         or \"telemetry\""
     );
-    let kinds = "write kind = \"bulk\" or \"flow\" or \"messages\" or \"page\" or \"streaming\"";
+    let kinds = "write kind = \"bulk\" or \"flow\" or \"idle\" or \"messages\" or \"page\" or \
+                 \"streaming\" or \"telemetry\"";
     let text = scenario("").replace("kind = \"messages\"", "count = 10");
     expect(&text, "workload", "[workload] does not say its kind", kinds);
     let text = scenario("").replace("messages", "mesages");
@@ -273,7 +275,7 @@ fn files() {
     let error = |path: &Path| load(&Source::File(path.to_owned()), &[]).unwrap_err().to_string();
     let (here, help) = (
         folder.display(),
-        "write the path of a file, or a built-in scenario: vru, web, streaming, migration, train, bulk",
+        "write the path of a file, or a built-in scenario: vru, web, streaming, migration, train, edge, bulk",
     );
     assert_eq!(
         error(&folder.join("none.toml")),
@@ -310,7 +312,7 @@ fn names_of_scenarios() {
     assert_eq!(
         error,
         "error: there is no scenario \"vrus\"\n = did you mean \"vru\"? write the path of a file, \
-         or a built-in scenario: vru, web, streaming, migration, train, bulk"
+         or a built-in scenario: vru, web, streaming, migration, train, edge, bulk"
     );
     assert_eq!(Source::named("vru"), Source::BuiltIn("vru".to_owned()));
     assert_eq!(Source::named("./vru"), Source::File("./vru".into()));

@@ -3,6 +3,7 @@
 mod cells;
 mod environment;
 mod fuzz;
+mod inference;
 mod mistakes;
 mod overriding;
 mod parts;

@@ -1,0 +1,57 @@
+//! Cells without communication: the workload `idle`, below which there is no protocol.
+
+use trackbed_protocols::{Handshake, NONE, TransportParameters};
+
+use super::endpoint::Resolved;
+use super::factors;
+use super::plan::{Endpoint, Programs};
+use super::problem::Problems;
+use super::schema::{SCHEMA, Shape};
+use super::spec::{Choice, Spec};
+use crate::track::IpVersion;
+
+/// Whether nothing is sent, whatever the keys of the ends say.
+pub(super) fn holds(spec: &Spec) -> bool {
+    spec.get("workload.kind").is_some_and(|kind| kind.choices.iter().all(|kind| is(kind, IDLE)))
+}
+
+/// Ends that have nothing to do with one another. All keys of ends mean nothing to them, so that a
+/// part without communication may lie over whatever the others set.
+pub(super) fn ends() -> Resolved {
+    let keys = SCHEMA.top.iter().filter(|field| matches!(field.shape, Shape::Swept(_)));
+    let endpoint = Endpoint {
+        protocol: NONE,
+        ip: IpVersion::default(),
+        tls: None,
+        handshake: Handshake::New,
+        cipher: None,
+        transport: TransportParameters::default(),
+        programs: Programs::default(),
+    };
+    Resolved { endpoint, ignored: keys.map(|field| field.target).collect() }
+}
+
+/// Whether these are such ends.
+pub(super) fn is_between(endpoint: &Endpoint) -> bool {
+    endpoint.protocol.name() == NONE.name()
+}
+
+/// Refuses a workload that would be sent by no protocol.
+pub(super) fn check(spec: &Spec, problems: &mut Problems) {
+    if holds(spec) || spec.get("workload.kind").is_none() {
+        return;
+    }
+    let protocols = spec.get("protocol").into_iter().flat_map(|protocol| &protocol.choices);
+    for none in protocols.filter(|protocol| is(protocol, NONE.name())) {
+        let message = "the protocol none carries nothing, and the workload sends something";
+        let help = format!("write kind = \"{IDLE}\" below [workload], or name another protocol");
+        problems.add_with_help(&none.place, message, help);
+    }
+}
+
+fn is(choice: &Choice, word: &str) -> bool {
+    factors::text(&choice.chosen) == word
+}
+
+/// The workload of those who send nothing.
+const IDLE: &str = "idle";

@@ -1,0 +1,138 @@
+//! Inference beside communication: commands that say a line for each frame, and an object detector where
+//! there is an ONNX Runtime.
+
+use super::*;
+
+/// A scenario with nothing to send, or telemetry, and this table `[inference]`.
+fn scenario(scratch: &Scratch, workload: &str, inference: &str) {
+    let text = format!(
+        "substrate = \"emulated\"\nprotocol = \"http2\"\n[link]\ndelay = \"1 ms\"\n[inference]\n\
+         {inference}\n[workload]\n{workload}\n"
+    );
+    fs::write(scratch.0.join("beside.toml"), text).unwrap();
+}
+
+/// A run of it, where it is at home.
+fn run(scratch: &Scratch) -> Output {
+    let mut command = trackbed(&scratch.0);
+    command.args([
+        "run",
+        "./beside.toml",
+        "--runs",
+        "1",
+        "--keep-invalid",
+        "--out",
+        "out",
+        "--json",
+    ]);
+    command.stdin(Stdio::null()).output().unwrap()
+}
+
+fn document(scratch: &Scratch) -> Value {
+    let output = run(scratch);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn command(text: &str) -> String {
+    format!("kind = \"command\"\ncommand = {text:?}")
+}
+
+/// Seven frames in twelve seconds, however late their lines come: the first line says that the program
+/// is ready, and the frame of the second began before the run.
+#[test]
+fn frames_are_counted_as_lines() {
+    let Some(scratch) = Scratch::new("lines") else { return };
+    let lines = "echo ready; sleep 5; for i in 1 2 3 4 5 6 7 8; do echo; done; exec sleep 600";
+    let workload = "kind = \"idle\"\nduration = \"12 s\"\nwarm-up = \"0 s\"";
+    scenario(&scratch, workload, &command(lines));
+    let document = document(&scratch);
+    assert_eq!(document["substrate"], "emulated");
+    let cell = &document["cells"][0];
+    assert_eq!((factor(cell, "protocol"), factor(cell, "inference")), ("none", "command"));
+    assert_eq!(cell["metrics"]["frame_ms"]["samples"], 7, "{cell}");
+    assert!((least(cell, "fps") - 7.0 / 12.0).abs() < 1e-9, "{cell}");
+    assert!(least(cell, "machine_cpu_percent") > 0.0, "{cell}");
+}
+
+/// A line each 50 ms, whatever is sent beside it: 20 a second, or fewer where the machine is busy.
+#[test]
+fn telemetry_and_frames_go_side_by_side() {
+    let Some(scratch) = Scratch::new("beside") else { return };
+    let workload = "kind = \"telemetry\"\nrate = \"50 /s\"\nduration = \"7 s\"\nwarm-up = \"1 s\"";
+    let lines = "while true; do echo; sleep 0.05; done";
+    scenario(&scratch, workload, &command(lines));
+    let cell = document(&scratch)["cells"][0].clone();
+    let fps = least(&cell, "fps");
+    // In six seconds there may be one more than there are intervals.
+    assert!(fps > 1.0 && fps <= 20.0 + 1.0 / 6.0, "{cell}");
+    assert!(least(&cell, "frame_ms") >= 50.0, "{cell}");
+    assert_eq!(least(&cell, "sent_count"), 300.0, "{cell}");
+    // The client sends, and the command sleeps; what both use is the sum.
+    let mean = |metric: &str| cell["metrics"][metric]["mean"].as_f64().unwrap();
+    let parts = mean("client_cpu_percent") + mean("inference_cpu_percent");
+    assert!(mean("client_cpu_percent") > 0.0 && mean("server_cpu_percent") > 0.0, "{cell}");
+    assert!((mean("cpu_percent") - parts).abs() < 0.01, "{cell}");
+    assert!(mean("memory_percent") > 0.0 && mean("memory_percent") < 100.0, "{cell}");
+}
+
+#[test]
+fn without_inference_the_load_is_read_all_the_same() {
+    let Some(scratch) = Scratch::new("none") else { return };
+    let workload = "kind = \"telemetry\"\nrate = \"50 /s\"\nduration = \"5 s\"\nwarm-up = \"1 s\"";
+    scenario(&scratch, workload, "kind = \"none\"");
+    let cell = document(&scratch)["cells"][0].clone();
+    assert!(least(&cell, "cpu_percent") >= 0.0);
+    assert!(cell["metrics"]["fps"].is_null() && cell["metrics"]["inference_cpu_percent"].is_null());
+}
+
+#[test]
+fn what_fails_in_the_inference_fails_the_run_in_its_own_words() {
+    let Some(scratch) = Scratch::new("failing") else { return };
+    // Ten minutes, if nobody noticed.
+    let workload = "kind = \"idle\"\nduration = \"10 min\"\nwarm-up = \"1 s\"";
+    for (lines, words) in [
+        ("echo no such device >&2; exit 3", ["exit status: 3", "no such device"]),
+        ("echo; sleep 2; echo no such device >&2; exit 3", ["exit status: 3", "no such device"]),
+        ("echo; sleep 2; echo", ["ended before the run", "no more lines"]),
+    ] {
+        scenario(&scratch, workload, &command(lines));
+        let _ = fs::remove_dir_all(scratch.0.join("out"));
+        let output = run(&scratch);
+        assert_eq!(output.status.code(), Some(1));
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let reason = document["cells"][0]["failures"][0]["reason"].as_str().unwrap();
+        assert!(words.iter().all(|word| reason.contains(word)), "{reason}");
+    }
+}
+
+/// Whether a process with this in its command line lives.
+fn is_alive(mark: &str) -> bool {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    processes.into_iter().any(|process| {
+        let line = fs::read(process.path().join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(mark)
+    })
+}
+
+#[test]
+fn nobody_is_left_after_a_run_or_after_a_tool_that_was_killed() {
+    let Some(scratch) = Scratch::new("leftovers") else { return };
+    // So long nobody else sleeps.
+    let mark = format!("9{}", 1_000_000_000_u64 + u64::from(std::process::id()));
+    let lines = format!("echo; exec sleep {mark}");
+    let workload =
+        |duration| format!("kind = \"idle\"\nduration = \"{duration}\"\nwarm-up = \"0 s\"");
+    scenario(&scratch, &workload("2 s"), &command(&lines));
+    document(&scratch);
+    assert!(!is_alive(&mark));
+    scenario(&scratch, &workload("10 min"), &command(&lines));
+    let mut words = trackbed(&scratch.0);
+    words.args(["run", "./beside.toml", "--runs", "1"]).stdin(Stdio::null());
+    let mut child = start(words);
+    eventually("the command runs", || is_alive(&mark).then_some(()));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    eventually("it is gone", || (!is_alive(&mark)).then_some(()));
+}
