@@ -53,6 +53,7 @@ fn page() -> String {
     ends(&keys, &mut page);
     links(&keys, &mut page);
     environment(&keys, &mut page);
+    inference(&keys, &mut page);
     workloads(&keys, &mut page);
     congestion(&mut page);
     schedulers(&mut page);
@@ -166,6 +167,17 @@ fn environment(keys: &[Key], page: &mut String) {
     table(page, COLUMNS, rows);
 }
 
+fn inference(keys: &[Key], page: &mut String) {
+    page.push_str(
+        "\n## `[inference]`\n\nWhat computes beside the communication, on the clients' machine \
+         (emulated and live substrate): it begins before the run and ends with it, and its failure is \
+         the run's. With the table, whatever its kind, what is used is read every second.\n\n",
+    );
+    let keys = below(keys, "inference", 2).into_iter();
+    let rows = keys.map(|key| row(key.path.trim_start_matches("inference."), key));
+    table(page, COLUMNS, rows);
+}
+
 /// The keys below `path` that have so many components.
 fn below<'a>(keys: &'a [Key], path: &str, components: usize) -> Vec<&'a Key> {
     let prefix = format!("{path}.");
@@ -234,7 +246,7 @@ fn schedulers(page: &mut String) {
 fn metrics(page: &mut String) {
     page.push_str(
         "\n## Metrics\n\nA name ends in its unit: `_ms`, `_mbps` (10^6 bit/s), `_bytes`, \
-         `_percent`, `_count`; a `_ratio` lies between 0 and 1. A run that gives no sample of a \
+         `_percent`, `_count`, `_celsius`, `_watts`; a `_ratio` lies between 0 and 1. A run that gives no sample of a \
          metric has no such metric.\n\n",
     );
     let metrics = trackbed_measure::metrics::registry().iter();
