@@ -1,5 +1,7 @@
 //! A paper's figures and claims beside what was measured here.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 /// What a paper found, for the cells of a scenario.
@@ -11,6 +13,9 @@ pub struct Comparison {
     pub figures: Vec<Figure>,
     /// Its claims, each held against ours.
     pub claims: Vec<Claim>,
+    /// What the metrics of both are, by their names.
+    #[serde(default)]
+    pub definitions: BTreeMap<String, String>,
 }
 
 /// A figure of a paper and ours for the same.

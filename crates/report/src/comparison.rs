@@ -24,11 +24,32 @@ pub fn render(comparison: &Comparison) -> String {
             many => {
                 writeln!(text, "\n{} claims not measured: the settings left cells out", many.len())
             }
-        }
+        }?;
+        comparison.definitions.iter().try_for_each(|(metric, help)| {
+            writeln!(text, "\n{metric}:")?;
+            lines(help).iter().try_for_each(|line| writeln!(text, "  {line}"))
+        })
     });
     written.expect("a String takes everything");
     text
 }
+
+/// The words of a text in lines that fit a terminal.
+fn lines(text: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last_mut().expect("there is one from the beginning");
+        if line.is_empty() || line.chars().count() + 1 + word.chars().count() <= LINE_CHARS {
+            line.push_str(if line.is_empty() { "" } else { " " });
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
+const LINE_CHARS: usize = 96;
 
 fn figures(comparison: &Comparison) -> Table {
     let titles = ["figure", "cell", "paper", "here", "95 % interval", "off by %"];

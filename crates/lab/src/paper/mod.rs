@@ -4,6 +4,7 @@ mod edge;
 mod reference;
 mod verdict;
 
+use trackbed_measure::metrics;
 use trackbed_measure::reference::{Claim, ClaimVerdict, Comparison, Figure};
 use trackbed_measure::results::{CellResult, Check, RunResult};
 
@@ -39,6 +40,10 @@ pub fn compare(
 ) -> Option<Comparison> {
     let text = PAPERS.iter().find(|(paper, _)| *paper == name)?.1;
     let reference = Reference::parse(text);
+    let figures = reference.figure.iter().map(|figure| figure.metric.as_str());
+    let claims = reference.claim.iter().map(|claim| claim.metric.as_str());
+    let definition = |name: &str| Some((name.to_owned(), metrics::find(name)?.help.to_owned()));
+    let definitions = figures.chain(claims).filter_map(definition).collect();
     let ours = Ours { plan, cells, by_cell: sorted_by_cell(plan, runs) };
     Some(Comparison {
         title: reference.title,
@@ -49,6 +54,7 @@ pub fn compare(
             .flat_map(ReferenceClaim::each)
             .map(|claim| ours.claim(claim))
             .collect(),
+        definitions,
     })
 }
 
