@@ -133,3 +133,27 @@ fn a_server_keeps_to_its_limits_and_reads_no_files() {
     let refused = server.refusal(&["train", "--quick"]);
     assert!(refused.contains("a radio and a second link are not"), "{refused}");
 }
+
+/// The inference is the client's machine's business: its files too, of which the server hears nothing.
+#[test]
+fn inference_goes_on_beside_the_clients() {
+    let server = Server::start("inference", &[]);
+    let text = "protocol = \"http2\"\n[link]\ndelay = \"1 ms\"\n[inference]\n\
+                kind = [\"none\", \"command\"]\nmodel = \"model.onnx\"\n\
+                command = \"while true; do echo; sleep 0.05; done\"\n[workload]\n\
+                kind = \"telemetry\"\nrate = \"20 /s\"\nduration = \"5 s\"\nwarm-up = \"1 s\"\n";
+    fs::write(server.folder.join("beside.toml"), text).unwrap();
+    fs::write(server.folder.join("model.onnx"), [0; 9]).unwrap();
+    let document = server.document(&["./beside.toml", "--runs", "1"]);
+    let cells = document["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 2);
+    for (cell, kind) in cells.iter().zip(["none", "command"]) {
+        assert_eq!(cell["factors"]["inference"], kind);
+        let least = |metric: &str| cell["metrics"][metric]["min"].as_f64();
+        assert_eq!(least("fps").is_some_and(|fps| fps > 0.0), kind == "command", "{cell}");
+        assert_eq!(least("inference_cpu_percent").is_some(), kind == "command", "{cell}");
+        assert!(least("client_cpu_percent").is_some(), "{cell}");
+        assert_eq!(least("server_cpu_percent"), None, "{cell}");
+        assert_eq!(least("answered_count"), Some(80.0), "{cell}");
+    }
+}

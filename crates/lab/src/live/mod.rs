@@ -127,9 +127,15 @@ impl Live {
         heard.and_then(|heard| heard).map_err(|why| format!("{}: {why}", self.name))
     }
 
-    fn open(&self, server: SocketAddr, cell: u32, run: u32) -> Result<Opened, String> {
+    fn open(
+        &self,
+        server: SocketAddr,
+        plan: &Plan,
+        (cell, run): (u32, u32),
+    ) -> Result<Opened, String> {
         let (secret, about) = (self.ticket.secret().to_owned(), self.about.clone());
-        self.ask(server, OPEN, &Open { secret, about, cell, run })
+        let ends = plan.hash_of_ends.clone();
+        self.ask(server, OPEN, &Open { secret, about, ends, cell, run })
     }
 
     fn close(&self, server: SocketAddr) -> Result<Closed, String> {
@@ -142,7 +148,7 @@ impl Live {
         let server = self.server(cell)?;
         let mut beside = Beside::prepare(cell)?;
         beside.begin(Roles { client: Some(std::process::id()), ..Roles::default() })?;
-        let Opened { port, trust } = self.open(server, number, run)?;
+        let Opened { port, trust } = self.open(server, plan, (number, run))?;
         let seed = Seed::of_run(plan.seed, u64::from(run));
         warm_up(&cell.endpoint);
         let log = EventLog::default();
@@ -193,7 +199,7 @@ impl Substrate for Live {
         }
         let Some(first) = plan.cells.first() else { return Ok(()) };
         let server = self.server(first)?;
-        self.open(server, 0, 0)?;
+        self.open(server, plan, (0, 0))?;
         self.close(server).map(drop)
     }
 

@@ -232,7 +232,7 @@ fn plan(open: &Open) -> Result<Plan, String> {
     let overrides = overrides.map_err(|why| format!("{why}"))?;
     let source = Source::recorded(&open.about.scenario, &open.about.text);
     let plan = scenario::load_without_files(&source, &overrides).map_err(|why| why.to_string())?;
-    match plan.hash == open.about.plan {
+    match plan.hash_of_ends == open.ends {
         true => Ok(plan),
         false => Err("the server reads the scenario otherwise than the client".to_owned()),
     }

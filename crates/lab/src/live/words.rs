@@ -12,6 +12,8 @@ pub(super) struct Open {
     pub secret: String,
     /// How to plan the cells.
     pub about: About,
+    /// [`Plan::hash_of_ends`](crate::scenario::Plan), by which both know that they mean the same.
+    pub ends: String,
     /// Which cell.
     pub cell: u32,
     /// Which run of it.

@@ -8,8 +8,9 @@ use super::factors;
 use super::files::Files;
 use super::plan::{Inference, Work};
 use super::problem::Problems;
-use super::schema::Field;
+use super::schema::{Field, kebab};
 use super::spec::{Setting, Spec};
+use super::tree::{Content, Table};
 
 /// The table's name, and that of the factor that says the kind.
 pub(super) const SECTION: &str = "inference";
@@ -20,6 +21,16 @@ pub(super) const KIND: &str = "inference.kind";
 /// The keys of the table.
 pub(super) fn fields() -> Vec<Field> {
     PARAMETERS.iter().map(Field::swept).collect()
+}
+
+/// Takes the names of files out of the table, for machines on which no inference is done.
+pub(super) fn forget_files(scenario: &mut Table) {
+    let entries = scenario.entries.iter_mut().filter(|entry| kebab(&entry.key) == SECTION);
+    for entry in entries {
+        if let Content::Table(own) = &mut entry.node.content {
+            own.entries.retain(|entry| ![MODEL, FRAMES].contains(&entry.key.as_str()));
+        }
+    }
 }
 
 /// What is wrong with the table whatever the cell.

@@ -86,7 +86,7 @@ pub fn load_from(
 }
 
 /// The same for a scenario that somebody else has sent: one that names a file or folder of this machine
-/// is refused, and none is read.
+/// is refused, and none is read. Those of an inference are passed over: it is not done here.
 ///
 /// # Errors
 /// As [`load`].
@@ -118,6 +118,9 @@ fn plan(
                 setting.apply(index + 1, &mut part.table, &mut problems);
             }
         }
+        if !reads_files {
+            inference::forget_files(&mut part.table);
+        }
         specs.push(Spec { part: part.name, ..reader::read(&part.table, folders, &mut problems) });
     }
     if !reads_files {
@@ -135,7 +138,11 @@ fn plan(
     check_name(spec, &mut problems);
     problems.check(&origins)?;
     let words = |path: &str| spec.value(path, &[]).map(Value::to_string);
-    let canonical = format!("seed {}\n\n{}\n", counts.seed, resolved.canonical.join("\n\n"));
+    let digest = |canonical: &[String]| {
+        let text = format!("seed {}\n\n{}\n", counts.seed, canonical.join("\n\n"));
+        files::digest(text.as_bytes())
+    };
+    let (hash, hash_of_ends) = (digest(&resolved.canonical), digest(&resolved.canonical_of_ends));
     Ok(Plan {
         name: words("name").unwrap_or(text.stem),
         summary: words("summary").unwrap_or_default(),
@@ -146,7 +153,8 @@ fn plan(
         cells: resolved.cells,
         conditions: resolved.conditions,
         source_text: origins.swap_remove(0).text,
-        hash: files::digest(canonical.as_bytes()),
+        hash,
+        hash_of_ends,
         notes: resolved.notes,
     })
 }

@@ -43,6 +43,8 @@ pub struct Plan {
     /// every cell with its defaults and the contents of its files. Comments, the name and the
     /// number of runs are not part of it: more runs of the same plan continue it.
     pub hash: String,
+    /// The same without what is done on the clients' machine alone: the inference.
+    pub(crate) hash_of_ends: String,
     /// What the user should know, such as combinations that were left out.
     pub notes: Vec<String>,
 }

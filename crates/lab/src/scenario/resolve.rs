@@ -29,6 +29,8 @@ pub(super) struct Cells {
     pub cells: Vec<Cell>,
     /// What the results depend on, as text; one for each cell.
     pub canonical: Vec<String>,
+    /// The same without the inference.
+    pub canonical_of_ends: Vec<String>,
     pub notes: Vec<String>,
     pub conditions: Vec<String>,
 }
@@ -42,6 +44,7 @@ pub(super) fn cells(parts: &[Spec], problems: &mut Problems) -> Cells {
         let cells = cells_of(part, &names, problems);
         all.cells.extend(cells.cells);
         all.canonical.extend(cells.canonical);
+        all.canonical_of_ends.extend(cells.canonical_of_ends);
         for (list, more) in [(&mut all.notes, cells.notes), (&mut all.conditions, cells.conditions)]
         {
             let new: Vec<String> = more.into_iter().filter(|one| !list.contains(one)).collect();
@@ -268,6 +271,7 @@ impl Resolver<'_> {
             lines.extend(network_lines);
             lines.extend(environment_line);
             lines.extend(radio_line);
+            cells.canonical_of_ends.push(lines.join("\n"));
             lines.extend(inference_line);
             cells.canonical.push(lines.join("\n"));
             let mut endpoint = resolved.endpoint;
