@@ -114,7 +114,11 @@ async fn drive(
     };
     let hosts = (0..cell.workload.phones()).map(host).collect();
     let trust = trust.map(Trust::from_der);
-    let clients = Clients { hosts, server: cell.endpoint.ip.server(), trust };
+    let mut server = cell.endpoint.ip.server();
+    if let Some(port) = cell.endpoint.programs.port() {
+        server.set_port(port);
+    }
+    let clients = Clients { hosts, server, trust };
     let _in_touch = spawn_named("signs of life", stay_in_touch());
     clients.drive(cell, &seed, &machine, &log).await
 }
