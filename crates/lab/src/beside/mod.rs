@@ -13,7 +13,6 @@ use watch::Watch;
 pub(crate) use watch::Roles;
 
 /// The inference of a run and whoever reads what is used. Both end when this is dropped.
-#[derive(Default)]
 pub(crate) struct Beside {
     /// Whether the cell wants readings.
     is_watched: bool,
