@@ -280,7 +280,7 @@ mod tests {
             "service/plain",
             "service/plain/1/last/-",
             "service/plain/x/last/-/p",
-            "service/plain/1/last/9/p",
+            "service/plain/1/last/16/p",
         ] {
             assert_eq!(read_request(&client, &Message::new(topic, b"")), None, "{topic}");
         }
