@@ -240,7 +240,10 @@ fn an_open_loop_waits_for_answers_only_where_the_protocol_must() {
         let records = run_with("messages", &[("rate", "1000 /s"), ("count", "50")], endpoint);
         let latencies = samples("rtt_ms", &records);
         let first = f64::from(endpoint.set_up_round_trips() + 1) * 10.0;
-        assert!((latencies[0] / first - 1.0).abs() < 0.1, "{}: {latencies:?}", endpoint.name());
+        // MQTT sends what has waited in one record of TLS, larger than TCP's first window.
+        let more = if endpoint.protocol.name() == "mqtt" { 10.0 } else { 0.0 };
+        let range = first * 0.9..(first + more) * 1.1;
+        assert!(range.contains(&latencies[0]), "{}: {latencies:?}", endpoint.name());
         let last = match endpoint.protocol.capabilities().multiplexed {
             true => 10.0,
             false => first + 49.0 * 9.0,
@@ -409,7 +412,7 @@ fn telemetry_is_accounted_for_whatever_dies() {
             // Enough get through all the same, also where one lost packet holds up a queue.
             // CoAP has one request under way at a time (NSTART).
             let is_coap = endpoint.protocol.capabilities().transport == Transport::Coap;
-            let share = if is_coap { 10 } else { 4 };
+            let share = if is_coap { 20 } else { 4 };
             assert!(account.in_time * share > account.sent, "{name}, run {run}: {account:?}");
             lost += account.lost;
             reconnected += count(&records, |event| matches!(event, Event::Connected { .. })) - 3;
