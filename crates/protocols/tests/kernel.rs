@@ -167,17 +167,21 @@ fn quic_takes_several_paths_of_the_kernel() {
         while received(ends[1]) == 0 {
             sleep(Duration::from_millis(1)).await;
         }
-        assert!(paths.set_path(ends[0], PathWish::Backup(true)));
-        check(&*connection, 2_000_000, 1).await;
-        // On a busy machine a path may be silent for a probe timeout, and the backup then helps out.
-        let mut shares = Vec::new();
-        for number in 2..12 {
-            let before = ends.map(received);
-            check(&*connection, 2_000_000, number).await;
-            let after = ends.map(received);
-            shares.push([after[0] - before[0], after[1] - before[1]]);
+        for (backup, other) in [(0, 1), (1, 0)] {
+            assert!(paths.set_path(ends[other], PathWish::Backup(false)));
+            assert!(paths.set_path(ends[backup], PathWish::Backup(true)));
+            let mut shares = Vec::new();
+            // A path that a busy machine leaves silent for a probe timeout loses its turn, and the
+            // backup carries what is left of that exchange: not of all of them.
+            while shares.last().is_none_or(|share| *share > 0.05) {
+                assert!(shares.len() < 20, "over path {backup}, a backup: {shares:?}");
+                let before = ends.map(received);
+                check(&*connection, 2_000_000, shares.len() as u64).await;
+                let after = ends.map(received);
+                let carried = [0, 1].map(|path| (after[path] - before[path]) as f64);
+                shares.push(carried[backup] / (carried[0] + carried[1]));
+            }
         }
-        assert!(shares.iter().any(|[backup, other]| other > backup), "{shares:?}");
         connection.close().await;
     });
     result.unwrap();
