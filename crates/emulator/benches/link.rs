@@ -6,7 +6,7 @@
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
 use std::io::{Read as _, Write as _};
-use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::process::Command;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -56,31 +56,58 @@ fn main() {
     }
 }
 
-/// What a link adds to the 20 ms of a round trip.
+/// What a link adds to the 20 ms of a round trip, and what a bare relay adds meanwhile: of the
+/// link's, that much is the machine's.
 fn added_delay(count: u32) {
     let lab = Lab::new(DELAY);
     let server = lab.far.run(|| UdpSocket::bind((FAR, PORT)).unwrap()).unwrap();
     let client = lab.near.run(|| UdpSocket::bind((NEAR, 0)).unwrap()).unwrap();
-    let echo = thread::spawn(move || {
-        let mut buffer = [0; 2_000];
-        while let Ok((length @ 1.., from)) = server.recv_from(&mut buffer) {
-            server.send_to(&buffer[..length], from).unwrap();
-        }
-    });
-    let round_trip = |_| {
-        let begun = Instant::now();
-        client.send_to(b"hello", (FAR, PORT)).unwrap();
-        client.recv(&mut [0; 100]).unwrap();
-        (begun.elapsed() - DELAY * 2).as_secs_f64() * 1e3
-    };
-    let mut added: Vec<f64> = (0..count).map(round_trip).collect();
+    let loopback = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let (bare_server, bare_client) = (loopback(), loopback());
+    let bare_address = bare_server.local_addr().unwrap();
+    let echo = thread::spawn(move || answer(&server, || {}));
+    let relay = thread::spawn(move || answer(&bare_server, || until(Instant::now() + DELAY * 2)));
+    let (mut link, mut bare) = (Vec::new(), Vec::new());
+    for _ in 0..count {
+        link.push(added(&client, (FAR, PORT).into()));
+        bare.push(added(&bare_client, bare_address));
+    }
     client.send_to(b"", (FAR, PORT)).unwrap();
-    echo.join().unwrap();
+    bare_client.send_to(b"", bare_address).unwrap();
+    [echo, relay].map(|thread| thread.join().unwrap());
     let certificate = lab.stop();
-    added.sort_by(f64::total_cmp);
-    let at = |q: f64| added[((added.len() - 1) as f64 * q) as usize];
-    println!("added to a round trip of 20 ms: median {:.3} ms, p99 {:.3} ms", at(0.5), at(0.99));
+    for (name, added) in [("a link", &mut link), ("a bare relay", &mut bare)] {
+        added.sort_by(f64::total_cmp);
+        let at = |q: f64| added[((added.len() - 1) as f64 * q) as usize];
+        let (median, p99) = (at(0.5), at(0.99));
+        println!("added to 20 ms by {name}: median {median:.3} ms, p99 {p99:.3} ms");
+    }
     println!("  {certificate}");
+}
+
+/// Answers everything on `server`, after `waiting`, until something empty comes.
+fn answer(server: &UdpSocket, waiting: impl Fn()) {
+    let mut buffer = [0; 2_000];
+    while let Ok((length @ 1.., from)) = server.recv_from(&mut buffer) {
+        waiting();
+        server.send_to(&buffer[..length], from).unwrap();
+    }
+}
+
+/// Waits as exactly as a thread can: asleep, and awake at the end.
+fn until(due: Instant) {
+    thread::sleep(due.saturating_duration_since(Instant::now()).saturating_sub(AWAKE));
+    while Instant::now() < due {
+        std::hint::spin_loop();
+    }
+}
+
+/// What a round trip takes beyond the delays, in milliseconds.
+fn added(client: &UdpSocket, server: SocketAddr) -> f64 {
+    let begun = Instant::now();
+    client.send_to(b"hello", server).unwrap();
+    client.recv(&mut [0; 100]).unwrap();
+    (begun.elapsed() - DELAY * 2).as_secs_f64() * 1e3
 }
 
 /// Processor time while nothing happens.
@@ -206,5 +233,6 @@ const NEAR: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
 const FAR: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2));
 const PORT: u16 = 7;
 const DELAY: Duration = Duration::from_millis(10);
+const AWAKE: Duration = Duration::from_micros(200);
 const WARM_UP: Duration = Duration::from_secs(2);
 const MEASURED: Duration = Duration::from_secs(4);
