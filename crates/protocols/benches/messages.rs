@@ -1,7 +1,8 @@
-//! What a message of CoAP costs over the kernel's sockets: 512 bytes and an answer as long, client and
-//! server in threads of their own on one machine.
+//! What a message costs over the kernel's sockets: 512 bytes and an answer as long, client and server in
+//! threads of their own on one machine.
 //!
-//! `cargo bench -p trackbed-protocols --bench coap` prints one line for each version and cipher.
+//! `cargo bench -p trackbed-protocols --bench messages` prints a line for each protocol, version and
+//! cipher; arguments choose protocols by name.
 
 /// The allocator of the `trackbed` binary.
 #[global_allocator]
@@ -14,12 +15,22 @@ fn main() {
 
 #[cfg(target_os = "linux")]
 fn main() {
-    use trackbed_protocols::{CipherSuite, TlsVersion};
+    use trackbed_protocols::{CipherSuite, registry};
 
-    linux::messages("coap", None);
-    for &version in TlsVersion::ALL {
-        for &cipher in CipherSuite::ALL {
-            linux::messages("coap+dtls", Some((version, cipher)));
+    let chosen: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    println!("{}", linux::HEAD);
+    for protocol in registry() {
+        if !chosen.is_empty() && !chosen.iter().any(|name| name == protocol.name()) {
+            continue;
+        }
+        let versions = protocol.capabilities().tls;
+        if versions.is_empty() {
+            linux::messages(*protocol, None);
+        }
+        for &version in versions {
+            for &cipher in CipherSuite::ALL {
+                linux::messages(*protocol, Some((version, cipher)));
+            }
         }
     }
 }
@@ -33,15 +44,18 @@ mod linux {
 
     use futures_util::future::join_all;
     use trackbed_protocols::{
-        CipherSuite, ClientConfig, Request, Response, ServerConfig, TlsParameters, TlsVersion,
-        Trust, body, find,
+        CipherSuite, ClientConfig, Protocol, Request, Response, ServerConfig, TlsParameters,
+        TlsVersion, Trust, body,
     };
     use trackbed_substrate::kernel::{Execution, Machine, Origin};
     use trackbed_substrate::{Cancel, Host, now};
 
+    /// The columns of what [`messages`] prints.
+    pub const HEAD: &str = "protocol    tls  cipher             us at client  us at server  messages/s \
+                            of one core for both  messages/s here";
+
     /// Messages one after the other, on several connections at once so that nobody waits.
-    pub fn messages(name: &'static str, tls: Option<(TlsVersion, CipherSuite)>) {
-        let protocol = find(name).unwrap();
+    pub fn messages(protocol: &'static dyn Protocol, tls: Option<(TlsVersion, CipherSuite)>) {
         let (sender, receiver) = channel();
         let stop = Cancel::new();
         let serve = Execution::new(Origin::now()).with_cancel(stop.clone());
@@ -86,16 +100,15 @@ mod linux {
             let server = server.join().unwrap();
             let seconds = took.unwrap().as_secs_f64();
             let each = |micros: f64| micros / f64::from(MESSAGES);
-            let what = tls.map_or(String::new(), |(version, cipher)| {
-                format!(" {} {}", version.name(), cipher.name())
-            });
+            let (version, cipher) =
+                tls.map_or(("-", "-"), |(version, cipher)| (version.name(), cipher.name()));
             println!(
-                "{name}{what}, 512 B: {:.0} messages/s; {:.1} us of processor time at the client, \
-                 {:.1} us at the server; {:.0} messages/s of one core for both",
-                f64::from(MESSAGES) / seconds,
+                "{:<11} {version:<4} {cipher:<18} {:>12.1}  {:>12.1}  {:>31.0}  {:>15.0}",
+                protocol.name(),
                 each(client),
                 each(server),
                 1e6 / each(client + server),
+                f64::from(MESSAGES) / seconds,
             );
         });
     }

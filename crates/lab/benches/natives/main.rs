@@ -1,0 +1,89 @@
+//! Our clients beside the native ones of servers that are not ours, over the loopback interface: the
+//! median round trip of 512 B, in turns with each other.
+//!
+//! `cargo bench -p trackbed-lab --bench natives` prints a line for each round, and one for each server
+//! with the medians over all rounds; arguments choose servers by name. A server whose program or whose
+//! native client is not installed is skipped, and the Debian package is named.
+//!
+//! - `nghttpd`, HTTP/2 and TLS 1.3: `h2load`, which times each request itself.
+//! - `mosquitto`, MQTT, TLS 1.3, QoS 1: lines written to `mosquitto_pub -l` until `mosquitto_sub` prints
+//!   them; the two pipes are part of it.
+//! - `coap-server`, CoAP and DTLS 1.2: `coap-client`, a process for each download. Of a resource in blocks
+//!   of 16 B it takes a round trip for each block, so the difference between a long and a short one is
+//!   that of so many round trips, without what a process takes to begin.
+
+#[cfg(target_os = "linux")]
+mod coap;
+#[cfg(target_os = "linux")]
+mod http2;
+#[cfg(target_os = "linux")]
+mod mqtt;
+#[cfg(target_os = "linux")]
+mod server;
+
+#[cfg(not(target_os = "linux"))]
+fn main() {
+    println!("there are no sockets of the Linux kernel here");
+}
+
+#[cfg(target_os = "linux")]
+fn main() {
+    let chosen: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
+    let pairs: [(&str, Start); 3] =
+        [("nghttpd", http2::start), ("mosquitto", mqtt::start), ("coap-server", coap::start)];
+    for (name, start) in pairs {
+        let is_wanted = chosen.is_empty() || chosen.iter().any(|chosen| chosen == name);
+        if is_wanted && let Some(mut pair) = start() {
+            compare(name, &mut *pair);
+        }
+    }
+}
+
+/// Starts a server and its clients, if they are installed.
+#[cfg(target_os = "linux")]
+type Start = fn() -> Option<Box<dyn Pair>>;
+
+/// Two clients of one server.
+#[cfg(target_os = "linux")]
+trait Pair {
+    /// Round trips of the native client, in microseconds.
+    fn native(&mut self) -> Vec<f64>;
+    /// Round trips of ours, in microseconds.
+    fn ours(&mut self) -> Vec<f64>;
+}
+
+#[cfg(target_os = "linux")]
+fn compare(name: &str, pair: &mut dyn Pair) {
+    let (mut native, mut ours) = (Vec::new(), Vec::new());
+    for round in 1..=ROUNDS {
+        native.push(median(pair.native()));
+        ours.push(median(pair.ours()));
+        println!(
+            "{name}, round {round}: native {:.1} us, ours {:.1} us",
+            last(&native),
+            last(&ours)
+        );
+    }
+    let (native, ours) = (median(native), median(ours));
+    println!("{name}: native {native:.1} us, ours {ours:.1} us, {:.2} of it", ours / native);
+}
+
+#[cfg(target_os = "linux")]
+fn last(values: &[f64]) -> f64 {
+    values.last().copied().unwrap_or(f64::NAN)
+}
+
+#[cfg(target_os = "linux")]
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+#[cfg(target_os = "linux")]
+const ROUNDS: usize = 7;
+/// Round trips in a round.
+#[cfg(target_os = "linux")]
+const COUNT: usize = 2_000;
+/// Bytes of a message.
+#[cfg(target_os = "linux")]
+const SIZE: usize = 512;
