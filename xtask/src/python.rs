@@ -1,12 +1,15 @@
-//! Python with the packages that tests of inference use: ONNX Runtime itself, and what our arithmetic is
-//! held against.
+//! Python with the packages that tests use: of inference ONNX Runtime itself and what our arithmetic is
+//! held against, of V2X another ASN.1 and OpenSSL's signatures.
 
 use std::env;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// About 45 MB to download and 150 MB on disc.
-const PACKAGES: [&str; 3] = ["numpy", "onnx", "onnxruntime"];
+/// About 400 MB on disc.
+const PACKAGES: [&str; 5] = ["numpy", "onnx", "onnxruntime", "pycrate", "cryptography"];
+
+/// What they are imported as.
+const MODULES: [&str; 5] = ["numpy", "onnx", "onnxruntime", "pycrate_asn1dir", "cryptography"];
 
 /// Makes a virtual environment of our own with the packages where `python3` has them not;
 /// otherwise says what will be skipped.
@@ -46,7 +49,7 @@ fn environment() -> PathBuf {
 /// Finding is enough: importing takes seconds.
 fn has_packages(python: PathBuf) -> bool {
     let question = format!(
-        "import importlib.util, sys\nsys.exit(not all(map(importlib.util.find_spec, {PACKAGES:?})))"
+        "import importlib.util, sys\nsys.exit(not all(map(importlib.util.find_spec, {MODULES:?})))"
     );
     succeeds(Command::new(python).args(["-c", &question]).stderr(Stdio::null()))
 }

@@ -1,0 +1,49 @@
+//! Whether a certificate is one that its issuer may give (IEEE 1609.2 section 5.1.2.4).
+
+use rasn_its::ieee1609dot2 as asn1;
+
+use crate::certificate::Certificate;
+use crate::location;
+use crate::refusal::{Refusal, Signed};
+
+use super::permission;
+
+/// Checks everything of `certificate` that depends on its issuer's, but the signature. `rank` is what
+/// it is to be: a ticket or an authority.
+pub(super) fn check(
+    certificate: &Certificate,
+    issuer: &Certificate,
+    rank: Signed,
+) -> Result<(), Refusal> {
+    if !issuer.validity().contains(&certificate.validity()) {
+        return Err(Refusal::OutlivesIssuer);
+    }
+    if let (Some(inner), Some(outer)) = (&certificate.tbs().region, &issuer.tbs().region)
+        && !location::is_within(inner, outer)
+    {
+        return Err(Refusal::RegionBeyondIssuer);
+    }
+    let tbs = certificate.tbs();
+    check_rank(tbs, rank)?;
+    for entry in tbs.app_permissions.iter().flat_map(|list| list.iter()) {
+        permission::check_issued(entry, issuer)?;
+    }
+    for group in tbs.cert_issue_permissions.iter().flat_map(|list| list.iter()) {
+        permission::check_delegated(group, issuer)?;
+    }
+    Ok(())
+}
+
+/// TS 103 097 section 7.2: tickets send and do not issue, authorities issue.
+fn check_rank(tbs: &asn1::ToBeSignedCertificate, rank: Signed) -> Result<(), Refusal> {
+    let (sends, issues) = (tbs.app_permissions.is_some(), tbs.cert_issue_permissions.is_some());
+    match rank {
+        Signed::Ticket if issues || !sends => {
+            Err(Refusal::CertificateForm("is no ticket: tickets send, and issue nothing"))
+        }
+        Signed::Authority if !issues => {
+            Err(Refusal::CertificateForm("is no authority: these issue others"))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,349 @@
+//! The security decision: whether a message is to be believed, except for the arithmetic.
+//!
+//! [`Receiver::check`] decides everything that needs no curve: form, profile, times, places,
+//! permissions, revocation, who signed. What is left is a [`Pending`] with one [`SignatureJob`], or two
+//! where the certificate is new. Whoever verifies them, in batches and in whatever order, brings the
+//! verdicts to [`Receiver::settle`]. In between the receiver may check other messages.
+//!
+//! What a stranger can make it keep is bounded: a certificate is kept once its signature has been
+//! verified, and no more of them than [`Policy::tickets`].
+
+mod cache;
+mod chain;
+pub(crate) mod permission;
+mod profile;
+mod trust;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::certificate::{Certificate, Issuer};
+use crate::hash::HashedId8;
+use crate::job::{SignatureJob, SignatureVerifier};
+use crate::location::{self, Position};
+use crate::message::{SignedMessage, Signer};
+use crate::payload::psid;
+use crate::refusal::{Refusal, Signed};
+use crate::revocation::Revocations;
+use crate::time::{ItsTime, Validity};
+
+use cache::Tickets;
+
+pub use trust::MAX_AUTHORITIES;
+pub(crate) use trust::{Trust, is_valid};
+
+/// What a receiver takes.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// Where the receiver is; messages that do not tell their place are judged by this one.
+    pub position: Position,
+    /// The codes of the countries that this is in (UN M.49; 65,535 for the European Union), for
+    /// certificates that are valid in countries.
+    pub countries: Vec<u16>,
+    /// How far away a message that tells its place may have been generated, in metres.
+    pub distance_max_m: u32,
+    /// How old a CAM, a BSM, or anything but a DENM may be. 2 s by default, twenty times the interval
+    /// of either.
+    pub age_max: Duration,
+    /// How old a DENM may be: it is repeated, but each time signed anew. 10 min by default.
+    pub denm_age_max: Duration,
+    /// How far a sender's clock may be ahead of the receiver's. 200 ms by default.
+    pub clock_ahead_max: Duration,
+    /// The applications that are served.
+    pub psids: Vec<u64>,
+    /// Whether payloads are read to see if the certificate permits what they say: which special
+    /// containers a CAM has, which causes a DENM. Otherwise permission is a matter of the PSID.
+    pub look_inside: bool,
+    /// How many tickets are kept, at least one.
+    pub tickets: usize,
+}
+
+impl Default for Policy {
+    fn default() -> Policy {
+        Policy {
+            position: Position::default(),
+            countries: Vec::new(),
+            distance_max_m: 20_000,
+            age_max: Duration::from_secs(2),
+            denm_age_max: Duration::from_secs(600),
+            clock_ahead_max: Duration::from_millis(200),
+            psids: vec![psid::BSM, psid::CAM, psid::DENM],
+            look_inside: true,
+            tickets: 4_096,
+        }
+    }
+}
+
+/// Whoever hears messages: what it takes, whom it trusts, whom it knows.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    policy: Policy,
+    trust: Trust,
+    tickets: Tickets,
+    revocations: Revocations,
+}
+
+/// A message that has passed every check but the arithmetic.
+#[derive(Clone, Debug)]
+pub struct Pending<'a> {
+    message: SignedMessage<'a>,
+    ticket: Arc<Certificate>,
+    /// The message's, and behind it the ticket's if that is new.
+    jobs: Vec<SignatureJob>,
+}
+
+impl<'a> Pending<'a> {
+    /// What is to be verified: the message's signature, and behind it the ticket's if that is new.
+    pub fn jobs(&self) -> &[SignatureJob] {
+        &self.jobs
+    }
+
+    /// The message.
+    pub fn message(&self) -> &SignedMessage<'a> {
+        &self.message
+    }
+}
+
+/// A message that is to be believed, and whose it is.
+#[derive(Clone, Debug)]
+pub struct Accepted<'a> {
+    /// The message.
+    pub message: SignedMessage<'a>,
+    /// The ticket of its signer.
+    pub ticket: Arc<Certificate>,
+}
+
+impl Receiver {
+    /// One that trusts these roots. Only roots are trusted for being told of; authorities are for
+    /// being certified by one ([`Receiver::add_authority`]).
+    ///
+    /// # Errors
+    /// If one of `roots` is not signed by itself, or is not of the profile.
+    pub fn new(
+        policy: Policy,
+        roots: &[Arc<Certificate>],
+        verifier: &mut impl SignatureVerifier,
+    ) -> Result<Receiver, Refusal> {
+        let tickets = Tickets::new(policy.tickets);
+        let trust = Trust::new(roots, verifier)?;
+        Ok(Receiver { policy, trust, tickets, revocations: Revocations::default() })
+    }
+
+    /// Takes an authority that one of the roots has certified.
+    ///
+    /// # Errors
+    /// If the root is not known, or has not signed it, or may not, or if there are
+    /// [`MAX_AUTHORITIES`] already.
+    pub fn add_authority(
+        &mut self,
+        authority: Arc<Certificate>,
+        verifier: &mut impl SignatureVerifier,
+    ) -> Result<(), Refusal> {
+        self.trust.add(authority, verifier)
+    }
+
+    /// What it knows to be revoked.
+    pub fn revocations(&self) -> &Revocations {
+        &self.revocations
+    }
+
+    /// Takes a revocation list, signed by a root ([`crate::revocation`]).
+    ///
+    /// # Errors
+    /// If it is malformed, or not signed by a root that may, or too long, or older than the one known.
+    pub fn revoke(
+        &mut self,
+        list: &[u8],
+        now: ItsTime,
+        verifier: &mut impl SignatureVerifier,
+    ) -> Result<(), Refusal> {
+        self.revocations.take(list, now, &self.trust, verifier)?;
+        self.tickets.forget(|ticket| self.revocations.contains(&ticket.hash()));
+        Ok(())
+    }
+
+    /// How many tickets are known.
+    pub fn known_tickets(&self) -> usize {
+        self.tickets.len()
+    }
+
+    /// Moves: messages are judged by this place from now on.
+    pub fn set_position(&mut self, position: Position) {
+        self.policy.position = position;
+    }
+
+    /// Checks all of a message but its signatures. `now` is the time at which it came.
+    ///
+    /// # Errors
+    /// The first reason to refuse it. Cheap ones come first.
+    pub fn check<'a>(&self, bytes: &'a [u8], now: ItsTime) -> Result<Pending<'a>, Refusal> {
+        let message = SignedMessage::decode(bytes)?;
+        let psid = message.psid().filter(|psid| self.policy.psids.contains(psid));
+        let psid = psid.ok_or_else(|| Refusal::Psid(message.psid().unwrap_or(u64::MAX)))?;
+        let generated = profile::check_header(&message, psid)?;
+        self.check_freshness(&message, psid, generated, now)?;
+        let (ticket, is_new) = self.ticket(&message)?;
+        let issuer = self.issuer(&ticket)?;
+        self.check_revocation(&ticket, issuer)?;
+        check_dates(issuer, Signed::Authority, now)?;
+        check_dates(&ticket, Signed::Ticket, now)?;
+        if is_new {
+            chain::check(&ticket, issuer, Signed::Ticket)?;
+        }
+        if !contains(&ticket.validity(), generated) {
+            return Err(Refusal::CertificateExpired { of: Signed::Ticket });
+        }
+        self.check_place(&message, &ticket, issuer)?;
+        let ssp = permission::of(&ticket, psid).ok_or(Refusal::PsidNotPermitted(psid))?;
+        if self.policy.look_inside {
+            profile::check_payload(message.payload(), psid, ssp)?;
+        }
+        let mut jobs = vec![message.job(ticket.key(), &ticket.hash())?];
+        jobs.extend(is_new.then(|| ticket.job(issuer)));
+        Ok(Pending { message, ticket, jobs })
+    }
+
+    /// Takes the verdicts over [`Pending::jobs`], in their order. A new ticket whose signature is valid
+    /// is known from now on, whatever its message.
+    ///
+    /// # Errors
+    /// If a signature was not valid, or a verdict is missing.
+    pub fn settle<'a>(
+        &mut self,
+        pending: Pending<'a>,
+        verdicts: &[bool],
+    ) -> Result<Accepted<'a>, Refusal> {
+        let valid = |index: usize| verdicts.get(index).copied().unwrap_or(false);
+        if pending.jobs.len() > 1 {
+            if !valid(1) {
+                return Err(Refusal::BadSignature { of: Signed::Ticket });
+            }
+            // It may have been revoked while its signature was on the way.
+            self.check_revocation(&pending.ticket, self.issuer(&pending.ticket)?)?;
+            self.tickets.insert(Arc::clone(&pending.ticket));
+        }
+        if !valid(0) {
+            return Err(Refusal::BadSignature { of: Signed::Message });
+        }
+        self.tickets.touch(&pending.ticket.id());
+        Ok(Accepted { message: pending.message, ticket: pending.ticket })
+    }
+
+    /// Checks, verifies and settles one message.
+    ///
+    /// # Errors
+    /// The first reason to refuse it.
+    pub fn accept<'a>(
+        &mut self,
+        bytes: &'a [u8],
+        now: ItsTime,
+        verifier: &mut impl SignatureVerifier,
+    ) -> Result<Accepted<'a>, Refusal> {
+        let pending = self.check(bytes, now)?;
+        let mut verdicts = Vec::with_capacity(pending.jobs.len());
+        verifier.verify(&pending.jobs, &mut verdicts);
+        self.settle(pending, &verdicts)
+    }
+
+    fn check_freshness(
+        &self,
+        message: &SignedMessage<'_>,
+        psid: u64,
+        generated: ItsTime,
+        now: ItsTime,
+    ) -> Result<(), Refusal> {
+        let (age, ahead) = (now.since(generated), generated.since(now));
+        if ahead > self.policy.clock_ahead_max {
+            return Err(Refusal::FromTheFuture { by: ahead });
+        }
+        let age_max =
+            if psid == psid::DENM { self.policy.denm_age_max } else { self.policy.age_max };
+        if age > age_max {
+            return Err(Refusal::TooOld { age });
+        }
+        match message.expiry_time() {
+            Some(expiry) if expiry <= generated || expiry < now => Err(Refusal::Expired),
+            _ => Ok(()),
+        }
+    }
+
+    /// The ticket of whoever signed, and whether it is new.
+    fn ticket(&self, message: &SignedMessage<'_>) -> Result<(Arc<Certificate>, bool), Refusal> {
+        match message.signer() {
+            Signer::Digest(id) => {
+                let known = self.tickets.get(id).ok_or(Refusal::UnknownSigner(*id))?;
+                Ok((Arc::clone(known), false))
+            }
+            Signer::Certificate(parsed) => {
+                let hash = parsed.hash();
+                // By all of the hash: eight bytes of it can be made up by a stranger.
+                match self.tickets.get(&hash.id8()).filter(|known| known.hash() == hash) {
+                    Some(known) => Ok((Arc::clone(known), false)),
+                    None => Ok((Arc::new(Certificate::new(parsed)?), true)),
+                }
+            }
+        }
+    }
+
+    fn issuer(&self, ticket: &Certificate) -> Result<&Arc<Certificate>, Refusal> {
+        match ticket.issuer() {
+            Issuer::Certificate(id) => self.trust.authority(&id),
+            Issuer::Itself => Err(Refusal::UnknownIssuer(ticket.id())),
+        }
+    }
+
+    fn check_revocation(&self, ticket: &Certificate, issuer: &Certificate) -> Result<(), Refusal> {
+        match [ticket, issuer].iter().find(|one| self.revocations.contains(&one.hash())) {
+            Some(revoked) => Err(Refusal::Revoked(revoked.id())),
+            None => Ok(()),
+        }
+    }
+
+    fn check_place(
+        &self,
+        message: &SignedMessage<'_>,
+        ticket: &Certificate,
+        issuer: &Certificate,
+    ) -> Result<(), Refusal> {
+        let told = message.generation_location();
+        let place = told.unwrap_or(self.policy.position);
+        if told.is_some() {
+            let distance_m = self.policy.position.distance_m(&place) as u32;
+            if distance_m > self.policy.distance_max_m {
+                return Err(Refusal::TooFar { distance_m });
+            }
+        }
+        // A ticket without a region is valid where its issuer is, and so on to the root.
+        let root = self.trust.root_of(issuer);
+        let regions = [Some(ticket), Some(issuer), root];
+        match regions.iter().flatten().find_map(|one| one.tbs().region.as_ref()) {
+            Some(region) if !location::contains(region, &place, &self.policy.countries) => {
+                Err(Refusal::OutOfRegion)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Names of those that messages ask for or are signed by, for logs.
+impl Pending<'_> {
+    /// The name of the ticket.
+    pub fn ticket_id(&self) -> HashedId8 {
+        self.ticket.id()
+    }
+}
+
+fn check_dates(certificate: &Certificate, of: Signed, now: ItsTime) -> Result<(), Refusal> {
+    let validity = certificate.validity();
+    if now < validity.start {
+        return Err(Refusal::NotYetValid { of });
+    }
+    if now >= validity.end {
+        return Err(Refusal::CertificateExpired { of });
+    }
+    Ok(())
+}
+
+fn contains(validity: &Validity, at: ItsTime) -> bool {
+    validity.start <= at && at < validity.end
+}

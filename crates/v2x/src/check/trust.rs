@@ -1,0 +1,86 @@
+//! Roots and the authorities below them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::certificate::{Certificate, Issuer};
+use crate::hash::HashedId8;
+use crate::job::SignatureVerifier;
+use crate::refusal::{Refusal, Signed};
+
+use super::chain;
+
+/// How many roots, and how many authorities, a receiver takes.
+pub const MAX_AUTHORITIES: usize = 256;
+
+/// Those who may certify.
+#[derive(Clone, Debug)]
+pub(crate) struct Trust {
+    roots: BTreeMap<HashedId8, Arc<Certificate>>,
+    authorities: BTreeMap<HashedId8, Arc<Certificate>>,
+}
+
+impl Trust {
+    pub(super) fn new(
+        roots: &[Arc<Certificate>],
+        verifier: &mut impl SignatureVerifier,
+    ) -> Result<Trust, Refusal> {
+        if roots.len() > MAX_AUTHORITIES {
+            return Err(Refusal::TooLong { len: roots.len(), max: MAX_AUTHORITIES });
+        }
+        let mut trusted = BTreeMap::new();
+        for root in roots {
+            let job = root.self_signed_job().ok_or(Refusal::UnknownIssuer(root.id()))?;
+            if !is_valid(&job, verifier) {
+                return Err(Refusal::BadSignature { of: Signed::Root });
+            }
+            trusted.insert(root.id(), Arc::clone(root));
+        }
+        Ok(Trust { roots: trusted, authorities: BTreeMap::new() })
+    }
+
+    pub(super) fn add(
+        &mut self,
+        authority: Arc<Certificate>,
+        verifier: &mut impl SignatureVerifier,
+    ) -> Result<(), Refusal> {
+        let root = match authority.issuer() {
+            Issuer::Certificate(id) => self.root(&id)?,
+            Issuer::Itself => return Err(Refusal::UnknownIssuer(authority.id())),
+        };
+        chain::check(&authority, root, Signed::Authority)?;
+        if !is_valid(&authority.job(root), verifier) {
+            return Err(Refusal::BadSignature { of: Signed::Authority });
+        }
+        if self.authorities.len() >= MAX_AUTHORITIES {
+            return Err(Refusal::TooLong { len: MAX_AUTHORITIES + 1, max: MAX_AUTHORITIES });
+        }
+        self.authorities.insert(authority.id(), authority);
+        Ok(())
+    }
+
+    pub(crate) fn root(&self, id: &HashedId8) -> Result<&Arc<Certificate>, Refusal> {
+        self.roots.get(id).ok_or(Refusal::UnknownIssuer(*id))
+    }
+
+    pub(super) fn authority(&self, id: &HashedId8) -> Result<&Arc<Certificate>, Refusal> {
+        self.authorities.get(id).ok_or(Refusal::UnknownIssuer(*id))
+    }
+
+    /// The root that has certified an authority.
+    pub(super) fn root_of(&self, authority: &Certificate) -> Option<&Certificate> {
+        match authority.issuer() {
+            Issuer::Certificate(id) => self.roots.get(&id).map(Arc::as_ref),
+            Issuer::Itself => None,
+        }
+    }
+}
+
+pub(crate) fn is_valid(
+    job: &crate::job::SignatureJob,
+    verifier: &mut impl SignatureVerifier,
+) -> bool {
+    let mut verdicts = Vec::with_capacity(1);
+    verifier.verify(std::slice::from_ref(job), &mut verdicts);
+    verdicts == [true]
+}

@@ -1,0 +1,129 @@
+//! Messages and certificates as JSON, to be read by people and programs: the fields by their names in
+//! the standards (JSON encoding rules, X.697), and beside them what is computed. In signed data the
+//! alternatives of a choice have rasn-its' names, which differ a little (`ecdsaNistP256` for
+//! `ecdsaNistP256Signature`).
+
+use rasn_its::ieee1609dot2 as asn1;
+use serde_json::{Map, Value, json};
+
+use crate::certificate::{Certificate, Issuer, MAX_CERTIFICATE_LEN, ParsedCertificate};
+use crate::message::{SignedMessage, Signer};
+use crate::payload::{self, Facility};
+use crate::refusal::Refusal;
+
+/// A signed message or a certificate, whichever `bytes` are.
+///
+/// # Errors
+/// If they are neither. What is well-formed but would be refused (an unknown curve of a certificate's
+/// key, a payload that is malformed) is shown, with the reason.
+pub fn describe(bytes: &[u8]) -> Result<Value, Refusal> {
+    match bytes.first() {
+        // A certificate begins with a bit that tells of its signature, a message with its version.
+        Some(0x80) => certificate(bytes),
+        _ => message(bytes),
+    }
+}
+
+/// A signed message.
+///
+/// # Errors
+/// As [`SignedMessage::decode`].
+pub fn message(bytes: &[u8]) -> Result<Value, Refusal> {
+    let message = SignedMessage::decode(bytes)?;
+    // Decoded as a whole for its fields; that it is not nested has been checked above.
+    let data: asn1::Ieee1609Dot2Data =
+        rasn::coer::decode(bytes).map_err(|error| Refusal::malformed("message", &error))?;
+    let mut shown = Map::new();
+    shown.insert("type".into(), "signed-message".into());
+    shown.insert("psid".into(), message.psid().into());
+    shown.insert(
+        "generation_time_us".into(),
+        message.generation_time().map(|time| time.as_micros()).into(),
+    );
+    shown.insert(
+        "signer".into(),
+        match message.signer() {
+            Signer::Digest(id) => json!({ "digest": id.to_string() }),
+            Signer::Certificate(parsed) => summary(parsed),
+        },
+    );
+    match payload::decode(message.psid().unwrap_or(u64::MAX), message.payload()) {
+        Ok(None) => {}
+        Ok(Some(facility)) => {
+            shown.insert("payload".into(), facility_json(&facility)?);
+        }
+        Err(error) => {
+            shown.insert("payload_error".into(), error.to_string().into());
+        }
+    }
+    shown.insert("data".into(), jer("message", &data)?);
+    Ok(Value::Object(shown))
+}
+
+/// A certificate.
+///
+/// # Errors
+/// If it is malformed or too long.
+pub fn certificate(bytes: &[u8]) -> Result<Value, Refusal> {
+    if bytes.len() > MAX_CERTIFICATE_LEN {
+        return Err(Refusal::TooLong { len: bytes.len(), max: MAX_CERTIFICATE_LEN });
+    }
+    let (parsed, rest) = ParsedCertificate::take(bytes)?;
+    crate::coer::finish("certificate", rest)?;
+    let certificate: asn1::Certificate =
+        rasn::coer::decode(bytes).map_err(|error| Refusal::malformed("certificate", &error))?;
+    let mut shown = summary(&parsed);
+    if let Value::Object(shown) = &mut shown {
+        shown.insert("type".into(), "certificate".into());
+        shown.insert("data".into(), jer("certificate", &certificate)?);
+    }
+    Ok(shown)
+}
+
+fn summary(parsed: &ParsedCertificate<'_>) -> Value {
+    let issuer = match parsed.issuer() {
+        Issuer::Certificate(id) => id.to_string(),
+        Issuer::Itself => "self".to_owned(),
+    };
+    let mut shown = json!({ "certificate": parsed.hash().id8().to_string(), "issuer": issuer });
+    match Certificate::new(parsed) {
+        Ok(certificate) => {
+            let validity = certificate.validity();
+            shown["valid_from_us"] = validity.start.as_micros().into();
+            shown["valid_until_us"] = validity.end.as_micros().into();
+        }
+        Err(error) => shown["refused"] = error.to_string().into(),
+    }
+    shown
+}
+
+fn facility_json(facility: &Facility) -> Result<Value, Refusal> {
+    match facility {
+        Facility::Cam(cam) => jer("CAM", cam.as_ref()),
+        Facility::Denm(denm) => jer("DENM", denm.as_ref()),
+        Facility::Bsm(frame) => jer("BSM", &frame.core),
+    }
+}
+
+fn jer<T: rasn::Encode>(what: &'static str, value: &T) -> Result<Value, Refusal> {
+    let text = rasn::jer::encode(value).map_err(|error| Refusal::malformed(what, &error))?;
+    let value = serde_json::from_str(&text).map_err(|error| Refusal::malformed(what, &error))?;
+    Ok(with_lower_case_keys(value))
+}
+
+/// ASN.1's identifiers begin in lower case; rasn-its gives alternatives as Rust writes them.
+fn with_lower_case_keys(value: Value) -> Value {
+    match value {
+        Value::Object(fields) => fields
+            .into_iter()
+            .map(|(mut key, value)| {
+                if let Some(first) = key.get_mut(..1) {
+                    first.make_ascii_lowercase();
+                }
+                (key, with_lower_case_keys(value))
+            })
+            .collect(),
+        Value::Array(items) => items.into_iter().map(with_lower_case_keys).collect(),
+        other => other,
+    }
+}

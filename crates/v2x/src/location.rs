@@ -1,0 +1,198 @@
+//! Places, and the regions for which certificates are valid.
+
+use rasn_its::ieee1609dot2::base_types as asn1;
+
+/// A place on the earth, in tenths of a microdegree (WGS 84): what IEEE 1609.2 and ETSI count in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Position {
+    /// Degrees north times ten million, -900,000,000 to 900,000,000.
+    pub latitude: i32,
+    /// Degrees east times ten million, -1,799,999,999 to 1,800,000,000.
+    pub longitude: i32,
+}
+
+/// Metres in a tenth of a microdegree of latitude: the earth's mean circumference, divided.
+const METRES_PER_UNIT: f64 = 6_371_008.8 * std::f64::consts::PI / 1_800_000_000.0;
+
+impl Position {
+    /// The distance to `other` in metres, along a sphere (haversine): within 0.6 % of the truth.
+    pub fn distance_m(&self, other: &Position) -> f64 {
+        let radians = |units: i32| f64::from(units) * (std::f64::consts::PI / 1_800_000_000.0);
+        let half = |from: i32, to: i32| libm::sin((radians(to) - radians(from)) / 2.0);
+        let (north, east) =
+            (half(self.latitude, other.latitude), half(self.longitude, other.longitude));
+        let cosines = libm::cos(radians(self.latitude)) * libm::cos(radians(other.latitude));
+        let h = (north * north + cosines * east * east).clamp(0.0, 1.0);
+        2.0 * 6_371_008.8 * libm::asin(h.sqrt())
+    }
+
+    /// The place so many metres to the north and to the east, for distances of a few kilometres.
+    pub fn moved_m(&self, north_m: f64, east_m: f64) -> Position {
+        let width = libm::cos(f64::from(self.latitude) / 1e7 * std::f64::consts::PI / 180.0);
+        let north = libm::round(north_m / METRES_PER_UNIT);
+        let east = libm::round(east_m / (METRES_PER_UNIT * width.max(0.01)));
+        Position {
+            latitude: self.latitude.saturating_add(north as i32).clamp(-900_000_000, 900_000_000),
+            longitude: self
+                .longitude
+                .saturating_add(east as i32)
+                .clamp(-1_799_999_999, 1_800_000_000),
+        }
+    }
+}
+
+impl From<&asn1::TwoDLocation> for Position {
+    fn from(place: &asn1::TwoDLocation) -> Position {
+        Position { latitude: *place.latitude.0, longitude: place.longitude.0.0 }
+    }
+}
+
+impl From<&asn1::ThreeDLocation> for Position {
+    fn from(place: &asn1::ThreeDLocation) -> Position {
+        Position { latitude: *place.latitude.0, longitude: place.longitude.0.0 }
+    }
+}
+
+/// Whether `place` lies in `region` (IEEE 1609.2 section 6.4.17). Borders of countries are not known
+/// here: `countries` are the codes (UN M.49, and 65,535 for the European Union) of where `place` is.
+/// No region that is drawn may cross the 180th meridian.
+pub(crate) fn contains(
+    region: &asn1::GeographicRegion,
+    place: &Position,
+    countries: &[u16],
+) -> bool {
+    match region {
+        asn1::GeographicRegion::CircularRegion(circle) => {
+            Position::from(&circle.center).distance_m(place) <= f64::from(circle.radius)
+        }
+        asn1::GeographicRegion::RectangularRegion(rectangles) => {
+            rectangles.iter().any(|rectangle| in_rectangle(rectangle, place))
+        }
+        asn1::GeographicRegion::PolygonalRegion(corners) => in_polygon(corners, place),
+        asn1::GeographicRegion::IdentifiedRegion(regions) => regions.iter().any(|region| {
+            matches!(region,
+                asn1::IdentifiedRegion::CountryOnly(country) if countries.contains(&country.0))
+        }),
+        _ => false,
+    }
+}
+
+/// Whether all of `inner` lies in `outer`, where that can be told: the same region, a circle in a
+/// circle, a rectangle in a rectangle, countries among countries. Anything else counts as outside.
+pub(crate) fn is_within(inner: &asn1::GeographicRegion, outer: &asn1::GeographicRegion) -> bool {
+    use asn1::GeographicRegion as Region;
+    match (inner, outer) {
+        _ if inner == outer => true,
+        (Region::CircularRegion(inner), Region::CircularRegion(outer)) => {
+            let apart = Position::from(&inner.center).distance_m(&Position::from(&outer.center));
+            apart + f64::from(inner.radius) <= f64::from(outer.radius)
+        }
+        (Region::RectangularRegion(inner), Region::RectangularRegion(outer)) => {
+            inner.iter().all(|inner| {
+                outer.iter().any(|outer| {
+                    in_rectangle(outer, &Position::from(&inner.north_west))
+                        && in_rectangle(outer, &Position::from(&inner.south_east))
+                })
+            })
+        }
+        (Region::IdentifiedRegion(inner), Region::IdentifiedRegion(outer)) => {
+            inner.iter().all(|inner| outer.iter().any(|outer| is_part(inner, outer)))
+        }
+        _ => false,
+    }
+}
+
+fn is_part(inner: &asn1::IdentifiedRegion, outer: &asn1::IdentifiedRegion) -> bool {
+    let asn1::IdentifiedRegion::CountryOnly(whole) = outer else { return inner == outer };
+    match inner {
+        asn1::IdentifiedRegion::CountryOnly(country) => country == whole,
+        asn1::IdentifiedRegion::CountryAndRegions(part) => part.country_only == *whole,
+        asn1::IdentifiedRegion::CountryAndSubregions(part) => part.country_only == *whole,
+        _ => false,
+    }
+}
+
+fn in_rectangle(rectangle: &asn1::RectangularRegion, place: &Position) -> bool {
+    let north_west = Position::from(&rectangle.north_west);
+    let south_east = Position::from(&rectangle.south_east);
+    (south_east.latitude..=north_west.latitude).contains(&place.latitude)
+        && (north_west.longitude..=south_east.longitude).contains(&place.longitude)
+}
+
+/// By how often a ray to the east crosses the border, in whole numbers.
+fn in_polygon(corners: &[asn1::TwoDLocation], place: &Position) -> bool {
+    let (x, y) = (i128::from(place.longitude), i128::from(place.latitude));
+    let mut inside = false;
+    for (index, corner) in corners.iter().enumerate() {
+        let Some(next) = corners.get((index + 1) % corners.len()) else { continue };
+        let (a, b) = (Position::from(corner), Position::from(next));
+        let (ax, ay) = (i128::from(a.longitude), i128::from(a.latitude));
+        let (bx, by) = (i128::from(b.longitude), i128::from(b.latitude));
+        if (ay > y) != (by > y) {
+            let side = (bx - ax) * (y - ay) - (x - ax) * (by - ay);
+            inside ^= (side > 0) == (by > ay);
+        }
+    }
+    inside
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(latitude: i32, longitude: i32) -> asn1::TwoDLocation {
+        asn1::TwoDLocation {
+            latitude: asn1::Latitude(latitude.into()),
+            longitude: asn1::Longitude(longitude.into()),
+        }
+    }
+
+    #[test]
+    fn distances_are_those_of_a_sphere() {
+        let equator = Position::default();
+        // A degree of the equator: 2 pi 6371.0088 km / 360.
+        let degree = equator.distance_m(&Position { latitude: 0, longitude: 10_000_000 });
+        assert!((degree - 111_195.08).abs() < 0.01, "{degree}");
+        let north = Position { latitude: 600_000_000, longitude: 0 };
+        let narrow = north.distance_m(&Position { longitude: 10_000_000, ..north });
+        assert!((narrow - 55_597.0).abs() < 5.0, "half of it at 60 degrees: {narrow}");
+        let moved = north.moved_m(300.0, 400.0);
+        assert!((north.distance_m(&moved) - 500.0).abs() < 0.05);
+    }
+
+    #[test]
+    fn a_polygon_has_an_inside_even_where_it_is_hollow() {
+        // A U, open to the north.
+        let corners = [(0, 0), (0, 30), (30, 30), (30, 20), (10, 20), (10, 10), (30, 10), (30, 0)]
+            .map(|(latitude, longitude)| place(latitude, longitude));
+        let region =
+            asn1::GeographicRegion::PolygonalRegion(asn1::PolygonalRegion(corners.to_vec()));
+        let inside =
+            |latitude, longitude| contains(&region, &Position { latitude, longitude }, &[]);
+        assert!(inside(5, 15) && inside(20, 5) && inside(20, 25));
+        assert!(!inside(20, 15) && !inside(-1, 15) && !inside(31, 5) && !inside(5, 31));
+    }
+
+    #[test]
+    fn what_lies_within_is_told_only_where_it_is_sure() {
+        let circle = |radius| {
+            asn1::GeographicRegion::CircularRegion(asn1::CircularRegion {
+                center: place(500_000_000, 80_000_000),
+                radius,
+            })
+        };
+        assert!(is_within(&circle(900), &circle(1_000)));
+        assert!(!is_within(&circle(1_001), &circle(1_000)));
+        let countries = |codes: &[u16]| {
+            let codes = codes
+                .iter()
+                .map(|code| asn1::IdentifiedRegion::CountryOnly(asn1::UnCountryId(*code)));
+            asn1::GeographicRegion::IdentifiedRegion(asn1::SequenceOfIdentifiedRegion(
+                codes.collect(),
+            ))
+        };
+        assert!(is_within(&countries(&[276]), &countries(&[250, 276])));
+        assert!(!is_within(&countries(&[276, 756]), &countries(&[250, 276])));
+        assert!(!is_within(&circle(1), &countries(&[276])));
+    }
+}

@@ -1,0 +1,122 @@
+//! The headers between what is signed and the message: of GeoNetworking from its common header on
+//! (EN 302 636-4-1 section 9), and of the basic transport protocol (EN 302 636-5-1).
+
+use crate::location::Position;
+use crate::refusal::Refusal;
+use crate::time::ItsTime;
+
+/// The port of cooperative awareness messages (TS 103 248).
+pub const PORT_CAM: u16 = 2_001;
+/// The port of notifications of events.
+pub const PORT_DENM: u16 = 2_002;
+
+/// Where a sender is, as the network's header tells (long position vector, section 9.5.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// The sender's address: its last six bytes, which change with its pseudonym.
+    pub address: [u8; 6],
+    /// When it was where it says.
+    pub time: ItsTime,
+    /// Where.
+    pub position: Position,
+    /// How fast, in cm/s; the 15 bits hold no more than 163 m/s either way.
+    pub speed_cm_s: i16,
+    /// Where to, in tenths of a degree from north, clockwise.
+    pub heading_ddeg: u16,
+}
+
+/// The message to `port` that a signed payload carries.
+///
+/// # Errors
+/// If the headers are incomplete, of another kind, or to another port.
+pub fn unwrap(payload: &[u8], port: u16) -> Result<&[u8], Refusal> {
+    const WHAT: &str = "GeoNetworking packet";
+    let short = || Refusal::malformed(WHAT, &"it ends too early");
+    let (common, rest) = payload.split_first_chunk::<8>().ok_or_else(short)?;
+    // The upper half of the first byte: 2 is BTP-B, without a source port (table 1).
+    if common[0] >> 4 != 2 {
+        return Err(Refusal::malformed(WHAT, &"what it carries is not BTP-B"));
+    }
+    // The type of the header (table 9) decides how long the rest of it is.
+    let extended = match common[1] >> 4 {
+        2 => 48,
+        3 | 4 => 44,
+        5 => 28,
+        _ => return Err(Refusal::malformed(WHAT, &"its header is of a type that carries nothing")),
+    };
+    let transport = rest.get(extended..).ok_or_else(short)?;
+    let announced = usize::from(u16::from_be_bytes([common[4], common[5]]));
+    if transport.len() != announced {
+        let text = format!("it announces {announced} B and has {}", transport.len());
+        return Err(Refusal::malformed(WHAT, &text));
+    }
+    let (header, message) = transport.split_first_chunk::<4>().ok_or_else(short)?;
+    let to = u16::from_be_bytes([header[0], header[1]]);
+    if to != port {
+        return Err(Refusal::malformed(WHAT, &format!("it is to port {to}, not {port}")));
+    }
+    Ok(message)
+}
+
+/// A message to `port` that neighbours hear and nobody hands on (single-hop broadcast).
+pub fn wrap(source: &Source, port: u16, message: &[u8]) -> Vec<u8> {
+    // Subtype 0 of type 5.
+    let mut packet = common(0x50, message.len());
+    packet.extend(position_vector(source));
+    packet.extend([0; 4]);
+    push_transport(&mut packet, port, message);
+    packet
+}
+
+/// A message to `port` for all in a circle around `centre`, `radius_m` metres wide, which others hand
+/// on (geographically scoped broadcast). `sequence` counts the sender's.
+pub fn wrap_for_area(
+    source: &Source,
+    sequence: u16,
+    centre: &Position,
+    radius_m: u16,
+    port: u16,
+    message: &[u8],
+) -> Vec<u8> {
+    // Subtype 0 of type 4 is a circle.
+    let mut packet = common(0x40, message.len());
+    packet.extend(sequence.to_be_bytes());
+    packet.extend([0; 2]);
+    packet.extend(position_vector(source));
+    packet.extend(centre.latitude.to_be_bytes());
+    packet.extend(centre.longitude.to_be_bytes());
+    packet.extend(radius_m.to_be_bytes());
+    // No second radius, no angle, and two bytes that are reserved.
+    packet.extend([0; 6]);
+    push_transport(&mut packet, port, message);
+    packet
+}
+
+/// Section 9.7: BTP-B, traffic class 2, from a mobile station, one hop or ten.
+fn common(kind: u8, message_len: usize) -> Vec<u8> {
+    let [high, low] = u16::try_from(message_len + 4).unwrap_or(u16::MAX).to_be_bytes();
+    let hops = if kind == 0x50 { 1 } else { 10 };
+    vec![0x20, kind, 2, 0x80, high, low, hops, 0]
+}
+
+fn position_vector(source: &Source) -> [u8; 24] {
+    let mut vector = [0; 24];
+    // A passenger car (5) whose address was not configured by hand, section 6.3.
+    vector[0] = 5 << 2;
+    vector[2..8].copy_from_slice(&source.address);
+    // Milliseconds, without the bits that do not fit.
+    vector[8..12].copy_from_slice(&(source.time.as_millis() as u32).to_be_bytes());
+    vector[12..16].copy_from_slice(&source.position.latitude.to_be_bytes());
+    vector[16..20].copy_from_slice(&source.position.longitude.to_be_bytes());
+    // One bit says that the position is accurate; the speed is a number of 15 bits with a sign.
+    let speed = source.speed_cm_s.clamp(-16_384, 16_383) as u16 & 0x7fff;
+    vector[20..22].copy_from_slice(&(speed | 0x8000).to_be_bytes());
+    vector[22..24].copy_from_slice(&source.heading_ddeg.to_be_bytes());
+    vector
+}
+
+fn push_transport(packet: &mut Vec<u8>, port: u16, message: &[u8]) {
+    packet.extend(port.to_be_bytes());
+    packet.extend([0; 2]);
+    packet.extend(message);
+}

@@ -1,0 +1,54 @@
+//! What is signed: cooperative awareness messages, notifications of events, basic safety messages.
+
+/// Application identifiers (PSID, which ETSI calls ITS-AID: TS 102 965, IEEE 1609.12).
+pub mod psid {
+    /// Basic safety messages (SAE J2735).
+    pub const BSM: u64 = 32;
+    /// Cooperative awareness messages (EN 302 637-2).
+    pub const CAM: u64 = 36;
+    /// Decentralized environmental notification messages (EN 302 637-3).
+    pub const DENM: u64 = 37;
+    /// Revocation lists (IEEE 1609.2 section 7.4).
+    pub const CRL: u64 = 256;
+}
+
+pub mod bsm;
+pub mod cam;
+pub mod denm;
+pub mod geonet;
+mod vehicle;
+
+pub use vehicle::Vehicle;
+
+use c_its_parser::standards::cam_1_4_1::cam_pdu_descriptions::CAM;
+use c_its_parser::standards::denm_1_3_1::denm_pdu_descriptions::DENM;
+
+use crate::refusal::Refusal;
+
+/// What a payload says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Facility {
+    /// Where a vehicle is and how it moves.
+    Cam(Box<CAM>),
+    /// That something has happened.
+    Denm(Box<DENM>),
+    /// Where a vehicle is and how it moves, in North America.
+    Bsm(Box<bsm::MessageFrame>),
+}
+
+/// Reads the payload of an application; `None` if it is one whose payloads are not known here.
+///
+/// # Errors
+/// If it is malformed, or addressed to another port than the application's.
+pub fn decode(psid: u64, payload: &[u8]) -> Result<Option<Facility>, Refusal> {
+    Ok(Some(match psid {
+        psid::BSM => Facility::Bsm(Box::new(bsm::MessageFrame::decode(payload)?)),
+        psid::CAM => {
+            Facility::Cam(Box::new(cam::decode(geonet::unwrap(payload, geonet::PORT_CAM)?)?))
+        }
+        psid::DENM => {
+            Facility::Denm(Box::new(denm::decode(geonet::unwrap(payload, geonet::PORT_DENM)?)?))
+        }
+        _ => return Ok(None),
+    }))
+}

@@ -1,0 +1,198 @@
+//! Signing: messages by the holders of tickets, certificates by authorities.
+
+use std::sync::Arc;
+
+use p256::ecdsa::SigningKey;
+use rasn_its::ieee1609dot2 as asn1;
+use rasn_its::ieee1609dot2::base_types as base;
+use trackbed_core::Rng;
+
+use crate::certificate::Certificate;
+use crate::coer;
+use crate::hash::{CertificateHash, signed_digest};
+use crate::job::PublicKey;
+use crate::location::Position;
+use crate::point::{self, PointForm};
+use crate::refusal::Refusal;
+use crate::time::ItsTime;
+
+/// A private key on P-256. It signs deterministically (RFC 6979): the nonce comes from the key and the
+/// digest, so that runs repeat, and no bad generator of random numbers gives the key away.
+#[derive(Clone)]
+pub struct PrivateKey {
+    secret: SigningKey,
+    public: PublicKey,
+}
+
+impl PrivateKey {
+    /// The next key of a stream.
+    pub fn from_stream(rng: &mut Rng) -> PrivateKey {
+        loop {
+            let mut bytes = [0; 32];
+            rng.fill(&mut bytes);
+            // Zero, or not below the group's order: one in 2^32.
+            if let Some(key) = PrivateKey::from_bytes(&bytes) {
+                return key;
+            }
+        }
+    }
+
+    /// The key that is this number, big-endian; `None` if it is zero or not below the group's order.
+    pub fn from_bytes(bytes: &[u8; 32]) -> Option<PrivateKey> {
+        let secret = SigningKey::from_bytes(bytes.into()).ok()?;
+        let point = secret.verifying_key().to_encoded_point(false);
+        let public = PublicKey::from_coordinates(&(*point.x()?).into(), &(*point.y()?).into())?;
+        Some(PrivateKey { secret, public })
+    }
+
+    /// Its public half.
+    pub fn public(&self) -> &PublicKey {
+        &self.public
+    }
+
+    /// The signature of a digest, its point R in the form that is asked for.
+    pub(crate) fn sign(
+        &self,
+        digest: &[u8; 32],
+        form: PointForm,
+    ) -> Result<base::Signature, Refusal> {
+        let (signature, recovery) = self
+            .secret
+            .sign_prehash_recoverable(digest)
+            .map_err(|error| Refusal::malformed("signature", &error))?;
+        let (r, s) = signature.split_bytes();
+        Ok(base::Signature::EcdsaNistP256(base::EcdsaP256Signature {
+            r_sig: point::signature_point(r.into(), recovery.is_y_odd(), form),
+            s_sig: <[u8; 32]>::from(s).into(),
+        }))
+    }
+}
+
+/// What is to be signed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsigned<'a> {
+    /// The application ([`crate::payload::psid`]).
+    pub psid: u64,
+    /// The bytes that are signed.
+    pub payload: &'a [u8],
+    /// When they were generated.
+    pub generation_time: ItsTime,
+    /// When they lose their meaning, where that is to be said.
+    pub expiry_time: Option<ItsTime>,
+    /// Where they were generated, where that is to be said: DENMs must.
+    pub generation_location: Option<Position>,
+}
+
+/// How the signer makes itself known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Identification {
+    /// By the eight bytes that name its certificate: short, and of use to those who have it.
+    Digest,
+    /// By the certificate itself.
+    Certificate,
+}
+
+/// The holder of a certificate: an authorization ticket, or that of an authority.
+#[derive(Clone)]
+pub struct Holder {
+    certificate: Arc<Certificate>,
+    key: PrivateKey,
+}
+
+impl Holder {
+    /// Who holds `certificate` by `key`; `None` if the key is not the certificate's.
+    pub fn new(certificate: Arc<Certificate>, key: PrivateKey) -> Option<Holder> {
+        (certificate.key() == key.public()).then_some(Holder { certificate, key })
+    }
+
+    /// The certificate.
+    pub fn certificate(&self) -> &Arc<Certificate> {
+        &self.certificate
+    }
+
+    /// The key.
+    pub(crate) fn key(&self) -> &PrivateKey {
+        &self.key
+    }
+
+    /// Signs a message: the bytes that go on the air.
+    ///
+    /// # Errors
+    /// If a value does not fit its field: a place that is none.
+    pub fn sign(
+        &self,
+        message: &Unsigned<'_>,
+        identification: Identification,
+        form: PointForm,
+    ) -> Result<Vec<u8>, Refusal> {
+        let tbs = coer::encode("message", &to_be_signed(message)?)?;
+        let signature = self.key.sign(&signed_digest(&tbs, &self.certificate.hash()), form)?;
+        // protocolVersion 3, signedData, sha256
+        let mut out = Vec::with_capacity(tbs.len() + 256);
+        out.extend([asn1::Ieee1609Dot2Data::VERSION, 0x81, 0]);
+        out.extend(tbs);
+        match identification {
+            Identification::Digest => {
+                out.push(0x80);
+                out.extend(self.certificate.id().0);
+            }
+            Identification::Certificate => {
+                // One certificate, counted in one byte.
+                out.extend([0x81, 1, 1]);
+                out.extend(self.certificate.bytes());
+            }
+        }
+        out.extend(coer::encode("signature", &signature)?);
+        Ok(out)
+    }
+}
+
+fn to_be_signed(message: &Unsigned<'_>) -> Result<asn1::ToBeSignedData, Refusal> {
+    let place = message.generation_location.as_ref().map(three_d_location).transpose()?;
+    let payload = base::Opaque(message.payload.to_vec().into());
+    let data = asn1::Ieee1609Dot2Data {
+        protocol_version: asn1::Ieee1609Dot2Data::VERSION,
+        content: asn1::Ieee1609Dot2Content::UnsecuredData(payload),
+    };
+    let payload = asn1::SignedDataPayload::builder()
+        .data(data)
+        .build()
+        .map_err(|error| Refusal::malformed("payload", &format!("{error:?}")))?;
+    let header_info = asn1::HeaderInfo::builder()
+        .psid(base::Psid(message.psid.into()))
+        .generation_time(base::Time64(message.generation_time.as_micros()))
+        .maybe_expiry_time(message.expiry_time.map(|time| base::Time64(time.as_micros())))
+        .maybe_generation_location(place)
+        .build();
+    Ok(asn1::ToBeSignedData { payload, header_info })
+}
+
+/// Elevation is 0xF000, which is unknown (IEEE 1609.2 section 6.3.18).
+fn three_d_location(place: &Position) -> Result<base::ThreeDLocation, Refusal> {
+    const NO_PLACE: Refusal = Refusal::Header("has a generation location that is no place");
+    let latitude = base::NinetyDegreeInt::new(place.latitude).ok_or(NO_PLACE)?;
+    let longitude = base::OneEightyDegreeInt::new(place.longitude).ok_or(NO_PLACE)?;
+    Ok(base::ThreeDLocation {
+        latitude: base::Latitude(latitude),
+        longitude: base::Longitude(longitude),
+        elevation: base::Elevation(0xf000),
+    })
+}
+
+/// Signs a certificate: `issuer` is its issuer's hash and key, or [`crate::hash::SELF_SIGNED`] and its
+/// own key.
+pub(crate) fn sign_certificate(
+    tbs: &asn1::ToBeSignedCertificate,
+    issuer: &asn1::IssuerIdentifier,
+    signer: &CertificateHash,
+    key: &PrivateKey,
+) -> Result<Certificate, Refusal> {
+    let tbs = coer::encode("certificate", tbs)?;
+    // A signature is present; version 3; explicit.
+    let mut out = vec![0x80, asn1::CertificateBase::VERSION, 0];
+    out.extend(coer::encode("issuer", issuer)?);
+    out.extend(&tbs);
+    let signature = key.sign(&signed_digest(&tbs, signer), PointForm::XOnly)?;
+    out.extend(coer::encode("certificate's signature", &signature)?);
+    Certificate::decode(&out)
+}

@@ -1,0 +1,133 @@
+//! The parameters of a crossing.
+
+use std::time::Duration;
+
+use trackbed_core::Ratio;
+
+/// Which messages vehicles send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Basic safety messages, as in North America and Korea.
+    Bsm,
+    /// Cooperative awareness messages, as in Europe.
+    Cam,
+}
+
+/// When vehicles send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// Once in each such interval.
+    Every(Duration),
+    /// When EN 302 637-2 section 6.1.3 says so: by how much they have moved, between 100 ms and 1 s.
+    Triggered,
+}
+
+/// A time during which nobody can send, as when something large is in the way; what everybody would
+/// have said is said at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blockage {
+    /// From one beginning to the next; the first is after this long.
+    pub every: Duration,
+    /// How long each lasts.
+    pub lasting: Duration,
+}
+
+/// A crossing full of vehicles. The default is that of ETRI's study of 2018: vehicles every 30 m on
+/// eight lanes of each of four roads, 300 m of range, ten messages a second of which one has the
+/// certificate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Crossing {
+    /// How many roads meet.
+    pub roads: u32,
+    /// How many lanes each has.
+    pub lanes: u32,
+    /// Metres from one vehicle of a lane to the next, at least one.
+    pub spacing_m: u32,
+    /// Metres of each road from which messages are heard.
+    pub range_m: u32,
+    /// How many such crossings are heard at once: a unit with several channels, or a replay.
+    pub crossings: u32,
+    /// Which messages are sent.
+    pub kind: Kind,
+    /// When.
+    pub pace: Pace,
+    /// How much later than its turn a message is, at most; uniform from nothing.
+    pub jitter: Duration,
+    /// How long a vehicle sends its digest alone before the certificate is due again.
+    pub certificate_every: Duration,
+    /// How fast vehicles go, in m/s. Who leaves the range is followed by another, with another
+    /// certificate: in 30 s at 10 m/s.
+    pub speed_m_s: u32,
+    /// How often everybody changes the pseudonym, at the same time; `None` is never.
+    pub wave_every: Option<Duration>,
+    /// How many of the messages have a signature that somebody made up.
+    pub forged: Ratio,
+    /// How many forged messages a second come besides, from a stranger who repeats what was heard with
+    /// made-up signatures.
+    pub flood_hz: u32,
+    /// When nobody can send; `None` is never.
+    pub blockage: Option<Blockage>,
+}
+
+impl Default for Crossing {
+    fn default() -> Crossing {
+        Crossing {
+            roads: 4,
+            lanes: 8,
+            spacing_m: 30,
+            range_m: 300,
+            crossings: 1,
+            kind: Kind::Bsm,
+            pace: Pace::Every(Duration::from_millis(100)),
+            jitter: Duration::from_millis(5),
+            certificate_every: Duration::from_secs(1),
+            speed_m_s: 10,
+            wave_every: None,
+            forged: Ratio::ZERO,
+            flood_hz: 0,
+            blockage: None,
+        }
+    }
+}
+
+impl Crossing {
+    /// Eleven crossings at once, 35,200 messages a second, one in twenty forged.
+    pub fn replay() -> Crossing {
+        let forged = Ratio::from_parts(5, 100);
+        Crossing { crossings: 11, forged, ..Crossing::default() }
+    }
+
+    /// The same crossing, and so many forgeries a second besides.
+    pub fn flooded(self, flood_hz: u32) -> Crossing {
+        Crossing { flood_hz, ..self }
+    }
+
+    /// How many vehicles are in range.
+    pub fn vehicles(&self) -> u32 {
+        let per_lane = self.range_m / self.spacing_m.max(1);
+        [self.roads, self.lanes, per_lane, self.crossings]
+            .iter()
+            .fold(1, |all, count| u32::saturating_mul(all, *count))
+    }
+
+    /// How many messages they send a second, without a flood; `None` where the pace is triggered,
+    /// because that depends on how they move.
+    pub fn messages_hz(&self) -> Option<f64> {
+        match self.pace {
+            Pace::Every(interval) => Some(f64::from(self.vehicles()) / interval.as_secs_f64()),
+            Pace::Triggered => None,
+        }
+    }
+
+    /// How many signatures a second that is, where every certificate is verified each time it comes.
+    pub fn signatures_hz(&self) -> Option<f64> {
+        let certificates = f64::from(self.vehicles()) / self.certificate_every.as_secs_f64();
+        Some(self.messages_hz()? + certificates)
+    }
+
+    /// How many certificates a second have not been heard before, waves apart: one for each vehicle
+    /// that comes into range.
+    pub fn new_certificates_hz(&self) -> f64 {
+        f64::from(self.vehicles()) * f64::from(self.speed_m_s) / f64::from(self.range_m.max(1))
+    }
+}

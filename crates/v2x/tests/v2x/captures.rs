@@ -1,0 +1,100 @@
+//! What others have sent, byte for byte.
+
+use ring::signature::{ECDSA_P256_SHA256_FIXED, UnparsedPublicKey};
+use trackbed_v2x::hash::sha256;
+use trackbed_v2x::job::{PortableVerifier, PublicKey, SignatureVerifier as _};
+use trackbed_v2x::message::Signer;
+use trackbed_v2x::payload::{bsm, cam, denm, geonet};
+use trackbed_v2x::refusal::Signed;
+use trackbed_v2x::{Certificate, Refusal, SignedMessage, json};
+
+const CAR_CAM: &[u8] = include_bytes!("../data/car-cam.oer");
+const CAM: &[u8] = include_bytes!("../data/cam.uper");
+const DENM: &[u8] = include_bytes!("../data/denm.uper");
+const TLM: &[u8] = include_bytes!("../data/tlm.cert");
+const ECTL: &[u8] = include_bytes!("../data/ectl.oer");
+
+/// Of the tests of FHWA's V2X Hub and of JPO's Operational Data Environment.
+const BSM: &str =
+    "0014251d59d162dad7de266e9a7d1ea6d4220974ffffffff8ffff080fdfa1fa1007fff0000640fa0";
+
+pub fn bytes(hex: &str) -> Vec<u8> {
+    hex.as_bytes()
+        .chunks(2)
+        .map(|pair| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap())
+        .collect()
+}
+
+#[test]
+fn captures_come_out_as_they_went_in() {
+    use rasn_its::ieee1609dot2::{Certificate, Ieee1609Dot2Data};
+    for data in [CAR_CAM, ECTL] {
+        let decoded: Ieee1609Dot2Data = rasn::coer::decode(data).unwrap();
+        assert_eq!(rasn::coer::encode(&decoded).unwrap(), data);
+    }
+    let certificate: Certificate = rasn::coer::decode(TLM).unwrap();
+    assert_eq!(rasn::coer::encode(&certificate).unwrap(), TLM);
+    assert_eq!(cam::encode_cam(&cam::decode(CAM).unwrap()).unwrap(), CAM);
+    assert_eq!(denm::encode_denm(&denm::decode(DENM).unwrap()).unwrap(), DENM);
+    let bsm = bytes(BSM);
+    assert_eq!(bsm::MessageFrame::decode(&bsm).unwrap().encode().unwrap(), bsm);
+}
+
+#[test]
+fn the_car_has_signed_what_it_sent() {
+    let message = SignedMessage::decode(CAR_CAM).unwrap();
+    assert_eq!(message.psid(), Some(36));
+    assert_eq!(message.generation_time().unwrap().as_micros(), 616_075_920_207_354);
+    let Signer::Certificate(ticket) = message.signer() else { panic!("there is a certificate") };
+    // compressed-y-0, as pycrate reads it from the ticket.
+    let x = bytes("134308c4324d5f47fcbe665fb55b4098b38b9caa484bd4474c6c521600a7508c");
+    let key = PublicKey::decompress(&x.try_into().unwrap(), false).unwrap();
+    let job = message.job(&key, &ticket.hash()).unwrap();
+    let mut verdicts = Vec::new();
+    PortableVerifier.verify(&[job], &mut verdicts);
+    assert_eq!(verdicts, [true]);
+    // By ring, which hashes itself: the two hashes side by side.
+    let tbs_start = 3;
+    let tbs_end = CAR_CAM.windows(3).position(|at| at == [0x81, 1, 1]).unwrap();
+    let input = [sha256(&CAR_CAM[tbs_start..tbs_end]), sha256(ticket.bytes())].concat();
+    UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, key.to_sec1())
+        .verify(&input, &[job.r, job.s].concat())
+        .unwrap();
+    assert_eq!(sha256(&input), job.digest);
+    // The authority's curve is another one, so the ticket itself cannot be verified.
+    let refused = Certificate::new(ticket).unwrap_err();
+    assert_eq!(refused, Refusal::SignatureCurve { of: Signed::Ticket });
+}
+
+#[test]
+fn the_car_says_where_it_is() {
+    let message = SignedMessage::decode(CAR_CAM).unwrap();
+    let cam = cam::decode(geonet::unwrap(message.payload(), geonet::PORT_CAM).unwrap()).unwrap();
+    assert_eq!(cam.header.station_id.0, 0x1a3f_3d39);
+    let place = &cam.cam.cam_parameters.basic_container.reference_position;
+    // The network's header has the same place: 0x1feb320c north, 0x05ec3afd east.
+    assert!((place.latitude.0 - 0x1feb_320c).abs() < 100, "{place:?}");
+    assert!((place.longitude.0 - 0x05ec_3afd).abs() < 100, "{place:?}");
+    let shown = json::describe(CAR_CAM).unwrap();
+    assert_eq!(shown["payload"]["header"]["stationID"], 0x1a3f_3d39);
+    let header = &shown["data"]["content"]["signedData"]["tbsData"]["headerInfo"];
+    assert_eq!(header["psid"], 36, "{shown:#}");
+    assert_eq!(shown["signer"]["issuer"], "5D5DCBEEFBE7D22D");
+}
+
+#[test]
+fn a_bsm_says_where_it_is() {
+    let core = bsm::MessageFrame::decode(&bytes(BSM)).unwrap().core;
+    // From the documents of the Operational Data Environment.
+    assert_eq!(core.msg_count, 117);
+    assert_eq!(core.id.as_ref(), &[0x67, 0x45, 0x8b, 0x6b]);
+    assert_eq!((core.sec_mark, core.speed, core.heading), (24_440, 8_191, 28_800));
+    assert_eq!((core.lat, core.lon), (389_565_434, -771_500_475));
+}
+
+#[test]
+fn other_hashes_are_refused_by_name() {
+    // The list manager hashes by SHA-384 and signs on brainpoolP384r1.
+    assert_eq!(Certificate::decode(TLM).unwrap_err(), Refusal::HashAlgorithm);
+    assert_eq!(SignedMessage::decode(ECTL).unwrap_err(), Refusal::HashAlgorithm);
+}

@@ -1,0 +1,10 @@
+//! Messages and certificates against captures, other implementations, arithmetic, and whatever a
+//! stranger may send.
+
+mod captures;
+mod mutation;
+mod reference;
+mod refusals;
+mod revocation;
+mod traffic;
+mod world;

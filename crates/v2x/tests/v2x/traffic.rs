@@ -1,0 +1,174 @@
+//! What a crossing sends, by arithmetic.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use trackbed_core::{Ratio, Seed, Time};
+use trackbed_v2x::check::{Policy, Receiver};
+use trackbed_v2x::job::{PortableVerifier, SignatureJob, SignatureVerifier};
+use trackbed_v2x::traffic::{Blockage, Crossing, Kind, Origin, Pace, Traffic, Transmission};
+use trackbed_v2x::{ItsTime, SignedMessage};
+
+use crate::world::PLACE;
+
+fn traffic(crossing: Crossing) -> Traffic {
+    let epoch = ItsTime::from_secs(720_000_000);
+    Traffic::new(crossing, &Seed::of_run(1, 0), PLACE, epoch).unwrap()
+}
+
+/// A twentieth of the study's crossing: one lane, ten vehicles to 300 m, on a road and a half.
+fn small() -> Crossing {
+    Crossing { roads: 2, lanes: 1, ..Crossing::default() }
+}
+
+fn until(crossing: Crossing, end: Time) -> Vec<Transmission> {
+    traffic(crossing).take_while(|message| message.at < end).collect()
+}
+
+#[test]
+fn the_study_has_320_vehicles_and_3520_signatures_a_second() {
+    let study = Crossing::default();
+    assert_eq!(study.vehicles(), 320);
+    assert_eq!(study.messages_hz(), Some(3_200.0));
+    assert_eq!(study.signatures_hz(), Some(3_520.0));
+    // 320 vehicles that stay for 30 s.
+    assert!((study.new_certificates_hz() - 10.667).abs() < 0.001);
+    assert_eq!(Crossing::replay().messages_hz(), Some(35_200.0));
+}
+
+#[test]
+fn messages_come_at_their_rates() {
+    // 20 vehicles; two seconds from the second one on, without the beginning.
+    let messages = until(small(), Time::from_millis(3_000));
+    let from = Time::from_millis(1_000);
+    let measured: Vec<_> = messages.iter().filter(|message| message.at >= from).collect();
+    // A jitter of 5 ms may move one of each vehicle over either edge.
+    assert!(measured.len().abs_diff(400) <= 20, "{}", measured.len());
+    // Certificates: one a second of each, and one of each that is new, of which 20 x 10 / 300 a
+    // second come.
+    let certificates = measured.iter().filter(|message| message.has_certificate).count();
+    assert!((36..=46).contains(&certificates), "{certificates}");
+    assert!(messages.is_sorted_by_key(|message| message.at));
+    // Each vehicle's are 100 ms apart, but for the jitter.
+    for vehicle in 0..20 {
+        let times: Vec<Time> =
+            messages.iter().filter(|one| one.vehicle == vehicle).map(|one| one.at).collect();
+        assert!(
+            times
+                .windows(2)
+                .all(|pair| { (95..=105).contains(&pair[1].since(pair[0]).as_millis()) })
+        );
+    }
+}
+
+#[test]
+fn the_same_seed_sends_the_same_bytes() {
+    let take = || traffic(small()).take(60).collect::<Vec<_>>();
+    assert_eq!(take(), take());
+    let epoch = ItsTime::from_secs(720_000_000);
+    let other = Traffic::new(small(), &Seed::of_run(2, 0), PLACE, epoch).unwrap();
+    assert_ne!(other.take(60).collect::<Vec<_>>(), take());
+}
+
+/// Verifies none: damaged signatures are told by the generator.
+struct Trusting;
+
+impl SignatureVerifier for Trusting {
+    fn verify(&mut self, jobs: &[SignatureJob], verdicts: &mut Vec<bool>) {
+        verdicts.extend(jobs.iter().map(|_| true));
+    }
+}
+
+fn receiver(traffic: &Traffic) -> Receiver {
+    let roots = [Arc::clone(traffic.infrastructure().root().certificate())];
+    let policy = Policy { position: PLACE, ..Policy::default() };
+    let mut receiver = Receiver::new(policy, &roots, &mut PortableVerifier).unwrap();
+    let authority = Arc::clone(traffic.authority().certificate());
+    receiver.add_authority(authority, &mut PortableVerifier).unwrap();
+    receiver
+}
+
+#[test]
+fn what_is_genuine_is_accepted_and_what_is_forged_is_not() {
+    let forged = Ratio::from_parts(1, 4);
+    for kind in [Kind::Bsm, Kind::Cam] {
+        let mut traffic = traffic(Crossing { forged, kind, ..small() }.flooded(100));
+        let mut receiver = receiver(&traffic);
+        let messages: Vec<Transmission> = traffic.by_ref().take(120).collect();
+        let mut seen = [0; 3];
+        for message in &messages {
+            let now = traffic.time_of_day(message.at);
+            let result = receiver.accept(&message.bytes, now, &mut PortableVerifier);
+            seen[message.origin as usize] += 1;
+            match (message.origin, result) {
+                (Origin::Vehicle, Ok(_)) => {}
+                // Its first message, with the certificate, may have been a forged one.
+                (Origin::Vehicle, Err(refused)) => assert_eq!(refused.name(), "unknown-signer"),
+                (Origin::Forged | Origin::Flood, Ok(_)) => panic!("a forgery is believed"),
+                (Origin::Forged | Origin::Flood, Err(_)) => {}
+            }
+        }
+        assert!(seen.iter().all(|count| *count > 5), "{seen:?}");
+    }
+}
+
+#[test]
+fn a_flood_is_as_large_as_it_is_said_to_be() {
+    let messages = until(small().flooded(2_000), Time::from_millis(500));
+    let flood = messages.iter().filter(|message| message.origin == Origin::Flood).count();
+    // From the first message on that there is to repeat.
+    let first = messages.iter().find(|message| message.origin == Origin::Vehicle).unwrap().at;
+    let expected = Time::from_millis(500).since(first).as_micros() / 500;
+    assert!((flood as u128).abs_diff(expected) <= 1, "{flood} of {expected}");
+}
+
+#[test]
+fn a_wave_changes_every_name() {
+    let wave_every = Some(Duration::from_millis(500));
+    let crossing = Crossing { wave_every, speed_m_s: 0, ..small() };
+    let messages = until(crossing, Time::from_millis(1_000));
+    let mut traffic = traffic(Crossing { wave_every, speed_m_s: 0, ..small() });
+    let mut receiver = receiver(&traffic);
+    for message in &messages {
+        let now = traffic.time_of_day(message.at);
+        receiver.accept(&message.bytes, now, &mut Trusting).unwrap();
+    }
+    // Twenty before the wave and twenty after it.
+    assert_eq!(receiver.known_tickets(), 40);
+    assert!(traffic.next().is_some());
+}
+
+#[test]
+fn after_a_blockage_all_speak_at_once() {
+    let blockage =
+        Blockage { every: Duration::from_millis(400), lasting: Duration::from_millis(150) };
+    let crossing = Crossing { blockage: Some(blockage), ..small() };
+    let messages = until(crossing, Time::from_millis(700));
+    let within = |from: u64, to: u64| {
+        let span = Time::from_millis(from)..Time::from_millis(to);
+        let inside = messages.iter().filter(|message| span.contains(&message.at));
+        inside.map(|message| message.vehicle).collect::<Vec<u32>>()
+    };
+    assert!(within(400, 550).is_empty());
+    let burst = within(550, 553);
+    let speakers: BTreeSet<u32> = burst.iter().copied().collect();
+    assert_eq!(speakers.len(), 20, "everybody");
+    assert!(burst.len() <= 22, "each the newest it has: {burst:?}");
+}
+
+#[test]
+fn triggered_vehicles_send_every_four_metres() {
+    // 10 m/s is 4 m in 400 ms, which is not more than 4 m: every 500 ms.
+    let crossing = Crossing { pace: Pace::Triggered, kind: Kind::Cam, ..small() };
+    let messages = until(crossing, Time::from_millis(2_000));
+    assert!(messages.len().abs_diff(80) <= 20, "{}", messages.len());
+    let one: Vec<_> = messages.iter().filter(|message| message.vehicle == 3).collect();
+    assert!(
+        one.windows(2)
+            .all(|pair| { (390..=510).contains(&pair[1].at.since(pair[0].at).as_millis()) })
+    );
+    let psids: BTreeSet<_> =
+        messages.iter().map(|one| SignedMessage::decode(&one.bytes).unwrap().psid()).collect();
+    assert_eq!(psids, BTreeSet::from([Some(36)]));
+}
