@@ -18,6 +18,8 @@ mod multipath_operations;
 mod scenario_file;
 #[path = "../../fuzz/bodies/tcp_operations.rs"]
 mod tcp_operations;
+#[path = "../../fuzz/bodies/v2x_message.rs"]
+mod v2x_message;
 
 /// Runs `body` on every entry of the corpus of `target` and on so many mutations of each.
 fn replay(target: &str, mutations: usize, body: fn(&[u8])) {
@@ -64,6 +66,11 @@ fn packets() {
 #[test]
 fn datagrams_to_coap() {
     replay("coap_datagrams", 60, coap_datagrams::run);
+}
+
+#[test]
+fn messages_of_vehicles() {
+    replay("v2x_message", 2_000, v2x_message::run);
 }
 
 #[test]

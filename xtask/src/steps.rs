@@ -110,7 +110,7 @@ pub fn reference() -> Vec<Step> {
 
 /// Coverage-guided fuzzing of every target.
 pub fn fuzz(seconds: &str) -> Vec<Step> {
-    ["ip_packet", "mqtt_broker", "tcp_operations", "scenario_file"]
+    ["ip_packet", "mqtt_broker", "tcp_operations", "scenario_file", "v2x_message"]
         .iter()
         .map(|target| {
             Step::cargo(&format!("+nightly fuzz run {target} -- -max_total_time={seconds}"))
