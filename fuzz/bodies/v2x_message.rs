@@ -7,6 +7,7 @@ use std::time::Duration;
 use trackbed_core::Seed;
 use trackbed_v2x::job::{PortableVerifier, SignatureJob, SignatureVerifier};
 use trackbed_v2x::lab::{Infrastructure, Terms};
+use trackbed_v2x::location::Position;
 use trackbed_v2x::{Certificate, ItsTime, Policy, Receiver, SignedMessage, json, payload};
 
 /// Says yes to everything, so that what is behind a signature is reached.
@@ -18,8 +19,10 @@ impl SignatureVerifier for Gullible {
     }
 }
 
-/// The corpus was signed by this infrastructure at this time.
-pub fn now() -> ItsTime {
+/// The corpus was signed by this infrastructure, at this place and time.
+const PLACE: Position = Position { latitude: 363_504_000, longitude: 1_273_845_000 };
+
+fn now() -> ItsTime {
     ItsTime::from_secs(720_000_000)
 }
 
@@ -32,7 +35,7 @@ fn receiver() -> Receiver {
             .expect("terms fit");
         let authority = infrastructure.authority(0, &Terms::new(start, 1_000)).expect("terms fit");
         let roots = [Arc::clone(infrastructure.root().certificate())];
-        let policy = Policy { tickets: 2, ..Policy::default() };
+        let policy = Policy { tickets: 2, position: PLACE, ..Policy::default() };
         let mut receiver =
             Receiver::new(policy, &roots, &mut PortableVerifier).expect("the root is one");
         receiver

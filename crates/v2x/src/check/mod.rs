@@ -18,14 +18,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::certificate::{Certificate, Issuer};
-use crate::hash::HashedId8;
 use crate::job::{SignatureJob, SignatureVerifier};
 use crate::location::{self, Position};
 use crate::message::{SignedMessage, Signer};
 use crate::payload::psid;
 use crate::refusal::{Refusal, Signed};
 use crate::revocation::Revocations;
-use crate::time::{ItsTime, Validity};
+use crate::time::ItsTime;
 
 use cache::Tickets;
 
@@ -101,6 +100,11 @@ impl<'a> Pending<'a> {
     /// The message.
     pub fn message(&self) -> &SignedMessage<'a> {
         &self.message
+    }
+
+    /// The ticket of its signer.
+    pub fn ticket(&self) -> &Arc<Certificate> {
+        &self.ticket
     }
 }
 
@@ -190,9 +194,8 @@ impl Receiver {
         if is_new {
             chain::check(&ticket, issuer, Signed::Ticket)?;
         }
-        if !contains(&ticket.validity(), generated) {
-            return Err(Refusal::CertificateExpired { of: Signed::Ticket });
-        }
+        // Valid now, and when it signed.
+        check_dates(&ticket, Signed::Ticket, generated)?;
         self.check_place(&message, &ticket, issuer)?;
         let ssp = permission::of(&ticket, psid).ok_or(Refusal::PsidNotPermitted(psid))?;
         if self.policy.look_inside {
@@ -325,14 +328,6 @@ impl Receiver {
     }
 }
 
-/// Names of those that messages ask for or are signed by, for logs.
-impl Pending<'_> {
-    /// The name of the ticket.
-    pub fn ticket_id(&self) -> HashedId8 {
-        self.ticket.id()
-    }
-}
-
 fn check_dates(certificate: &Certificate, of: Signed, now: ItsTime) -> Result<(), Refusal> {
     let validity = certificate.validity();
     if now < validity.start {
@@ -342,8 +337,4 @@ fn check_dates(certificate: &Certificate, of: Signed, now: ItsTime) -> Result<()
         return Err(Refusal::CertificateExpired { of });
     }
     Ok(())
-}
-
-fn contains(validity: &Validity, at: ItsTime) -> bool {
-    validity.start <= at && at < validity.end
 }

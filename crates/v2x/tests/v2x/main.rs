@@ -2,6 +2,7 @@
 //! stranger may send.
 
 mod captures;
+mod certificates;
 mod mutation;
 mod reference;
 mod refusals;

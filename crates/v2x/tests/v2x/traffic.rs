@@ -17,7 +17,7 @@ fn traffic(crossing: Crossing) -> Traffic {
     Traffic::new(crossing, &Seed::of_run(1, 0), PLACE, epoch).unwrap()
 }
 
-/// A twentieth of the study's crossing: one lane, ten vehicles to 300 m, on a road and a half.
+/// A sixteenth of the study's crossing: twenty vehicles on two roads of one lane.
 fn small() -> Crossing {
     Crossing { roads: 2, lanes: 1, ..Crossing::default() }
 }
