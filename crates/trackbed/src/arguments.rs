@@ -15,6 +15,7 @@ use crate::commands::monitor::{self, MonitorArguments};
 use crate::commands::phad::{self, PhadArguments};
 use crate::commands::relay::{self, RelayArguments};
 use crate::commands::serve::{self, ServeArguments};
+use crate::commands::v2x::V2xArguments;
 
 /// A test track for transport and security protocols on the move.
 ///
@@ -69,6 +70,8 @@ pub enum Command {
     /// Be the other machine of `run --substrate live`
     #[command(after_long_help = serve::EXAMPLES)]
     Serve(ServeArguments),
+    /// Show what vehicles have sent: signed messages and certificates, as JSON
+    V2x(V2xArguments),
     /// Run a paper's scenario and hold its figures and claims against ours
     #[command(after_long_help = PAPER_EXAMPLES)]
     Paper(PaperArguments),

@@ -52,6 +52,7 @@ fn main() -> ExitCode {
         Command::Phad(arguments) => commands::phad::execute(&arguments),
         Command::Relay(arguments) => commands::relay::execute(&arguments),
         Command::Serve(arguments) => commands::serve::execute(&arguments),
+        Command::V2x(arguments) => commands::v2x::execute(&arguments),
         Command::Link(_) => unreachable!("its exit status is the command's"),
     };
     match ended {

@@ -14,3 +14,4 @@ pub mod relay;
 pub mod replay;
 pub mod run;
 pub mod serve;
+pub mod v2x;

@@ -1,0 +1,98 @@
+//! `trackbed v2x`: messages and certificates of vehicles, made readable.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::{Args, Subcommand};
+use trackbed_v2x::json;
+
+use crate::Verdict;
+use crate::output::print_json;
+
+/// What to do with messages.
+#[derive(Debug, Args)]
+pub struct V2xArguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: V2xCommand,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum V2xCommand {
+    /// Show a signed message or a certificate (IEEE 1609.2, TS 103 097) as JSON
+    #[command(after_long_help = DECODE_EXAMPLES)]
+    Decode(DecodeArguments),
+}
+
+const DECODE_EXAMPLES: &str = "\
+Examples:
+  trackbed v2x decode cam.oer
+  xxd -p cam.oer | trackbed v2x decode -
+
+The file holds one message or one certificate, as bytes or in hexadecimal. \"data\" has its fields by
+the names of the standard (JSON encoding rules), \"payload\" those of the CAM, DENM or BSM in it; the
+names of certificates are computed. Nothing is verified.";
+
+/// The command line of `trackbed v2x decode`.
+#[derive(Debug, Args)]
+pub struct DecodeArguments {
+    /// The file; - is standard input
+    pub file: PathBuf,
+}
+
+/// Shows a message.
+///
+/// # Errors
+/// If the file cannot be read, or is neither a message nor a certificate.
+pub fn execute(arguments: &V2xArguments) -> anyhow::Result<Verdict> {
+    let V2xCommand::Decode(arguments) = &arguments.command;
+    let path = &arguments.file;
+    let bytes = read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let shown = json::describe(&unhex(bytes))
+        .with_context(|| format!("{} is no signed message or certificate", path.display()))?;
+    print_json(&shown)?;
+    Ok(Verdict::Success)
+}
+
+/// More than any message in hexadecimal; what is longer is refused as too long.
+const MAX_LEN: u64 = 64 * 1_024;
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    match path.to_str() {
+        Some("-") => io::stdin().lock().take(MAX_LEN).read_to_end(&mut bytes)?,
+        _ => File::open(path)?.take(MAX_LEN).read_to_end(&mut bytes)?,
+    };
+    Ok(bytes)
+}
+
+/// The bytes that hexadecimal digits tell, if that is what there is. No message is one of digits
+/// alone: it begins with 3 or 128.
+fn unhex(bytes: Vec<u8>) -> Vec<u8> {
+    let digits: Option<Vec<u8>> = bytes
+        .iter()
+        .filter(|byte| !byte.is_ascii_whitespace())
+        .map(|byte| char::from(*byte).to_digit(16).map(|digit| digit as u8))
+        .collect();
+    match digits {
+        Some(digits) if digits.len() % 2 == 0 => {
+            digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect()
+        }
+        _ => bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_read_as_what_they_tell_and_bytes_as_they_are() {
+        assert_eq!(unhex(b"03 81\n0a".to_vec()), [3, 0x81, 10]);
+        assert_eq!(unhex(vec![3, 0x81]), [3, 0x81]);
+        assert_eq!(unhex(b"038".to_vec()), b"038");
+    }
+}
