@@ -26,6 +26,7 @@ mod datagrams;
 mod dtls_transport;
 pub mod error;
 mod framing;
+mod guests;
 mod http1;
 mod http2;
 mod http3;
@@ -52,7 +53,7 @@ mod tls;
 pub use body::Body;
 pub use config::{
     ClientConfig, CoapParameters, Encapsulation, MqttAnswer, MqttParameters, MqttQos, MqttVersion,
-    ServerConfig, TlsParameters, TransportParameters,
+    ServerConfig, ServerLimits, TlsParameters, TransportParameters,
 };
 pub use error::Error;
 pub use ledger::{Ledger, LedgerTotals};

@@ -59,9 +59,9 @@ impl Protocol for Mqtt {
         config: &ServerConfig,
         service: Rc<dyn Service>,
     ) -> Result<ServerHandle> {
-        let front = broker::Front::start(service);
-        serve_tls(MQTT, &*host, listen, config, move |stream| {
-            broker::serve(Rc::clone(&front), stream)
+        let front = broker::Front::start(service, &config.limits);
+        serve_tls(MQTT, &*host, listen, config, move |stream, standing| {
+            broker::serve(Rc::clone(&front), stream, standing)
         })
     }
 
