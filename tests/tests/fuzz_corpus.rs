@@ -16,6 +16,9 @@ mod mqtt_broker;
 mod multipath_operations;
 #[path = "../../fuzz/bodies/scenario_file.rs"]
 mod scenario_file;
+#[cfg(target_os = "linux")]
+#[path = "../../fuzz/bodies/server_words.rs"]
+mod server_words;
 #[path = "../../fuzz/bodies/tcp_operations.rs"]
 mod tcp_operations;
 
@@ -69,6 +72,12 @@ fn datagrams_to_coap() {
 #[test]
 fn bytes_for_a_broker() {
     replay("mqtt_broker", 3_000, mqtt_broker::run);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn words_to_servers() {
+    replay("server_words", 30, server_words::run);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Telemetry over every protocol, against arithmetic: idle links, queues, blackouts, a whole day.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use trackbed_core::Time;
 use trackbed_core::event::{Event, Record};
@@ -209,8 +210,25 @@ fn a_day_of_messages_does_not_drift() {
             }
             let connected = |record: &&Record| matches!(record.event, Event::Connected { .. });
             assert_eq!(records.iter().filter(connected).count(), 1, "{name}");
+            every_second(name, &records);
         }
     }
+}
+
+/// Each message of the window has its own second, to the nanosecond, from the first to the last.
+fn every_second(name: &str, records: &[Record]) {
+    let window = records.iter().find_map(|record| match record.event {
+        Event::WindowSet { from, until } => Some((from, until)),
+        _ => None,
+    });
+    let (mut due, until) = window.unwrap();
+    for record in records {
+        if let Event::Sent { intended, .. } = record.event {
+            assert_eq!((intended, record.at), (due, due), "{name}");
+            due += Duration::from_secs(1);
+        }
+    }
+    assert_eq!(due, until, "{name}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 use trackbed_core::Time;
 use trackbed_substrate::{Task, now, spawn};
@@ -48,6 +48,11 @@ impl Guests {
         present.all.insert(key, Guest { standing, task });
     }
 
+    /// How many are present, for others to see.
+    pub(crate) fn count(&self) -> GuestCount {
+        GuestCount(Rc::downgrade(&self.present))
+    }
+
     fn make_room(&self) {
         let mut present = self.present.borrow_mut();
         if present.all.len() < self.count_max {
@@ -59,6 +64,15 @@ impl Guests {
         drop(present);
         // What it holds may look at the others when it goes.
         drop(gone);
+    }
+}
+
+/// See [`Guests::count`].
+pub(crate) struct GuestCount(Weak<RefCell<Present>>);
+
+impl GuestCount {
+    pub(crate) fn get(&self) -> usize {
+        self.0.upgrade().map_or(0, |present| present.borrow().all.len())
     }
 }
 

@@ -53,11 +53,12 @@ pub(super) fn serve(
         common,
         handshakes: Handshakes::default(),
         ledger: transport.ledger.clone(),
-        connections_max: config.limits.connections,
     });
     let running = Nursery::default();
-    running.spawn(async move { server.run().await });
-    Ok(ServerHandle::new(local, trust, running))
+    let guests = Guests::new(config.limits.connections);
+    let count = guests.count();
+    running.spawn(async move { server.run(guests).await });
+    Ok(ServerHandle::new(local, trust, running).counting(count))
 }
 
 struct Server {
@@ -67,12 +68,10 @@ struct Server {
     common: Rc<Common>,
     handshakes: Handshakes,
     ledger: Option<Ledger>,
-    connections_max: usize,
 }
 
 impl Server {
-    async fn run(self: Rc<Self>) {
-        let guests = Guests::new(self.connections_max);
+    async fn run(self: Rc<Self>, guests: Guests) {
         let mut turn = 0;
         while let Ok((peer, datagram)) = self.peers.stranger().await {
             if let Some(admission) = self.greet(peer, &datagram) {

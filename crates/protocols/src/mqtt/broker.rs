@@ -14,6 +14,7 @@ use trackbed_mqtt::Message;
 use trackbed_mqtt::broker::{Broker, ConnectionId, Flow, Limits};
 use trackbed_substrate::{Timer, now, sleep_until};
 
+use super::RECORD_LEN_MAX;
 use super::convention;
 use super::pieces::Budget;
 use super::service::Calls;
@@ -273,7 +274,8 @@ impl Carrier {
                     break;
                 }
             }
-            let bytes = &self.outgoing[self.sent..];
+            let end = self.outgoing.len().min(self.sent + RECORD_LEN_MAX);
+            let bytes = &self.outgoing[self.sent..end];
             match Pin::new(&mut self.stream).poll_write(cx, bytes) {
                 Poll::Pending => break,
                 Poll::Ready(len) => self.sent += len?,

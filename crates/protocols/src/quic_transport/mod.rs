@@ -26,8 +26,8 @@ use trackbed_substrate::{Host, spawn};
 
 use crate::config::{ClientConfig, ServerConfig};
 use crate::error::{Error, Result, Step};
-use crate::ledger::{Account, Accounted, Ledger};
 use crate::guests::{Guests, Handshakes, Standing};
+use crate::ledger::{Account, Accounted, Ledger};
 use crate::nursery::{Nursery, yield_now};
 use crate::protocol::ServerHandle;
 use crate::security::Security;
@@ -253,6 +253,7 @@ pub(crate) fn serve<F: Future<Output = ()> + 'static>(
     let local = endpoint.local_addr().map_err(|error| failed(error.to_string()))?;
     let running = Nursery::default();
     let connections = Guests::new(config.limits.connections);
+    let count = connections.count();
     let (handshakes, handshakes_max) = (Handshakes::default(), config.limits.handshakes);
     let accepting = endpoint.clone();
     let ledger = config.transport.ledger.clone();
@@ -295,7 +296,7 @@ pub(crate) fn serve<F: Future<Output = ()> + 'static>(
         }
     });
     let open = Open { endpoint, _running: running };
-    Ok(ServerHandle::new(local, Some(tls.trust), Rc::new(open)))
+    Ok(ServerHandle::new(local, Some(tls.trust), Rc::new(open)).counting(count))
 }
 
 /// A server's settings, of which each connection gets its own copy.

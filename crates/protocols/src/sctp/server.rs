@@ -48,6 +48,7 @@ pub(super) fn serve(
     let server = Rc::new(Server { protocol, peers, transport, gate, handshakes, service });
     let running = Nursery::default();
     let guests = Guests::new(config.limits.connections);
+    let count = guests.count();
     running.spawn(async move {
         while let Ok((peer, packet)) = server.peers.stranger().await {
             let (standing, server) = (Standing::new(), Rc::clone(&server));
@@ -68,7 +69,7 @@ pub(super) fn serve(
             }
         }
     });
-    Ok(ServerHandle::new(local, trust, running))
+    Ok(ServerHandle::new(local, trust, running).counting(count))
 }
 
 struct Server {
@@ -95,12 +96,7 @@ impl Server {
     }
 
     /// Does the handshake of DTLS with a client, and then waits for its INIT.
-    async fn shake_hands(
-        &self,
-        admission: Admission,
-        below: Rc<PeerChannel>,
-        standing: Standing,
-    ) {
+    async fn shake_hands(&self, admission: Admission, below: Rc<PeerChannel>, standing: Standing) {
         let Some(gate) = &self.gate else { return };
         let shaking = self.handshakes.begin();
         // A client with whom it fails has been told.

@@ -130,6 +130,7 @@ impl Listener {
         let local = listener.local_addr();
         let running = Nursery::default();
         let connections = Guests::new(config.limits.connections);
+        let count = connections.count();
         let opening = config.limits.opening;
         let ledger = config.transport.ledger.clone();
         let paths = config.paths.clone();
@@ -144,7 +145,7 @@ impl Listener {
                 }
             }
         });
-        Ok(ServerHandle::new(local, self.trust, Rc::new(running)))
+        Ok(ServerHandle::new(local, self.trust, Rc::new(running)).counting(count))
     }
 }
 
