@@ -80,7 +80,7 @@ fn a_message_takes_as_long_as_the_bytes_that_mqtt_needs() {
             let sent = now();
             let request = post("/telemetry/0", body::full(vec![0; 512]));
             let response = connection.exchange(request).await.unwrap();
-            assert_eq!(body::drain(response.body).await, Ok(512));
+            assert_eq!(body::drain(response.body).await, Ok(0));
             assert_eq!(now() - sent, Duration::from_nanos(20_000_000 + bytes * 160));
         }
     });
