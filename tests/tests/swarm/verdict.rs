@@ -44,7 +44,8 @@ fn telemetry(records: &[Record], phones: u32, problems: &mut Problems) {
         match record.event {
             Event::Scheduled { phone, messages } => scheduled[phone as usize] = Some(messages),
             Event::Sent { phone, message, intended, .. } => {
-                if intended > record.at || sent.insert((phone, message), intended).is_some() {
+                let is_new = sent.insert((phone, message), intended).is_none();
+                if intended > record.at || !is_new {
                     problems.add(format!("{phone}/{message} was sent too early, or twice"));
                 }
             }

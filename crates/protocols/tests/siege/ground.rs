@@ -7,8 +7,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use trackbed_core::Seed;
 use trackbed_core::packet::Ecn;
+use trackbed_core::{Seed, Time};
 use trackbed_net::models::Delay;
 use trackbed_net::{Duplex, End, LinkSpec, Network, NetworkBuilder};
 use trackbed_protocols::{
@@ -30,6 +30,9 @@ pub const LIMITS: ServerLimits =
 /// Where the server listens.
 pub const SERVER: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 1)), 443);
+
+/// Longer than a day.
+const LIMIT: Time = Time::from_millis(25 * 3_600_000);
 
 /// Where strangers come from.
 pub const STRANGERS: std::net::IpAddr = std::net::IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 2, 1));
@@ -67,7 +70,7 @@ pub fn for_each_protocol<F: Future<Output = ()>>(main: impl Fn(Rc<Ground>) -> F 
             let ground = Rc::new(Ground::new(*protocol, &hosts, seed));
             main(ground)
         };
-        Simulation::new().run(seed, network(&seed), run).unwrap();
+        Simulation::new().with_time_limit(LIMIT).run(seed, network(&seed), run).unwrap();
     }
 }
 
