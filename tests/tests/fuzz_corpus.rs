@@ -1,4 +1,7 @@
 //! Replays the fuzzers' corpora, and a few thousand mutations of each entry.
+//!
+//! - `TRACKBED_MUTATIONS=100` makes a hundred times as many, others with each number: fuzzing without
+//!   coverage, where there is no nightly Rust.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,23 +19,28 @@ mod mqtt_broker;
 mod multipath_operations;
 #[path = "../../fuzz/bodies/scenario_file.rs"]
 mod scenario_file;
+#[cfg(target_os = "linux")]
+#[path = "../../fuzz/bodies/server_words.rs"]
+mod server_words;
 #[path = "../../fuzz/bodies/tcp_operations.rs"]
 mod tcp_operations;
 #[path = "../../fuzz/bodies/v2x_message.rs"]
 mod v2x_message;
 
 /// Runs `body` on every entry of the corpus of `target` and on so many mutations of each.
-fn replay(target: &str, mutations: usize, body: fn(&[u8])) {
+fn replay(target: &str, mutations: u64, body: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus").join(target);
     let entries = fs::read_dir(&folder).expect("the corpus is committed");
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     assert!(!paths.is_empty(), "{} is empty", folder.display());
-    let mut rng = Seed::of_run(1, 0).stream(target);
+    let times = std::env::var("TRACKBED_MUTATIONS").ok();
+    let times: u64 = times.map_or(1, |text| text.parse().expect("a whole number"));
+    let mut rng = Seed::of_run(times, 0).stream(target);
     for path in paths {
         let entry = fs::read(&path).unwrap();
         body(&entry);
-        for _ in 0..mutations {
+        for _ in 0..mutations * times {
             body(&mutate(&entry, &mut rng));
         }
     }
@@ -76,6 +84,12 @@ fn messages_of_vehicles() {
 #[test]
 fn bytes_for_a_broker() {
     replay("mqtt_broker", 3_000, mqtt_broker::run);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn words_to_servers() {
+    replay("server_words", 30, server_words::run);
 }
 
 #[test]

@@ -110,10 +110,22 @@ pub fn reference() -> Vec<Step> {
 
 /// Coverage-guided fuzzing of every target.
 pub fn fuzz(seconds: &str) -> Vec<Step> {
-    ["ip_packet", "mqtt_broker", "tcp_operations", "scenario_file", "v2x_message"]
+    FUZZ_TARGETS
         .iter()
         .map(|target| {
             Step::cargo(&format!("+nightly fuzz run {target} -- -max_total_time={seconds}"))
         })
         .collect()
 }
+
+/// Those of `fuzz/Cargo.toml`.
+const FUZZ_TARGETS: &[&str] = &[
+    "ip_packet",
+    "mqtt_broker",
+    "coap_datagrams",
+    "server_words",
+    "tcp_operations",
+    "multipath_operations",
+    "scenario_file",
+    "v2x_message",
+];

@@ -40,8 +40,36 @@ pub struct ServerConfig {
     pub sessions: bool,
     /// What lies below TLS.
     pub transport: TransportParameters,
+    /// What it takes from strangers.
+    pub limits: ServerLimits,
     /// Who has wishes about the paths of its connections over several.
     pub paths: PathControl,
+}
+
+/// How much a server takes from strangers. What a single connection may hold is its protocol's:
+/// windows, and the lengths of heads and packets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerLimits {
+    /// Connections, associations or peers at once, at least 1. Who comes when there are as many
+    /// takes the place of another: of the one that came first of those that have asked for nothing
+    /// yet, or else of the one that has been silent for longest.
+    pub connections: usize,
+    /// Handshakes over QUIC at once of clients that have not shown that they are where they say. Who
+    /// comes beyond is asked to show it first, which takes a round trip (Retry, RFC 9000 section
+    /// 8.1.2). DTLS has numbers of its own: a cookie (RFC 9147 section 5.1) from 64 handshakes on.
+    pub handshakes: usize,
+    /// How long a client over TCP may take for the handshake of TLS, and from its first byte inside
+    /// to the end of its first request's head; it is reset then. A connection on which nothing was
+    /// begun may be silent for as long as it likes.
+    pub opening: Duration,
+}
+
+/// More connections than a run has clients, and the time that web servers give (nginx:
+/// `client_header_timeout`).
+impl Default for ServerLimits {
+    fn default() -> ServerLimits {
+        ServerLimits { connections: 16_384, handshakes: 1_024, opening: Duration::from_secs(60) }
+    }
 }
 
 /// Everything that is implemented is accepted.
@@ -51,6 +79,7 @@ impl Default for ServerConfig {
             tls: TlsParameters::default(),
             sessions: true,
             transport: TransportParameters::default(),
+            limits: ServerLimits::default(),
             paths: PathControl::default(),
         }
     }

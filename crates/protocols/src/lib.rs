@@ -15,7 +15,7 @@
 //! - Client certificates, and chains: a server signs its own P-256 certificate, so its first
 //!   flight is shorter than that of a public web server, which may need a second round trip.
 //! - Key exchange groups other than X25519, hence HelloRetryRequest.
-//! - QUIC's datagrams, multipath and Retry.
+//! - QUIC's datagrams, and address validation tokens for later connections (NEW_TOKEN).
 //! - Seeding BBR version 3, see [`QuicCongestion::repeatable`].
 #![forbid(unsafe_code)]
 
@@ -26,6 +26,7 @@ mod datagrams;
 mod dtls_transport;
 pub mod error;
 mod framing;
+mod guests;
 mod http1;
 mod http2;
 mod http3;
@@ -52,7 +53,7 @@ mod tls;
 pub use body::Body;
 pub use config::{
     ClientConfig, CoapParameters, Encapsulation, MqttAnswer, MqttParameters, MqttQos, MqttVersion,
-    ServerConfig, TlsParameters, TransportParameters,
+    ServerConfig, ServerLimits, TlsParameters, TransportParameters,
 };
 pub use error::Error;
 pub use ledger::{Ledger, LedgerTotals};

@@ -12,6 +12,7 @@ use trackbed_substrate::Host;
 use crate::body::Body;
 use crate::config::{ClientConfig, ServerConfig};
 use crate::error::Error;
+use crate::guests::GuestCount;
 use crate::priority::Priority;
 use crate::security::{Handshake, Security, TlsVersion};
 use crate::stats::TransportStats;
@@ -198,18 +199,30 @@ pub enum Transport {
 pub struct ServerHandle {
     local: SocketAddr,
     trust: Option<Trust>,
+    guests: Option<GuestCount>,
     _running: Box<dyn Any>,
 }
 
 impl ServerHandle {
     /// A handle on the server at `local`, which runs until `running` is dropped.
     pub(crate) fn new(local: SocketAddr, trust: Option<Trust>, running: impl Any) -> ServerHandle {
-        ServerHandle { local, trust, _running: Box::new(running) }
+        ServerHandle { local, trust, guests: None, _running: Box::new(running) }
+    }
+
+    /// The same for a server that attends to so many.
+    pub(crate) fn counting(self, guests: GuestCount) -> ServerHandle {
+        ServerHandle { guests: Some(guests), ..self }
     }
 
     /// Where the server listens.
     pub fn local_addr(&self) -> SocketAddr {
         self.local
+    }
+
+    /// How many connections, associations or peers it attends to, those in the middle of a handshake
+    /// included; at most [`ServerLimits::connections`](crate::ServerLimits::connections).
+    pub fn connections(&self) -> usize {
+        self.guests.as_ref().map_or(0, GuestCount::get)
     }
 
     /// What a client needs to authenticate this server; `None` where nothing is encrypted.

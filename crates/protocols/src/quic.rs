@@ -19,6 +19,7 @@ use crate::error::{Error, Result, Step};
 use crate::framing::{
     Delimiter, Input, Output, Reader, check_path, request_head, response_head, send_message,
 };
+use crate::guests::Standing;
 use crate::nursery::Nursery;
 use crate::priority::Priority;
 use crate::protocol::{
@@ -85,8 +86,8 @@ pub(crate) fn serve_streams(
     several: Option<Several>,
     service: Rc<dyn Service>,
 ) -> Result<ServerHandle> {
-    quic_transport::serve(profile, host, listen, config, several, move |connection| {
-        serve(profile.protocol, connection, Rc::clone(&service))
+    quic_transport::serve(profile, host, listen, config, several, move |connection, standing| {
+        serve(profile.protocol, (connection, standing), Rc::clone(&service))
     })
 }
 
@@ -171,22 +172,31 @@ impl Connection for StreamConnection {
 }
 
 /// Answers the streams of a connection until it ends.
-async fn serve(protocol: &'static str, connection: noq::Connection, service: Rc<dyn Service>) {
+async fn serve(
+    protocol: &'static str,
+    (connection, standing): (noq::Connection, Standing),
+    service: Rc<dyn Service>,
+) {
     let exchanges = Nursery::default();
     while let Ok((sending, receiving)) = connection.accept_bi().await {
-        let service = Rc::clone(&service);
+        let (service, standing) = (Rc::clone(&service), standing.clone());
         exchanges.spawn(async move {
             // A client that breaks the protocol gets a reset stream; see `Sending`.
             let (sending, receiving) =
                 (Sending::new(protocol, sending), Receiving::new(protocol, receiving));
-            let _outcome = answer(sending, receiving, &*service).await;
+            let _outcome = answer((sending, receiving), &standing, &*service).await;
         });
     }
 }
 
-async fn answer(sending: Sending, receiving: Receiving, service: &dyn Service) -> Result<()> {
+async fn answer(
+    (sending, receiving): (Sending, Receiving),
+    standing: &Standing,
+    service: &dyn Service,
+) -> Result<()> {
     let mut reader = Reader::new(receiving.protocol, receiving);
     let Some((path, priority)) = reader.request().await? else { return Ok(()) };
+    standing.asked();
     if let Some(priority) = priority {
         sending.rank(priority);
     }

@@ -107,8 +107,8 @@ impl Protocol for TcpTls {
         config: &ServerConfig,
         service: Rc<dyn Service>,
     ) -> Result<ServerHandle> {
-        serve_tls(TCP_TLS, &*host, listen, config, move |stream| {
-            server::serve(TCP_TLS.protocol, stream, Rc::clone(&service))
+        serve_tls(TCP_TLS, &*host, listen, config, move |stream, standing| {
+            server::serve(TCP_TLS.protocol, (stream, standing), Rc::clone(&service))
         })
     }
 
@@ -126,8 +126,8 @@ pub(crate) fn serve_frames(
     config: &ServerConfig,
     service: Rc<dyn Service>,
 ) -> Result<ServerHandle> {
-    serve_bare(name, host, listen, config, move |stream| {
-        server::serve(name, stream, Rc::clone(&service))
+    serve_bare(name, host, listen, config, move |stream, standing| {
+        server::serve(name, (stream, standing), Rc::clone(&service))
     })
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use trackbed_core::{Rng, Seed, Time};
 use trackbed_protocols::{
     ClientConfig, Dialer, Error, Protocol, Request, Response, ServerConfig, ServerHandle,
-    Transport, TransportParameters, body, registry,
+    ServerLimits, Transport, TransportParameters, body, registry,
 };
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 use trackbed_substrate::{Host, sleep};
@@ -130,6 +130,40 @@ fn a_server_goes_on_whatever_strangers_say() {
             let name = protocol.name();
             assert_eq!(answer.unwrap_or_else(|why| panic!("{name} {round}: {why}")), b"hello");
             drop(strangers);
+        }
+    });
+}
+
+/// A crowd of connections that say nothing, or the first byte of something: the server keeps as many as
+/// it may, and answers others. (In virtual time: `tests/siege`.)
+#[test]
+fn a_crowd_of_connections_leaves_room_for_others() {
+    for_each_protocol(async |protocol, machine| {
+        if protocol.capabilities().transport != Transport::Tcp {
+            return;
+        }
+        let limits = ServerLimits { connections: 16, ..ServerLimits::default() };
+        let config = ServerConfig { limits, transport: transport(), ..ServerConfig::default() };
+        let service = |request: Request| async { Response { status: 200, body: request.body } };
+        let host = machine.host("server", [HERE]);
+        let listen = SocketAddr::new(HERE, 0);
+        let server = protocol.serve(host, listen, &config, Rc::new(service)).unwrap();
+        let remote = server.local_addr();
+        let dialer = dialer(protocol, machine.host("client", [HERE]), &server);
+        let first = if server.trust().is_some() { 0x16 } else { 0x01 };
+        let mut crowd = Vec::new();
+        for round in 0..3 {
+            for number in 0..100 {
+                let mut stream = TcpStream::connect(remote).unwrap();
+                if number % 2 == 0 {
+                    stream.write_all(&[first]).unwrap();
+                }
+                crowd.push(stream);
+            }
+            let answer = echo(&*dialer, remote).await;
+            let name = protocol.name();
+            assert_eq!(answer.unwrap_or_else(|why| panic!("{name} {round}: {why}")), b"hello");
+            assert!(server.connections() <= 16, "{name}: {}", server.connections());
         }
     });
 }

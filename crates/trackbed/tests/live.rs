@@ -95,6 +95,28 @@ fn every_protocol_runs_between_two_machines() {
     assert_eq!(server.process.wait().unwrap().code(), Some(0));
 }
 
+/// What devices send: each message of each protocol is answered in time, and inside the cipher that was
+/// asked for.
+#[test]
+fn telemetry_runs_between_two_machines() {
+    let server = Server::start("telemetry", &[]);
+    let text = "protocol = [\"mqtt\", \"coap\", \"coap+dtls\", \"http3\", \"tcp\"]\ntls = \"1.3\"\n\
+                cipher = \"chacha20poly1305\"\n[link]\ndelay = \"1 ms\"\n[workload]\n\
+                kind = \"telemetry\"\nrate = \"20 /s\"\nduration = \"3 s\"\nwarm-up = \"1 s\"\n\
+                patience = \"60 s\"\ndeadline = \"60 s\"\n";
+    fs::write(server.folder.join("telemetry.toml"), text).unwrap();
+    let document = server.document(&["./telemetry.toml", "--runs", "1"]);
+    let cells = document["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 5);
+    for cell in cells {
+        let least = |metric: &str| cell["metrics"][metric]["min"].as_f64();
+        assert_eq!(cell["failed"], 0, "{cell}");
+        assert_eq!(least("sent_count"), Some(40.0), "{cell}");
+        assert_eq!(least("answered_count"), Some(40.0), "{cell}");
+        assert_eq!(least("lost_count"), Some(0.0), "{cell}");
+    }
+}
+
 #[test]
 fn who_has_no_ticket_is_not_served() {
     let server = Server::start("ticket", &[]);

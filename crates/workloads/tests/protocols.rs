@@ -73,8 +73,8 @@ impl Endpoint {
     }
 
     /// Round trips before a request can leave: one for TCP (RFC 9293 section 3.5) and SCTP (RFC 9260
-    /// section 5.1); one for MQTT's CONNECT (section 3.1 of MQTT 5); one for TLS 1.3, none with early data (RFC 8446 section 2); two for TLS 1.2, one if it resumes (RFC
-    /// 5246 section 7.3); one for QUIC, none with 0-RTT (RFC 9001 section 4).
+    /// section 5.1); one for MQTT's CONNECT (MQTT 5 section 3.1); one for TLS 1.3, none with early data
+    /// (RFC 8446 section 2); two for TLS 1.2, one if it resumes (RFC 5246 section 7.3); one for QUIC, none with 0-RTT (RFC 9001 section 4).
     fn set_up_round_trips(&self) -> u32 {
         let transport = match self.protocol.capabilities().transport {
             Transport::Tcp | Transport::Sctp => 1,
@@ -240,14 +240,17 @@ fn an_open_loop_waits_for_answers_only_where_the_protocol_must() {
         let records = run_with("messages", &[("rate", "1000 /s"), ("count", "50")], endpoint);
         let latencies = samples("rtt_ms", &records);
         let first = f64::from(endpoint.set_up_round_trips() + 1) * 10.0;
-        // MQTT sends what has waited in one record of TLS, larger than TCP's first window.
-        let more = if endpoint.protocol.name() == "mqtt" { 10.0 } else { 0.0 };
-        let range = first * 0.9..(first + more) * 1.1;
+        let range = first * 0.9..first * 1.1;
         assert!(range.contains(&latencies[0]), "{}: {latencies:?}", endpoint.name());
         let last = match endpoint.protocol.capabilities().multiplexed {
             true => 10.0,
             false => first + 49.0 * 9.0,
         };
+        // TCP counts its window in segments, as Linux does. Ten of them (RFC 6928) take what MQTT has at
+        // first, and the twenty of the next round trip are used up by what waited behind them, by
+        // new messages, and by the acknowledgements of the answers (QoS 1), each a segment of its
+        // own: the last messages wait for the end of that round trip, and no longer.
+        let more = if endpoint.protocol.name() == "mqtt" { 10.0 } else { 0.0 };
         let range = last * 0.98..(last + more) * 1.02;
         assert!(range.contains(&latencies[49]), "{}: {latencies:?}", endpoint.name());
     }
@@ -411,10 +414,13 @@ fn telemetry_is_accounted_for_whatever_dies() {
             // 3 phones for 29 s at 20/s are 1740, give or take five standard deviations.
             assert!(account.sent.abs_diff(1_740) < 210, "{name}, run {run}: {account:?}");
             // Enough get through all the same, also where one lost packet holds up a queue.
-            // CoAP has one request under way at a time (NSTART).
-            let is_coap = endpoint.protocol.capabilities().transport == Transport::Coap;
-            let enough = if is_coap { 0 } else { account.sent / 4 };
-            assert!(account.in_time > enough, "{name}, run {run}: {account:?}");
+            if endpoint.protocol.capabilities().transport == Transport::Coap && run > 0 {
+                let answered = account.in_time + account.late;
+                let capacity = coap_capacity(run as f64 / 40.0) * 3.0 * 29.0;
+                assert!(answered as f64 > capacity / 2.0, "{name}, run {run}: {account:?}");
+            } else {
+                assert!(account.in_time * 4 > account.sent, "{name}, run {run}: {account:?}");
+            }
             lost += account.lost;
             reconnected += count(&records, |event| matches!(event, Event::Connected { .. })) - 3;
             if run == 1 {
@@ -423,4 +429,17 @@ fn telemetry_is_accounted_for_whatever_dies() {
         }
         assert!(lost > 0 && reconnected > 40, "{}: {lost}, {reconnected}", endpoint.name());
     }
+}
+
+/// How many messages a second CoAP answers at the most where each of the four links' directions that an
+/// exchange crosses loses such a share. One at a time is under way (NSTART = 1, RFC 7252 section 4.7):
+/// it takes 10 ms, and if something is lost on its way a wait of 2 s to 3 s before, twice as much
+/// after the second time and so on (section 4.2). With 2.5 % that is 3 a second of 20 that are to be
+/// sent: the queue is as long as patience lets it be, and hardly any of its messages is in time. A
+/// connection that dies takes its queue with it, and the next one begins without: then there are more.
+fn coap_capacity(loss: f64) -> f64 {
+    let lost = 1.0 - (1.0 - loss).powi(4);
+    // 2.5 s (p + 2 p^2 + 4 p^3 + ...)
+    let waiting = 2.5 * lost / (1.0 - 2.0 * lost);
+    1.0 / (0.01 + waiting)
 }

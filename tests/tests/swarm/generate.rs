@@ -37,13 +37,15 @@ pub enum Class {
 pub enum Workload {
     Messages { phones: u32, count: u32, closed_loop: bool },
     Bulk { phones: u32, bytes: u64 },
+    Telemetry { phones: u32 },
 }
 
 impl Case {
     pub fn new(seed: u64) -> Case {
         let mut dice = Dice::new(seed);
         let class = dice.pick(&[Class::Healing, Class::Harsh]);
-        let (endpoint, repeatable) = endpoint(&mut dice, class);
+        let is_telemetry = TELEMETRY.contains(&(seed % 9));
+        let (endpoint, repeatable) = endpoint(&mut dice, class, is_telemetry);
         let phones = if dice.percent(50) { 1 } else { dice.between(2, 8) as u32 };
         let links = links::generate(&mut dice, class);
         let limit_bytes = match class {
@@ -51,7 +53,11 @@ impl Case {
             Class::Harsh => u64::MAX,
         };
         let mut draft = Draft { dice, class, phones, limit_bytes, text: String::new() };
-        let workload = if draft.dice.percent(60) { draft.messages() } else { draft.bulk() };
+        let workload = match is_telemetry {
+            true => draft.telemetry(),
+            false if draft.dice.percent(60) => draft.messages(),
+            false => draft.bulk(),
+        };
         let Draft { text: workload_text, .. } = draft;
         let text = format!("seed = {seed}\nruns = 1\n{endpoint}{}{workload_text}", links.text);
         Case { seed, class, text, workload, repeatable }
@@ -65,11 +71,12 @@ impl fmt::Display for Case {
 }
 
 /// The keys of the two ends, and whether the runs repeat.
-fn endpoint(dice: &mut Dice, class: Class) -> (String, bool) {
-    // CoAP has a swarm of its own (crates/protocols/tests/track/coap.rs): it gives a message up after
-    // four retransmissions, which is no failure.
+fn endpoint(dice: &mut Dice, class: Class, may_lose: bool) -> (String, bool) {
+    // CoAP gives a message up after four retransmissions, which is no failure where messages may be
+    // lost; it has a swarm of its own for the rest (crates/protocols/tests/track/coap.rs).
+    let fits = |transport: Transport| may_lose || transport != Transport::Coap;
     let protocols = registry().iter().copied();
-    let persistent = protocols.filter(|one| one.capabilities().transport != Transport::Coap);
+    let persistent = protocols.filter(|one| fits(one.capabilities().transport));
     let protocol = dice.pick(&persistent.collect::<Vec<_>>());
     let can = protocol.capabilities();
     let mut text = format!("protocol = {}\n", quoted(protocol.name()));
@@ -112,7 +119,9 @@ fn endpoint(dice: &mut Dice, class: Class) -> (String, bool) {
             line("encapsulation", quoted(dice.pick(Encapsulation::ALL).name()));
         }
         Transport::Sctp => {}
-        Transport::Coap => unreachable!("it was not picked"),
+        Transport::Coap => {
+            line("confirmable", dice.percent(70).to_string());
+        }
     }
     if can.multiplexed && dice.percent(25) {
         line("window", quoted(format_args!("{} B", dice.magnitude(4_000, 1_000_000))));
@@ -214,6 +223,40 @@ impl Draft {
         Workload::Bulk { phones, bytes }
     }
 
+    /// An open loop, of which a part may be lost: whatever happens, each message is accounted for.
+    fn telemetry(&mut self) -> Workload {
+        let phones = self.phones;
+        let seconds = self.dice.between(2, 60);
+        let fitting = self.limit_bytes / u64::from(phones) / seconds;
+        let size =
+            self.dice.magnitude(16, fitting.saturating_sub(overhead(false)).clamp(16, 2_000));
+        let most = fitting / (size + overhead(false));
+        let millihertz = self.dice.magnitude(200, most.clamp(1, 20) * 1_000);
+        self.line("kind", quoted("telemetry"));
+        self.line("phones", phones.to_string());
+        self.line("size", quoted(format_args!("{size} B")));
+        self.line("duration", quoted(format_args!("{seconds} s")));
+        let warm_up_ms = self.dice.between(0, seconds * 500);
+        self.line("warm-up", quoted(format_args!("{warm_up_ms} ms")));
+        let rate = format!("{}.{:03} /s", millihertz / 1_000, millihertz % 1_000);
+        self.line("rate", quoted(rate));
+        let intervals = self.dice.pick(&["periodic", "poisson", "jittered"]);
+        self.line("intervals", quoted(intervals));
+        if self.dice.percent(40) {
+            let answer = self.dice.magnitude(1, 2_000);
+            self.line("answer", quoted(format_args!("{answer} B")));
+        }
+        if self.dice.percent(40) {
+            let patience_ms = self.dice.magnitude(1_000, 60_000);
+            self.line("patience", quoted(format_args!("{patience_ms} ms")));
+        }
+        if self.dice.percent(30) {
+            let in_flight = self.dice.magnitude(1, 100);
+            self.line("in-flight", in_flight.to_string());
+        }
+        Workload::Telemetry { phones }
+    }
+
     /// How long the phones wait. Where everything has to succeed it is longer than any series of
     /// unlucky retransmissions: each waits twice as long as the one before.
     fn timeout(&mut self, most_ms: u64) {
@@ -237,6 +280,9 @@ impl Draft {
 fn overhead(each: bool) -> u64 {
     if each { 5_000 } else { 500 }
 }
+
+/// Which seeds are telemetry, by what is left of them after division by nine.
+const TELEMETRY: [u64; 2] = [1, 6];
 
 const TCP_CONGESTION: &[&str] = &["cubic", "reno", "lia", "olia", "balia"];
 

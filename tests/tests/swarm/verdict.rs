@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use trackbed_core::Time;
 use trackbed_core::event::{Event, Record};
 use trackbed_measure::metrics;
 
@@ -23,6 +24,7 @@ pub fn problems(case: &Case, records: &[Record]) -> Vec<String> {
             messages.account(phones, count, closed_loop, &mut problems);
         }
         Workload::Bulk { phones, bytes } => transfers(records, phones, bytes, &mut problems),
+        Workload::Telemetry { phones } => telemetry(records, phones, &mut problems),
     }
     if case.class == Class::Healing
         && let Err(reason) = metrics::outcome(records)
@@ -30,6 +32,45 @@ pub fn problems(case: &Case, records: &[Record]) -> Vec<String> {
         problems.add(format!("it had to succeed, but {reason}"));
     }
     problems.0
+}
+
+/// Each message of each phone's schedule ends once, as answered or lost, and nothing is answered that
+/// was not sent, nor before.
+fn telemetry(records: &[Record], phones: u32, problems: &mut Problems) {
+    let mut scheduled = vec![None; phones as usize];
+    let mut sent: BTreeMap<(u32, u32), Time> = BTreeMap::new();
+    let mut ended: BTreeMap<(u32, u32), u32> = BTreeMap::new();
+    for record in records {
+        match record.event {
+            Event::Scheduled { phone, messages } => scheduled[phone as usize] = Some(messages),
+            Event::Sent { phone, message, intended, .. } => {
+                let is_new = sent.insert((phone, message), intended).is_none();
+                if intended > record.at || !is_new {
+                    problems.add(format!("{phone}/{message} was sent too early, or twice"));
+                }
+            }
+            Event::Answered { phone, message, status } => {
+                *ended.entry((phone, message)).or_default() += 1;
+                if status != 200 || !sent.contains_key(&(phone, message)) {
+                    problems.add(format!("{phone}/{message}: an answer of {status} to nothing"));
+                }
+            }
+            Event::Lost { phone, message, .. } => *ended.entry((phone, message)).or_default() += 1,
+            _ => {}
+        }
+    }
+    if let Some((which, times)) = ended.iter().find(|(_, times)| **times != 1) {
+        problems.add(format!("{which:?} ended {times} times"));
+    }
+    if let Some(which) = sent.keys().find(|which| !ended.contains_key(which)) {
+        problems.add(format!("nothing is known of the end of {which:?}"));
+    }
+    for (phone, scheduled) in (0..).zip(scheduled) {
+        let known = ended.range((phone, 0)..=(phone, u32::MAX)).count() as u64;
+        if scheduled != Some(known) {
+            problems.add(format!("phone {phone} accounts for {known} of {scheduled:?} messages"));
+        }
+    }
 }
 
 #[derive(Default)]

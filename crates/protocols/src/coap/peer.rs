@@ -1,6 +1,6 @@
 //! The server's side of one peer: its requests, and what of them is not over.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::{Rc, Weak};
 use std::task::Waker;
@@ -23,6 +23,7 @@ use super::recent::EXCHANGE_LIFETIME;
 use super::uploads::{Arriving, Budget};
 use crate::body;
 use crate::framing::final_status;
+use crate::guests::Standing;
 use crate::nursery::Nursery;
 use crate::protocol::{Request, Response, Service};
 use crate::stats::TransportStats;
@@ -53,7 +54,7 @@ pub(super) struct Peer {
     downloads: VecDeque<Transfer<Download>>,
     next_etag: u32,
     /// When it was heard last, which the server looks at.
-    heard: Rc<Cell<Time>>,
+    standing: Standing,
     is_over: bool,
     pub(super) driver: Option<Waker>,
 }
@@ -107,7 +108,7 @@ impl Peer {
         common: Rc<Common>,
         messages: Messages,
         room: usize,
-        heard: Rc<Cell<Time>>,
+        standing: Standing,
     ) -> Rc<RefCell<Peer>> {
         let within = BlockSize::within(room.saturating_sub(HEAD_LEN_MAX));
         Rc::new_cyclic(|this| {
@@ -123,7 +124,7 @@ impl Peer {
                 uploads: VecDeque::new(),
                 downloads: VecDeque::new(),
                 next_etag: 0,
-                heard,
+                standing,
                 is_over: false,
                 driver: None,
             })
@@ -415,7 +416,7 @@ impl Party for Peer {
     }
 
     fn hear(&mut self, datagram: &[u8], now: Time) {
-        self.heard.set(now);
+        self.standing.asked();
         match self.messages.hear(datagram, now) {
             Heard::Request(packet) => self.request(packet, now),
             // A server asks nothing.
@@ -439,7 +440,7 @@ impl Party for Peer {
         let is_alive = |touched: Time| now < touched + EXCHANGE_LIFETIME;
         self.uploads.retain(|upload| is_alive(upload.touched));
         self.downloads.retain(|download| is_alive(download.touched));
-        if self.running_count == 0 && now >= self.heard.get() + self.common.idle_max {
+        if self.running_count == 0 && now >= self.standing.last() + self.common.idle_max {
             self.is_over = true;
         }
     }
@@ -448,7 +449,7 @@ impl Party for Peer {
         let acknowledgement = self.acknowledgements.front().map(|&(due, _)| due);
         let uploads = self.uploads.iter().map(|upload| upload.touched + EXCHANGE_LIFETIME);
         let downloads = self.downloads.iter().map(|download| download.touched + EXCHANGE_LIFETIME);
-        let idle = (self.running_count == 0).then(|| self.heard.get() + self.common.idle_max);
+        let idle = (self.running_count == 0).then(|| self.standing.last() + self.common.idle_max);
         let all = [self.messages.next_timeout(), acknowledgement, idle];
         all.into_iter().flatten().chain(uploads).chain(downloads).min()
     }

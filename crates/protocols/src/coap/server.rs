@@ -1,7 +1,6 @@
 //! The server's side: strangers become peers, whose requests are answered.
 
-use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::cell::RefCell;
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -9,8 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use trackbed_core::Time;
-use trackbed_substrate::{Entropy, Host, Task, now, spawn};
+use trackbed_substrate::{Entropy, Host};
 
 use super::codes::{Class, class};
 use super::driver::{Driver, Party as _};
@@ -20,8 +18,9 @@ use super::recent::EXCHANGE_LIFETIME;
 use super::uploads::Budget;
 use crate::config::ServerConfig;
 use crate::datagrams::{Channel, PeerChannel, Peers, Socket};
-use crate::dtls_transport::{Admission, DtlsEnd, Gate, Greeting};
+use crate::dtls_transport::{Admission, BUSY, DtlsEnd, Gate, Greeting, SHAKING_HANDS_MAX};
 use crate::error::{Error, Result, Step};
+use crate::guests::{Guests, Handshakes, Standing};
 use crate::ledger::{Account, Accounted, Ledger};
 use crate::nursery::{Nursery, yield_now};
 use crate::protocol::{ServerHandle, Service};
@@ -52,12 +51,14 @@ pub(super) fn serve(
         entropy: host.entropy(),
         gate,
         common,
-        shaking_hands: Cell::new(0),
+        handshakes: Handshakes::default(),
         ledger: transport.ledger.clone(),
     });
     let running = Nursery::default();
-    running.spawn(async move { server.run().await });
-    Ok(ServerHandle::new(local, trust, running))
+    let guests = Guests::new(config.limits.connections);
+    let count = guests.count();
+    running.spawn(async move { server.run(guests).await });
+    Ok(ServerHandle::new(local, trust, running).counting(count))
 }
 
 struct Server {
@@ -65,23 +66,19 @@ struct Server {
     entropy: Entropy,
     gate: Option<Gate>,
     common: Rc<Common>,
-    /// How many are in the middle of a handshake.
-    shaking_hands: Cell<usize>,
+    handshakes: Handshakes,
     ledger: Option<Ledger>,
 }
 
 impl Server {
-    async fn run(self: Rc<Self>) {
-        let guests = Guests::default();
+    async fn run(self: Rc<Self>, guests: Guests) {
         let mut turn = 0;
         while let Ok((peer, datagram)) = self.peers.stranger().await {
             if let Some(admission) = self.greet(peer, &datagram) {
-                guests.make_room();
                 let below = self.peers.admit(peer, Some(datagram));
-                let heard = Rc::new(Cell::new(now()));
+                let standing = Standing::new();
                 let server = Rc::clone(&self);
-                let attending = server.attend(below, admission, Rc::clone(&heard));
-                guests.admit(heard, attending);
+                guests.admit(standing.clone(), server.attend(below, admission, standing));
             }
             turn += 1;
             if turn % TURN == 0 {
@@ -100,7 +97,7 @@ impl Server {
             }
             return is_request.then_some(None);
         };
-        let shaking = self.shaking_hands.get();
+        let shaking = self.handshakes.count();
         match gate.greet(peer, datagram, self.peers.room(), shaking >= BUSY) {
             Greeting::Admit(admission) if shaking < SHAKING_HANDS_MAX => Some(Some(admission)),
             Greeting::Admit(_) | Greeting::Ignore => {
@@ -125,11 +122,11 @@ impl Server {
         self: Rc<Self>,
         below: Rc<PeerChannel>,
         admission: Option<Admission>,
-        heard: Rc<Cell<Time>>,
+        standing: Standing,
     ) {
         let channel: Rc<dyn Channel> = match (&self.gate, admission) {
             (Some(gate), Some(admission)) => {
-                let _shaking = Shaking::begin(&self.shaking_hands);
+                let _shaking = self.handshakes.begin();
                 // A client with whom it fails has been told.
                 let Ok(channel) = gate.accept(admission, below).await else { return };
                 channel
@@ -138,7 +135,7 @@ impl Server {
         };
         let Ok(messages) = Messages::new(&self.entropy) else { return };
         let room = channel.room();
-        let peer = Peer::new(Rc::clone(&self.common), messages, room, heard);
+        let peer = Peer::new(Rc::clone(&self.common), messages, room, standing);
         let counted = Counted { peer: Rc::clone(&peer), ledger: self.ledger.clone() };
         let _account = Accounted::new(counted, self.ledger.as_ref());
         let mut driver = Driver::new(channel);
@@ -148,22 +145,6 @@ impl Server {
             driver.poll(&mut *peer, cx)
         })
         .await;
-    }
-}
-
-/// Somebody in the middle of a handshake.
-struct Shaking<'a>(&'a Cell<usize>);
-
-impl Shaking<'_> {
-    fn begin(count: &Cell<usize>) -> Shaking<'_> {
-        count.set(count.get() + 1);
-        Shaking(count)
-    }
-}
-
-impl Drop for Shaking<'_> {
-    fn drop(&mut self) {
-        self.0.set(self.0.get() - 1);
     }
 }
 
@@ -186,60 +167,6 @@ impl Drop for Counted {
         }
     }
 }
-
-/// The tasks of a server's peers. The silent ones make room for new ones.
-#[derive(Default)]
-struct Guests(Rc<RefCell<Present>>);
-
-#[derive(Default)]
-struct Present {
-    next: u64,
-    all: BTreeMap<u64, Guest>,
-}
-
-struct Guest {
-    heard: Rc<Cell<Time>>,
-    task: Task<()>,
-}
-
-impl Guests {
-    fn admit(&self, heard: Rc<Cell<Time>>, attending: impl Future<Output = ()> + 'static) {
-        let mut present = self.0.borrow_mut();
-        let key = present.next;
-        present.next += 1;
-        let all = Rc::downgrade(&self.0);
-        let task = spawn(async move {
-            attending.await;
-            let guest = all.upgrade().and_then(|all| all.borrow_mut().all.remove(&key));
-            // The task has reached its end; there is nothing left to cancel.
-            if let Some(guest) = guest {
-                guest.task.detach();
-            }
-        });
-        present.all.insert(key, Guest { heard, task });
-    }
-
-    /// Sends the one away that has been silent for longest, if there is no room.
-    fn make_room(&self) {
-        let mut present = self.0.borrow_mut();
-        if present.all.len() < PEERS_MAX {
-            return;
-        }
-        let silent = present.all.iter().min_by_key(|(_, guest)| guest.heard.get());
-        let key = silent.map(|(&key, _)| key);
-        let gone = key.and_then(|key| present.all.remove(&key));
-        drop(present);
-        drop(gone);
-    }
-}
-
-/// How many peers a server has at once.
-const PEERS_MAX: usize = 8_192;
-
-/// How many peers may be in the middle of a handshake, and from how many on everybody is asked for a
-/// cookie (RFC 9147 section 5.1).
-const SHAKING_HANDS_MAX: usize = 1_024;
-const BUSY: usize = 64;
 
 /// How long a session is kept for a silent client.
 const SESSION_IDLE_MAX: Duration = Duration::from_secs(3_600);

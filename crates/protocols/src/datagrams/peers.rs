@@ -64,11 +64,6 @@ impl Peers {
         Rc::new(PeerChannel { shared: Rc::clone(&self.0), peer, inbox })
     }
 
-    /// How many peers are known.
-    pub(crate) fn count(&self) -> usize {
-        self.0.known.borrow().len()
-    }
-
     /// Sends a datagram to somebody without a channel; it is lost if the host has no room for it.
     pub(crate) fn answer(&self, peer: SocketAddr, datagram: &[u8]) {
         let mut cx = Context::from_waker(Waker::noop());

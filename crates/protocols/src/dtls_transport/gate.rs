@@ -134,3 +134,8 @@ impl Gate {
         })
     }
 }
+
+/// How many peers of a server may be in the middle of a handshake, and from how many on everybody is
+/// asked for a cookie (RFC 9147 section 5.1).
+pub(crate) const SHAKING_HANDS_MAX: usize = 1_024;
+pub(crate) const BUSY: usize = 64;

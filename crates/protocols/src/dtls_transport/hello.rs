@@ -1,7 +1,7 @@
 //! A client's first words, read before there is an engine to read them.
 
 /// Whether a datagram begins as that of a client does (RFC 9147 sections 4 and 5.2).
-pub(crate) fn is_client_hello(datagram: &[u8]) -> bool {
+fn is_client_hello(datagram: &[u8]) -> bool {
     matches!(datagram, [HANDSHAKE, 0xfe, ..])
         && datagram.get(RECORD_HEADER_LEN) == Some(&CLIENT_HELLO)
 }

@@ -27,8 +27,7 @@ use crate::error::{Error, Result, Step};
 use crate::security::{CipherSuite, Handshake, KeyExchange, TlsVersion};
 use crate::tls::{Identity, Randomness, Trust};
 pub(crate) use channel::DtlsChannel;
-pub(crate) use gate::{Admission, Gate, Greeting};
-pub(crate) use hello::is_client_hello;
+pub(crate) use gate::{Admission, BUSY, Gate, Greeting, SHAKING_HANDS_MAX};
 use provider::provider;
 
 /// One end's settings.

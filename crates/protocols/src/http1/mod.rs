@@ -57,8 +57,8 @@ impl Protocol for Http1 {
         config: &ServerConfig,
         service: Rc<dyn Service>,
     ) -> Result<ServerHandle> {
-        serve_tls(HTTP1, &*host, listen, config, move |stream| {
-            server::serve(stream, Rc::clone(&service))
+        serve_tls(HTTP1, &*host, listen, config, move |stream, standing| {
+            server::serve(stream, standing, Rc::clone(&service))
         })
     }
 

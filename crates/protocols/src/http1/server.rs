@@ -5,18 +5,21 @@ use std::rc::Rc;
 use hyper::server::conn::http1::Builder;
 
 use super::HTTP1;
+use crate::guests::Standing;
 use crate::http_messages::runtime::{Clock, Io};
-use crate::http_messages::{answering, arriving};
+use crate::http_messages::{Client, answering, arriving};
 use crate::protocol::Service;
 use crate::tcp_transport::Stream;
 
 /// Answers the requests of a connection, one after the other, until the client closes it.
-pub(super) async fn serve(stream: Stream, service: Rc<dyn Service>) {
-    let answering = answering(HTTP1, service, arriving::drained_stream, stream.peer());
+pub(super) async fn serve(stream: Stream, standing: Standing, service: Rc<dyn Service>) {
+    let client = Client { peer: stream.peer(), standing };
+    let answering = answering(HTTP1, service, arriving::drained_stream, client);
     let connection = Builder::new()
         .timer(Clock)
         .auto_date_header(false)
-        // Idle connections are the client's to close, as with the other protocols.
+        // Idle connections are the client's to close, as with the other protocols; how long a first
+        // request may take, the transport minds.
         .header_read_timeout(None)
         .serve_connection(Io(stream), answering);
     // Hyper answers a client that breaks the protocol with a status of 400 before it ends.

@@ -57,8 +57,8 @@ impl Protocol for Http2 {
         service: Rc<dyn Service>,
     ) -> Result<ServerHandle> {
         let window = window(config.transport.window)?;
-        serve_tls(HTTP2, &*host, listen, config, move |stream| {
-            server::serve(stream, window, Rc::clone(&service))
+        serve_tls(HTTP2, &*host, listen, config, move |stream, standing| {
+            server::serve((stream, standing), window, Rc::clone(&service))
         })
     }
 

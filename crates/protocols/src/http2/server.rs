@@ -6,16 +6,22 @@ use hyper::server::conn::http2::Builder;
 
 use super::HTTP2;
 use crate::STREAMS_MAX;
+use crate::guests::Standing;
 use crate::http_messages::runtime::{Attached, Clock, Io};
-use crate::http_messages::{answering, arriving};
+use crate::http_messages::{Client, answering, arriving};
 use crate::nursery::Nursery;
 use crate::protocol::Service;
 use crate::tcp_transport::Stream;
 
 /// Answers the requests of a connection until the client closes it.
-pub(super) async fn serve(stream: Stream, window: u32, service: Rc<dyn Service>) {
+pub(super) async fn serve(
+    (stream, standing): (Stream, Standing),
+    window: u32,
+    service: Rc<dyn Service>,
+) {
     let exchanges = Nursery::default();
-    let answering = answering(HTTP2, service, arriving::stream, stream.peer());
+    let client = Client { peer: stream.peer(), standing };
+    let answering = answering(HTTP2, service, arriving::stream, client);
     let connection = Builder::new(Attached(exchanges))
         .timer(Clock)
         .auto_date_header(false)

@@ -23,6 +23,7 @@ use crate::body::Body;
 use crate::config::{ClientConfig, ServerConfig};
 use crate::error::{Error, Result, Step};
 use crate::framing::{check_path, final_status};
+use crate::guests::Standing;
 use crate::http_messages::{content, field_priority, is_empty};
 use crate::nursery::Nursery;
 use crate::priority;
@@ -73,8 +74,8 @@ impl Protocol for Http3 {
         config: &ServerConfig,
         service: Rc<dyn Service>,
     ) -> Result<ServerHandle> {
-        quic_transport::serve(HTTP3, &*host, listen, config, None, move |connection| {
-            serve(connection, Rc::clone(&service))
+        quic_transport::serve(HTTP3, &*host, listen, config, None, move |connection, standing| {
+            serve(connection, standing, Rc::clone(&service))
         })
     }
 
@@ -201,7 +202,7 @@ async fn send_request_body(
 }
 
 /// Answers the requests of a connection until it ends.
-async fn serve(connection: noq::Connection, service: Rc<dyn Service>) {
+async fn serve(connection: noq::Connection, standing: Standing, service: Rc<dyn Service>) {
     let exchanges = Nursery::default();
     let adapter = adapter::Connection::new(connection);
     let ranks = adapter.ranks();
@@ -210,19 +211,22 @@ async fn serve(connection: noq::Connection, service: Rc<dyn Service>) {
     // h3 answers a client that breaks the protocol (RFC 9114 section 8) before it reports it.
     while let Ok(Some(request)) = requests.accept().await {
         let (service, ranks) = (Rc::clone(&service), ranks.clone());
+        let standing = standing.clone();
         exchanges.spawn(async move {
-            let _outcome = answer(request, &*service, &ranks).await;
+            let _outcome = answer(request, &standing, &*service, &ranks).await;
         });
     }
 }
 
 async fn answer(
     request: server::RequestResolver<adapter::Connection, Bytes>,
+    standing: &Standing,
     service: &dyn Service,
     ranks: &Ranks,
 ) -> Result<()> {
     let resolved = request.resolve_request().await;
     let (head, stream) = resolved.map_err(|error| stream_failed(Step::Receive, &error))?;
+    standing.asked();
     let (mut sending, receiving) = stream.split();
     let path = head.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
     let method = head.method().clone();

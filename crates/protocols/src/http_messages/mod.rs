@@ -19,6 +19,7 @@ use trackbed_substrate::spawn;
 use crate::body::{self, Body};
 use crate::error::{Error, Result, Step};
 use crate::framing::{check_path, final_status};
+use crate::guests::Standing;
 use crate::priority::{self, Priority};
 use crate::protocol::{Request, Service};
 use crate::tls::{Profile, SERVER_NAME};
@@ -95,12 +96,19 @@ pub(crate) fn http_request(
     })
 }
 
-/// `service` as hyper calls it for `peer`; `arriving` makes bodies of what comes in.
+/// Who asks.
+pub(crate) struct Client {
+    pub(crate) peer: SocketAddr,
+    /// Told of each request.
+    pub(crate) standing: Standing,
+}
+
+/// `service` as hyper calls it for `client`; `arriving` makes bodies of what comes in.
 pub(crate) fn answering(
     profile: Profile,
     service: Rc<dyn Service>,
     arriving: fn(Profile, Incoming) -> Body,
-    peer: SocketAddr,
+    client: Client,
 ) -> impl HyperService<
     http::Request<Incoming>,
     Response = http::Response<Outgoing>,
@@ -108,7 +116,8 @@ pub(crate) fn answering(
     Future: 'static,
 > {
     service_fn(move |request: http::Request<Incoming>| {
-        let service = Rc::clone(&service);
+        let (service, peer) = (Rc::clone(&service), client.peer);
+        client.standing.asked();
         async move {
             let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
             let method = request.method().clone();

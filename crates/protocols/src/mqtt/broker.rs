@@ -14,9 +14,12 @@ use trackbed_mqtt::Message;
 use trackbed_mqtt::broker::{Broker, ConnectionId, Flow, Limits};
 use trackbed_substrate::{Timer, now, sleep_until};
 
+use super::RECORD_LEN_MAX;
 use super::convention;
 use super::pieces::Budget;
 use super::service::Calls;
+use crate::config::ServerLimits;
+use crate::guests::Standing;
 use crate::nursery::Nursery;
 use crate::protocol::Service;
 use crate::tcp_transport::Stream;
@@ -42,15 +45,15 @@ struct Seat {
 }
 
 impl Front {
-    /// A broker in front of `service`.
-    pub fn start(service: Rc<dyn Service>) -> Rc<Front> {
+    /// A broker in front of `service`. It takes as many connections and sessions as the server does.
+    pub fn start(service: Rc<dyn Service>, limits: &ServerLimits) -> Rc<Front> {
+        let (connections, sessions) = (limits.connections, limits.connections);
+        let limits = Limits { connections, sessions, ..Limits::default() };
         Rc::new_cyclic(|front| {
             let tasks = Nursery::default();
             tasks.spawn(keep_time(Weak::clone(front)));
             Front {
-                broker: RefCell::new(
-                    Broker::new(Limits::default()).with_service(convention::SERVICE),
-                ),
+                broker: RefCell::new(Broker::new(limits).with_service(convention::SERVICE)),
                 service,
                 connections: RefCell::default(),
                 armed: Cell::new(None),
@@ -155,7 +158,7 @@ async fn keep_time(front: Weak<Front>) {
 }
 
 /// Serves a connection until either side ends it.
-pub(super) async fn serve(front: Rc<Front>, mut stream: Stream) {
+pub(super) async fn serve(front: Rc<Front>, mut stream: Stream, standing: Standing) {
     let opened = front.broker.borrow_mut().open(now());
     let Some(id) = opened else { return stream.abort() };
     let budget = Budget::new(BODIES_MAX);
@@ -168,6 +171,7 @@ pub(super) async fn serve(front: Rc<Front>, mut stream: Stream) {
         front,
         id,
         stream: stream.clone(),
+        standing,
         budget,
         buffer: vec![0; READ_LEN].into(),
         outgoing: Vec::new(),
@@ -204,6 +208,7 @@ struct Carrier {
     front: Rc<Front>,
     id: ConnectionId,
     stream: Stream,
+    standing: Standing,
     budget: Budget,
     buffer: Box<[u8]>,
     /// Bytes from the broker, of which `sent` are with the stream.
@@ -241,6 +246,12 @@ impl Carrier {
                 Poll::Ready(Ok(len)) => {
                     let bytes = &self.buffer[..len];
                     self.front.broker.borrow_mut().receive(self.id, bytes, now());
+                    // There is room for messages once the CONNECT was taken.
+                    if self.standing.has_asked()
+                        || self.front.broker.borrow().has_room(self.id).is_some()
+                    {
+                        self.standing.asked();
+                    }
                     self.front.settle();
                     self.front.seat(self.id, cx);
                     self.front.wake_waiting(self.id);
@@ -263,7 +274,8 @@ impl Carrier {
                     break;
                 }
             }
-            let bytes = &self.outgoing[self.sent..];
+            let end = self.outgoing.len().min(self.sent + RECORD_LEN_MAX);
+            let bytes = &self.outgoing[self.sent..end];
             match Pin::new(&mut self.stream).poll_write(cx, bytes) {
                 Poll::Pending => break,
                 Poll::Ready(len) => self.sent += len?,

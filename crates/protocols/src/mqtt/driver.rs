@@ -13,9 +13,9 @@ use trackbed_mqtt::client::{Client, Event};
 use trackbed_mqtt::{Fault, Message, Reason, Subscription};
 use trackbed_substrate::{Timer, now, sleep_until};
 
-use super::MQTT;
 use super::convention::{self, Part};
 use super::pieces::{Arrivals, Budget, Pieces, queue};
+use super::{MQTT, RECORD_LEN_MAX};
 use crate::config::{MqttAnswer, MqttParameters};
 use crate::error::{Error, Result, Step};
 use crate::nursery::Nursery;
@@ -362,7 +362,8 @@ impl Driver {
                     break;
                 }
             }
-            match Pin::new(&mut self.stream).poll_write(cx, &self.outgoing[self.sent..]) {
+            let end = self.outgoing.len().min(self.sent + RECORD_LEN_MAX);
+            match Pin::new(&mut self.stream).poll_write(cx, &self.outgoing[self.sent..end]) {
                 Poll::Pending => break,
                 Poll::Ready(len) => self.sent += len?,
             }

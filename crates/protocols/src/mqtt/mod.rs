@@ -32,6 +32,11 @@ pub(crate) struct Mqtt;
 const MQTT: Profile =
     Profile { protocol: "mqtt", alpn: b"mqtt", versions: TlsVersion::ALL, early_data_max: 0 };
 
+/// The most that is handed to TLS at once, and so the longest of its records. Nothing of a record can
+/// be read before all of it is there: one of 16 KiB, longer than TCP's first window, would keep the
+/// messages at its beginning waiting for a round trip. (Mosquitto has a record for each packet.)
+const RECORD_LEN_MAX: usize = 4 << 10;
+
 impl Protocol for Mqtt {
     fn name(&self) -> &'static str {
         MQTT.protocol
@@ -59,9 +64,9 @@ impl Protocol for Mqtt {
         config: &ServerConfig,
         service: Rc<dyn Service>,
     ) -> Result<ServerHandle> {
-        let front = broker::Front::start(service);
-        serve_tls(MQTT, &*host, listen, config, move |stream| {
-            broker::serve(Rc::clone(&front), stream)
+        let front = broker::Front::start(service, &config.limits);
+        serve_tls(MQTT, &*host, listen, config, move |stream, standing| {
+            broker::serve(Rc::clone(&front), stream, standing)
         })
     }
 

@@ -4,6 +4,7 @@ mod moving;
 mod pacing;
 mod probing;
 mod receiving;
+mod retrying;
 mod runtime;
 mod scheduling;
 mod sending;
@@ -25,6 +26,7 @@ use trackbed_substrate::{Host, spawn};
 
 use crate::config::{ClientConfig, ServerConfig};
 use crate::error::{Error, Result, Step};
+use crate::guests::{Guests, Handshakes, Standing};
 use crate::ledger::{Account, Accounted, Ledger};
 use crate::nursery::{Nursery, yield_now};
 use crate::protocol::ServerHandle;
@@ -33,6 +35,7 @@ use crate::stats::TransportStats;
 use crate::tls::{Profile, Randomness, SERVER_NAME, TlsClient, TlsServer};
 use probing::{Leave, Occasion};
 pub(crate) use receiving::InOrder;
+use retrying::RetryTokens;
 use runtime::{Runtime, Socket};
 use scheduling::Blocked;
 pub use scheduling::{QuicScheduler, quic_schedulers};
@@ -224,18 +227,21 @@ impl Account for noq::Connection {
 }
 
 /// Starts a server: every connection is handed to `serve`, whose future runs until it ends or the
-/// handle is dropped. Requests in early data are answered at once.
+/// handle is dropped, or its place is [needed](crate::config::ServerLimits); it tells the connection's
+/// standing of each request. Requests in early data are answered at once.
 pub(crate) fn serve<F: Future<Output = ()> + 'static>(
     profile: Profile,
     host: &dyn Host,
     listen: SocketAddr,
     config: &ServerConfig,
     several: Option<Several>,
-    serve: impl Fn(noq::Connection) -> F + 'static,
+    serve: impl Fn(noq::Connection, Standing) -> F + 'static,
 ) -> Result<ServerHandle> {
     let tls = TlsServer::new(profile, host.entropy(), config)?;
     let crypto = Arc::new(ServerCrypto(tls.clone()));
-    let mut server = noq::ServerConfig::new(crypto, Arc::new(settings::NoTokens));
+    let tokens = Arc::new(RetryTokens::new(&tls.randomness));
+    let mut server = noq::ServerConfig::new(crypto, tokens);
+    retrying::set(&mut server);
     let transport = settings::transport(profile.protocol, &config.transport)?;
     server.transport_config(Arc::clone(&transport));
     let congestion = settings::congestion(profile.protocol, &config.transport)?;
@@ -246,12 +252,19 @@ pub(crate) fn serve<F: Future<Output = ()> + 'static>(
             .map_err(failed)?;
     let local = endpoint.local_addr().map_err(|error| failed(error.to_string()))?;
     let running = Nursery::default();
-    let connections = Nursery::default();
+    let connections = Guests::new(config.limits.connections);
+    let count = connections.count();
+    let (handshakes, handshakes_max) = (Handshakes::default(), config.limits.handshakes);
     let accepting = endpoint.clone();
     let ledger = config.transport.ledger.clone();
     let serve = Rc::new(serve);
     running.spawn(async move {
         while let Some(incoming) = accepting.accept().await {
+            if handshakes.count() >= handshakes_max && !incoming.remote_address_validated() {
+                // It can be refused only to who has been asked already.
+                let _asked = incoming.retry();
+                continue;
+            }
             let (leave, blocked) = (Leave::default(), Blocked::default());
             // What fails here is a broken first packet; the client hears of it from the engine.
             let Ok(mut connecting) = incoming.accept_with(settings.of_one(&leave, &blocked)) else {
@@ -259,24 +272,31 @@ pub(crate) fn serve<F: Future<Output = ()> + 'static>(
             };
             let (serve, ledger) = (Rc::clone(&serve), ledger.clone());
             let several = settings.several.clone();
-            connections.spawn(async move {
+            let (standing, shaking) = (Standing::new(), handshakes.begin());
+            let shown = standing.clone();
+            connections.admit(standing, async move {
                 // The client's first packet may be lost and a later one come without its hello.
                 // Streams that are opened before the hello wait for ever: the engine does not
                 // tell them when the client's limits become known.
                 if connecting.handshake_data().await.is_err() {
                     return;
                 }
-                let Ok((connection, _)) = connecting.into_0rtt() else { return };
+                let Ok((connection, established)) = connecting.into_0rtt() else { return };
+                let until_established = async move {
+                    established.await;
+                    drop(shaking);
+                };
+                spawn(until_established).detach();
                 let probes = probing::probe(connection.weak_handle(), leave, Occasion::Delay);
                 spawn(probes).detach();
                 let _account = Accounted::new(connection.clone(), ledger.as_ref());
                 let _paths = several.map(|several| several.enter(&connection, blocked));
-                serve(connection).await;
+                serve(connection, shown).await;
             });
         }
     });
     let open = Open { endpoint, _running: running };
-    Ok(ServerHandle::new(local, Some(tls.trust), Rc::new(open)))
+    Ok(ServerHandle::new(local, Some(tls.trust), Rc::new(open)).counting(count))
 }
 
 /// A server's settings, of which each connection gets its own copy.

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use noq::congestion::{Bbr3Config, ControllerFactory, CubicConfig, NewRenoConfig};
-use noq::crypto::{CryptoError, HandshakeTokenKey};
 use noq::{
     ConnectionId, ConnectionIdGenerator, EndpointConfig, IdleTimeout, QlogConfig, QlogFactory,
     TransportConfig, VarInt,
@@ -134,20 +133,6 @@ pub(super) fn endpoint(randomness: &Randomness) -> Result<EndpointConfig, Entrop
 /// The connection ID that a client's first packet is addressed to.
 pub(super) fn initial_destination(seeded: &SeededEntropy) -> ConnectionId {
     random_id(seeded, INITIAL_ID_LEN)
-}
-
-/// Never seals a token: address validation tokens and Retry packets are not used, and so need no
-/// key.
-pub(super) struct NoTokens;
-
-impl HandshakeTokenKey for NoTokens {
-    fn seal(&self, _: u128, _: &mut Vec<u8>) -> Result<(), CryptoError> {
-        Err(CryptoError)
-    }
-
-    fn open<'a>(&self, _: u128, _: &'a mut [u8]) -> Result<&'a [u8], CryptoError> {
-        Err(CryptoError)
-    }
 }
 
 struct SeededIds(SeededEntropy);

@@ -17,9 +17,10 @@ use super::stream::{Receiving, halves};
 use crate::body::Body;
 use crate::config::{ServerConfig, TransportParameters};
 use crate::datagrams::{Channel, PeerChannel, Peers, Socket};
-use crate::dtls_transport::{DtlsEnd, is_client_hello};
+use crate::dtls_transport::{Admission, BUSY, DtlsEnd, Gate, Greeting, SHAKING_HANDS_MAX};
 use crate::error::{Error, Result, Step};
 use crate::framing::{Reader, response_head};
+use crate::guests::{Guests, Handshakes, Standing};
 use crate::nursery::Nursery;
 use crate::observer::Side;
 use crate::protocol::{Request, ServerHandle, Service};
@@ -41,50 +42,77 @@ pub(super) fn serve(
         .map_err(|error| Error::lasting(protocol, Step::Listen, format!("{listen}: {error}")))?;
     let local = socket.local_addr();
     let (end, trust) = dtls.unzip();
-    let server = Rc::new(Server { protocol, peers: Peers::new(socket), transport, end, service });
+    let gate = end.map(|end| Gate::new(end, false)).transpose()?;
+    let handshakes = Handshakes::default();
+    let peers = Peers::new(socket);
+    let server = Rc::new(Server { protocol, peers, transport, gate, handshakes, service });
     let running = Nursery::default();
+    let guests = Guests::new(config.limits.connections);
+    let count = guests.count();
     running.spawn(async move {
-        let associations = Nursery::default();
         while let Ok((peer, packet)) = server.peers.stranger().await {
-            if server.peers.count() >= PEERS_MAX {
-                continue;
-            }
-            if server.end.is_some() {
-                if is_client_hello(&packet) {
+            let (standing, server) = (Standing::new(), Rc::clone(&server));
+            if let Some(gate) = &server.gate {
+                if let Some(admission) = server.greet(gate, peer, &packet) {
                     let below = server.peers.admit(peer, Some(packet));
+                    let shown = standing.clone();
                     let server = Rc::clone(&server);
-                    associations.spawn(async move { server.shake_hands(below).await });
+                    let attending =
+                        async move { server.shake_hands(admission, below, shown).await };
+                    guests.admit(standing, attending);
                 }
             } else if let Some(engine) = greet(&server.peers, &server.transport, peer, &packet) {
                 let channel = server.peers.admit(peer, None);
-                let server = Rc::clone(&server);
-                associations.spawn(async move { server.attend(engine, channel).await });
+                let shown = standing.clone();
+                let attending = async move { server.attend(engine, channel, shown).await };
+                guests.admit(standing, attending);
             }
         }
     });
-    Ok(ServerHandle::new(local, trust, running))
+    Ok(ServerHandle::new(local, trust, running).counting(count))
 }
 
 struct Server {
     protocol: &'static str,
     peers: Peers,
     transport: TransportParameters,
-    end: Option<DtlsEnd>,
+    gate: Option<Gate>,
+    handshakes: Handshakes,
     service: Rc<dyn Service>,
 }
 
 impl Server {
+    /// Answers a stranger over DTLS, or says how it is let in.
+    fn greet(&self, gate: &Gate, peer: SocketAddr, datagram: &[u8]) -> Option<Admission> {
+        let shaking = self.handshakes.count();
+        match gate.greet(peer, datagram, self.peers.room(), shaking >= BUSY) {
+            Greeting::Admit(admission) if shaking < SHAKING_HANDS_MAX => Some(admission),
+            Greeting::Admit(_) | Greeting::Ignore => None,
+            Greeting::Answer(datagrams) => {
+                datagrams.iter().for_each(|datagram| self.peers.answer(peer, datagram));
+                None
+            }
+        }
+    }
+
     /// Does the handshake of DTLS with a client, and then waits for its INIT.
-    async fn shake_hands(&self, below: Rc<PeerChannel>) {
-        let Some(end) = &self.end else { return };
+    async fn shake_hands(&self, admission: Admission, below: Rc<PeerChannel>, standing: Standing) {
+        let Some(gate) = &self.gate else { return };
+        let shaking = self.handshakes.begin();
         // A client with whom it fails has been told.
-        let Ok(channel) = end.accept(below).await else { return };
+        let Ok(channel) = gate.accept(admission, below).await else { return };
+        drop(shaking);
         let options = options_inside_dtls(&self.transport, channel.room());
-        self.attend(dcsctp::new_socket("server", &options), channel).await;
+        self.attend(dcsctp::new_socket("server", &options), channel, standing).await;
     }
 
     /// Answers the requests of an association until it ends.
-    async fn attend(&self, engine: Box<dyn DcSctpSocket>, channel: Rc<dyn Channel>) {
+    async fn attend(
+        &self,
+        engine: Box<dyn DcSctpSocket>,
+        channel: Rc<dyn Channel>,
+        standing: Standing,
+    ) {
         let Server { protocol, transport, service, .. } = self;
         let message_len = message_len(channel.room());
         let shared = Shared::new(protocol, Side::Server, transport.idle_timeout, engine, now());
@@ -93,9 +121,11 @@ impl Server {
         let exchanges = Nursery::default();
         while let Some(stream) = poll_fn(|cx| association.poll_request(cx)).await {
             let (association, service) = (Rc::clone(&association), Rc::clone(service));
+            let standing = standing.clone();
             exchanges.spawn(async move {
                 // A client that breaks the protocol is told that nothing comes; see `Sending`.
-                let _outcome = answer(&association, stream, message_len, &*service).await;
+                let _outcome =
+                    answer(&association, stream, message_len, (&standing, &*service)).await;
             });
         }
     }
@@ -132,11 +162,12 @@ async fn answer(
     association: &Rc<Association>,
     stream: (u16, SharedExchange),
     message_len: usize,
-    service: &dyn Service,
+    (standing, service): (&Standing, &dyn Service),
 ) -> Result<()> {
     let (sending, receiving) = halves(association, stream, message_len);
     let mut reader = Reader::new(association.0.protocol, receiving);
     let Some((path, priority)) = reader.request().await? else { return Ok(()) };
+    standing.asked();
     sending.weigh(priority);
     let request = Request { priority, ..Request::new(path, body(reader, None)) };
     let response = service.call(request).await;
@@ -151,9 +182,6 @@ pub(super) fn body(reader: Reader<Receiving>, beside: Option<Task<Result<()>>>) 
         Ok(piece.map(|piece| (piece, (reader, beside))))
     }))
 }
-
-/// How many associations a server has at once; who comes then is not answered.
-const PEERS_MAX: usize = 65_536;
 
 /// Types of chunks (RFC 9260 section 3.2) that somebody who is not known may say.
 const INIT: u8 = 1;

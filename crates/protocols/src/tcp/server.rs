@@ -8,15 +8,20 @@ use super::{StreamInput, StreamOutput};
 use crate::body::{PipeSender, pipe};
 use crate::error::Result;
 use crate::framing::{Delimiter, Reader, response_head, send_message};
+use crate::guests::Standing;
 use crate::protocol::{Request, Service};
 use crate::tcp_transport::Stream;
 
 /// Answers the requests of a connection until the client closes it. A client that breaks the
 /// protocol, and a body that fails, cost the connection: it is reset.
-pub(super) async fn serve(protocol: &'static str, mut stream: Stream, service: Rc<dyn Service>) {
+pub(super) async fn serve(
+    protocol: &'static str,
+    (mut stream, standing): (Stream, Standing),
+    service: Rc<dyn Service>,
+) {
     let mut reader = Reader::new(protocol, StreamInput::new(protocol, stream.clone()));
     let mut output = StreamOutput::new(protocol, stream.clone());
-    match exchanges(&mut reader, &mut output, &*service).await {
+    match exchanges(&mut reader, &mut output, &standing, &*service).await {
         // What is left to tell is lost if the client has gone.
         Ok(()) => drop(stream.close().await),
         Err(_) => stream.abort(),
@@ -26,9 +31,11 @@ pub(super) async fn serve(protocol: &'static str, mut stream: Stream, service: R
 async fn exchanges(
     reader: &mut Reader<StreamInput>,
     output: &mut StreamOutput,
+    standing: &Standing,
     service: &dyn Service,
 ) -> Result<()> {
     while let Some((path, priority)) = reader.request().await? {
+        standing.asked();
         // A service that does not read its body stops the client.
         let (sender, body) = pipe();
         let answer = async {

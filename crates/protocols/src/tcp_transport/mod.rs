@@ -1,5 +1,6 @@
 //! TCP (RFC 9293), bare or under TLS: what `http2`, `tcp` and `tcp+tls` have in common.
 
+mod opening;
 mod stream;
 mod tls_stream;
 mod watched;
@@ -15,11 +16,13 @@ use trackbed_substrate::{Host, TcpOptions, TcpStream};
 
 use crate::config::{ClientConfig, ServerConfig};
 use crate::error::{Error, Result, Step};
+use crate::guests::{Guests, Standing};
 use crate::ledger::{Accounted, Ledger};
 use crate::nursery::Nursery;
 use crate::path_control::PathControl;
 use crate::protocol::ServerHandle;
 use crate::tls::{Profile, TlsClient, TlsServer, Trust};
+use opening::in_time;
 pub(crate) use stream::Stream;
 pub(crate) use watched::Watchdog;
 
@@ -84,7 +87,7 @@ pub(crate) fn serve_tls<F: Future<Output = ()> + 'static>(
     host: &dyn Host,
     listen: SocketAddr,
     config: &ServerConfig,
-    serve: impl Fn(Stream) -> F + 'static,
+    serve: impl Fn(Stream, Standing) -> F + 'static,
 ) -> Result<ServerHandle> {
     let tls = TlsServer::new(profile, host.entropy(), config)?;
     let trust = tls.trust.clone();
@@ -94,13 +97,14 @@ pub(crate) fn serve_tls<F: Future<Output = ()> + 'static>(
 }
 
 /// Starts a server on bare TCP: every connection is handed to `serve`, whose future runs until it
-/// ends or the handle is dropped.
+/// ends, the handle is dropped, or its place is [needed](crate::config::ServerLimits). It tells the
+/// connection's standing of each request.
 pub(crate) fn serve_bare<F: Future<Output = ()> + 'static>(
     protocol: &'static str,
     host: &dyn Host,
     listen: SocketAddr,
     config: &ServerConfig,
-    serve: impl Fn(Stream) -> F + 'static,
+    serve: impl Fn(Stream, Standing) -> F + 'static,
 ) -> Result<ServerHandle> {
     let listener = Listener { protocol, listen, trust: None };
     listener.start(host, config, |tcp| Ok(Stream::plain(tcp)), serve)
@@ -118,25 +122,30 @@ impl Listener {
         host: &dyn Host,
         config: &ServerConfig,
         open: impl Fn(Accounted<Box<dyn TcpStream>>) -> io::Result<Stream> + 'static,
-        serve: impl Fn(Stream) -> F + 'static,
+        serve: impl Fn(Stream, Standing) -> F + 'static,
     ) -> Result<ServerHandle> {
         let listener = host
             .listen_tcp(self.listen, &config.transport.tcp_options())
             .map_err(|error| Error::lasting(self.protocol, Step::Listen, error))?;
         let local = listener.local_addr();
         let running = Nursery::default();
-        let connections = Nursery::default();
+        let connections = Guests::new(config.limits.connections);
+        let count = connections.count();
+        let opening = config.limits.opening;
         let ledger = config.transport.ledger.clone();
         let paths = config.paths.clone();
         running.spawn(async move {
             while let Ok(tcp) = listener.accept().await {
                 // Opening fails only for a configuration that was refused before.
                 if let Ok(stream) = open(Accounted::new(tcp, ledger.as_ref())) {
-                    connections.spawn(serve(stream.entered(&paths)));
+                    let (stream, standing) = (stream.entered(&paths), Standing::new());
+                    let serving = serve(stream.clone(), standing.clone());
+                    let attending = in_time(stream, standing.clone(), opening, serving);
+                    connections.admit(standing, attending);
                 }
             }
         });
-        Ok(ServerHandle::new(local, self.trust, Rc::new(running)))
+        Ok(ServerHandle::new(local, self.trust, Rc::new(running)).counting(count))
     }
 }
 

@@ -9,6 +9,7 @@ use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 
 use futures_io::{AsyncRead, AsyncWrite};
+use trackbed_core::Time;
 use trackbed_substrate::{PathWish, TcpPath, TcpStream};
 
 use super::tls_stream::TlsStream;
@@ -78,6 +79,16 @@ impl Stream {
     /// The other end's address.
     pub(crate) fn peer(&self) -> SocketAddr {
         self.0.borrow().tcp().peer_addr()
+    }
+
+    /// At a server, since when the client is in the middle of its handshake, or of what it began
+    /// to say; `None` while it has begun nothing.
+    pub(super) fn opening_since(&self) -> Option<Time> {
+        match &*self.0.borrow() {
+            Layers::Plain(tcp) => tcp.first_heard(),
+            Layers::Tls(tls) if tls.is_shaking_hands() => Some(tls.tcp().began()),
+            Layers::Tls(tls) => tls.first_heard(),
+        }
     }
 
     pub(crate) fn progress(&self) -> Progress {

@@ -10,6 +10,9 @@ use futures_io::{AsyncRead, AsyncWrite};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConnection, Connection, ServerConnection};
 
+use trackbed_core::Time;
+use trackbed_substrate::now;
+
 use super::watched::Watched;
 use crate::security::Security;
 use crate::tls::{Randomness, SERVER_NAME, TlsClient, TlsServer, security};
@@ -32,6 +35,8 @@ pub(super) struct TlsStream {
     unread: std::ops::Range<usize>,
     early: Early,
     close_notify_sent: bool,
+    /// When the first bytes inside were read.
+    first_heard: Option<Time>,
 }
 
 /// What a client does about early data.
@@ -81,6 +86,7 @@ impl TlsStream {
             unread: 0..0,
             early,
             close_notify_sent: false,
+            first_heard: None,
         }
     }
 
@@ -103,6 +109,14 @@ impl TlsStream {
 
     pub(super) fn tcp(&self) -> &Watched {
         &self.tcp
+    }
+
+    pub(super) fn is_shaking_hands(&self) -> bool {
+        self.tls.is_handshaking()
+    }
+
+    pub(super) fn first_heard(&self) -> Option<Time> {
+        self.first_heard
     }
 
     pub(super) fn security(&self) -> Option<Security> {
@@ -191,6 +205,14 @@ impl TlsStream {
         }
     }
 
+    /// Notes that so many bytes were read.
+    fn hear(&mut self, len: usize) -> usize {
+        if len > 0 && self.first_heard.is_none() {
+            self.first_heard = Some(now());
+        }
+        len
+    }
+
     /// Writes early data; zero if it is no longer possible.
     fn write_early_data(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let (Connection::Client(tls), Early::Sending { sent }) = (&mut self.tls, &mut self.early)
@@ -213,12 +235,12 @@ impl AsyncRead for TlsStream {
         loop {
             match this.read_early_data(buffer)? {
                 0 => {}
-                len => return Poll::Ready(Ok(len)),
+                len => return Poll::Ready(Ok(this.hear(len))),
             }
             match this.tls.reader().read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 // Zero after the peer's close_notify, an error if the stream just ended.
-                done => return Poll::Ready(done),
+                done => return Poll::Ready(done.map(|len| this.hear(len))),
             }
             // The handshake's messages, or an answer to a key update. TCP wakes the task when there
             // is room for what is left.

@@ -70,15 +70,28 @@ impl Account for Box<dyn TcpStream> {
 pub(super) struct Watched {
     tcp: Accounted<Box<dyn TcpStream>>,
     progress: Progress,
+    began: Time,
+    first_heard: Option<Time>,
 }
 
 impl Watched {
     pub(super) fn new(tcp: Accounted<Box<dyn TcpStream>>) -> Watched {
-        Watched { tcp, progress: Progress(Rc::new(Cell::new(now()))) }
+        let began = now();
+        Watched { tcp, progress: Progress(Rc::new(Cell::new(began))), began, first_heard: None }
     }
 
     pub(super) fn peer_addr(&self) -> SocketAddr {
         self.tcp.connection.peer_addr()
+    }
+
+    /// When there was a connection.
+    pub(super) fn began(&self) -> Time {
+        self.began
+    }
+
+    /// When the first byte came, if one has.
+    pub(super) fn first_heard(&self) -> Option<Time> {
+        self.first_heard
     }
 
     pub(super) fn progress(&self) -> Progress {
@@ -116,6 +129,9 @@ impl AsyncRead for Watched {
         buffer: &mut [u8],
     ) -> Poll<io::Result<usize>> {
         let result = Pin::new(&mut self.tcp.connection).poll_read(cx, buffer);
+        if self.first_heard.is_none() && matches!(result, Poll::Ready(Ok(1..))) {
+            self.first_heard = Some(now());
+        }
         self.moved(result)
     }
 }

@@ -54,6 +54,41 @@ fn every_version_and_quality_takes_the_same_round_trips() {
     }
 }
 
+/// A message of telemetry, byte for byte: 20 ms, and at 50 Mbit/s 160 ns for each byte of the packets
+/// that follow one another. Each has 52 bytes of IP and TCP with timestamps (RFC 7323) and 22 of a TLS
+/// 1.3 record (RFC 8446 section 5.2). From the second on a bare acknowledgement is the first to come
+/// back: the client has acknowledged the answer before by a PUBACK that nothing answered, and a
+/// delayed acknowledgement that was sent by its timer ends an exchange's interactive mode, as in Linux.
+#[test]
+fn a_message_takes_as_long_as_the_bytes_that_mqtt_needs() {
+    const HEADERS: usize = 52 + 22;
+    let text = |text: &str| 2 + text.len();
+    let client = "tb-0123456789abcdef";
+    let answers = format!("answers/{client}");
+    // MQTT 5, sections 3.3.1 to 3.3.3: the properties are a response topic and correlation data.
+    let properties = 1 + text(&answers) + 1 + 2 + 4;
+    let publish = text("service/request/telemetry/0") + 2 + 1 + properties + 512;
+    let request = HEADERS + 1 + 2 + publish;
+    // Section 3.4: a reason of zero is left out.
+    let puback = HEADERS + 2 + 2;
+    // Correlation data, and the status as a user property.
+    let properties = 1 + 2 + 4 + 1 + text("status") + text("200");
+    let answer = HEADERS + 1 + 1 + text(&answers) + 2 + 1 + properties;
+    let bytes = (request + puback + answer) as u64;
+    simulate(&fast(50), |track| async move {
+        let (_server, connection) = connected(&track, MqttParameters::default()).await;
+        for number in 0..5 {
+            sleep(Duration::from_secs(1)).await;
+            let bare = if number > 0 { 52 } else { 0 };
+            let sent = now();
+            let request = post("/telemetry/0", body::full(vec![0; 512]));
+            let response = connection.exchange(request).await.unwrap();
+            assert_eq!(body::drain(response.body).await, Ok(0));
+            assert_eq!(now() - sent, Duration::from_nanos(20_000_000 + (bytes + bare) * 160));
+        }
+    });
+}
+
 #[test]
 fn long_bodies_arrive_in_every_version_and_quality() {
     // A broker drops messages of QoS 0 that come too fast for a subscriber.

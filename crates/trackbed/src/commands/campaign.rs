@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use trackbed_inference::runtime::{Runtime, Search};
 use trackbed_lab::VERSION;
 use trackbed_lab::campaign::{self, Execution};
 use trackbed_lab::directory::{About, RunDirectory};
@@ -11,7 +12,7 @@ use trackbed_lab::emulated::{EMULATED, Emulated};
 use trackbed_lab::live::{LIVE, Live, Ticket};
 use trackbed_lab::paper::{self, Study};
 use trackbed_lab::refresh::Refresh;
-use trackbed_lab::scenario::{self, Home, Override, Plan, Source};
+use trackbed_lab::scenario::{self, Home, Override, Plan, Source, Work};
 use trackbed_lab::substrate::{Substrate, VIRTUAL, Virtual};
 use trackbed_measure::results::{Document, RunResult};
 use trackbed_report::summary;
@@ -107,6 +108,9 @@ pub fn execute(scenario: &str, options: &RunOptions) -> anyhow::Result<Finished>
     runs.retain(|run| run.run < plan.runs && (run.cell as usize) < plan.cells.len());
 
     let total = u64::from(plan.runs) * plan.cells.len() as u64;
+    if (runs.len() as u64) < total && substrate.name() != VIRTUAL {
+        look_for_runtime(&plan)?;
+    }
     if !runs.is_empty() {
         tell(format_args!("{} of {total} runs are there already", runs.len()));
     }
@@ -129,6 +133,20 @@ pub fn execute(scenario: &str, options: &RunOptions) -> anyhow::Result<Finished>
         tell(format_args!("{kept} of {total} runs are kept; continue with --out {word}"));
     }
     Ok(Finished { plan, runs, document, directory: path, interrupted })
+}
+
+/// Looks for ONNX Runtime where a cell has an object detector: without one, each of its runs would
+/// fail, minutes later and with the same words.
+///
+/// # Errors
+/// If there is none, with what to do.
+fn look_for_runtime(plan: &Plan) -> anyhow::Result<()> {
+    let work = |cell: &scenario::Cell| cell.inference.as_ref().and_then(|own| own.work.clone());
+    let is_detector = |work: Option<Work>| matches!(work, Some(Work::Detector { .. }));
+    if plan.cells.iter().any(|cell| is_detector(work(cell))) {
+        Runtime::open(&Search::of_environment(None))?;
+    }
+    Ok(())
 }
 
 /// Refuses a scenario that virtual time cannot run, before hours are spent on another substrate.

@@ -136,3 +136,52 @@ fn nobody_is_left_after_a_run_or_after_a_tool_that_was_killed() {
     child.wait().unwrap();
     eventually("it is gone", || (!is_alive(&mark)).then_some(()));
 }
+
+/// Without ONNX Runtime no run begins: how to have it is said once, not for each cell.
+#[test]
+fn without_onnx_runtime_no_run_begins() {
+    let Some(scratch) = Scratch::new("runtime") else { return };
+    let workload = "kind = \"idle\"\nduration = \"10 min\"\nwarm-up = \"1 s\"";
+    scenario(&scratch, workload, "kind = [\"none\", \"detector\"]\nthreads = [1, 2]");
+    let mut command = trackbed(&scratch.0);
+    command.args(["run", "./beside.toml", "--runs", "3", "--out", "out", "--json"]);
+    command.env("ORT_DYLIB_PATH", scratch.0.join("libonnxruntime.so"));
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert_eq!(said.matches("no ONNX Runtime at").count(), 1, "{said}");
+    assert!(said.contains("libonnxruntime.so"), "{said}");
+}
+
+/// What is wrong with a cell's model or frames is said of that cell, and the others go on.
+#[test]
+fn a_cell_whose_model_or_frames_are_of_no_use_fails_alone() {
+    let Some(scratch) = Scratch::new("models") else { return };
+    fs::write(scratch.0.join("text.onnx"), "this is no model").unwrap();
+    fs::create_dir(scratch.0.join("empty")).unwrap();
+    let workload = "kind = \"idle\"\nduration = \"2 s\"\nwarm-up = \"0 s\"";
+    for (key, words) in
+        [("model = \"text.onnx\"", "text.onnx"), ("frames = \"empty\"", "no frames")]
+    {
+        let table = format!("kind = [\"none\", \"detector\"]\nthreads = 1\n{key}");
+        scenario(&scratch, workload, &table);
+        let _ = fs::remove_dir_all(scratch.0.join("out"));
+        let output = run(&scratch);
+        let said = String::from_utf8_lossy(&output.stderr);
+        if said.contains("pip install onnxruntime") {
+            let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
+            assert!(!in_ci, "CI=true allows no skipped test: {said}");
+            eprintln!("skipped: {said}");
+            return;
+        }
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let cells = document["cells"].as_array().unwrap();
+        for cell in cells {
+            let is_detector = factor(cell, "inference") == "detector";
+            assert_eq!(cell["failed"] == 1, is_detector, "{cell}");
+            let reason = cell["failures"][0]["reason"].as_str().unwrap_or_default();
+            assert!(!is_detector || reason.contains(words), "{reason}");
+        }
+    }
+}

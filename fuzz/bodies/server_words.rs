@@ -1,0 +1,99 @@
+//! Anything said to a server of any protocol: the first byte chooses it from the registry, then come
+//! pieces with two bytes of length before each. Over UDP each is a datagram; over TCP they are written
+//! one after the other, and an empty one begins another connection. Whatever they are, a client is
+//! served afterwards, and the server keeps no more connections than it may.
+
+use std::future::poll_fn;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::AsyncWriteExt as _;
+use trackbed_core::Seed;
+use trackbed_core::packet::Ecn;
+use trackbed_net::models::Delay;
+use trackbed_net::{Duplex, End, LinkSpec, NetworkBuilder};
+use trackbed_protocols::{
+    ClientConfig, Protocol, Request, Response, ServerConfig, ServerLimits, Transport, body,
+    registry,
+};
+use trackbed_substrate::simulated::{Hosts, Simulation};
+use trackbed_substrate::{Datagram, Host, TcpOptions, sleep};
+
+/// One input.
+pub fn run(data: &[u8]) {
+    let Some((&which, pieces)) = data.split_first() else { return };
+    let protocol = registry()[usize::from(which) % registry().len()];
+    let seed = Seed::of_run(1, 0);
+    let mut builder = NetworkBuilder::new();
+    let (client, server) = (builder.host("client"), builder.host("server"));
+    let link = LinkSpec::new().then(Delay::fixed(Duration::from_millis(1)));
+    let end = |node, number: u8| End::new(node, [[10, 0, 0, number].into()]);
+    builder.connect(end(client, 1), end(server, 2), Duplex::new(&link, &link, &seed));
+    let network = builder.build().expect("two hosts and a link are a network");
+    let outcome = Simulation::new().run(seed, network, |hosts| talk(hosts, protocol, pieces));
+    outcome.expect("the run ends");
+}
+
+async fn talk(hosts: Hosts, protocol: &dyn Protocol, pieces: &[u8]) {
+    let host = |name| hosts.get(name).expect("it was made");
+    let limits = ServerLimits { connections: 4, handshakes: 2, ..ServerLimits::default() };
+    let config = ServerConfig { limits, ..ServerConfig::default() };
+    let echo = async |request: Request| Response { status: 200, body: request.body };
+    let server = protocol.serve(host("server"), SERVER, &config, Rc::new(echo));
+    let server = server.expect("the port is free");
+    let client = host("client");
+    match protocol.capabilities().transport {
+        Transport::Tcp => write(&client, pieces).await,
+        Transport::Udp | Transport::Coap | Transport::Sctp => shout(&client, pieces).await,
+    }
+    assert!(server.connections() <= 4, "{} connections", server.connections());
+    let config = ClientConfig { trust: server.trust().cloned(), ..ClientConfig::default() };
+    let dialer = protocol.dialer(client, &config).expect("it is supported");
+    let connection = dialer.connect(SERVER).await.expect("it connects");
+    let request = Request::new("/", body::full(&b"hello"[..]));
+    let response = connection.exchange(request).await.expect("it is answered");
+    let content = body::collect(response.body, 5).await.expect("all of it comes");
+    assert_eq!(content, "hello", "a client is served");
+}
+
+async fn shout(client: &Arc<dyn Host>, pieces: &[u8]) {
+    let socket = client.bind_udp(([10, 0, 0, 1], 9).into()).expect("the port is free");
+    for payload in split(pieces) {
+        let (destination, ecn) = (SERVER, Ecn::NotCapable);
+        let datagram = Datagram { source: None, destination, ecn, payload, segment_size: None };
+        let _refused = poll_fn(|cx| socket.poll_send(cx, &datagram)).await;
+        sleep(Duration::from_micros(10)).await;
+    }
+}
+
+async fn write(client: &Arc<dyn Host>, pieces: &[u8]) {
+    let mut streams = Vec::new();
+    for piece in split(pieces) {
+        if piece.is_empty() || streams.is_empty() {
+            let options = TcpOptions::default();
+            let Ok(stream) = client.connect_tcp(None, SERVER, &options).await else { return };
+            streams.push(stream);
+        }
+        let Some(stream) = streams.last_mut() else { return };
+        // The server may have hung up.
+        let _gone = stream.write_all(piece).await;
+        let _gone = stream.flush().await;
+        sleep(Duration::from_micros(10)).await;
+    }
+    sleep(Duration::from_millis(5)).await;
+}
+
+fn split(mut pieces: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let (len, rest) = pieces.split_first_chunk()?;
+        let len = usize::from(u16::from_be_bytes(*len)).min(rest.len()).min(1_472);
+        let (piece, rest) = rest.split_at(len);
+        pieces = rest;
+        Some(piece)
+    })
+}
+
+const SERVER: SocketAddr =
+    SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 2)), 443);
