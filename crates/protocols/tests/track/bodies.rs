@@ -130,6 +130,21 @@ fn a_slow_reader_holds_the_sender_back() {
     });
 }
 
+/// 35,000 packets fit the window, and wait until somebody reads them.
+#[test]
+fn a_reader_may_leave_a_whole_window_unread() {
+    for name in ["quic", "mpquic", "http3", "http2", "sctp"] {
+        simulate(&fast(1_000), |track| async move {
+            let (_server, connection) = track.connected(protocol(name)).await;
+            let mut response = connection.exchange(get("/zeros?50000000")).await.unwrap();
+            let first = response.body.next().await.unwrap().unwrap().len() as u64;
+            sleep(Duration::from_secs(10)).await;
+            let rest = body::drain(response.body).await;
+            assert_eq!(rest.map(|rest| first + rest), Ok(50_000_000), "{name}");
+        });
+    }
+}
+
 /// What the application holds up is no fault of the connection.
 #[test]
 fn a_reader_may_pause_for_longer_than_the_idle_timeout() {

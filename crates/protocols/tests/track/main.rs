@@ -3,6 +3,7 @@
 mod bodies;
 mod coap;
 mod determinism;
+mod engine;
 mod failures;
 mod migration;
 mod mqtt;

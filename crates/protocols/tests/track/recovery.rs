@@ -1,14 +1,15 @@
 //! What QUIC has to get over: lost handshakes, and networks that take no time.
 
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use futures_util::future::select;
+use futures_util::future::{Either, select};
 use trackbed_core::{Bitrate, ByteSize, Packet, Seed, Time};
 use trackbed_net::models::loss::Listed;
-use trackbed_net::models::{Loss, Outage, Spells};
+use trackbed_net::models::{Loss, Outage, Pause, Spells};
 use trackbed_net::queue::DropTail;
 use trackbed_net::{Direction, LinkId, LinkSpec, Point, Tap};
 use trackbed_protocols::{
@@ -155,5 +156,34 @@ fn a_loss_behind_a_large_window_costs_time_and_nothing_else() {
             let response = connection.exchange(get("/zeros?100000000")).await.unwrap();
             assert_eq!(body::drain(response.body).await, Ok(100_000_000), "{name}");
         });
+    }
+}
+
+/// Some thousand packets arrive at one instant, as where a delay shrinks, and among them the one that fills
+/// an early gap. The engine puts together what waits for its reader, must not lose that one, and must not
+/// take many packets for many gaps.
+#[test]
+fn what_fills_an_early_gap_arrives_among_many_others() {
+    for name in ["quic", "mpquic", "http3"] {
+        for begin in (1_000..1_600).step_by(50) {
+            let seed = Seed::of_run(7, 0);
+            let (begin, end) = (Time::from_millis(begin), Time::from_millis(begin + 100));
+            let down = clean()
+                .with(Loss::new(Listed::new([3_000])))
+                .with(Pause { down: Spells::new([(begin, end)]).unwrap() });
+            let network = network(&clean(), &down, &seed);
+            simulate_on(network, seed, |track| async move {
+                let (_server, connection) = track.connected(protocol(name)).await;
+                let download = async {
+                    let response = connection.exchange(get("/zeros?12000000")).await.unwrap();
+                    body::drain(response.body).await
+                };
+                let limit = sleep(Duration::from_secs(60));
+                match select(pin!(download), limit).await {
+                    Either::Left((got, _)) => assert_eq!(got, Ok(12_000_000), "{name}, {begin:?}"),
+                    Either::Right(_) => panic!("{name}, {begin:?}: the end does not come"),
+                }
+            });
+        }
     }
 }

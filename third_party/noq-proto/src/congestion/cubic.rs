@@ -7,10 +7,16 @@ use crate::{Duration, Instant};
 
 /// CUBIC Constants.
 ///
-/// These are recommended value in RFC8312.
+/// These are recommended value in RFC9438.
 const BETA_CUBIC: f64 = 0.7;
 
 const C: f64 = 0.4;
+
+/// By how much `w_est` grows with each window that is acknowledged, until it has reached
+/// `cwnd_prior`; so the mean window is that of Reno, whose decrease is larger.
+///
+/// <https://www.rfc-editor.org/rfc/rfc9438.html#section-4.3>
+const ALPHA_CUBIC: f64 = 3.0 * (1.0 - BETA_CUBIC) / (1.0 + BETA_CUBIC);
 
 /// CUBIC State Variables.
 ///
@@ -21,8 +27,15 @@ pub(super) struct State {
     /// Time period that the cubic function takes to increase the window size to W_max.
     k: f64,
 
-    /// Congestion window size when the last congestion event occurred.
+    /// Congestion window size when the last congestion event occurred, or less with fast
+    /// convergence.
     w_max: f64,
+
+    /// Congestion window size when the last congestion event occurred.
+    cwnd_prior: f64,
+
+    /// Estimate of the window that Reno would have.
+    w_est: f64,
 
     /// Congestion window increment stored during congestion avoidance.
     cwnd_inc: u64,
@@ -39,6 +52,10 @@ pub(super) struct State {
     /// The time when QUIC first detects a loss, causing it to enter recovery. When a packet sent
     /// after this time is acknowledged, QUIC exits recovery.
     recovery_start_time: Option<Instant>,
+
+    /// The time from which the cubic function counts: when the last recovery began, or congestion
+    /// avoidance where slow start has ended without a loss.
+    epoch_start: Option<Instant>,
 }
 
 /// CUBIC Functions.
@@ -47,10 +64,12 @@ pub(super) struct State {
 /// not packets.
 /// Unit of t (duration) and RTT are based on seconds (f64).
 impl State {
-    // K = cbrt(w_max * (1 - beta_cubic) / C) (Eq. 2)
+    // K = cbrt((w_max - cwnd_epoch) / C) (Eq. 2)
+    //
+    // With fast convergence cwnd_epoch is not w_max * beta_cubic.
     fn cubic_k(&self, max_datagram_size: u64) -> f64 {
-        let w_max = self.w_max / max_datagram_size as f64;
-        (w_max * (1.0 - BETA_CUBIC) / C).cbrt()
+        let below = (self.w_max - self.window as f64).max(0.0) / max_datagram_size as f64;
+        (below / C).cbrt()
     }
 
     // W_cubic(t) = C * (t - K)^3 + w_max (Eq. 1)
@@ -60,17 +79,19 @@ impl State {
         (C * (t.as_secs_f64() - self.k).powi(3) + w_max) * max_datagram_size as f64
     }
 
-    // W_est(t) = w_max * beta_cubic + 3 * (1 - beta_cubic) / (1 + beta_cubic) *
-    // (t / RTT) (Eq. 4)
-    fn w_est(&self, t: Duration, rtt: Duration, max_datagram_size: u64) -> f64 {
-        let w_max = self.w_max / max_datagram_size as f64;
-        (w_max * BETA_CUBIC
-            + 3.0 * (1.0 - BETA_CUBIC) / (1.0 + BETA_CUBIC) * t.as_secs_f64() / rtt.as_secs_f64())
-            * max_datagram_size as f64
+    // W_est = W_est + alpha_cubic * segments_acked / cwnd (Eq. 4)
+    fn grow_w_est(&mut self, bytes: u64, max_datagram_size: u64) {
+        // Once it has grown to where the last decrease began it grows as Reno does.
+        let alpha = if self.w_est < self.cwnd_prior {
+            ALPHA_CUBIC
+        } else {
+            1.0
+        };
+        self.w_est += alpha * max_datagram_size as f64 * bytes as f64 / self.window as f64;
     }
 }
 
-/// The RFC8312 congestion controller, as widely used for TCP
+/// The RFC9438 congestion controller, as widely used for TCP
 #[derive(Debug, Clone)]
 pub struct Cubic {
     config: Arc<CubicConfig>,
@@ -97,6 +118,36 @@ impl Cubic {
 
     fn minimum_window(&self) -> u64 {
         2 * self.current_mtu
+    }
+
+    /// Enters recovery.
+    fn reduce(&mut self, now: Instant, is_ecn: bool) {
+        // Save state in case this event ends up being spurious
+        if !is_ecn {
+            self.pre_congestion_state = Some(self.state.clone());
+        }
+
+        self.state.recovery_start_time = Some(now);
+        self.state.epoch_start = Some(now);
+        let window = self.state.window as f64;
+
+        // Fast convergence lowers W_max first; the 0.7 loss reduction still
+        // applies to the old window, not to that already-reduced W_max.
+        // https://www.rfc-editor.org/rfc/rfc9438.html#section-4.7
+        // https://www.rfc-editor.org/rfc/rfc9438.html#section-4.6
+        if window < self.state.w_max {
+            self.state.w_max = window * (1.0 + BETA_CUBIC) / 2.0;
+        } else {
+            self.state.w_max = window;
+        }
+
+        self.state.cwnd_prior = window;
+        self.state.ssthresh = cmp::max((window * BETA_CUBIC) as u64, self.minimum_window());
+        self.state.window = self.state.ssthresh;
+        self.state.w_est = self.state.window as f64;
+        self.state.k = self.state.cubic_k(self.current_mtu);
+
+        self.state.cwnd_inc = (self.state.cwnd_inc as f64 * BETA_CUBIC) as u64;
     }
 }
 
@@ -127,33 +178,41 @@ impl Controller for Cubic {
             // Congestion avoidance.
             let ca_start_time;
 
-            match self.state.recovery_start_time {
+            match self.state.epoch_start {
                 Some(t) => ca_start_time = t,
                 None => {
                     // When we come here without congestion_event() triggered,
-                    // initialize congestion_recovery_start_time, w_max and k.
+                    // initialize epoch_start, w_max, w_est and k.
                     ca_start_time = now;
-                    self.state.recovery_start_time = Some(now);
+                    self.state.epoch_start = Some(now);
 
                     self.state.w_max = self.state.window as f64;
+                    self.state.w_est = self.state.window as f64;
                     self.state.k = 0.0;
                 }
             }
 
             let t = now - ca_start_time;
 
+            self.state.grow_w_est(bytes, self.current_mtu);
+
+            if self.state.w_cubic(t, self.current_mtu) < self.state.w_est {
+                // Reno-friendly region: the window is w_est. It grows by a datagram for each one
+                // that is acknowledged at most, also if it has fallen behind.
+                let w_est = self.state.w_est as u64;
+                self.state.window = w_est.clamp(
+                    self.state.window,
+                    self.state.window.saturating_add(self.current_mtu),
+                );
+                return;
+            }
+
             // w_cubic(t + rtt)
             let w_cubic = self.state.w_cubic(t + rtt.get(), self.current_mtu);
 
-            // w_est(t)
-            let w_est = self.state.w_est(t, rtt.get(), self.current_mtu);
-
             let mut cubic_cwnd = self.state.window;
 
-            if w_cubic < w_est {
-                // TCP friendly region.
-                cubic_cwnd = cmp::max(cubic_cwnd, w_est as u64);
-            } else if cubic_cwnd < w_cubic as u64 {
+            if cubic_cwnd < w_cubic as u64 {
                 // Concave region or convex region use same increment.
                 let cubic_inc =
                     (w_cubic - cubic_cwnd as f64) / cubic_cwnd as f64 * self.current_mtu as f64;
@@ -191,51 +250,22 @@ impl Controller for Cubic {
         _lost_bytes: u64,
         _largest_lost_pn: u64,
     ) {
-        if self
+        let in_recovery = self
             .state
             .recovery_start_time
-            .map(|recovery_start_time| sent <= recovery_start_time)
-            .unwrap_or(false)
-        {
-            return;
+            .is_some_and(|recovery_start_time| sent <= recovery_start_time);
+        if !in_recovery {
+            self.reduce(now, is_ecn);
         }
 
-        // Save state in case this event ends up being spurious
-        if !is_ecn {
-            self.pre_congestion_state = Some(self.state.clone());
-        }
-
-        self.state.recovery_start_time = Some(now);
-        let window = self.state.window as f64;
-
-        // Fast convergence lowers W_max first; the 0.7 loss reduction still
-        // applies to the old window, not to that already-reduced W_max.
-        // https://www.rfc-editor.org/rfc/rfc9438.html#section-4.7
-        // https://www.rfc-editor.org/rfc/rfc9438.html#section-4.6
-        if window < self.state.w_max {
-            self.state.w_max = window * (1.0 + BETA_CUBIC) / 2.0;
-        } else {
-            self.state.w_max = window;
-        }
-
-        self.state.ssthresh = cmp::max((window * BETA_CUBIC) as u64, self.minimum_window());
-        self.state.window = self.state.ssthresh;
-        self.state.k = self.state.cubic_k(self.current_mtu);
-
-        self.state.cwnd_inc = (self.state.cwnd_inc as f64 * BETA_CUBIC) as u64;
-
+        // Also within recovery, and without another reduction of ssthresh.
+        // https://www.rfc-editor.org/rfc/rfc9002.html#section-7.6.2
+        // https://www.rfc-editor.org/rfc/rfc9438.html#section-4.8
         if is_persistent_congestion {
             self.state.recovery_start_time = None;
+            self.state.epoch_start = None;
             self.state.w_max = self.state.window as f64;
-
-            // 4.7 Timeout - reduce ssthresh based on BETA_CUBIC
-            self.state.ssthresh = cmp::max(
-                (self.state.window as f64 * BETA_CUBIC) as u64,
-                self.minimum_window(),
-            );
-
             self.state.cwnd_inc = 0;
-
             self.state.window = self.minimum_window();
         }
     }
@@ -311,6 +341,8 @@ impl ControllerFactory for CubicConfig {
 }
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
+
     use super::*;
 
     #[test]
@@ -341,6 +373,7 @@ mod tests {
         // Put CUBIC directly into congestion avoidance.
         cubic.state.ssthresh = cubic.state.window;
         cubic.state.recovery_start_time = Some(now);
+        cubic.state.epoch_start = Some(now);
         cubic.state.w_max = cubic.state.window as f64;
 
         // Simulate accumulated credit from earlier ACKs. One ACK may only grow
@@ -373,6 +406,7 @@ mod tests {
         // Put CUBIC directly into congestion avoidance.
         cubic.state.ssthresh = cubic.state.window;
         cubic.state.recovery_start_time = Some(now);
+        cubic.state.epoch_start = Some(now);
         let window = cubic.state.window;
 
         // After ten days without a congestion event, w_cubic exceeds u64::MAX.
@@ -381,5 +415,67 @@ mod tests {
         cubic.on_ack(later, later, BASE_DATAGRAM_SIZE, 0, false, &rtt);
 
         assert_eq!(cubic.state.window, window + BASE_DATAGRAM_SIZE);
+    }
+
+    /// Section 4.2 of RFC 9438: K counts from the window that there is, which with fast convergence
+    /// is 0.7 / 0.85 of W_max.
+    #[test]
+    fn k_is_the_time_from_the_window_to_w_max() {
+        let now = Instant::now();
+        let config = Arc::new(CubicConfig::default());
+        let mut cubic = Cubic::new(config, now, BASE_DATAGRAM_SIZE as u16);
+        cubic.state.window = 100 * BASE_DATAGRAM_SIZE;
+        cubic.state.w_max = 120.0 * BASE_DATAGRAM_SIZE as f64;
+
+        cubic.on_congestion_event(now, now, false, false, 0, 100);
+
+        // W_max 85, window 70: cbrt(15 / 0.4) seconds.
+        let w = |t| cubic.state.w_cubic(t, BASE_DATAGRAM_SIZE) / BASE_DATAGRAM_SIZE as f64;
+        assert!((cubic.state.k - 3.347).abs() < 1e-3, "{}", cubic.state.k);
+        assert!((w(Duration::ZERO) - 70.0).abs() < 1e-3);
+        assert!((w(Duration::from_millis(3_347)) - 85.0).abs() < 1e-3);
+    }
+
+    /// Section 4.3 of RFC 9438: by 9/17 of a datagram in a round trip up to the window before the
+    /// loss, then by a whole one.
+    #[test]
+    fn small_windows_grow_as_reno_does_in_the_mean() {
+        let mut now = Instant::now();
+        let rtt = RttEstimator::new(Duration::from_millis(10));
+        let config = Arc::new(CubicConfig::default());
+        let mut cubic = Cubic::new(config, now, BASE_DATAGRAM_SIZE as u16);
+        cubic.state.window = 20 * BASE_DATAGRAM_SIZE;
+        cubic.on_congestion_event(now, now, false, false, 0, 100);
+        assert_eq!(cubic.state.window, 14 * BASE_DATAGRAM_SIZE);
+
+        let mut growth = Vec::new();
+        for _ in 0..14 {
+            let before = cubic.state.window;
+            let mut acked = 0;
+            now += Duration::from_millis(10);
+            while acked < before {
+                cubic.on_ack(now, now, BASE_DATAGRAM_SIZE / 2, 0, false, &rtt);
+                acked += BASE_DATAGRAM_SIZE / 2;
+            }
+            growth.push((cubic.state.window - before) as f64 / BASE_DATAGRAM_SIZE as f64);
+        }
+        // The window grows while its acknowledgements come, so a round trip brings a little less.
+        assert!(growth[..10].iter().all(|grown| (0.48..0.56).contains(grown)), "{growth:?}");
+        assert!(growth[12..].iter().all(|grown| (0.94..1.06).contains(grown)), "{growth:?}");
+    }
+
+    /// Section 7.6.2 of RFC 9002 and section 4.8 of RFC 9438: within recovery too, and ssthresh is
+    /// lowered once.
+    #[test]
+    fn persistent_congestion_leaves_the_least_window() {
+        let now = Instant::now();
+        let config = Arc::new(CubicConfig::default());
+        let mut cubic = Cubic::new(config, now, BASE_DATAGRAM_SIZE as u16);
+        cubic.state.window = 100 * BASE_DATAGRAM_SIZE;
+        let lost_at = now + Duration::from_millis(100);
+        cubic.on_congestion_event(lost_at, now, false, false, 0, 100);
+        cubic.on_congestion_event(lost_at, now, true, false, 0, 101);
+        assert_eq!(cubic.state.window, 2 * BASE_DATAGRAM_SIZE);
+        assert_eq!(cubic.state.ssthresh, 70 * BASE_DATAGRAM_SIZE);
     }
 }

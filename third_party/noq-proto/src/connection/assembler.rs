@@ -128,10 +128,16 @@ impl Assembler {
             State::Ordered => self.bytes_read,
             State::Unordered { .. } => 0,
         };
+        // Where it is their number that matters, chunks are merged however well they use what is
+        // allocated for them.
+        let crowded = buffers.len() > COMPACT_THRESHOLD;
         let mut offset = read_to;
         for chunk in &mut buffers {
             chunk.try_mark_defragment(offset);
             let size = chunk.bytes.len();
+            if crowded && (1..MERGED_LEN).contains(&size) {
+                chunk.defragmented = false;
+            }
             offset = chunk.offset + size as u64;
             self.buffered += size;
             if !chunk.defragmented {
@@ -158,7 +164,7 @@ impl Assembler {
                 continue;
             }
             // Overlap is resolved by try_mark_defragment
-            if chunk.offset != offset + (buffer.len() as u64) {
+            if chunk.offset != offset + (buffer.len() as u64) || buffer.len() >= MERGED_LEN {
                 if !buffer.is_empty() {
                     self.data
                         .push_back(Buffer::new_defragmented(offset, buffer.split().freeze()));
@@ -407,6 +413,11 @@ const MAX_CHUNKS: usize = 1024;
 /// Above `MAX_CHUNKS` so a flood of mergeable frames cannot force a defragmentation
 /// per frame.
 const COMPACT_THRESHOLD: usize = 2 * MAX_CHUNKS;
+
+/// A merged chunk of this length is not copied again.
+///
+/// `MAX_CHUNKS` of them are more than any window.
+const MERGED_LEN: usize = 1 << 20;
 
 #[cfg(test)]
 mod test {
@@ -672,6 +683,30 @@ mod test {
         x.insert(0, Bytes::from_static(b"first"), 5).unwrap();
         x.defragment();
         assert_eq!(next_unordered(&mut x), Chunk::new(0, Bytes::from_static(b"first")));
+    }
+
+    #[test]
+    fn a_reader_may_leave_many_full_packets_unread() {
+        const LEN: usize = 1_400;
+        const COUNT: usize = 10 * COMPACT_THRESHOLD;
+        for ordered in [true, false] {
+            let mut x = Assembler::new();
+            x.ensure_ordering(ordered).unwrap();
+            for k in 0..COUNT {
+                let bytes = Bytes::from(vec![k as u8; LEN]);
+                x.insert((k * LEN) as u64, bytes, LEN + 30).unwrap();
+                assert!(x.data.len() <= COMPACT_THRESHOLD + 1);
+            }
+            let mut read = 0;
+            while let Some(chunk) = x.read(usize::MAX, ordered) {
+                assert_eq!(chunk.offset, read as u64);
+                for (k, byte) in chunk.bytes.iter().enumerate().step_by(LEN / 2) {
+                    assert_eq!(*byte, ((read + k) / LEN) as u8);
+                }
+                read += chunk.bytes.len();
+            }
+            assert_eq!(read, COUNT * LEN);
+        }
     }
 
     #[test]

@@ -4017,7 +4017,7 @@ impl Connection {
 
         let packet: Packet = packet.into();
 
-        let mut qlog = QlogRecvPacket::new(len);
+        let mut qlog = QlogRecvPacket::new(&self.qlog, len);
         qlog.header(&packet.header, Some(packet_number), path_id);
 
         self.process_decrypted_packet(
@@ -4283,7 +4283,7 @@ impl Connection {
         ecn: Option<EcnCodepoint>,
         partial_decode: PartialDecode,
     ) {
-        let qlog = QlogRecvPacket::new(partial_decode.len());
+        let qlog = QlogRecvPacket::new(&self.qlog, partial_decode.len());
         if let Some(decoded) = self
             .crypto_state
             .unprotect_header(partial_decode, self.peer_params.stateless_reset_token)
@@ -6141,7 +6141,11 @@ impl Connection {
             .for_path(path_id)
             .pending_acks
             .maybe_ack_non_eliciting();
-        let acks = self.acks_to_send(space_id, path_id);
+        // A 0-RTT packet carries none (RFC 9000 section 12.5).
+        let acks = match is_0rtt {
+            true => Vec::new(),
+            false => self.acks_to_carry(space_id, path_id, builder.frame_space_remaining()),
+        };
         let stats = &mut self.path_stats.get_mut(path_id).frame_tx;
         let space = &mut self.spaces[space_id];
         let path = &mut self.paths.get_mut(&path_id).expect("known path").data;
@@ -7689,6 +7693,7 @@ impl SentFrames {
             && !self.non_retransmits
             && self.stream_frames.is_empty()
             && self.retransmits.is_empty(streams)
+            && self.path_retransmits.is_empty()
     }
 
     fn retransmits_mut(&mut self) -> &mut Retransmits {

@@ -5,9 +5,12 @@ use core::time::Duration;
 
 use super::{
     Connection, Instant, PathId,
-    spaces::{LostPacket, SentPacket},
+    spaces::{LostPacket, PendingAcks, SentPacket},
 };
 use crate::{SchedulablePath, packet::SpaceId};
+
+/// An ACK frame of as many ranges as are kept, and something beside it
+const ROOM_FOR_ACKS: usize = 600;
 
 impl Connection {
     /// Asks the scheduler which paths may carry data; see [`Connection::ranking`]
@@ -63,12 +66,35 @@ impl Connection {
     }
 
     /// The paths whose packets are to be acknowledged now, on the path `carrier`
-    ///
+    pub(super) fn acks_to_send(&self, space_id: SpaceId, carrier: PathId) -> Vec<PathId> {
+        self.acks_on(space_id, carrier, PendingAcks::can_send)
+    }
+
+    /// The paths whose packets a packet acknowledges that is sent on the path `carrier` anyway and
+    /// has `room` bytes left
+    pub(super) fn acks_to_carry(
+        &self,
+        space_id: SpaceId,
+        carrier: PathId,
+        room: usize,
+    ) -> Vec<PathId> {
+        // What the packet is built for has to fit beside them.
+        if room < ROOM_FOR_ACKS {
+            return self.acks_to_send(space_id, carrier);
+        }
+        self.acks_on(space_id, carrier, PendingAcks::can_ride)
+    }
+
     /// With a scheduler each path carries its own acknowledgements if it can: a path that has died
     /// in one direction must not take those of another path along.
-    pub(super) fn acks_to_send(&self, space_id: SpaceId, carrier: PathId) -> Vec<PathId> {
+    fn acks_on(
+        &self,
+        space_id: SpaceId,
+        carrier: PathId,
+        wanted: fn(&PendingAcks) -> bool,
+    ) -> Vec<PathId> {
         let spaces = &self.spaces[space_id].number_spaces;
-        let due = spaces.iter().filter(|(_, space)| space.pending_acks.can_send());
+        let due = spaces.iter().filter(|(_, space)| wanted(&space.pending_acks));
         let travels_here = |id: &PathId| {
             *id == carrier
                 || space_id != SpaceId::Data

@@ -1185,13 +1185,21 @@ impl PendingAcks {
     /// Whether any ACK frames SHOULD be sent
     ///
     /// This is used in the top-level [`Connection::space_can_send`], so determines if a
-    /// packet will be built. It is often possible to construct new ACK ranges to send
-    /// before this returns `true`. This results in more ACK frames being sent, and
-    /// processing those at the receiver costs CPU for very little improvements.
+    /// packet will be built. For what is put into a packet that is built anyway see
+    /// [`Self::can_ride`].
     ///
     /// [`Connection::space_can_send`]: super::Connection::space_can_send
     pub(super) fn can_send(&self) -> bool {
         self.immediate_ack_required && !self.ranges.is_empty()
+    }
+
+    /// Whether there is something new to acknowledge, if a packet is sent anyway
+    ///
+    /// Then the acknowledgement rides along, and neither the `MaxAckDelay` timer nor the next
+    /// packet asks for one in a packet of its own.
+    pub(super) fn can_ride(&self) -> bool {
+        (self.immediate_ack_required || self.ack_eliciting_since_last_ack_sent > 0)
+            && !self.ranges.is_empty()
     }
 
     /// Returns the delay since the packet with the largest packet number was received

@@ -2102,14 +2102,17 @@ fn path_open_challenge_lost() -> TestResult {
     info!("dropping client's packet");
     pair.server.inbound.clear();
 
-    // Send the 3rd PATH_CHALLENGE
-    pair.time = pair
-        .client
-        .next_wakeup()
-        .expect("couldn't drive client forward");
-    info!("advancing to {:?} for client", pair.time - pair.epoch);
+    // Send the 3rd PATH_CHALLENGE, after a probe timeout of the path or before it
+    while pair.path_stats(Client, path_id).unwrap().frame_tx.path_challenge < 3 {
+        pair.server.inbound.clear();
+        pair.time = pair
+            .client
+            .next_wakeup()
+            .expect("couldn't drive client forward");
+        info!("advancing to {:?} for client", pair.time - pair.epoch);
+        pair.drive_client();
+    }
     let third_challenge = pair.time;
-    pair.drive_client();
     let client_stats = pair.path_stats(Client, path_id).unwrap();
     assert_eq!(client_stats.frame_tx.path_challenge, 3);
     assert!(pair.path_stats(Server, path_id).is_none());
