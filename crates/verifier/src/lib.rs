@@ -1,0 +1,48 @@
+//! ECDSA signatures on P-256 (FIPS 186-5 section 6.4.2), verified in batches, many times faster than
+//! by a general library where keys sign often.
+//!
+//! A [`Verifier`] takes a batch of [`Item`]s (key, digest, signature) and gives a [`Verdict`] for each,
+//! in order; what an item's verdict is depends on nothing beside it. A key is either a [`PublicKey`],
+//! or a [`KeyTable`] made of one, with which verification is some times faster; a [`cache`] decides
+//! which keys have one. [`engine`] spreads items with deadlines over threads.
+//!
+//! # How
+//!
+//! A signature (r, s) of the digest e is valid under the key Q if the point (e/s) G + (r/s) Q has the
+//! x-coordinate r modulo n. Scalars are cut into windows with odd signed digits. With tables of all odd
+//! multiples of G and Q for each window, the point is a sum of 83 affine points without doublings.
+//! They are added pairwise, level by level, and each level shares one field inversion across the
+//! whole batch (Montgomery's trick), so that an addition costs six multiplications; when the levels
+//! get too small for that, the rest is added in Jacobian coordinates. Without a table, Q's part is
+//! doublings and additions in Jacobian coordinates. A sum that meets equal or opposite points, where
+//! these formulae fail, is worked out again by complete ones: damaged and hostile signatures only.
+//!
+//! # Paths
+//!
+//! [`Path::Portable`] works everywhere, on limbs of 64 bits. [`Path::Ifma`] works on eight signatures
+//! at a time by AVX-512 IFMA, found out at run time. There is none for AVX2 or NEON: their widest
+//! multiplications give 64 bits from 32, so that four (or two) lanes take about as long as four (or
+//! two) products with the 64-bit multiplier, which `Path::Portable` uses.
+//!
+//! # Not for secrets
+//!
+//! Everything here takes a time that depends on its input, which is public: keys, messages and
+//! signatures. Do not sign with this arithmetic.
+
+mod arithmetic;
+mod curve;
+mod job;
+mod key;
+mod path;
+mod portable;
+mod signature;
+mod table;
+mod verdict;
+mod verifier;
+
+pub use key::{KeyError, PublicKey};
+pub use path::Path;
+pub use signature::{Digest, Signature, SignatureError};
+pub use table::KeyTable;
+pub use verdict::Verdict;
+pub use verifier::{Item, Key, Verifier};

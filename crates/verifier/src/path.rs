@@ -1,0 +1,58 @@
+//! Which instructions do the work.
+
+use crate::curve::Form;
+
+/// A way to do the arithmetic. All give the same verdicts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Path {
+    /// Limbs of 64 bits, one signature after the other: everywhere.
+    Portable,
+    /// Eight signatures at a time, by AVX-512 IFMA.
+    Ifma,
+}
+
+impl Path {
+    /// All paths, the slowest first.
+    pub const ALL: [Self; 2] = [Self::Portable, Self::Ifma];
+
+    /// The name by which a user asks for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Portable => "portable",
+            Self::Ifma => "ifma",
+        }
+    }
+
+    /// Whether this processor can go it.
+    #[must_use]
+    pub fn is_available(self) -> bool {
+        match self {
+            Self::Portable => true,
+            Self::Ifma => has_ifma(),
+        }
+    }
+
+    /// The fastest one that this processor can go.
+    #[must_use]
+    pub fn fastest() -> Self {
+        if Self::Ifma.is_available() { Self::Ifma } else { Self::Portable }
+    }
+
+    pub(crate) const fn form(self) -> Form {
+        match self {
+            Self::Portable => Form::Portable,
+            Self::Ifma => Form::Vector,
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_ifma() -> bool {
+    false
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn has_ifma() -> bool {
+    false
+}

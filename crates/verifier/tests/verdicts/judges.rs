@@ -1,0 +1,91 @@
+//! The same question to everybody: the others, and each of our paths in each way.
+
+use aws_lc_rs::digest::{self, SHA256};
+use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED, ParsedPublicKey};
+use trackbed_verifier::{Digest, Item, Key, KeyTable, Path, PublicKey, Signature, Verifier};
+
+use crate::openssl::{OpenSsl, to_der};
+
+/// A key and its tables.
+pub struct Signer {
+    pub key: PublicKey,
+    tables: Vec<KeyTable>,
+}
+
+/// A signature to judge.
+#[derive(Clone, Copy)]
+pub struct Case {
+    /// Which signer.
+    pub signer: usize,
+    pub digest: Digest,
+    pub signature: Signature,
+}
+
+impl Signer {
+    pub fn new(key: PublicKey) -> Self {
+        Self { key, tables: Path::ALL.map(|path| KeyTable::new(&key, path)).into() }
+    }
+}
+
+/// What AWS-LC says of each case, and OpenSSL too if it is there.
+pub fn others(signers: &[Signer], cases: &[Case]) -> Vec<bool> {
+    let keys = signers.iter().map(|signer| signer.key.to_sec1());
+    let keys: Vec<[u8; 65]> = keys.collect();
+    let parse = |key| ParsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, key).expect("it is a key");
+    let aws: Vec<ParsedPublicKey> = keys.iter().map(parse).collect();
+    let judge = |case: &Case| {
+        let digest = digest::Digest::import_less_safe(&case.digest.0, &SHA256).expect("32 octets");
+        let fixed = [case.signature.r, case.signature.s].concat();
+        aws[case.signer].verify_digest_sig(&digest, &fixed).is_ok()
+    };
+    let verdicts: Vec<bool> = cases.iter().map(judge).collect();
+    let Some(openssl) = OpenSsl::open() else { return verdicts };
+    let parsed: Vec<_> = keys.iter().map(|key| openssl.key(key).expect("it is a key")).collect();
+    for (place, (case, verdict)) in cases.iter().zip(&verdicts).enumerate() {
+        let der = to_der(&case.signature.r, &case.signature.s);
+        let answer = parsed[case.signer].verify(&case.digest.0, &der);
+        assert_eq!(answer, *verdict, "OpenSSL and AWS-LC differ on case {place}");
+    }
+    verdicts
+}
+
+/// Asserts that every path, with and without tables, in batches of each of `sizes`, says `expected`.
+pub fn assert_ours(signers: &[Signer], cases: &[Case], expected: &[bool], sizes: &[usize]) {
+    for path in Path::ALL {
+        let Some(mut verifier) = Verifier::with_path(path) else {
+            eprintln!("skipped: this processor has no path {}", path.name());
+            continue;
+        };
+        for (kind, size) in (0..3).flat_map(|kind| sizes.iter().map(move |size| (kind, *size))) {
+            let items: Vec<Item<'_>> = cases
+                .iter()
+                .enumerate()
+                .map(|(place, case)| {
+                    let signer = &signers[case.signer];
+                    // The last way mixes: every third key has no table, another a foreign one.
+                    let table = match (kind, place % 3) {
+                        (0, _) | (2, 0) => signer.tables.iter().find(|table| table.path() == path),
+                        (2, 1) => signer.tables.iter().find(|table| table.path() != path),
+                        _ => None,
+                    };
+                    let key = table.map_or(Key::Plain(&signer.key), Key::Table);
+                    Item { key, digest: &case.digest, signature: &case.signature }
+                })
+                .collect();
+            let mut verdicts = Vec::new();
+            for (number, batch) in items.chunks(size).enumerate() {
+                verifier.verify(batch, &mut verdicts);
+                assert_eq!(verdicts.len(), batch.len());
+                for (place, verdict) in verdicts.iter().enumerate() {
+                    let case = number * size + place;
+                    assert_eq!(
+                        verdict.is_valid(),
+                        expected[case],
+                        "path {}, way {kind}, batches of {size}, case {case}: {verdict:?}",
+                        path.name()
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Many random signatures, a tenth of which are damaged, each field in each way.
+
+use p256::ecdsa::SigningKey;
+use p256::ecdsa::signature::hazmat::PrehashSigner;
+use trackbed_verifier::{Digest, PublicKey, Signature};
+
+use crate::judges::{Case, Signer, assert_ours, others};
+
+const ORDER: [u8; 32] = [
+    0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xbc, 0xe6,
+    0xfa, 0xad, 0xa7, 0x17, 0x9e, 0x84, 0xf3, 0xb9, 0xca, 0xc2, 0xfc, 0x63, 0x25, 0x51,
+];
+
+/// Signs and damages.
+struct Source {
+    random: fastrand::Rng,
+    keys: Vec<SigningKey>,
+}
+
+impl Source {
+    fn new(seed: u64, keys: usize) -> (Self, Vec<Signer>) {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let key = |random: &mut fastrand::Rng| {
+            let mut secret = [0; 32];
+            random.fill(&mut secret);
+            secret[0] &= 0x7f;
+            SigningKey::from_slice(&secret).expect("below the order")
+        };
+        let keys: Vec<SigningKey> = (0..keys).map(|_| key(&mut random)).collect();
+        let signers = keys.iter().map(|key| {
+            let point = key.verifying_key().to_encoded_point(true);
+            Signer::new(PublicKey::from_sec1(point.as_bytes()).expect("it is a key"))
+        });
+        let signers = signers.collect();
+        (Self { random, keys }, signers)
+    }
+
+    fn cases(&mut self, count: usize) -> Vec<Case> {
+        (0..count).map(|number| self.case(number)).collect()
+    }
+
+    fn case(&mut self, number: usize) -> Case {
+        let signer = self.random.usize(..self.keys.len());
+        let mut digest = [0; 32];
+        self.random.fill(&mut digest);
+        let signed: p256::ecdsa::Signature =
+            self.keys[signer].sign_prehash(&digest).expect("any digest can be signed");
+        let (r, s) = signed.split_bytes();
+        let (r, s): ([u8; 32], [u8; 32]) = (r.into(), s.into());
+        let mut case = Case { signer, digest: Digest(digest), signature: Signature { r, s } };
+        if number % 10 == 0 {
+            self.damage(&mut case, number / 10);
+        }
+        case
+    }
+
+    fn damage(&mut self, case: &mut Case, way: usize) {
+        let field = match way % 4 {
+            0 => &mut case.signature.r,
+            1 => &mut case.signature.s,
+            2 => &mut case.digest.0,
+            _ => {
+                case.signer = (case.signer + 1) % self.keys.len();
+                return;
+            }
+        };
+        match way / 4 % 8 {
+            0 => *field = [0; 32],
+            1 => *field = [0xff; 32],
+            2 => *field = ORDER,
+            3 => self.random.fill(field),
+            4 => {
+                // The order minus it: for s that is valid again (malleability), for others not.
+                let mut borrow = 0;
+                for (octet, minuend) in field.iter_mut().zip(ORDER).rev() {
+                    let difference = i16::from(minuend) - i16::from(*octet) - borrow;
+                    borrow = i16::from(difference < 0);
+                    *octet = difference.rem_euclid(256) as u8;
+                }
+            }
+            5 => field[31] = field[31].wrapping_add(1),
+            _ => field[self.random.usize(..32)] ^= 1 << self.random.u8(..8),
+        }
+    }
+}
+
+fn check(seed: u64, count: usize, sizes: &[usize]) {
+    let (mut source, signers) = Source::new(seed, 20);
+    let cases = source.cases(count);
+    let expected = others(&signers, &cases);
+    let invalid = expected.iter().filter(|valid| !**valid).count();
+    assert!((count / 12..=count / 10).contains(&invalid), "{invalid} of {count} are damaged");
+    assert_ours(&signers, &cases, &expected, sizes);
+}
+
+#[test]
+fn ten_thousand_verdicts_are_those_of_others() {
+    check(1, 10_000, &[128]);
+}
+
+#[test]
+fn verdicts_are_the_same_in_batches_of_any_size() {
+    check(2, 400, &[1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100, 127, 129, 400]);
+}
+
+#[test]
+fn verdicts_depend_on_no_neighbour_and_no_order() {
+    let (mut source, signers) = Source::new(3, 5);
+    let mut cases = source.cases(300);
+    let mut expected = others(&signers, &cases);
+    let mut random = fastrand::Rng::with_seed(4);
+    for _ in 0..6 {
+        let mut order: Vec<usize> = (0..cases.len()).collect();
+        random.shuffle(&mut order);
+        cases = order.iter().map(|place| cases[*place]).collect();
+        expected = order.iter().map(|place| expected[*place]).collect();
+        assert_ours(&signers, &cases, &expected, &[50]);
+    }
+    // The same signature in every place.
+    for place in 0..12 {
+        let same = vec![cases[place]; 40];
+        assert_ours(&signers, &same, &[expected[place]; 40], &[40]);
+    }
+}
+
+/// Minutes: `cargo test --release -p trackbed-verifier -- --ignored`.
+#[test]
+#[ignore = "takes minutes, for release builds"]
+fn a_million_verdicts_are_those_of_others() {
+    for seed in 0..20 {
+        check(1_000 + seed, 50_000, &[128]);
+    }
+}

@@ -1,0 +1,76 @@
+//! Wycheproof's vectors for P-256: signatures in DER and as r beside s, by hashes of two lengths.
+
+use aws_lc_rs::digest;
+use trackbed_verifier::{Digest, PublicKey, Signature};
+use wycheproof::TestResult;
+use wycheproof::ecdsa::{TestName, TestSet};
+
+use crate::judges::{Case, Signer, assert_ours, others};
+
+/// Asserts of all vectors of a set what it says, and that others say so too; returns how many.
+fn check(
+    name: TestName,
+    hash: &'static digest::Algorithm,
+    parse: impl Fn(&[u8]) -> Option<Signature>,
+) -> usize {
+    let set = TestSet::load(name).expect("the crate's own file");
+    let (mut signers, mut cases, mut expected) = (Vec::new(), Vec::new(), Vec::new());
+    let mut seen = 0;
+    for group in set.test_groups {
+        let key = PublicKey::from_sec1(&group.key.key).expect("all its keys are points");
+        assert_eq!(key.to_sec1()[..], group.key.key[..]);
+        signers.push(Signer::new(key));
+        for test in group.tests {
+            seen += 1;
+            let is_valid = match test.result {
+                TestResult::Valid => true,
+                TestResult::Invalid => false,
+                TestResult::Acceptable => unreachable!("no vector of these sets is"),
+            };
+            let Some(signature) = parse(&test.sig) else {
+                assert!(!is_valid, "vector {}: {}", test.tc_id, test.comment);
+                continue;
+            };
+            let digest = Digest::from_hash(digest::digest(hash, &test.msg).as_ref());
+            cases.push(Case { signer: signers.len() - 1, digest, signature });
+            expected.push(is_valid);
+        }
+    }
+    assert_eq!(others(&signers, &cases), expected, "AWS-LC differs from Wycheproof");
+    assert_ours(&signers, &cases, &expected, &[1, 32]);
+    seen
+}
+
+fn p1363(octets: &[u8]) -> Option<Signature> {
+    Signature::from_p1363(octets).ok()
+}
+
+fn der(octets: &[u8]) -> Option<Signature> {
+    Signature::from_der(octets).ok()
+}
+
+#[test]
+fn vectors_with_r_beside_s() {
+    assert!(check(TestName::EcdsaSecp256r1Sha256P1363, &digest::SHA256, p1363) > 200);
+}
+
+#[test]
+fn vectors_with_r_beside_s_and_a_longer_hash() {
+    assert!(check(TestName::EcdsaSecp256r1Sha512P1363, &digest::SHA512, p1363) > 200);
+}
+
+#[test]
+fn vectors_in_der() {
+    assert!(check(TestName::EcdsaSecp256r1Sha256, &digest::SHA256, der) > 400);
+}
+
+#[test]
+fn vectors_in_der_and_a_longer_hash() {
+    assert!(check(TestName::EcdsaSecp256r1Sha512, &digest::SHA512, der) > 400);
+}
+
+#[test]
+fn vectors_in_der_with_other_hashes() {
+    assert!(check(TestName::EcdsaSecp256r1Sha3_256, &digest::SHA3_256, der) > 200);
+    assert!(check(TestName::EcdsaSecp256r1Sha3_512, &digest::SHA3_512, der) > 200);
+}
