@@ -31,6 +31,8 @@
 
 mod arithmetic;
 mod curve;
+#[cfg(target_arch = "x86_64")]
+mod ifma;
 mod job;
 mod key;
 mod path;

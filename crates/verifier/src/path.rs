@@ -49,7 +49,7 @@ impl Path {
 
 #[cfg(target_arch = "x86_64")]
 fn has_ifma() -> bool {
-    false
+    crate::ifma::Ifma::detect().is_some()
 }
 
 #[cfg(not(target_arch = "x86_64"))]

@@ -24,8 +24,7 @@ impl KeyTable {
     /// Works out the table of `key` for `path`, whether or not this processor can go it.
     #[must_use]
     pub fn new(key: &PublicKey, path: Path) -> Self {
-        let table = Table::new(key.point(), WINDOWS, path.form());
-        Self { key: *key, path, table }
+        Self { key: *key, path, table: build(key, path) }
     }
 
     /// The key that it was made of.
@@ -43,4 +42,12 @@ impl KeyTable {
     pub(crate) const fn table(&self) -> &Table {
         &self.table
     }
+}
+
+fn build(key: &PublicKey, path: Path) -> Table {
+    #[cfg(target_arch = "x86_64")]
+    if let (Path::Ifma, Some(ifma)) = (path, crate::ifma::Ifma::detect()) {
+        return ifma.build_table(key.point(), WINDOWS);
+    }
+    Table::new(key.point(), WINDOWS, path.form())
 }

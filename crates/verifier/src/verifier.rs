@@ -1,6 +1,8 @@
 //! The front: batches in, verdicts out.
 
 use crate::curve::{Affine, Table};
+#[cfg(target_arch = "x86_64")]
+use crate::ifma::{self, Ifma};
 use crate::job::{self, Outcome, Scalars};
 use crate::{Digest, KeyTable, Path, PublicKey, Signature, Verdict, portable};
 
@@ -30,6 +32,8 @@ pub struct Verifier {
     scalars: Vec<Option<Scalars>>,
     outcomes: Vec<Outcome>,
     portable: portable::Scratch,
+    #[cfg(target_arch = "x86_64")]
+    ifma: Option<(Ifma, ifma::Scratch)>,
 }
 
 /// More at once would not fit the second-level cache, and share an inversion among enough already.
@@ -78,6 +82,10 @@ impl Verifier {
             scalars: Vec::new(),
             outcomes: Vec::new(),
             portable: portable::Scratch::default(),
+            #[cfg(target_arch = "x86_64")]
+            ifma: Ifma::detect()
+                .filter(|_| path == Path::Ifma)
+                .map(|ifma| (ifma, ifma::Scratch::default())),
         }
     }
 
@@ -103,10 +111,22 @@ impl Verifier {
     }
 
     fn verify_with_tables(&mut self, jobs: &[(Scalars, &Table)]) {
+        #[cfg(target_arch = "x86_64")]
+        if let Some((ifma, scratch)) = &mut self.ifma {
+            ifma.verify_with_tables(jobs, scratch, &mut self.outcomes);
+            return;
+        }
         portable::verify_with_tables(jobs, &mut self.portable, &mut self.outcomes);
     }
 
     fn verify_plain(&mut self, jobs: &[(Scalars, &Affine)]) {
+        #[cfg(target_arch = "x86_64")]
+        if let Some((ifma, scratch)) = &mut self.ifma
+            && jobs.len() >= ifma::PLAIN_WORTHWHILE
+        {
+            ifma.verify_plain(jobs, scratch, &mut self.outcomes);
+            return;
+        }
         self.outcomes.clear();
         self.outcomes.resize(jobs.len(), Outcome::Undecided);
     }

@@ -17,7 +17,7 @@ type Lanes = [[u64; 5]; 8];
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 pub(super) fn load_points(entries: [&Entry; 8], negative: Mask) -> (Vector, Vector) {
-    let [a, b, c, d, e, f, g, h] = transpose(entries.map(load));
+    let [a, b, c, d, e, f, g, h] = transpose(entries.map(|entry| load(entry)));
     let y = from_limbs_of_64([e, f, g, h]).negate_where(negative);
     (from_limbs_of_64([a, b, c, d]), y)
 }
@@ -38,12 +38,8 @@ pub(super) fn load_integers(integers: [&U256; 8]) -> Vector {
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn to_elements(vector: &Vector) -> [FieldElement; 8] {
     to_lanes(vector).map(|[a, b, c, d, e]| {
-        let low = [
-            a | (b << 52),
-            (b >> 12) | (c << 40),
-            (c >> 24) | (d << 28),
-            (d >> 36) | (e << 16),
-        ];
+        let low =
+            [a | (b << 52), (b >> 12) | (c << 40), (c >> 24) | (d << 28), (d >> 36) | (e << 16)];
         FieldElement::from_montgomery_below_2p(&low, e >> 48)
     })
 }

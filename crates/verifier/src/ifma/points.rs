@@ -72,10 +72,7 @@ impl JacobianPoints {
         let v = self.x.multiply(&h_square);
         // h_cube and twice v are below 5 p.
         let x = r.square().subtract_both::<6>(&h_cube, &v.add(&v));
-        let y = r
-            .multiply(&v.subtract::<2>(&x))
-            .subtract::<2>(&self.y.multiply(&h_cube))
-            .tidy();
+        let y = r.multiply(&v.subtract::<2>(&x)).subtract::<2>(&self.y.multiply(&h_cube)).tidy();
         Self { x, y, z: self.z.multiply(&h) }
     }
 
@@ -94,9 +91,7 @@ impl JacobianPoints {
         let gamma_square = gamma.square();
         let gamma_2 = gamma_square.add(&gamma_square);
         let gamma_4 = gamma_2.add(&gamma_2);
-        let y = alpha
-            .multiply(&beta_4.subtract::<2>(&x))
-            .subtract_both::<12>(&gamma_4, &gamma_4);
+        let y = alpha.multiply(&beta_4.subtract::<2>(&x)).subtract_both::<12>(&gamma_4, &gamma_4);
         let half_z = self.y.multiply(&self.z);
         Self { x, y, z: half_z.add(&half_z) }
     }

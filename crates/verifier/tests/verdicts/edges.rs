@@ -1,10 +1,10 @@
 //! Signatures made so that sums meet equal and opposite points, infinity, and coordinates beyond n;
 //! keys that are none.
 
+use p256::elliptic_curve::PrimeField;
 use p256::elliptic_curve::ops::Reduce;
 use p256::elliptic_curve::point::DecompressPoint;
 use p256::elliptic_curve::sec1::ToEncodedPoint;
-use p256::elliptic_curve::PrimeField;
 use p256::{AffinePoint, FieldBytes, ProjectivePoint, Scalar, U256};
 use trackbed_verifier::{Digest, KeyError, PublicKey, Signature, SignatureError, Verdict};
 

@@ -1,0 +1,222 @@
+//! What a verification costs beside other libraries: messages of 300 B of 320 keys, SHA-256 included,
+//! in processor time of one thread. All are measured in turns, round after round, and a ratio is the
+//! median of the rounds' ratios to AWS-LC's, so that a machine that changes its pace changes little.
+
+#[path = "../tests/verdicts/openssl.rs"]
+mod openssl;
+
+use aws_lc_rs::digest::{SHA256, digest};
+use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED, ParsedPublicKey};
+use openssl::{OpenSsl, to_der};
+use p256::ecdsa::SigningKey;
+use p256::ecdsa::signature::Signer;
+use rustix::time::{ClockId, clock_gettime};
+use trackbed_verifier::{Digest, Item, Key, KeyTable, Path, PublicKey, Signature, Verifier};
+
+const KEYS: usize = 320;
+const MESSAGES: usize = 640;
+const MESSAGE_LEN: usize = 300;
+const ROUNDS: usize = 21;
+const BATCHES: [usize; 7] = [1, 2, 4, 8, 16, 32, 128];
+
+/// What was signed, and by whom.
+struct Signed {
+    key: usize,
+    message: Vec<u8>,
+    signature: Signature,
+    der: Vec<u8>,
+}
+
+/// One way to verify a round's messages.
+struct Subject<'a> {
+    name: String,
+    run: Box<dyn FnMut() + 'a>,
+    /// How many of what is measured a run does.
+    count: usize,
+    nanos: Vec<u64>,
+}
+
+fn main() {
+    let mut random = fastrand::Rng::with_seed(1);
+    let keys: Vec<SigningKey> = (0..KEYS).map(|_| signing_key(&mut random)).collect();
+    let signed: Vec<Signed> = (0..MESSAGES).map(|_| sign(&keys, &mut random)).collect();
+    let sec1: Vec<Vec<u8>> = keys.iter().map(|key| encode(key)).collect();
+    let publics: Vec<PublicKey> =
+        sec1.iter().map(|key| PublicKey::from_sec1(key).expect("a key")).collect();
+    let tables: Vec<(Path, Vec<KeyTable>)> = Path::ALL
+        .into_iter()
+        .filter(|path| path.is_available())
+        .map(|path| (path, publics.iter().map(|key| KeyTable::new(key, path)).collect()))
+        .collect();
+    let openssl = OpenSsl::open();
+
+    let mut subjects = Vec::new();
+    add_others(&mut subjects, &signed, &sec1, openssl.as_ref());
+    for (path, tables) in &tables {
+        for size in BATCHES {
+            let with = |signed: &Signed| Key::Table(&tables[signed.key]);
+            add_ours(&mut subjects, "tables", *path, size, &signed, with);
+        }
+        for size in BATCHES {
+            let with = |signed: &Signed| Key::Plain(&publics[signed.key]);
+            add_ours(&mut subjects, "no table", *path, size, &signed, with);
+        }
+    }
+    add_parts(&mut subjects, &publics, &sec1, &signed);
+    for round in 0..=ROUNDS {
+        for subject in &mut subjects {
+            let begin = thread_nanos();
+            (subject.run)();
+            // The first round warms up.
+            if round > 0 {
+                subject.nanos.push(thread_nanos() - begin);
+            }
+        }
+    }
+    print(&subjects);
+}
+
+fn add_others<'a>(
+    subjects: &mut Vec<Subject<'a>>,
+    signed: &'a [Signed],
+    sec1: &'a [Vec<u8>],
+    openssl: Option<&'a OpenSsl>,
+) {
+    let parse = |key: &Vec<u8>| ParsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, key).expect("a key");
+    let parsed: Vec<ParsedPublicKey> = sec1.iter().map(parse).collect();
+    subjects.push(Subject::new("AWS-LC, key parsed once", signed.len(), move || {
+        for signed in signed {
+            let fixed = [signed.signature.r, signed.signature.s].concat();
+            parsed[signed.key].verify_sig(&signed.message, &fixed).expect("valid");
+        }
+    }));
+    let Some(openssl) = openssl else { return };
+    let parsed: Vec<_> = sec1.iter().map(|key| openssl.key(key).expect("a key")).collect();
+    subjects.push(Subject::new("OpenSSL, key parsed once", signed.len(), move || {
+        for signed in signed {
+            assert!(parsed[signed.key].verify(&hash(&signed.message).0, &signed.der));
+        }
+    }));
+}
+
+fn add_ours<'a>(
+    subjects: &mut Vec<Subject<'a>>,
+    way: &str,
+    path: Path,
+    size: usize,
+    signed: &'a [Signed],
+    with: impl Fn(&'a Signed) -> Key<'a> + 'a,
+) {
+    let Some(mut verifier) = Verifier::with_path(path) else { return };
+    let (mut digests, mut items, mut verdicts) = (Vec::new(), Vec::new(), Vec::new());
+    let name = format!("{}, {way}, batches of {size}", path.name());
+    subjects.push(Subject::new(&name, signed.len(), move || {
+        for batch in signed.chunks(size) {
+            digests.clear();
+            digests.extend(batch.iter().map(|signed| hash(&signed.message)));
+            items.clear();
+            items.extend(batch.iter().zip(&digests).map(|(signed, digest): (_, &Digest)| {
+                let (digest, signature) = (*digest, &signed.signature);
+                (with(signed), digest, signature)
+            }));
+            let batch: Vec<Item<'_>> = items
+                .iter()
+                .map(|(key, digest, signature)| Item { key: *key, digest, signature })
+                .collect();
+            verifier.verify(&batch, &mut verdicts);
+            assert!(verdicts.iter().all(|verdict| verdict.is_valid()));
+        }
+    }));
+}
+
+/// What is around verifications.
+fn add_parts<'a>(
+    subjects: &mut Vec<Subject<'a>>,
+    keys: &'a [PublicKey],
+    sec1: &'a [Vec<u8>],
+    signed: &'a [Signed],
+) {
+    for path in Path::ALL.into_iter().filter(|path| path.is_available()) {
+        let name = format!("a key's table, {}", path.name());
+        subjects.push(Subject::new(&name, 20, move || {
+            for key in &keys[..20] {
+                std::hint::black_box(KeyTable::new(key, path));
+            }
+        }));
+    }
+    let compressed: Vec<[u8; 33]> = sec1.iter().map(|key| compress(key)).collect();
+    subjects.push(Subject::new("a compressed key", compressed.len(), move || {
+        for key in &compressed {
+            std::hint::black_box(PublicKey::from_sec1(key).expect("a key"));
+        }
+    }));
+    subjects.push(Subject::new("SHA-256 of a message", signed.len(), move || {
+        for signed in signed {
+            std::hint::black_box(hash(&signed.message));
+        }
+    }));
+}
+
+impl<'a> Subject<'a> {
+    fn new(name: &str, count: usize, run: impl FnMut() + 'a) -> Self {
+        Self { name: name.into(), run: Box::new(run), count, nanos: Vec::new() }
+    }
+
+    /// Microseconds of each, round by round.
+    fn micros(&self) -> impl Iterator<Item = f64> {
+        self.nanos.iter().map(|nanos| *nanos as f64 / 1e3 / self.count as f64)
+    }
+}
+
+fn print(subjects: &[Subject<'_>]) {
+    println!("{KEYS} keys, {MESSAGE_LEN} B, a table takes {} B", KeyTable::BYTES);
+    println!("{:36} {:>9} {:>10} {:>18}", "", "us", "x AWS-LC", "quartiles");
+    for subject in subjects {
+        let ratios = subjects[0].micros().zip(subject.micros()).map(|(aws, own)| aws / own);
+        let [first, median, third] = quartiles(ratios);
+        let [_, micros, _] = quartiles(subject.micros());
+        println!("{:36} {micros:9.2} {median:10.2} {first:9.2}..{third:.2}", subject.name);
+    }
+}
+
+fn quartiles(values: impl Iterator<Item = f64>) -> [f64; 3] {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    [1, 2, 3].map(|quarter| values[(values.len() - 1) * quarter / 4])
+}
+
+fn signing_key(random: &mut fastrand::Rng) -> SigningKey {
+    let mut secret = [0; 32];
+    random.fill(&mut secret);
+    secret[0] &= 0x7f;
+    SigningKey::from_slice(&secret).expect("below the order")
+}
+
+fn sign(keys: &[SigningKey], random: &mut fastrand::Rng) -> Signed {
+    let key = random.usize(..keys.len());
+    let mut message = vec![0; MESSAGE_LEN];
+    random.fill(&mut message);
+    let signed: p256::ecdsa::Signature = keys[key].sign(&message);
+    let (r, s) = signed.split_bytes();
+    let signature = Signature { r: r.into(), s: s.into() };
+    Signed { key, message, signature, der: to_der(&signature.r, &signature.s) }
+}
+
+fn encode(key: &SigningKey) -> Vec<u8> {
+    key.verifying_key().to_encoded_point(false).as_bytes().to_vec()
+}
+
+fn compress(sec1: &[u8]) -> [u8; 33] {
+    let mut octets = [2 + (sec1[64] & 1); 33];
+    octets[1..].copy_from_slice(&sec1[1..33]);
+    octets
+}
+
+fn hash(message: &[u8]) -> Digest {
+    Digest::from_hash(digest(&SHA256, message).as_ref())
+}
+
+fn thread_nanos() -> u64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}

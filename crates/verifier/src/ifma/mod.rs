@@ -1,0 +1,68 @@
+//! The path by AVX-512 IFMA: eight signatures, or eight parts of one, at a time.
+//!
+//! Functions for this instruction set are safe to call from one another; who has an [`Ifma`] has
+//! asked the processor whether it has the set, and may call them from outside.
+
+mod inverses;
+mod lanes;
+mod plain;
+mod points;
+mod table;
+mod tables;
+mod vector;
+
+use crate::curve::{Affine, Table, Windows};
+use crate::job::{Outcome, Scalars};
+
+/// The processor has AVX-512 IFMA.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ifma(());
+
+/// Memory that is used again for each batch.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    tables: tables::Scratch,
+    plain: plain::Scratch,
+}
+
+/// From so many signatures without tables on they are faster by eight lanes than one by one.
+pub(crate) const PLAIN_WORTHWHILE: usize = 2;
+
+impl Ifma {
+    /// Asks the processor.
+    pub(crate) fn detect() -> Option<Self> {
+        let has = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512ifma");
+        has.then_some(Self(()))
+    }
+
+    /// Verifies signatures by keys with tables for this path, all with the same windows.
+    pub(crate) fn verify_with_tables(
+        self,
+        jobs: &[(Scalars, &Table)],
+        scratch: &mut Scratch,
+        outcomes: &mut Vec<Outcome>,
+    ) {
+        // SAFETY: `self` says that the processor has the instructions.
+        unsafe { tables::verify(jobs, &mut scratch.tables, outcomes) }
+    }
+
+    /// Verifies signatures by keys without tables.
+    pub(crate) fn verify_plain(
+        self,
+        jobs: &[(Scalars, &Affine)],
+        scratch: &mut Scratch,
+        outcomes: &mut Vec<Outcome>,
+    ) {
+        // SAFETY: `self` says that the processor has the instructions.
+        unsafe { plain::verify(jobs, &mut scratch.plain, outcomes) }
+    }
+
+    /// Works out a table for this path.
+    pub(crate) fn build_table(self, point: &Affine, windows: Windows) -> Table {
+        // SAFETY: `self` says that the processor has the instructions.
+        unsafe { table::build(point, windows) }
+    }
+}
+
+#[cfg(test)]
+mod tests;
