@@ -63,6 +63,11 @@ fn main() {
         }
     }
     add_parts(&mut subjects, &publics, &sec1, &signed);
+    // With an argument, only what has it in its name, beside the first, which is the measure.
+    if let Some(wanted) = std::env::args().skip(1).find(|argument| !argument.starts_with('-')) {
+        let mut number = 0..;
+        subjects.retain(|subject| number.next() == Some(0) || subject.name.contains(&wanted));
+    }
     for round in 0..=ROUNDS {
         for subject in &mut subjects {
             let begin = thread_nanos();

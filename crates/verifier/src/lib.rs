@@ -36,6 +36,7 @@ mod ifma;
 mod job;
 mod key;
 mod path;
+mod places;
 mod portable;
 mod signature;
 mod table;

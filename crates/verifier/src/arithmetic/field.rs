@@ -2,8 +2,8 @@
 //! p = 2^256 - 2^224 + 2^192 + 2^96 - 1, as a 2^256 modulo p (Montgomery's form).
 
 use super::integer::{
-    self, U256, add_carry, add_modular, multiply_add, multiply_wide, reduce_once, square_wide,
-    sub_modular,
+    self, U256, add_modular, add_wide, add_with, multiply_limbs, multiply_wide, reduce_once,
+    square_wide, sub_modular,
 };
 use super::inversion::Inverter;
 
@@ -119,17 +119,25 @@ impl FieldElement {
 
 /// Inverts every element with one inversion, by Montgomery's trick. None may be zero.
 pub(crate) fn invert_all(elements: &mut [FieldElement]) {
+    // Four chains of products take turns: in one, each product would wait for the last.
+    let mut chains = [FieldElement::ONE; 4];
     let mut products = Vec::with_capacity(elements.len());
-    let mut product = FieldElement::ONE;
-    for element in &*elements {
-        products.push(product);
-        product = product.multiply(element);
+    for (number, element) in elements.iter().enumerate() {
+        let chain = &mut chains[number % 4];
+        products.push(*chain);
+        *chain = chain.multiply(element);
     }
-    let mut inverse = product.invert();
-    for (element, before) in elements.iter_mut().zip(products).rev() {
-        let rest = inverse.multiply(element);
-        *element = inverse.multiply(&before);
-        inverse = rest;
+    let [a, b, c, d] = &chains;
+    let (first, second) = (a.multiply(b), c.multiply(d));
+    let inverse = first.multiply(&second).invert();
+    let (of_first, of_second) = (inverse.multiply(&second), inverse.multiply(&first));
+    let mut inverses =
+        [of_first.multiply(b), of_first.multiply(a), of_second.multiply(d), of_second.multiply(c)];
+    for (number, (element, before)) in elements.iter_mut().zip(products).enumerate().rev() {
+        let chain = &mut inverses[number % 4];
+        let rest = chain.multiply(element);
+        *element = chain.multiply(&before);
+        *chain = rest;
     }
 }
 
@@ -138,17 +146,19 @@ pub(crate) fn invert_all(elements: &mut [FieldElement]) {
 /// p = -1 modulo 2^64, so that the factor that clears a limb is the limb itself, and adding p times
 /// it is adding it 96 bits further up and, times 2^64 - 2^32 + 1, 192 bits further up.
 #[inline(always)]
-fn reduce(mut wide: [u64; 8]) -> FieldElement {
-    let mut top = 0;
-    for i in 0..4 {
-        let factor = wide[i];
+fn reduce(wide: [u64; 8]) -> FieldElement {
+    let [mut a, mut b, mut c, mut d, high @ ..] = wide;
+    // The upper half waits until the end, so that a round's carries end with the round.
+    for _ in 0..4 {
+        let (low, above) = multiply_limbs(a, PRIME[3]);
         let carry;
-        (wide[i + 1], carry) = add_carry(wide[i + 1], factor << 32, 0);
+        (b, carry) = add_with(b, a << 32, false);
         let carry_2;
-        (wide[i + 2], carry_2) = add_carry(wide[i + 2], factor >> 32, carry);
+        (c, carry_2) = add_with(c, a >> 32, carry);
         let carry_3;
-        (wide[i + 3], carry_3) = multiply_add(wide[i + 3], factor, PRIME[3], carry_2);
-        (wide[i + 4], top) = add_carry(wide[i + 4], carry_3, top);
+        (d, carry_3) = add_with(d, low, carry_2);
+        (a, b, c, d) = (b, c, d, above + u64::from(carry_3));
     }
-    FieldElement(reduce_once(&[wide[4], wide[5], wide[6], wide[7]], top, &PRIME))
+    let (sum, carry) = add_wide(&[a, b, c, d], &high);
+    FieldElement(reduce_once(&sum, carry, &PRIME))
 }

@@ -30,6 +30,14 @@ pub(crate) fn is_zero(a: &U256) -> bool {
     *a == [0; 4]
 }
 
+/// a + b + carry, and whether there is a carry out of it.
+#[inline(always)]
+pub(crate) fn add_with(a: u64, b: u64, carry: bool) -> (u64, bool) {
+    let (partial, first) = a.overflowing_add(b);
+    let (sum, second) = partial.overflowing_add(u64::from(carry));
+    (sum, first | second)
+}
+
 /// a + b + carry, and the carry out of it.
 #[inline(always)]
 pub(crate) fn add_carry(a: u64, b: u64, carry: u64) -> (u64, u64) {
@@ -48,11 +56,11 @@ pub(crate) fn multiply_add(accumulator: u64, a: u64, b: u64, carry: u64) -> (u64
 #[inline(always)]
 pub(crate) fn add_wide(a: &U256, b: &U256) -> (U256, u64) {
     let mut sum = [0; 4];
-    let mut carry = 0;
+    let mut carry = false;
     for i in 0..4 {
-        (sum[i], carry) = add_carry(a[i], b[i], carry);
+        (sum[i], carry) = add_with(a[i], b[i], carry);
     }
-    (sum, carry)
+    (sum, u64::from(carry))
 }
 
 /// a - b modulo 2^256, and the borrow (0 or 1) out of it.
@@ -98,16 +106,39 @@ pub(crate) fn sub_modular(a: &U256, b: &U256, modulus: &U256) -> U256 {
     add_wide(&difference, &correction).0
 }
 
+/// a * b, low and high.
+#[inline(always)]
+pub(crate) fn multiply_limbs(a: u64, b: u64) -> (u64, u64) {
+    let product = u128::from(a) * u128::from(b);
+    (product as u64, (product >> 64) as u64)
+}
+
+/// a * b for a limb b.
+#[inline(always)]
+fn multiply_by_limb(a: &U256, b: u64) -> [u64; 5] {
+    let mut product = [0; 5];
+    let mut before = 0;
+    let mut carry = false;
+    for i in 0..4 {
+        let (low, high) = multiply_limbs(a[i], b);
+        (product[i], carry) = add_with(low, before, carry);
+        before = high;
+    }
+    product[4] = before + u64::from(carry);
+    product
+}
+
 /// The product, of eight limbs.
 #[inline(always)]
 pub(crate) fn multiply_wide(a: &U256, b: &U256) -> [u64; 8] {
     let mut product = [0; 8];
     for i in 0..4 {
-        let mut carry = 0;
+        let row = multiply_by_limb(a, b[i]);
+        let mut carry = false;
         for j in 0..4 {
-            (product[i + j], carry) = multiply_add(product[i + j], a[j], b[i], carry);
+            (product[i + j], carry) = add_with(product[i + j], row[j], carry);
         }
-        product[i + 4] = carry;
+        product[i + 4] = row[4] + u64::from(carry);
     }
     product
 }

@@ -1,5 +1,7 @@
 //! Points by their two coordinates; never the one at infinity.
 
+use std::array::from_fn;
+
 use crate::arithmetic::FieldElement;
 
 /// A point of the curve that is not the one at infinity.
@@ -91,6 +93,32 @@ impl AffineSum {
         let y = slope.multiply(&self.first.x.subtract(&x)).subtract(&self.first.y);
         Affine { x, y }
     }
+}
+
+/// The sums, by the inverses of their denominators.
+///
+/// They are worked out four at a time, step by step, so that products do not wait for one another.
+pub(crate) fn finish_all<'a>(
+    sums: &'a [AffineSum],
+    inverses: &'a [FieldElement],
+) -> impl Iterator<Item = Affine> + 'a {
+    let (fours, rest) = sums.as_chunks::<4>();
+    let (four_inverses, rest_inverses) = inverses.as_chunks::<4>();
+    let fours =
+        fours.iter().zip(four_inverses).flat_map(|(sums, inverses)| finish_four(sums, inverses));
+    fours.chain(rest.iter().zip(rest_inverses).map(|(sum, inverse)| sum.finish(inverse)))
+}
+
+#[inline(always)]
+fn finish_four(sums: &[AffineSum; 4], inverses: &[FieldElement; 4]) -> [Affine; 4] {
+    let slopes: [_; 4] = from_fn(|i| sums[i].numerator.multiply(&inverses[i]));
+    let xs: [_; 4] =
+        from_fn(|i| slopes[i].square().subtract(&sums[i].first.x).subtract(&sums[i].second_x));
+    from_fn(|i| {
+        let first = &sums[i].first;
+        let y = slopes[i].multiply(&first.x.subtract(&xs[i])).subtract(&first.y);
+        Affine { x: xs[i], y }
+    })
 }
 
 /// x^3 - 3 x + b.

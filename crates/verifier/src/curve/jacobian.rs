@@ -39,16 +39,19 @@ impl Jacobian {
 
     /// "dbl-2001-b".
     pub(crate) fn double(&self) -> Self {
+        // Products that do not wait for one another stand side by side.
         let delta = self.z.square();
         let gamma = self.y.square();
-        let beta = self.x.multiply(&gamma);
         let product = self.x.subtract(&delta).multiply(&self.x.add(&delta));
+        let beta = self.x.multiply(&gamma);
+        let sum_square = self.y.add(&self.z).square();
+        let gamma_square = gamma.square();
         let alpha = product.double().add(&product);
         let beta_4 = beta.double().double();
         let x = alpha.square().subtract(&beta_4.double());
-        let z = self.y.add(&self.z).square().subtract(&gamma).subtract(&delta);
-        let gamma_8 = gamma.square().double().double().double();
-        let y = alpha.multiply(&beta_4.subtract(&x)).subtract(&gamma_8);
+        let z = sum_square.subtract(&gamma).subtract(&delta);
+        let y =
+            alpha.multiply(&beta_4.subtract(&x)).subtract(&gamma_square.double().double().double());
         Self { x, y, z }
     }
 
@@ -71,16 +74,18 @@ impl Jacobian {
     #[inline]
     pub(crate) fn add_different(&self, other: &Affine) -> Self {
         let z_square = self.z.square();
-        let x_2 = other.x.multiply(&z_square);
-        let y_2 = other.y.multiply(&self.z.multiply(&z_square));
-        let h = x_2.subtract(&self.x);
-        let r = y_2.subtract(&self.y);
+        let scaled_y = other.y.multiply(&self.z);
+        let h = other.x.multiply(&z_square).subtract(&self.x);
+        let r = scaled_y.multiply(&z_square).subtract(&self.y);
         let h_square = h.square();
+        let r_square = r.square();
+        let z = self.z.multiply(&h);
         let h_cube = h.multiply(&h_square);
         let v = self.x.multiply(&h_square);
-        let x = r.square().subtract(&h_cube).subtract(&v.double());
-        let y = r.multiply(&v.subtract(&x)).subtract(&self.y.multiply(&h_cube));
-        Self { x, y, z: self.z.multiply(&h) }
+        let x = r_square.subtract(&h_cube).subtract(&v.double());
+        let y_part = self.y.multiply(&h_cube);
+        let y = r.multiply(&v.subtract(&x)).subtract(&y_part);
+        Self { x, y, z }
     }
 
     /// The sum of two points, both with Z; as [`Self::add_different`] it fails to Z = 0.

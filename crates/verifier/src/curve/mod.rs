@@ -5,7 +5,7 @@ mod jacobian;
 mod table;
 mod windows;
 
-pub(crate) use affine::{Affine, AffineSum};
+pub(crate) use affine::{Affine, AffineSum, finish_all};
 pub(crate) use jacobian::Jacobian;
 pub(crate) use table::{Entry, Form, Table, generator};
 pub(crate) use windows::{Digit, Windows};

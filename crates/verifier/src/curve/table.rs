@@ -4,8 +4,10 @@
 use std::sync::OnceLock;
 
 use crate::arithmetic::{FieldElement, invert_all};
+use crate::places::Place;
 
-use super::{Affine, Jacobian, Windows};
+use super::affine::finish_all;
+use super::{Affine, Digit, Jacobian, Windows};
 
 /// A point of a table: the limbs of x, then those of y, in the form of the table. One cache line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,9 +54,15 @@ impl Table {
         Self { windows, form, entries }
     }
 
-    /// The point of a digit, for a table in [`Form::Portable`].
+    /// The point of a place, for a table in [`Form::Portable`].
     #[inline]
-    pub(crate) fn point(&self, window: usize, digit: super::Digit) -> Affine {
+    pub(crate) fn point(&self, place: Place) -> Affine {
+        let point = self.entries[place.index()].to_affine();
+        if place.is_negative() { point.negate() } else { point }
+    }
+
+    /// The point of a digit, for a table in [`Form::Portable`].
+    pub(crate) fn point_of(&self, window: usize, digit: Digit) -> Affine {
         let point = self.entries[self.windows.offset_of(window) + digit.index].to_affine();
         if digit.is_negative { point.negate() } else { point }
     }
@@ -120,8 +128,8 @@ fn odd_multiples(bases: &[Affine], windows: Windows) -> Vec<Affine> {
             places.iter().map(|(window, place)| points[*place].plus(&steps[*window])).collect();
         let mut inverses: Vec<_> = sums.iter().map(|sum| sum.denominator).collect();
         invert_all(&mut inverses);
-        for ((sum, inverse), (_, place)) in sums.iter().zip(&inverses).zip(&places) {
-            points[place + have] = sum.finish(inverse);
+        for (sum, (_, place)) in finish_all(&sums, &inverses).zip(&places) {
+            points[place + have] = sum;
         }
         have *= 2;
         if have < most {
@@ -135,7 +143,7 @@ fn double_all(points: &mut [Affine]) {
     let sums: Vec<_> = points.iter().map(Affine::doubled).collect();
     let mut inverses: Vec<_> = sums.iter().map(|sum| sum.denominator).collect();
     invert_all(&mut inverses);
-    for ((point, sum), inverse) in points.iter_mut().zip(&sums).zip(&inverses) {
-        *point = sum.finish(inverse);
+    for (point, sum) in points.iter_mut().zip(finish_all(&sums, &inverses)) {
+        *point = sum;
     }
 }

@@ -83,7 +83,7 @@ fn tables_hold_what_the_other_crate_works_out() {
             .windows
             .digits(&scalar)
             .enumerate()
-            .map(|(window, digit)| table.point(window, digit))
+            .map(|(window, digit)| table.point_of(window, digit))
             .fold(Jacobian::INFINITY, |sum, point| sum.add_affine(&point));
         assert_eq!(ours(&sum), coordinates(&reference(&scalar)));
     }
@@ -99,7 +99,7 @@ fn a_key_s_table_has_every_odd_multiple_of_every_window() {
     for window in 0..windows.count() {
         let mut multiple = base;
         for index in 0..windows.multiples_of(window) {
-            let entry = table.point(window, Digit { index, is_negative: false });
+            let entry = table.point_of(window, Digit { index, is_negative: false });
             assert_eq!(ours(&Jacobian::from_affine(&entry)), ours(&multiple));
             let base = base.to_affine(&base.z.invert());
             multiple = multiple.add_affine(&base).add_affine(&base);

@@ -1,8 +1,9 @@
 //! A batch of signatures by keys with tables: sums of points in eight lanes, added pairwise.
 
 use crate::arithmetic::is_zero;
-use crate::curve::{Digit, Entry, Form, Jacobian, Table, generator};
+use crate::curve::{Entry, Form, Jacobian, Table, generator};
 use crate::job::{Outcome, Scalars};
+use crate::places::{self, Place};
 
 use super::inverses::Chains;
 use super::lanes;
@@ -12,8 +13,7 @@ use super::vector::{Mask, Vector};
 /// Memory that is used again for each batch.
 #[derive(Default)]
 pub(super) struct Scratch {
-    /// Where in its table each point is, and in the lowest bit whether it is negated.
-    digits: Vec<u32>,
+    places: Vec<Place>,
     /// The points of each vector of lanes, side by side.
     points: Vec<Points>,
     /// Products of denominators, for each pair of those behind it.
@@ -49,7 +49,7 @@ pub(super) fn verify(
     let Some((_, first)) = jobs.first() else { return };
     let base = generator(Form::Vector);
     let layout = Layout::new(jobs.len(), base.windows.count() + first.windows.count());
-    scratch.recode(jobs, base, layout);
+    scratch.find_places(jobs, base, layout);
     scratch.load(jobs, base, layout);
     let mut height = layout.slots;
     if layout.parts == 1 {
@@ -103,24 +103,14 @@ impl Layout {
 
 impl Scratch {
     /// Finds the place of every point, and which lanes have failed before they begin.
-    fn recode(&mut self, jobs: &[(Scalars, &Table)], base: &Table, layout: Layout) {
-        self.digits.clear();
+    fn find_places(&mut self, jobs: &[(Scalars, &Table)], base: &Table, layout: Layout) {
+        places::find(jobs, base, &mut self.places);
         self.failed.clear();
         self.failed.resize(layout.vectors, 0);
-        for (number, (scalars, table)) in jobs.iter().enumerate() {
-            // A product with zero has no digits.
-            let u1 = if is_zero(&scalars.u1) { [1, 0, 0, 0] } else { scalars.u1 };
-            if is_zero(&scalars.u1) {
-                for lane in number * layout.parts..(number + 1) * layout.parts {
-                    self.failed[lane / 8] |= 1 << (lane % 8);
-                }
-            }
-            for (table, scalar) in [(base, &u1), (*table, &scalars.u2)] {
-                let windows = &table.windows;
-                let digits = windows.digits(scalar).enumerate();
-                self.digits.extend(digits.map(|(window, Digit { index, is_negative })| {
-                    ((windows.offset_of(window) + index) << 1) as u32 | u32::from(is_negative)
-                }));
+        let zeros = jobs.iter().enumerate().filter(|(_, (scalars, _))| is_zero(&scalars.u1));
+        for (job, _) in zeros {
+            for lane in job * layout.parts..(job + 1) * layout.parts {
+                self.failed[lane / 8] |= 1 << (lane % 8);
             }
         }
     }
@@ -134,11 +124,11 @@ impl Scratch {
                 let entries: [&Entry; 8] = std::array::from_fn(|lane| {
                     let job = layout.job(vector, lane);
                     let place = layout.place(lane, slot).unwrap_or(0);
-                    let digit = self.digits[job * layout.width + place];
-                    negative |= ((digit & 1) as Mask) << lane;
                     let is_base = place < base.windows.count();
                     let table = if is_base { base } else { jobs[job].1 };
-                    &table.entries[(digit >> 1) as usize]
+                    let place = self.places[job * layout.width + place];
+                    negative |= Mask::from(place.is_negative()) << lane;
+                    &table.entries[place.index()]
                 });
                 let (x, y) = lanes::load_points(entries, negative);
                 self.points.push(Points { x, y });

@@ -23,7 +23,7 @@ pub(crate) fn verify(scalars: &Scalars, key: &Affine) -> bool {
     if !is_zero(&scalars.u1) {
         let table = generator(Form::Portable);
         for (window, digit) in table.windows.digits(&scalars.u1).enumerate() {
-            sum = sum.add_affine(&table.point(window, digit));
+            sum = sum.add_affine(&table.point_of(window, digit));
         }
     }
     !sum.is_infinity() && scalars.accept(&sum)

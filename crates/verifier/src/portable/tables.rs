@@ -1,17 +1,19 @@
 //! A batch of signatures by keys with tables: sums of points, added pairwise.
 
 use crate::arithmetic::{FieldElement, invert_all, is_zero};
-use crate::curve::{Affine, AffineSum, Form, Jacobian, Table, generator};
+use crate::curve::{Affine, AffineSum, Form, Jacobian, Table, finish_all, generator};
 use crate::job::{Outcome, Scalars};
+use crate::places::{self, Place};
 
 /// Memory that is used again for each batch.
 #[derive(Default)]
 pub(crate) struct Scratch {
+    places: Vec<Place>,
     /// The points of each signature, side by side.
     points: Vec<Affine>,
     sums: Vec<AffineSum>,
     inverses: Vec<FieldElement>,
-    /// Which signatures met equal or opposite points.
+    /// Which signatures met equal or opposite points, or have a scalar without digits.
     failed: Vec<bool>,
 }
 
@@ -31,13 +33,12 @@ pub(crate) fn verify_with_tables(
     let width = base.windows.count() + first.windows.count();
     scratch.points.clear();
     scratch.failed.clear();
-    for (scalars, table) in jobs {
-        // A product with zero has no digits.
+    places::find(jobs, base, &mut scratch.places);
+    for ((scalars, table), places) in jobs.iter().zip(scratch.places.chunks_exact(width)) {
         scratch.failed.push(is_zero(&scalars.u1));
-        for (table, scalar) in [(base, &scalars.u1), (*table, &scalars.u2)] {
-            let digits = table.windows.digits(scalar).enumerate();
-            scratch.points.extend(digits.map(|(window, digit)| table.point(window, digit)));
-        }
+        let (of_base, of_key) = places.split_at(base.windows.count());
+        scratch.points.extend(of_base.iter().map(|place| base.point(*place)));
+        scratch.points.extend(of_key.iter().map(|place| table.point(*place)));
     }
     let mut height = width;
     while height > 1 && height / 2 * jobs.len() >= WORTHWHILE {
@@ -65,9 +66,7 @@ impl Scratch {
         }
         invert_all(&mut self.inverses);
         let pairs = height / 2;
-        let results =
-            self.sums.iter().zip(&self.inverses).map(|(sum, inverse)| sum.finish(inverse));
-        let mut results = results;
+        let mut results = finish_all(&self.sums, &self.inverses);
         for points in self.points.chunks_exact_mut(width) {
             for (point, sum) in points.iter_mut().zip(results.by_ref().take(pairs)) {
                 *point = sum;

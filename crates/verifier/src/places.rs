@@ -1,0 +1,54 @@
+//! Where in tables the points of a batch are.
+
+use crate::arithmetic::is_zero;
+use crate::curve::{Digit, Entry, Table};
+use crate::job::Scalars;
+
+/// An entry of a table, and whether its point is to be negated.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place(u32);
+
+impl Place {
+    /// Which entry.
+    #[inline(always)]
+    pub(crate) const fn index(self) -> usize {
+        (self.0 >> 1) as usize
+    }
+
+    #[inline(always)]
+    pub(crate) const fn is_negative(self) -> bool {
+        self.0 & 1 == 1
+    }
+}
+
+/// Finds the places of all points of all signatures, those of `base` before those of the key's table,
+/// and lets the processor fetch them: where keys are many, that takes longer than to add them up.
+///
+/// A product with zero has no digits. In place of u1 = 0 stands 1; such signatures are not for tables.
+pub(crate) fn find(jobs: &[(Scalars, &Table)], base: &Table, places: &mut Vec<Place>) {
+    places.clear();
+    for (scalars, table) in jobs {
+        let u1 = if is_zero(&scalars.u1) { [1, 0, 0, 0] } else { scalars.u1 };
+        for (table, scalar) in [(base, &u1), (*table, &scalars.u2)] {
+            let windows = &table.windows;
+            let digits = windows.digits(scalar).enumerate();
+            places.extend(digits.map(|(window, Digit { index, is_negative })| {
+                let index = windows.offset_of(window) + index;
+                prefetch(&table.entries[index]);
+                Place((index << 1) as u32 | u32::from(is_negative))
+            }));
+        }
+    }
+}
+
+/// Asks the processor to bring an entry into the second-level cache.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn prefetch(entry: &Entry) {
+    use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+    // SAFETY: it is a hint, which every processor of this architecture takes.
+    unsafe { _mm_prefetch::<_MM_HINT_T1>(std::ptr::from_ref(entry).cast()) }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn prefetch(_: &Entry) {}
