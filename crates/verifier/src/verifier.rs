@@ -37,7 +37,7 @@ pub struct Verifier {
 }
 
 /// More at once would not fit the second-level cache, and share an inversion among enough already.
-const CHUNK: usize = 128;
+const CHUNK: usize = 64;
 
 impl Verifier {
     /// A verifier that goes the fastest path of this processor.

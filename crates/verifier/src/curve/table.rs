@@ -31,8 +31,8 @@ pub(crate) struct Table {
     pub entries: Box<[Entry]>,
 }
 
-/// The windows of G's tables: 26 additions a scalar by 768 KiB.
-const GENERATOR_WINDOWS: Windows = Windows::new(8);
+/// The windows of G's tables: 28 additions a scalar, by 512 KiB, which a second-level cache holds.
+const GENERATOR_WINDOWS: Windows = Windows::new(9);
 
 /// The table of G, made when it is asked for first.
 pub(crate) fn generator(form: Form) -> &'static Table {

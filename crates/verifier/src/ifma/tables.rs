@@ -96,7 +96,8 @@ impl Layout {
 
     /// Which of the signature's points is in a slot of a lane; none if the lane has one less.
     fn place(self, lane: usize, slot: usize) -> Option<usize> {
-        let place = slot * self.parts + lane % self.parts;
+        // The parts are a power of two.
+        let place = slot * self.parts + (lane & (self.parts - 1));
         (place < self.width).then_some(place)
     }
 }
@@ -118,17 +119,19 @@ impl Scratch {
     #[target_feature(enable = "avx512f,avx512ifma")]
     fn load(&mut self, jobs: &[(Scalars, &Table)], base: &Table, layout: Layout) {
         self.points.clear();
+        let (of_base, width) = (base.windows.count(), layout.width);
         for vector in 0..layout.vectors {
+            let job_of: [usize; 8] = std::array::from_fn(|lane| layout.job(vector, lane));
+            let tables = job_of.map(|job| &jobs[job].1.entries[..]);
+            let places = job_of.map(|job| &self.places[job * width..][..width]);
             for slot in 0..layout.slots {
                 let mut negative = 0;
                 let entries: [&Entry; 8] = std::array::from_fn(|lane| {
-                    let job = layout.job(vector, lane);
-                    let place = layout.place(lane, slot).unwrap_or(0);
-                    let is_base = place < base.windows.count();
-                    let table = if is_base { base } else { jobs[job].1 };
-                    let place = self.places[job * layout.width + place];
+                    let number = layout.place(lane, slot).unwrap_or(0);
+                    let place = places[lane][number];
                     negative |= Mask::from(place.is_negative()) << lane;
-                    &table.entries[place.index()]
+                    let table = if number < of_base { &base.entries } else { tables[lane] };
+                    &table[place.index()]
                 });
                 let (x, y) = lanes::load_points(entries, negative);
                 self.points.push(Points { x, y });
