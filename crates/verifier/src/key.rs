@@ -75,6 +75,11 @@ impl PublicKey {
         octets
     }
 
+    #[cfg(test)]
+    pub(crate) const fn of_point(point: Affine) -> Self {
+        Self { point }
+    }
+
     pub(crate) const fn point(&self) -> &Affine {
         &self.point
     }

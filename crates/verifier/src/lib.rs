@@ -30,7 +30,9 @@
 //! signatures. Do not sign with this arithmetic.
 
 mod arithmetic;
+pub mod cache;
 mod curve;
+pub mod engine;
 #[cfg(target_arch = "x86_64")]
 mod ifma;
 mod job;

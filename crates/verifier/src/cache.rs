@@ -1,0 +1,223 @@
+//! Which keys have a table: the policy, apart from the verification.
+//!
+//! Patents that are in force speak of stored precomputation for each neighbouring station (US
+//! 11,057,396 and 11,049,395): whoever ships a policy other than [`Policy::None`] should look at them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use crate::{Key, KeyTable, Path, PublicKey};
+
+/// Which keys get a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Policy {
+    /// None.
+    None,
+    /// Those that were used last.
+    Lru {
+        /// Bytes that all tables may take together. What does not hold one table is as `None`.
+        bytes: usize,
+        /// At which use a key gets its table, from 1 on; a table costs about as much as two
+        /// verifications without one, or up to twenty with one.
+        after: u32,
+    },
+}
+
+/// A key, and its table if it has one, for whoever keeps it longer than a call.
+#[derive(Debug, Clone)]
+pub enum SharedKey {
+    /// By itself.
+    Plain(PublicKey),
+    /// With a table.
+    Table(Arc<KeyTable>),
+}
+
+/// Keeps tables by a policy. What it holds is bounded by the policy, whoever sends what.
+#[derive(Debug)]
+pub struct KeyCache {
+    path: Path,
+    /// How many tables there may be.
+    tables_max: usize,
+    after: u32,
+    keys: HashMap<[u8; 65], Slot>,
+    /// The keys by when they were used, the longest ago first.
+    uses: BTreeMap<u64, [u8; 65]>,
+    tables: usize,
+    clock: u64,
+    counts: Counts,
+}
+
+/// What a cache has done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Keys that came with their table.
+    pub hits: u64,
+    /// Keys that came without.
+    pub misses: u64,
+    /// Tables that were worked out.
+    pub built: u64,
+    /// Tables that gave way to others.
+    pub evicted: u64,
+}
+
+#[derive(Debug)]
+struct Slot {
+    last_use: u64,
+    uses: u32,
+    table: Option<Arc<KeyTable>>,
+}
+
+/// Keys that are counted and have no table yet, for each that may have one.
+const CANDIDATES: usize = 4;
+
+impl KeyCache {
+    /// An empty cache of tables for `path`.
+    #[must_use]
+    pub fn new(policy: Policy, path: Path) -> Self {
+        let (bytes, after) = match policy {
+            Policy::None => (0, 1),
+            Policy::Lru { bytes, after } => (bytes, after),
+        };
+        Self {
+            path,
+            tables_max: bytes / KeyTable::BYTES,
+            after,
+            keys: HashMap::new(),
+            uses: BTreeMap::new(),
+            tables: 0,
+            clock: 0,
+            counts: Counts::default(),
+        }
+    }
+
+    /// The key, with its table if the policy has or now gives it one. Working one out takes the time
+    /// of about two verifications.
+    pub fn get(&mut self, key: &PublicKey) -> SharedKey {
+        if self.tables_max == 0 {
+            self.counts.misses += 1;
+            return SharedKey::Plain(*key);
+        }
+        let name = key.to_sec1();
+        self.clock += 1;
+        let slot = self.keys.entry(name).or_insert(Slot { last_use: 0, uses: 0, table: None });
+        self.uses.remove(&slot.last_use);
+        self.uses.insert(self.clock, name);
+        slot.last_use = self.clock;
+        slot.uses = slot.uses.saturating_add(1);
+        if let Some(table) = &slot.table {
+            self.counts.hits += 1;
+            return SharedKey::Table(Arc::clone(table));
+        }
+        self.counts.misses += 1;
+        if slot.uses < self.after {
+            self.make_room();
+            return SharedKey::Plain(*key);
+        }
+        let table = Arc::new(KeyTable::new(key, self.path));
+        slot.table = Some(Arc::clone(&table));
+        self.tables += 1;
+        self.counts.built += 1;
+        self.make_room();
+        SharedKey::Table(table)
+    }
+
+    /// Tables that it holds.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.tables
+    }
+
+    /// Whether it holds no table.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.tables == 0
+    }
+
+    /// What it has done so far.
+    #[must_use]
+    pub const fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// Drops what was used the longest ago until there is room: keys without a table where they are
+    /// too many, and tables where those are.
+    fn make_room(&mut self) {
+        while self.tables > self.tables_max || self.keys.len() > self.tables_max * (1 + CANDIDATES)
+        {
+            let Some((_, name)) = self.uses.pop_first() else { return };
+            if self.keys.remove(&name).is_some_and(|slot| slot.table.is_some()) {
+                self.tables -= 1;
+                self.counts.evicted += 1;
+            }
+        }
+    }
+}
+
+impl SharedKey {
+    /// The key for a call.
+    #[must_use]
+    pub fn as_key(&self) -> Key<'_> {
+        match self {
+            Self::Plain(key) => Key::Plain(key),
+            Self::Table(table) => Key::Table(table),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::curve::{Affine, Jacobian};
+
+    fn keys(count: usize) -> Vec<PublicKey> {
+        let mut sum = Jacobian::INFINITY;
+        let next = |_| {
+            sum = sum.add_affine(&Affine::GENERATOR);
+            PublicKey::of_point(sum.to_affine(&sum.z.invert()))
+        };
+        (0..count).map(next).collect()
+    }
+
+    #[test]
+    fn without_a_policy_no_key_has_a_table() {
+        let none = Policy::None;
+        let little = Policy::Lru { bytes: KeyTable::BYTES - 1, after: 1 };
+        for policy in [none, little] {
+            let mut cache = KeyCache::new(policy, Path::Portable);
+            for key in keys(3).iter().chain(&keys(3)) {
+                assert!(matches!(cache.get(key), SharedKey::Plain(plain) if plain == *key));
+            }
+            assert!(cache.is_empty() && cache.keys.is_empty());
+            assert_eq!(cache.counts(), Counts { misses: 6, ..Counts::default() });
+        }
+    }
+
+    #[test]
+    fn the_keys_used_last_have_tables_from_their_nth_use_on() {
+        let policy = Policy::Lru { bytes: 2 * KeyTable::BYTES, after: 2 };
+        let mut cache = KeyCache::new(policy, Path::Portable);
+        let keys = keys(3);
+        let mut has_table = |key: usize| matches!(cache.get(&keys[key]), SharedKey::Table(_));
+        assert!(!has_table(0));
+        assert!(has_table(0));
+        assert!(!has_table(1));
+        assert!(has_table(1) && has_table(0));
+        // The third one's table takes the place of the second's, which has to begin again.
+        assert!(!has_table(2));
+        assert!(has_table(2) && has_table(0));
+        assert!(!has_table(1));
+        assert_eq!(cache.len(), 2);
+        assert_eq!(cache.counts(), Counts { hits: 2, misses: 7, built: 3, evicted: 1 });
+    }
+
+    #[test]
+    fn strangers_take_no_memory_and_no_table() {
+        let policy = Policy::Lru { bytes: 2 * KeyTable::BYTES, after: 2 };
+        let mut cache = KeyCache::new(policy, Path::Portable);
+        for key in keys(100) {
+            assert!(matches!(cache.get(&key), SharedKey::Plain(_)));
+            assert!(cache.keys.len() <= 10 && cache.uses.len() == cache.keys.len());
+        }
+        assert!(cache.is_empty());
+    }
+}

@@ -1,0 +1,178 @@
+//! The engine's rules by arithmetic, and its threads by what comes out.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use p256::ecdsa::SigningKey;
+use p256::ecdsa::signature::hazmat::PrehashSigner;
+
+use super::batching::{BATCH_MAX, BATCH_NANOS_MAX, Rates};
+use super::model::{Cost, closed_loop};
+use super::*;
+use crate::PublicKey;
+use crate::cache::{KeyCache, Policy};
+
+/// Tasks by some keys, of which every fifth is damaged; the tag is odd for those.
+fn tasks(count: u64) -> Vec<Task> {
+    let keys: Vec<SigningKey> =
+        (1..5u8).map(|key| SigningKey::from_slice(&[key; 32]).expect("a key")).collect();
+    let bytes = 2 * crate::KeyTable::BYTES;
+    let mut cache = KeyCache::new(Policy::Lru { bytes, after: 1 }, Path::fastest());
+    let task = |number: u64| {
+        let key = &keys[number as usize % keys.len()];
+        let mut digest = [number as u8; 32];
+        let signed: p256::ecdsa::Signature = key.sign_prehash(&digest).expect("it signs");
+        let (r, s) = signed.split_bytes();
+        let is_damaged = number % 5 == 0;
+        digest[7] ^= u8::from(is_damaged);
+        let point = key.verifying_key().to_encoded_point(false);
+        Task {
+            key: cache.get(&PublicKey::from_sec1(point.as_bytes()).expect("a key")),
+            digest: Digest(digest),
+            signature: Signature { r: r.into(), s: s.into() },
+            deadline_nanos: u64::MAX - number,
+            tag: 2 * number + u64::from(is_damaged),
+        }
+    };
+    (0..count).map(task).collect()
+}
+
+type Seen = Arc<Mutex<BTreeMap<u64, Option<Verdict>>>>;
+
+fn collector() -> (Seen, impl Fn(Done) + Send + Sync + 'static) {
+    let seen = Seen::default();
+    let collector = Arc::clone(&seen);
+    let on_done = move |done: Done| {
+        let twice = collector.lock().expect("whole").insert(done.tag, done.verdict);
+        assert!(twice.is_none(), "a verdict for each task");
+    };
+    (seen, on_done)
+}
+
+#[test]
+fn every_task_gets_its_verdict_once() {
+    for split in [Split::Static, Split::Dynamic] {
+        for workers in [1, 2, 3] {
+            let (seen, on_done) = collector();
+            let slowdown_permille = vec![1000, 2160];
+            let options = Options { workers, split, slowdown_permille, ..Options::default() };
+            let mut engine = Engine::start(&options, on_done).expect("threads");
+            let mut tasks = tasks(200);
+            let last = tasks.split_off(100);
+            assert_eq!(engine.submit_all(tasks), 0);
+            for task in last {
+                engine.submit(task).expect("there is room");
+            }
+            let summary = engine.finish();
+            assert_eq!(summary.verified.iter().sum::<u64>(), 200);
+            assert_eq!((summary.late, summary.refused), (0, 0));
+            assert!(split == Split::Dynamic || summary.verified.iter().all(|done| *done > 0));
+            let seen = seen.lock().expect("whole");
+            assert_eq!(seen.len(), 200);
+            for (tag, verdict) in &*seen {
+                let expected = if tag % 2 == 0 { Verdict::Valid } else { Verdict::Mismatch };
+                assert_eq!(*verdict, Some(expected));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_full_queue_refuses_and_late_tasks_are_dropped() {
+    let (seen, on_done) = collector();
+    let options = Options { queue_max: 10, drops_late: true, ..Options::default() };
+    let mut engine = Engine::start(&options, on_done).expect("threads");
+    let mut tasks = tasks(30);
+    // The clock is beyond one nanosecond.
+    tasks.iter_mut().step_by(3).for_each(|task| task.deadline_nanos = 1);
+    let refused = engine.submit_all(tasks);
+    assert_eq!(refused, 20, "they come at once, before a worker can take any");
+    let summary = engine.finish();
+    assert_eq!((summary.late, summary.refused), (4, 20));
+    assert_eq!(summary.verified, [6]);
+    let late = seen.lock().expect("whole").values().filter(|verdict| verdict.is_none()).count();
+    assert_eq!(late, 4);
+}
+
+#[test]
+fn the_task_that_is_due_first_is_taken_first() {
+    let queue = queue::Queue::new(100);
+    let order = [5, 1, 9, 1, 7];
+    for (tag, (task, deadline)) in tasks(5).into_iter().zip(order).enumerate() {
+        let task = Task { deadline_nanos: deadline, tag: tag as u64, ..task };
+        assert!(queue.push(task).is_ok());
+    }
+    queue.close();
+    let (mut batch, mut tags) = (Vec::new(), Vec::new());
+    while queue.take(|queued| queued.min(2), &mut batch) {
+        tags.extend(batch.iter().map(|task| task.tag));
+    }
+    assert_eq!(tags, [1, 3, 0, 4, 2]);
+}
+
+#[test]
+fn batches_follow_the_queue_the_rate_and_the_time() {
+    let rates = Rates::new(2);
+    assert_eq!(rates.batch(0, 2, 1_000), 1, "nothing is known yet");
+    rates.record(0, 10, 10 * 5_000);
+    rates.record(1, 10, 10 * 5_000);
+    for (queued, batch) in [(0, 1), (1, 1), (3, 1), (8, 2), (100, 25), (100_000, BATCH_MAX)] {
+        assert_eq!(rates.batch(0, 2, queued), batch, "{queued} wait");
+    }
+    // By itself a worker may take half of what there is.
+    assert_eq!(rates.batch(0, 1, 100), 50);
+    // 100 us a task: ten of them take a millisecond.
+    let slow = Rates::new(1);
+    slow.record(0, 1, BATCH_NANOS_MAX / 10);
+    assert_eq!(slow.batch(0, 1, 100_000), 10);
+    slow.record(0, 1, 1_000 * BATCH_NANOS_MAX);
+    assert_eq!(slow.batch(0, 1, 100_000), 1);
+    // Half as fast, half as many; the mean is between both.
+    let unequal = Rates::new(2);
+    unequal.record(0, 1, 4_000);
+    unequal.record(1, 1, 8_000);
+    assert_eq!((unequal.batch(0, 2, 200), unequal.batch(1, 2, 200)), (75, 37));
+}
+
+#[test]
+fn the_papers_eight_cores_gain_by_taking_turns() {
+    // Four A15 of 1,575/s and four A7 of 721/s (ETRI 2018): a static split is as slow as eight of
+    // the slow ones, 5,768/s; what they can do together is 9,184/s.
+    let cost = |rate: u64| Cost { batch_nanos: 0, task_nanos: 1_000_000_000 / rate };
+    let cores = [[cost(1_575); 4], [cost(721); 4]].concat();
+    let rate = |split| {
+        let outcome = closed_loop(100_000, &cores, split);
+        assert_eq!(outcome.done.iter().sum::<u64>(), 100_000);
+        100_000.0 * 1e9 / outcome.makespan_nanos as f64
+    };
+    let (fixed, dynamic) = (rate(Split::Static), rate(Split::Dynamic));
+    assert!((5_760.0..5_776.0).contains(&fixed), "{fixed}");
+    assert!((9_170.0..9_184.1).contains(&dynamic), "{dynamic}");
+}
+
+#[test]
+fn two_workers_of_which_one_is_slower_gain_by_taking_turns() {
+    let fast = Cost { batch_nanos: 10_000, task_nanos: 3_500 };
+    let slow = Cost { batch_nanos: 21_600, task_nanos: 7_560 };
+    let makespan = |split| closed_loop(100_000, &[fast, slow], split).makespan_nanos as f64;
+    let gain = makespan(Split::Static) / makespan(Split::Dynamic);
+    // At best 2.16 / (2 / (1 + 1 / 2.16)) = 1.58.
+    assert!((1.5..1.59).contains(&gain), "{gain}");
+    let equal = |split| closed_loop(100_000, &[fast, fast], split).makespan_nanos as f64;
+    let one = closed_loop(100_000, &[fast], Split::Dynamic).makespan_nanos as f64;
+    for split in [Split::Static, Split::Dynamic] {
+        assert!(one / equal(split) > 1.99, "{split:?}");
+    }
+    assert_eq!(closed_loop(0, &[fast], Split::Dynamic).makespan_nanos, 0);
+    assert_eq!(closed_loop(9, &[], Split::Static).done, []);
+}
+
+#[test]
+fn a_budget_is_shared_out_among_workers() {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    assert_eq!(worker_share(1000, processors), 1000);
+    assert_eq!(worker_share(500, processors), 500);
+    assert_eq!(worker_share(500, 2 * processors), 250);
+    assert_eq!(worker_share(1000, 1), 1000);
+    assert_eq!(worker_share(0, 1_000_000), 1);
+}

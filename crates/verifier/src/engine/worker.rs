@@ -1,0 +1,123 @@
+//! One thread: takes a batch, verifies it, says so, and rests if it has to.
+
+use std::sync::Arc;
+
+use crate::{Item, Path, Verdict, Verifier};
+
+use super::batching::Rates;
+use super::clock::{monotonic_nanos, rest, thread_cpu_nanos};
+use super::queue::Queue;
+use super::{Done, Task};
+
+/// What a worker is told.
+pub(super) struct Worker {
+    pub number: usize,
+    pub queue: Arc<Queue>,
+    /// Workers that take from the same queue.
+    pub sharing: usize,
+    pub path: Path,
+    pub drops_late: bool,
+    pub slowdown_permille: u32,
+    /// What it may take of a processor.
+    pub share_permille: u32,
+    pub rates: Arc<Rates>,
+    pub on_done: Arc<dyn Fn(Done) + Send + Sync>,
+}
+
+/// What a worker has done.
+#[derive(Debug, Default)]
+pub(super) struct Account {
+    pub cpu_nanos: u64,
+    pub verified: u64,
+    pub late: u64,
+}
+
+impl Worker {
+    pub(super) fn run(self) -> Account {
+        let verifier = Verifier::with_path(self.path);
+        let verifier = verifier.or_else(|| Verifier::with_path(Path::Portable));
+        let mut verifier = verifier.unwrap_or_default();
+        let mut account = Account::default();
+        let (mut batch, mut verdicts) = (Vec::new(), Vec::new());
+        let size = |queued| self.rates.batch(self.number, self.sharing, queued);
+        while self.queue.take(size, &mut batch) {
+            let (begin, cpu_begin) = (monotonic_nanos(), thread_cpu_nanos());
+            if self.drops_late {
+                account.late += self.drop_late(&mut batch, begin);
+            }
+            self.verify(&mut verifier, &batch, &mut verdicts);
+            account.verified += batch.len() as u64;
+            self.slow_down(thread_cpu_nanos() - cpu_begin);
+            self.report(&batch, &verdicts);
+            let used = thread_cpu_nanos() - cpu_begin;
+            account.cpu_nanos += used;
+            self.rates.record(self.number, batch.len(), used);
+            self.keep_to_budget(used, begin);
+        }
+        account
+    }
+
+    /// Takes tasks out of the batch whose deadline has passed, and says so; returns how many.
+    fn drop_late(&self, batch: &mut Vec<Task>, now: u64) -> u64 {
+        let before = batch.len();
+        batch.retain(|task| {
+            let is_late = task.deadline_nanos < now;
+            if is_late {
+                self.say(task, None, now);
+            }
+            !is_late
+        });
+        (before - batch.len()) as u64
+    }
+
+    fn verify(&self, verifier: &mut Verifier, batch: &[Task], verdicts: &mut Vec<Verdict>) {
+        let items: Vec<Item<'_>> = batch
+            .iter()
+            .map(|task| Item {
+                key: task.key.as_key(),
+                digest: &task.digest,
+                signature: &task.signature,
+            })
+            .collect();
+        verifier.verify(&items, verdicts);
+    }
+
+    /// Takes so much more processor time that a slower core would have been as slow.
+    fn slow_down(&self, used: u64) {
+        let more = u64::from(self.slowdown_permille.saturating_sub(1000));
+        let until = thread_cpu_nanos() + used.saturating_mul(more) / 1000;
+        while thread_cpu_nanos() < until {
+            std::hint::spin_loop();
+        }
+    }
+
+    fn report(&self, batch: &[Task], verdicts: &[Verdict]) {
+        let now = monotonic_nanos();
+        for (task, verdict) in batch.iter().zip(verdicts) {
+            self.say(task, Some(*verdict), now);
+        }
+    }
+
+    fn say(&self, task: &Task, verdict: Option<Verdict>, now: u64) {
+        (self.on_done)(Done {
+            tag: task.tag,
+            verdict,
+            finished_nanos: now,
+            deadline_nanos: task.deadline_nanos,
+            worker: self.number,
+        });
+    }
+
+    /// Rests until what it has used is no more than its share of the time since `begin`.
+    fn keep_to_budget(&self, used: u64, begin: u64) {
+        let share = u64::from(self.share_permille);
+        if share >= 1000 {
+            return;
+        }
+        let due = begin.saturating_add(used.saturating_mul(1000) / share);
+        let now = monotonic_nanos();
+        if due > now {
+            rest(due - now);
+        }
+    }
+}
