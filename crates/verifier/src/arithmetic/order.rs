@@ -1,6 +1,6 @@
 //! Residues modulo n, the prime order of the group, in Montgomery's form.
 
-use super::integer::{self, U256, add_carry, multiply_add, multiply_wide, reduce_once, sub_borrow};
+use super::integer::{U256, add_carry, multiply_add, multiply_wide, reduce_once};
 use super::inversion::Inverter;
 
 /// A residue modulo n in Montgomery's form, below n.
@@ -42,12 +42,6 @@ impl OrderElement {
         Self(reduce_once(integer, 0, &ORDER)).multiply(&R_SQUARED)
     }
 
-    /// The integer below n.
-    pub(crate) fn to_integer(self) -> U256 {
-        let [a, b, c, d] = self.0;
-        reduce([a, b, c, d, 0, 0, 0, 0]).0
-    }
-
     /// self * other, where the other is an integer and not in Montgomery's form: what comes out is
     /// an integer below n too.
     #[inline]
@@ -64,12 +58,6 @@ impl OrderElement {
     pub(crate) fn invert(&self) -> Self {
         Self(INVERTER.invert(&self.0)).multiply(&R_CUBED)
     }
-}
-
-/// n - integer, for an integer from 1 to n.
-pub(crate) fn negate_integer(integer: &U256) -> U256 {
-    debug_assert!(!integer::is_zero(integer));
-    sub_borrow(&ORDER, integer).0
 }
 
 /// Montgomery's reduction: `wide` / 2^256 modulo n, for `wide` below 2^256 n.

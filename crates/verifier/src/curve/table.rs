@@ -27,7 +27,6 @@ pub(crate) enum Form {
 #[derive(Debug)]
 pub(crate) struct Table {
     pub windows: Windows,
-    pub form: Form,
     pub entries: Box<[Entry]>,
 }
 
@@ -51,7 +50,7 @@ impl Table {
         let bases = place_values(point, windows);
         let points = odd_multiples(&bases, windows);
         let entries = points.iter().map(|point| Entry::new(point, form)).collect();
-        Self { windows, form, entries }
+        Self { windows, entries }
     }
 
     /// The point of a place, for a table in [`Form::Portable`].

@@ -16,7 +16,6 @@ mod queue;
 mod worker;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 use crate::cache::SharedKey;
@@ -65,6 +64,14 @@ pub enum Split {
     Dynamic,
 }
 
+impl std::fmt::Display for Full {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("as many tasks wait as may")
+    }
+}
+
+impl std::error::Error for Full {}
+
 /// How an engine works.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -97,12 +104,9 @@ pub struct Summary {
     pub refused: u64,
 }
 
-/// The queue is full: the task comes back.
-#[derive(Debug)]
-pub struct Full(
-    /// What was refused.
-    pub Task,
-);
+/// The queue is full, and the task is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Full;
 
 /// Workers, and the queues that they take from.
 pub struct Engine {
@@ -110,7 +114,7 @@ pub struct Engine {
     queues: Vec<Arc<Queue>>,
     workers: Vec<JoinHandle<worker::Account>>,
     next: usize,
-    refused: AtomicU64,
+    refused: u64,
 }
 
 impl Default for Options {
@@ -146,7 +150,7 @@ impl Engine {
             (0..queues).map(|_| Arc::new(Queue::new(queue_max))).collect();
         let on_done: Arc<dyn Fn(Done) + Send + Sync> = Arc::new(on_done);
         let rates = Arc::new(batching::Rates::new(count));
-        let mut engine = Self { queues, workers: Vec::new(), next: 0, refused: AtomicU64::new(0) };
+        let mut engine = Self { queues, workers: Vec::new(), next: 0, refused: 0 };
         for number in 0..count {
             let worker = Worker {
                 number,
@@ -177,10 +181,11 @@ impl Engine {
     /// [`Full`] if as many wait as may.
     pub fn submit(&mut self, task: Task) -> Result<(), Full> {
         self.next = (self.next + 1) % self.queues.len();
-        self.queues[self.next].push(task).map_err(|task| {
-            self.refused.fetch_add(1, Ordering::Relaxed);
-            Full(task)
-        })
+        if self.queues[self.next].push(task) {
+            return Ok(());
+        }
+        self.refused += 1;
+        Err(Full)
     }
 
     /// Hands many tasks over at once, before any worker begins with one; statically split, each
@@ -192,7 +197,7 @@ impl Engine {
         for queue in &self.queues {
             refused += queue.push_all(tasks.by_ref().take(share));
         }
-        self.refused.fetch_add(refused as u64, Ordering::Relaxed);
+        self.refused += refused as u64;
         refused
     }
 
@@ -207,8 +212,7 @@ impl Engine {
         for queue in &self.queues {
             queue.close();
         }
-        let mut summary =
-            Summary { refused: self.refused.load(Ordering::Relaxed), ..Summary::default() };
+        let mut summary = Summary { refused: self.refused, ..Summary::default() };
         for worker in std::mem::take(&mut self.workers) {
             // A worker that has panicked has done nothing that could be counted.
             let account = worker.join().unwrap_or_default();

@@ -31,16 +31,16 @@ impl Queue {
         Self { state: Mutex::default(), has_more: Condvar::new(), most }
     }
 
-    /// Adds a task, which comes back if the queue is full.
-    pub(super) fn push(&self, task: Task) -> Result<(), Task> {
+    /// Adds a task; false if the queue is full, and the task is gone.
+    pub(super) fn push(&self, task: Task) -> bool {
         let mut state = self.lock();
         if state.tasks.len() >= self.most {
-            return Err(task);
+            return false;
         }
         state.push(task);
         drop(state);
         self.has_more.notify_one();
-        Ok(())
+        true
     }
 
     /// Adds all tasks that there is room for; returns how many there was none for.

@@ -46,7 +46,7 @@ pub(super) fn build(point: &Affine, windows: Windows) -> Table {
             }
         }
     }
-    Table { windows, form: Form::Vector, entries: entries.into() }
+    Table { windows, entries: entries.into() }
 }
 
 /// Where `windows` of `point` are worked out: a run for each, and a second one for wider ones.

@@ -98,7 +98,7 @@ fn compare_field_operations() {
 
 #[test]
 fn field_operations_are_those_of_single_elements() {
-    with_ifma(|| unsafe { compare_field_operations() });
+    with_ifma(compare_field_operations);
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
@@ -126,7 +126,7 @@ fn compare_inverses() {
 
 #[test]
 fn inverses_are_those_of_single_elements() {
-    with_ifma(|| unsafe { compare_inverses() });
+    with_ifma(compare_inverses);
 }
 
 /// Small multiples of G.
@@ -180,7 +180,7 @@ fn compare_points() {
 
 #[test]
 fn points_are_those_of_single_ones() {
-    with_ifma(|| unsafe { compare_points() });
+    with_ifma(compare_points);
 }
 
 #[test]

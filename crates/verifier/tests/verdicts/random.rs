@@ -48,7 +48,7 @@ impl Source {
         let (r, s) = signed.split_bytes();
         let (r, s): ([u8; 32], [u8; 32]) = (r.into(), s.into());
         let mut case = Case { signer, digest: Digest(digest), signature: Signature { r, s } };
-        if number % 10 == 0 {
+        if number.is_multiple_of(10) {
             self.damage(&mut case, number / 10);
         }
         case
