@@ -40,7 +40,7 @@ fn main() {
     let mut random = fastrand::Rng::with_seed(1);
     let keys: Vec<SigningKey> = (0..KEYS).map(|_| signing_key(&mut random)).collect();
     let signed: Vec<Signed> = (0..MESSAGES).map(|_| sign(&keys, &mut random)).collect();
-    let sec1: Vec<Vec<u8>> = keys.iter().map(|key| encode(key)).collect();
+    let sec1: Vec<Vec<u8>> = keys.iter().map(encode).collect();
     let publics: Vec<PublicKey> =
         sec1.iter().map(|key| PublicKey::from_sec1(key).expect("a key")).collect();
     let tables: Vec<(Path, Vec<KeyTable>)> = Path::ALL
