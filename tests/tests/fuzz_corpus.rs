@@ -22,6 +22,8 @@ mod scenario_file;
 #[cfg(target_os = "linux")]
 #[path = "../../fuzz/bodies/server_words.rs"]
 mod server_words;
+#[path = "../../fuzz/bodies/signatures.rs"]
+mod signatures;
 #[path = "../../fuzz/bodies/tcp_operations.rs"]
 mod tcp_operations;
 #[path = "../../fuzz/bodies/v2x_message.rs"]
@@ -90,6 +92,11 @@ fn bytes_for_a_broker() {
 #[test]
 fn words_to_servers() {
     replay("server_words", 30, server_words::run);
+}
+
+#[test]
+fn keys_and_signatures() {
+    replay("signatures", 300, signatures::run);
 }
 
 #[test]
