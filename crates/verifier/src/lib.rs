@@ -10,7 +10,7 @@
 //!
 //! A signature (r, s) of the digest e is valid under the key Q if the point (e/s) G + (r/s) Q has the
 //! x-coordinate r modulo n. Scalars are cut into windows with odd signed digits. With tables of all odd
-//! multiples of G and Q for each window, the point is a sum of 83 affine points without doublings.
+//! multiples of G and Q for each window, the point is a sum of 79 affine points without doublings.
 //! They are added pairwise, level by level, and each level shares one field inversion across the
 //! whole batch (Montgomery's trick), so that an addition costs six multiplications; when the levels
 //! get too small for that, the rest is added in Jacobian coordinates. Without a table, Q's part is
