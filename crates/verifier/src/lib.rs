@@ -29,11 +29,14 @@
 //! Everything here takes a time that depends on its input, which is public: keys, messages and
 //! signatures. Do not sign with this arithmetic.
 
+#![deny(unsafe_code)]
+
 mod arithmetic;
 pub mod cache;
 mod curve;
 pub mod engine;
 #[cfg(target_arch = "x86_64")]
+#[expect(unsafe_code, reason = "instructions that not every processor has")]
 mod ifma;
 mod job;
 mod key;

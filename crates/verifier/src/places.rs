@@ -43,6 +43,7 @@ pub(crate) fn find(jobs: &[(Scalars, &Table)], base: &Table, places: &mut Vec<Pl
 
 /// Asks the processor to bring an entry into the second-level cache.
 #[cfg(target_arch = "x86_64")]
+#[expect(unsafe_code, reason = "the instruction takes any address")]
 #[inline(always)]
 fn prefetch(entry: &Entry) {
     use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};

@@ -40,7 +40,7 @@ impl FieldElement {
     }
 
     /// A residue whose Montgomery form is `high * 2^256 + low`, which is below 2 p.
-    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "for vectors"))]
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for vectors"))]
     pub(crate) fn from_montgomery_below_2p(low: &U256, high: u64) -> Self {
         Self(reduce_once(low, high, &PRIME))
     }
