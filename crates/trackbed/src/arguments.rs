@@ -16,6 +16,7 @@ use crate::commands::phad::{self, PhadArguments};
 use crate::commands::relay::{self, RelayArguments};
 use crate::commands::serve::{self, ServeArguments};
 use crate::commands::v2x::V2xArguments;
+use crate::commands::verify::{self, VerifyArguments};
 
 /// A test track for transport and security protocols on the move.
 ///
@@ -55,6 +56,9 @@ pub enum Command {
     /// Time object detection on this machine: a model by ONNX Runtime, or any program
     #[command(after_long_help = infer::EXAMPLES)]
     Infer(InferArguments),
+    /// Say how many signatures of vehicles this machine verifies
+    #[command(after_long_help = verify::EXAMPLES)]
+    Verify(VerifyArguments),
     /// Show what this machine and processes of it use, second by second
     #[command(after_long_help = monitor::EXAMPLES)]
     Monitor(MonitorArguments),

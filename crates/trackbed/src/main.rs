@@ -53,6 +53,7 @@ fn main() -> ExitCode {
         Command::Relay(arguments) => commands::relay::execute(&arguments),
         Command::Serve(arguments) => commands::serve::execute(&arguments),
         Command::V2x(arguments) => commands::v2x::execute(&arguments),
+        Command::Verify(arguments) => commands::verify::execute(&arguments),
         Command::Link(_) => unreachable!("its exit status is the command's"),
     };
     match ended {

@@ -15,3 +15,4 @@ pub mod replay;
 pub mod run;
 pub mod serve;
 pub mod v2x;
+pub mod verify;
