@@ -1,7 +1,9 @@
 //! Keys and signatures from bytes: nothing may panic, and every path, with and without tables, must
 //! come to the same verdicts, whatever else is in the batch.
 
-use trackbed_verifier::{Digest, Item, Key, KeyTable, Path, PublicKey, Signature, Verdict, Verifier};
+use trackbed_verifier::{
+    Digest, Item, Key, KeyTable, Path, PublicKey, Signature, Verdict, Verifier,
+};
 
 /// A key, a digest and a signature.
 type Record = (PublicKey, Digest, Signature);
