@@ -7,6 +7,7 @@ mod beside;
 pub mod campaign;
 pub mod capture;
 mod checks;
+mod device;
 pub mod directory;
 pub mod emulated;
 mod ends;
