@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use trackbed_lab::scenario::Override;
 
 use crate::commands::advise::{self, AdviseArguments};
+use crate::commands::calibrate::{self, CalibrateArguments};
 use crate::commands::handover::HandoverArguments;
 use crate::commands::infer::{self, InferArguments};
 use crate::commands::link::TimedSetting;
@@ -54,6 +55,9 @@ pub enum Command {
     /// Time object detection on this machine: a model by ONNX Runtime, or any program
     #[command(after_long_help = infer::EXAMPLES)]
     Infer(InferArguments),
+    /// Write what the model of a device takes in virtual time, from runs on a real one
+    #[command(after_long_help = calibrate::EXAMPLES)]
+    Calibrate(CalibrateArguments),
     /// Show what this machine and processes of it use, second by second
     #[command(after_long_help = monitor::EXAMPLES)]
     Monitor(MonitorArguments),
