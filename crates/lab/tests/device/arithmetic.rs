@@ -74,7 +74,8 @@ fn processor_time_is_shared_out_and_no_more() {
     let samples = samples(&telemetry("http2", &inference, "rate = \"200 /s\"\nsize = \"2 kB\""));
     let [all, client, inference] =
         ["cpu_percent", "client_cpu_percent", "inference_cpu_percent"].map(|name| &samples[name]);
-    assert_eq!([all.len(), client.len(), inference.len()], [6; 3]);
+    assert!(all.len() >= 5, "{all:?}");
+    assert_eq!([client.len(), inference.len()], [all.len(); 2]);
     for ((all, client), inference) in all.iter().zip(client).zip(inference) {
         assert!((all - 100.0).abs() <= 0.001, "one core that is never idle: {all}");
         assert!((client + inference - all).abs() <= 0.001);
