@@ -122,7 +122,7 @@ fn what_the_device_cannot_be_is_refused_at_its_place() {
     .map(|(name, text)| temporary(name, text));
     let detector = |lines: String| format!("kind = \"detector\"\n{lines}");
     for (lines, words) in [
-        (detector("cores = 0".to_owned()), ["\"0\"", "a.toml:6"]),
+        (detector("cores = 0".to_owned()), ["0 is too few", "a.toml:6"]),
         (detector("cores = 1025".to_owned()), ["so many cores", "at most 1024"]),
         (
             detector("durations = \"/nowhere.txt\"".to_owned()),
@@ -177,20 +177,18 @@ fn the_device_is_as_the_table_says() {
 /// What is built in suffices for every protocol and cipher.
 #[test]
 fn the_built_in_tables_know_everything() {
-    let names: Vec<String> = trackbed_protocols::registry()
-        .iter()
-        .map(|protocol| format!("\"{}\"", protocol.name()))
-        .collect();
-    for cipher in ["aes128gcm", "aes256gcm", "chacha20poly1305"] {
-        for protocol in names.iter().filter(|name| *name != "\"none\"") {
-            let text = telemetry("kind = \"detector\"", "").replace(
-                "[\"http2\", \"http3\"]",
-                &format!("[{protocol}, \"http3\"]\ncipher = \"{cipher}\""),
-            );
-            for cell in plan(&text).cells {
-                let device = cell.inference.unwrap().device;
-                assert!(!device.cost.packet.packet.is_zero() && device.durations.is_some());
-            }
+    let names = trackbed_protocols::registry().iter().map(|protocol| protocol.name());
+    for protocol in names.filter(|name| !["none", "http2"].contains(name)) {
+        let text = telemetry("kind = \"detector\"", "").replace(
+            "[\"http2\", \"http3\"]",
+            &format!(
+                "[\"http2\", \"{protocol}\"]\n\
+                 cipher = [\"aes128gcm\", \"aes256gcm\", \"chacha20poly1305\"]"
+            ),
+        );
+        for cell in plan(&text).cells {
+            let device = cell.inference.unwrap().device;
+            assert!(!device.cost.packet.packet.is_zero() && device.durations.is_some());
         }
     }
 }
