@@ -63,6 +63,12 @@ pub fn execute(arguments: &CalibrateArguments) -> anyhow::Result<Verdict> {
         let durations = durations.map_err(|why| anyhow!(why))?;
         write(path, &document, &durations.to_string())?;
         output::tell(format_args!("{}: {} frames", path.display(), durations.frames.len()));
+        if threads > 1 && durations.frames.iter().all(|frame| frame.parallel_ns == 0) {
+            output::tell(
+                "note: the inference had no more than one core in the mean: if it computes on the \
+                 processor, others kept it from it, and its frames are better measured at rest",
+            );
+        }
     }
     if let Some(path) = &arguments.costs {
         let costs = calibration::costs(&document, &runs).map_err(|why| anyhow!(why))?;
