@@ -128,4 +128,5 @@ const FUZZ_TARGETS: &[&str] = &[
     "multipath_operations",
     "scenario_file",
     "v2x_message",
+    "signatures",
 ];

@@ -32,6 +32,9 @@ pub struct Advice {
     pub scenario: String,
     /// What the runs ran on.
     pub substrate: String,
+    /// What of the results is a model's and no measurement, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// The needs, as they were understood.
     pub needs: Vec<String>,
     /// What the Pareto front is over.
@@ -210,6 +213,7 @@ impl Asked<'_> {
         Advice {
             scenario: self.cells.document.scenario.clone(),
             substrate: self.cells.document.substrate.clone(),
+            model: self.cells.document.model.clone(),
             needs: needs.iter().map(|need| in_words(need, false)).collect(),
             objectives: objectives.iter().map(|(_, objective)| objective.clone()).collect(),
             cells,

@@ -48,6 +48,7 @@ impl Results {
             scenario: "test".to_owned(),
             substrate: "virtual".to_owned(),
             environment: BTreeMap::new(),
+            model: None,
             seed: 1,
             runs: 30,
             plan: String::new(),

@@ -90,6 +90,7 @@ pub fn document(
         scenario: plan.name.clone(),
         substrate: substrate.name().to_owned(),
         environment: substrate.environment(),
+        model: substrate.model(plan),
         seed: plan.seed,
         runs: plan.runs,
         plan: plan.hash.clone(),

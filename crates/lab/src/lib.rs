@@ -4,9 +4,11 @@
 pub mod aggregate;
 pub mod agreement;
 mod beside;
+pub mod calibration;
 pub mod campaign;
 pub mod capture;
 mod checks;
+mod device;
 pub mod directory;
 pub mod emulated;
 mod ends;

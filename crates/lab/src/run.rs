@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,6 +20,7 @@ use trackbed_substrate::simulated::{Cancel, Hosts, RunError, Simulation};
 use trackbed_workloads::{Patience, Stage};
 
 use crate::capture::Capture;
+use crate::device::Device;
 use crate::environment;
 use crate::foresight::WhoActs;
 use crate::scenario::Cell;
@@ -103,8 +105,12 @@ impl Runner {
         let who = (cell.workload.phones(), cell.workload.networks());
         let mut track = Track::build(&scene.network, who, &seed, Ends::Hosts);
         track.network.set_tap(capture.map(|capture| capture.tap(track.shared, track.second)));
+        let device = Device::of(cell, &seed);
+        if let Some(device) = &device {
+            track.network.set_processor(track.phones.clone(), device.processor());
+        }
         let Track { phones, shared, second, .. } = track;
-        let layout = Layout { phones, shared, second, scene };
+        let layout = Layout { phones, shared, second, scene, device };
         let observer = capture.map(Capture::observer);
         let main = |hosts| play(cell, seed, hosts, layout, observer);
         let finished = self.simulation.run(seed, track.network, main).map_err(Unfinished::Run)?;
@@ -140,6 +146,8 @@ struct Layout {
     shared: LinkId,
     second: Option<LinkId>,
     scene: Scene,
+    /// What the phones compute on, where that takes time.
+    device: Option<Device>,
 }
 
 /// Inside the run: everything from the server's start to the last event.
@@ -151,7 +159,7 @@ async fn play(
     observer: Option<Arc<dyn Observer>>,
 ) -> Result<Vec<Record>, Error> {
     let log = EventLog::default();
-    let Layout { phones, shared, second, scene } = layout;
+    let Layout { phones, shared, second, scene, device } = layout;
     scene.handovers().into_iter().for_each(|Record { at, event }| log.record(at, event));
     let endpoint = &cell.endpoint;
     let ledgers = [(Role::Client, Ledger::default()), (Role::Server, Ledger::default())];
@@ -175,9 +183,10 @@ async fn play(
     let dialer = |(number, host): (u32, &Arc<dyn Host>)| {
         let mut client = client.clone();
         scene.tell_paths(cell, number, &mut client);
-        endpoint.protocol.dialer(Arc::clone(host), &client)
+        let dialer = endpoint.protocol.dialer(Arc::clone(host), &client)?;
+        Ok(device.as_ref().map_or(Rc::clone(&dialer), |device| device.charge(dialer)))
     };
-    let phones = (0..).zip(&phone_hosts).map(dialer).collect::<Result<Vec<_>, _>>()?;
+    let phones = (0..).zip(&phone_hosts).map(dialer).collect::<Result<Vec<_>, Error>>()?;
     let course = scene.course.clone();
     let controls = (client.paths.clone(), server_paths);
     let _following = scene.follow(cell, &WhoActs::BOTH, controls);
@@ -203,7 +212,12 @@ async fn play(
     for event in link_events((shared, second), counters) {
         log.record(trackbed_substrate::now(), event);
     }
-    Ok(log.take())
+    let mut records = log.take();
+    if let Some(device) = device {
+        records.extend(device.end(trackbed_substrate::now()));
+        records.sort_by_key(|record| record.at);
+    }
+    Ok(records)
 }
 
 fn serve(

@@ -7,8 +7,9 @@ use std::thread;
 use trackbed_measure::results::RunResult;
 use trackbed_substrate::{Cancel, RunError};
 
+use crate::device;
 use crate::run::Runner;
-use crate::scenario::{Cell, Plan};
+use crate::scenario::{Plan, Work};
 
 /// What the runs of a plan are executed on.
 pub trait Substrate: Sync {
@@ -26,6 +27,13 @@ pub trait Substrate: Sync {
     /// # Errors
     /// What it cannot do, and what helps.
     fn check(&self, plan: &Plan) -> Result<(), String>;
+
+    /// What of the results of `plan` comes from a model of a machine, in words; `None` where nothing
+    /// does.
+    fn model(&self, plan: &Plan) -> Option<String> {
+        let _ = plan;
+        None
+    }
 
     /// Executes run number `run` of cell number `cell`.
     ///
@@ -68,21 +76,39 @@ impl Substrate for Virtual {
     }
 
     fn check(&self, plan: &Plan) -> Result<(), String> {
-        let has = |what: fn(&Cell) -> bool| plan.cells.iter().any(what);
-        let why = match () {
-            () if has(|cell| !cell.endpoint.programs.is_empty()) => {
-                "programs of others run on the kernel"
-            }
-            () if has(|cell| cell.inference.is_some()) => {
-                "[inference] takes the time of this machine"
-            }
-            () => return Ok(()),
-        };
-        Err(format!("{why}, not in virtual time\n  help: add --substrate emulated"))
+        if plan.cells.iter().any(|cell| !cell.endpoint.programs.is_empty()) {
+            return Err("programs of others run on the kernel, not in virtual time\n  help: add \
+                        --substrate emulated"
+                .to_owned());
+        }
+        let inferences = plan.cells.iter().filter_map(|cell| cell.inference.as_ref());
+        let mut unknown =
+            inferences.filter(|it| it.work.is_some() && it.device.durations.is_none());
+        match unknown.next() {
+            None => Ok(()),
+            Some(inference) => Err(unmeasured(inference.work.as_ref())),
+        }
+    }
+
+    fn model(&self, plan: &Plan) -> Option<String> {
+        device::label(plan)
     }
 
     fn execute(&self, plan: &Plan, cell: u32, run: u32) -> Result<RunResult, RunError> {
         let outcome = self.0.execute(&plan.cells[cell as usize], plan.seed, run)?;
         Ok(RunResult { cell, run, outcome, certificate: None })
     }
+}
+
+/// Why work of which nobody has measured what it takes has no model, and what helps.
+fn unmeasured(work: Option<&Work>) -> String {
+    let (what, how) = match work {
+        Some(Work::Command(_)) => ("a command", "--exec -- COMMAND"),
+        _ => ("this model", "--model MODEL"),
+    };
+    format!(
+        "[inference] is a model in virtual time, and nobody has said what a frame of {what} takes\n  \
+         help: let `trackbed infer --durations FILE {how}` measure it and write durations = \"FILE\" \
+         below [inference], or add --substrate emulated"
+    )
 }

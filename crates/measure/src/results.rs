@@ -94,6 +94,9 @@ pub struct Document {
     /// no machine.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, String>,
+    /// What of the results comes from a model of a machine and is no measurement, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// The root seed.
     pub seed: u64,
     /// Runs that were asked for in each cell.

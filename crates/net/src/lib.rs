@@ -51,7 +51,7 @@ pub mod spec;
 
 pub use link::{Alteration, Change, DropReason, Link, Outlet, Wire};
 pub use network::{
-    BuildError, Count, Counters, Delivery, Direction, Duplex, End, InterfaceId, LOOPBACK_DELAY,
-    LinkId, Network, NetworkBuilder, NodeId, Point, Tap,
+    BuildError, Count, Counters, Delivery, Direction, Duplex, End, Handled, InterfaceId,
+    LOOPBACK_DELAY, LinkId, Network, NetworkBuilder, NodeId, Point, Processor, Tap, Way,
 };
 pub use spec::{LinkSpec, Model, Stage};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use trackbed_core::Time;
 
 use crate::durations::{Durations, FrameTime};
-use crate::sharing::{Cores, Job};
+use crate::sharing::{Claimant, Cores, Job};
 
 /// Frames one after the other without a pause, each a serial part and then a parallel one.
 #[derive(Clone, Debug)]
@@ -54,7 +54,7 @@ impl Inference {
         let frame = self.durations.frames[self.next];
         self.next = (self.next + 1) % self.durations.frames.len();
         self.frame_begin = now;
-        let job = cores.begin(now, 1, Duration::from_nanos(frame.serial_ns));
+        let job = cores.begin(now, Claimant::Inference, 1, Duration::from_nanos(frame.serial_ns));
         self.working = Some((job, Part::Serial(frame)));
     }
 
@@ -67,7 +67,8 @@ impl Inference {
         match part {
             Part::Serial(frame) => {
                 let work = Duration::from_nanos(frame.parallel_ns);
-                let job = cores.begin(now, self.durations.threads, work);
+                let threads = self.durations.threads;
+                let job = cores.begin(now, Claimant::Inference, threads, work);
                 self.working = Some((job, Part::Parallel));
                 None
             }

@@ -15,6 +15,7 @@
 //! say nothing.
 
 use std::fmt;
+use std::time::Duration;
 
 /// The frames of a measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,6 +91,28 @@ impl Durations {
         }
         Ok(Durations { threads, frames })
     }
+
+    /// The same frames with another number of threads for the parallel part, which is the same work:
+    /// each thread of twice as many has half as much to do.
+    #[must_use]
+    pub fn with_threads(self, threads: u32) -> Durations {
+        let (before, threads) = (self.threads, threads.clamp(1, THREADS_MAX));
+        let share = |nanos: u64| {
+            let all = u128::from(nanos) * u128::from(before);
+            u64::try_from(all.div_ceil(u128::from(threads))).unwrap_or(u64::MAX)
+        };
+        let of = |frame: FrameTime| FrameTime { parallel_ns: share(frame.parallel_ns), ..frame };
+        Durations { threads, frames: self.frames.into_iter().map(of).collect() }
+    }
+
+    /// The mean length of a frame on cores of its own.
+    pub fn mean(&self) -> Duration {
+        let length =
+            |frame: &FrameTime| u128::from(frame.serial_ns) + u128::from(frame.parallel_ns);
+        let sum: u128 = self.frames.iter().map(length).sum();
+        let mean = sum / (self.frames.len() as u128).max(1);
+        Duration::from_nanos(u64::try_from(mean).unwrap_or(u64::MAX))
+    }
 }
 
 impl FrameTime {
@@ -150,6 +173,17 @@ mod tests {
         let text = "trackbed-durations 1\n\n# a remark\n threads 1 \nframe\t5 0\n";
         let durations = Durations { threads: 1, frames: vec![frame(5, 0)] };
         assert_eq!(Durations::parse(text), Ok(durations));
+    }
+
+    #[test]
+    fn other_threads_share_the_same_work() {
+        let frame = |serial_ns, parallel_ns| FrameTime { serial_ns, parallel_ns };
+        let measured = Durations { threads: 2, frames: vec![frame(5, 90), frame(7, 30)] };
+        assert_eq!(measured.mean(), Duration::from_nanos(66));
+        let three = measured.clone().with_threads(3);
+        assert_eq!(three, Durations { threads: 3, frames: vec![frame(5, 60), frame(7, 20)] });
+        assert_eq!(measured.clone().with_threads(2), measured);
+        assert_eq!(measured.with_threads(1).frames, [frame(5, 180), frame(7, 60)]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use trackbed_core::Time;
 
 use crate::competitor::{Frame, Inference};
-use crate::sharing::{Cores, Job};
+use crate::sharing::{Claimant, Cores, Job};
 
 /// What a packet costs the host that sends or receives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,10 +17,17 @@ pub struct PacketCost {
     pub byte_picos: u64,
 }
 
+impl PacketCost {
+    /// What a packet of so many bytes takes.
+    pub fn of(&self, bytes: u64) -> Duration {
+        self.packet + Duration::from_nanos(bytes.saturating_mul(self.byte_picos) / 1_000)
+    }
+}
+
 /// A host with a network thread and, if it is to have one, inference beside it. Sans-IO: told the time,
 /// it says what was handled and when it wants to be told again.
 ///
-/// After [`Host::arrive`] and [`Host::advance`], take what was handled with [`Host::next_handled`], and
+/// After [`Host::arrive`], [`Host::submit`] and [`Host::advance`], take what was handled with [`Host::next_handled`], and
 /// ask [`Host::next_wake`] anew.
 #[derive(Clone, Debug)]
 pub struct Host<P> {
@@ -36,8 +43,8 @@ pub struct Host<P> {
 }
 
 impl<P> Host<P> {
-    /// A host of so many cores. Up to `waiting_max` packets wait or are being handled. Inference begins at
-    /// [`Time::ZERO`].
+    /// A host of so many cores. A packet that arrives is refused while `waiting_max` wait or are being
+    /// handled. Inference begins at [`Time::ZERO`].
     pub fn new(
         cores: u32,
         cost: PacketCost,
@@ -69,12 +76,18 @@ impl<P> Host<P> {
         if self.waiting.len() >= self.waiting_max {
             return Err(packet);
         }
-        let bytes = Duration::from_nanos(bytes.saturating_mul(self.cost.byte_picos) / 1_000);
-        self.waiting.push_back((packet, self.cost.packet + bytes));
+        self.submit(now, packet, self.cost.of(bytes));
+        Ok(())
+    }
+
+    /// Something is to be handled that takes this long, however much waits: what the host's own
+    /// programs ask for waits for as long as it takes. For a packet, see [`PacketCost::of`].
+    pub fn submit(&mut self, now: Time, packet: P, work: Duration) {
+        self.advance(now);
+        self.waiting.push_back((packet, work));
         self.handle_next(now);
         // What costs nothing is handled at once.
         self.advance(now);
-        Ok(())
     }
 
     /// Lets the time go on to `now`.
@@ -100,9 +113,15 @@ impl<P> Host<P> {
         self.frames.pop_front()
     }
 
-    /// When something is next to happen; `None` if nothing will before a packet comes.
+    /// When it is to be told the time next, so that packets are handled in time; `None` while none
+    /// waits. Inference alone needs nobody to wake it: its frames are made up for, each at its time.
     pub fn next_wake(&self) -> Option<Time> {
-        self.cores.next_wake()
+        self.handling.and_then(|_| self.cores.next_wake())
+    }
+
+    /// Processor time that somebody's threads have had up to the time that it was last told.
+    pub fn used(&self, whose: Claimant) -> Duration {
+        self.cores.used(whose)
     }
 
     fn finished(&mut self, now: Time, job: Job) {
@@ -121,7 +140,7 @@ impl<P> Host<P> {
         if self.handling.is_none()
             && let Some((_, work)) = self.waiting.front()
         {
-            self.handling = Some(self.cores.begin(now, 1, *work));
+            self.handling = Some(self.cores.begin(now, Claimant::Network, 1, *work));
         }
     }
 }

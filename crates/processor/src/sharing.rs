@@ -18,13 +18,27 @@ pub struct Cores {
     now: Time,
     /// What a thread that always ran would have been given, in [`PARTS`] of a nanosecond.
     service: u128,
-    /// The service at which each job is finished, its number, and its threads.
-    jobs: BTreeSet<(u128, Job, u32)>,
-    threads: u64,
+    /// The service at which each job is finished, its number, its threads and whose they are.
+    jobs: BTreeSet<(u128, Job, u32, Claimant)>,
+    /// Runnable threads, by claimant.
+    threads: [u64; Claimant::COUNT],
     finished: std::collections::VecDeque<(Time, Job)>,
     begun: u64,
-    /// Work that was begun, in nanoseconds of one core.
-    pub(crate) work_ns: u128,
+    /// What threads were given, by claimant, in [`PARTS`] of a nanosecond.
+    used: [u128; Claimant::COUNT],
+}
+
+/// Whose threads want the cores, and whose account their time goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Claimant {
+    /// Those who communicate.
+    Network,
+    /// Those who infer.
+    Inference,
+}
+
+impl Claimant {
+    const COUNT: usize = 2;
 }
 
 /// A piece of work.
@@ -39,23 +53,22 @@ impl Cores {
             now: Time::ZERO,
             service: 0,
             jobs: BTreeSet::new(),
-            threads: 0,
+            threads: [0; Claimant::COUNT],
             finished: std::collections::VecDeque::new(),
             begun: 0,
-            work_ns: 0,
+            used: [0; Claimant::COUNT],
         }
     }
 
     /// Begins a job of `threads` (at least one) that each have this much to do. Jobs that finish until
     /// `now` are finished first; an earlier time than before counts as that.
-    pub fn begin(&mut self, now: Time, threads: u32, work: Duration) -> Job {
+    pub fn begin(&mut self, now: Time, whose: Claimant, threads: u32, work: Duration) -> Job {
         self.advance(now);
-        let (threads, nanos) = (threads.max(1), work.as_nanos());
+        let threads = threads.max(1);
         let job = Job(self.begun);
         self.begun += 1;
-        self.work_ns += nanos * u128::from(threads);
-        self.jobs.insert((self.service + nanos * PARTS, job, threads));
-        self.threads += u64::from(threads);
+        self.jobs.insert((self.service + work.as_nanos() * PARTS, job, threads, whose));
+        self.threads[whose as usize] += u64::from(threads);
         job
     }
 
@@ -65,11 +78,11 @@ impl Cores {
             && due <= now
         {
             self.serve_until(due);
-            while let Some(&(at, job, threads)) = self.jobs.first()
+            while let Some(&(at, job, threads, whose)) = self.jobs.first()
                 && at <= self.service
             {
                 self.jobs.pop_first();
-                self.threads -= u64::from(threads);
+                self.threads[whose as usize] -= u64::from(threads);
                 self.finished.push_back((due, job));
             }
         }
@@ -92,20 +105,26 @@ impl Cores {
         Some(self.now + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX)))
     }
 
-    /// Threads that are runnable.
-    pub fn threads(&self) -> u64 {
-        self.threads
+    /// Processor time that somebody's threads have had up to the time that it was last told, summed
+    /// over cores. All claimants' together are at most the cores times that time.
+    pub fn used(&self, whose: Claimant) -> Duration {
+        let nanos = self.used[whose as usize] / PARTS;
+        Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 
     /// Among how many the cores are divided: cores without a thread are nobody's.
     fn crowd(&self) -> u64 {
-        self.threads.max(self.count)
+        self.threads.iter().sum::<u64>().max(self.count)
     }
 
     fn serve_until(&mut self, time: Time) {
         let nanos = time.as_nanos().saturating_sub(self.now.as_nanos());
         let shared = u128::from(nanos) * u128::from(self.count) * PARTS;
-        self.service += shared / u128::from(self.crowd());
+        let each = shared / u128::from(self.crowd());
+        self.service += each;
+        for (used, threads) in self.used.iter_mut().zip(self.threads) {
+            *used += each * u128::from(threads);
+        }
         self.now = self.now.max(time);
     }
 }
@@ -141,28 +160,28 @@ mod tests {
     #[test]
     fn one_core_is_halved_between_two() {
         let mut cores = Cores::new(1);
-        cores.begin(ms(0), 1, work(10));
+        cores.begin(ms(0), Claimant::Network, 1, work(10));
         // 5 ms alone, 10 ms at half the rate; then 5 ms are left of the other.
-        cores.begin(ms(5), 1, work(10));
+        cores.begin(ms(5), Claimant::Network, 1, work(10));
         assert_eq!(finish(&mut cores), [(15.0, 0), (20.0, 1)]);
     }
 
     #[test]
     fn a_core_for_each_is_all_that_a_thread_can_have() {
         let mut cores = Cores::new(4);
-        cores.begin(ms(0), 3, work(10));
-        cores.begin(ms(0), 1, work(4));
+        cores.begin(ms(0), Claimant::Network, 3, work(10));
+        cores.begin(ms(0), Claimant::Network, 1, work(4));
         assert_eq!(finish(&mut cores), [(4.0, 1), (10.0, 0)]);
     }
 
     #[test]
     fn four_threads_on_two_cores_take_twice_as_long() {
         let mut cores = Cores::new(2);
-        cores.begin(ms(1), 4, work(10));
+        cores.begin(ms(1), Claimant::Network, 4, work(10));
         assert_eq!(finish(&mut cores), [(21.0, 0)]);
         // Three threads on two cores: two thirds of the rate each.
-        cores.begin(ms(30), 2, work(10));
-        cores.begin(ms(30), 1, work(2));
+        cores.begin(ms(30), Claimant::Network, 2, work(10));
+        cores.begin(ms(30), Claimant::Network, 1, work(2));
         // 3 ms for the small one; 8 ms are left of the others, at the full rate.
         assert_eq!(finish(&mut cores), [(33.0, 2), (41.0, 1)]);
     }
@@ -176,7 +195,7 @@ mod tests {
             let mut next = jobs.iter().peekable();
             for now in (0..200).step_by(step).chain([200]) {
                 while let Some((at, threads, length)) = next.next_if(|job| job.0 <= now as u64) {
-                    cores.begin(ms(*at), *threads, work(*length));
+                    cores.begin(ms(*at), Claimant::Network, *threads, work(*length));
                 }
                 cores.advance(ms(now as u64));
             }
@@ -185,6 +204,22 @@ mod tests {
         // With long steps jobs are begun late by our reckoning only: they are told their own times.
         assert_eq!(ends[0].len(), jobs.len());
         assert_eq!(ends[0], ends[1]);
+    }
+
+    /// Two threads of one and one of the other on two cores: two thirds of a core each.
+    #[test]
+    fn what_threads_were_given_is_on_their_account() {
+        let mut cores = Cores::new(2);
+        cores.begin(ms(0), Claimant::Inference, 2, work(10));
+        cores.begin(ms(3), Claimant::Network, 1, work(2));
+        cores.advance(ms(3));
+        let used = |cores: &Cores| [Claimant::Network, Claimant::Inference].map(|w| cores.used(w));
+        assert_eq!(used(&cores), [work(0), work(6)]);
+        cores.advance(ms(6));
+        assert_eq!(used(&cores), [work(2), work(10)]);
+        // All is done at 11 ms, and nobody is given anything afterwards.
+        cores.advance(ms(100));
+        assert_eq!(used(&cores), [work(2), work(20)]);
     }
 
     /// The mean time in an M/G/1 queue with processor sharing is S / (1 - rho), whatever the law of the
@@ -204,7 +239,7 @@ mod tests {
                 let length = if fixed { service } else { random.exponential() * service };
                 let now = Time::from_nanos(at as u64);
                 let length = Duration::from_nanos(length as u64);
-                cores.begin(now, 1, length);
+                cores.begin(now, Claimant::Network, 1, length);
                 begins.push(now);
                 while let Some((end, job)) = cores.next_finished() {
                     sum += (end.as_nanos() - begins[job.0 as usize].as_nanos()) as f64;

@@ -17,7 +17,11 @@ pub fn render(advice: &Advice) -> String {
 
 fn write_all(advice: &Advice, out: &mut String) -> fmt::Result {
     let needs = advice.needs.join(" and ");
-    writeln!(out, "{}, {} substrate: {needs}\n", advice.scenario, advice.substrate)?;
+    writeln!(out, "{}, {} substrate: {needs}", advice.scenario, advice.substrate)?;
+    if let Some(model) = &advice.model {
+        writeln!(out, "MODEL, no measurement: {model}")?;
+    }
+    writeln!(out)?;
     writeln!(out, "{}\n", conclusion(advice))?;
     write!(out, "{}", table(advice))?;
     writeln!(out)?;

@@ -7,22 +7,40 @@ use trackbed_advise::guidance::{Figure, GuidanceVerdict, Load, Recommendation, d
 use crate::number::{Decimals, dash, significant};
 use crate::table::{Align, Table};
 
-/// Renders the figures and recommendations of the study called `title`.
-pub fn render(title: &str, figures: &[Figure], guidance: &[Recommendation]) -> String {
+/// Renders the figures and recommendations of the study called `title`; `model` says what of the runs
+/// is a model's, if anything.
+pub fn render(
+    title: &str,
+    model: Option<&str>,
+    figures: &[Figure],
+    guidance: &[Recommendation],
+) -> String {
     let mut text = format!("paper: {title}\n");
-    let written = write_all(figures, guidance, &mut text);
+    let written = write_all(model, figures, guidance, &mut text);
     written.expect("a String takes everything");
     text
 }
 
-fn write_all(figures: &[Figure], guidance: &[Recommendation], out: &mut String) -> fmt::Result {
-    if !figures.is_empty() {
-        write!(out, "\n{}", table(figures))?;
+fn write_all(
+    model: Option<&str>,
+    figures: &[Figure],
+    guidance: &[Recommendation],
+    out: &mut String,
+) -> fmt::Result {
+    if let Some(model) = model {
+        writeln!(out, "MODEL, no measurement: {model}")?;
     }
+    if !figures.is_empty() {
+        write!(out, "\n{}", table(figures, if model.is_some() { "model" } else { "here" }))?;
+    }
+    let (derived, refuted) = match model {
+        None => ("derived from these runs", "refuted by these runs"),
+        Some(_) => ("derived from these runs of a model", "refuted by these runs of a model"),
+    };
     for advice in guidance {
         let verdict = match advice.verdict {
-            GuidanceVerdict::Derived => "derived from these runs",
-            GuidanceVerdict::Refuted => "refuted by these runs",
+            GuidanceVerdict::Derived => derived,
+            GuidanceVerdict::Refuted => refuted,
             GuidanceVerdict::Undecided => "undecided: intervals overlap, or runs are too few",
             GuidanceVerdict::NotMeasured => "not measured: the settings left cells out",
         };
@@ -42,10 +60,11 @@ fn write_all(figures: &[Figure], guidance: &[Recommendation], out: &mut String) 
     Ok(())
 }
 
-fn table(figures: &[Figure]) -> Table {
+/// `ours` is the title of the column of what was found in the runs.
+fn table(figures: &[Figure], ours: &str) -> Table {
     let devices = devices();
     let titles = ["figure", "load", "protocol", "cipher"].map(|title| (title, Align::Left));
-    let numbers = devices.iter().map(String::as_str).chain(["here", "95 % interval"]);
+    let numbers = devices.iter().map(String::as_str).chain([ours, "95 % interval"]);
     let mut table =
         Table::new(titles.into_iter().chain(numbers.map(|title| (title, Align::Right))));
     for figure in figures {

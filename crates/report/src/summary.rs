@@ -37,7 +37,11 @@ pub fn failures(document: &Document, replay: &str) -> String {
 fn write_all(document: &Document, options: Options<'_>, out: &mut String) -> fmt::Result {
     let Document { scenario, substrate, seed, runs, .. } = document;
     let (cells, runs) = (plural(document.cells.len(), "cell"), plural(*runs as usize, "run"));
-    writeln!(out, "{scenario}: {cells}, {runs} each, {substrate} substrate, seed {seed}\n")?;
+    writeln!(out, "{scenario}: {cells}, {runs} each, {substrate} substrate, seed {seed}")?;
+    if let Some(model) = &document.model {
+        writeln!(out, "MODEL, no measurement: {model}")?;
+    }
+    writeln!(out)?;
     for (index, section) in Section::all(document).iter().enumerate() {
         if index > 0 {
             writeln!(out)?;
@@ -57,8 +61,12 @@ fn write_all(document: &Document, options: Options<'_>, out: &mut String) -> fmt
 
 /// What one part of the scenario says.
 fn write_section(section: &Section<'_>, out: &mut String) -> fmt::Result {
-    if let Some(title) = &section.title {
-        writeln!(out, "== {title}\n")?;
+    let model = section.document.model.as_ref().map(|_| "model of a device");
+    match (&section.title, model) {
+        (Some(title), Some(model)) => writeln!(out, "== {title} ({model})\n")?,
+        (Some(title), None) => writeln!(out, "== {title}\n")?,
+        (None, Some(model)) => writeln!(out, "== {model}\n")?,
+        (None, None) => {}
     }
     let headline = section.headline();
     let conclusion = headline.map(|metric| conclusion::lines(section, metric));

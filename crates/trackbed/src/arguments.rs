@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use trackbed_lab::scenario::Override;
 
 use crate::commands::advise::{self, AdviseArguments};
+use crate::commands::calibrate::{self, CalibrateArguments};
 use crate::commands::handover::HandoverArguments;
 use crate::commands::infer::{self, InferArguments};
 use crate::commands::link::TimedSetting;
@@ -59,6 +60,9 @@ pub enum Command {
     /// Say how many signatures of vehicles this machine verifies
     #[command(after_long_help = verify::EXAMPLES)]
     Verify(VerifyArguments),
+    /// Write what the model of a device takes in virtual time, from runs on a real one
+    #[command(after_long_help = calibrate::EXAMPLES)]
+    Calibrate(CalibrateArguments),
     /// Show what this machine and processes of it use, second by second
     #[command(after_long_help = monitor::EXAMPLES)]
     Monitor(MonitorArguments),

@@ -48,6 +48,7 @@ fn main() -> ExitCode {
         Command::Agree(arguments) => commands::agree::execute(&arguments),
         Command::Handover(arguments) => commands::handover::execute(&arguments),
         Command::Infer(arguments) => commands::infer::execute(&arguments),
+        Command::Calibrate(arguments) => commands::calibrate::execute(&arguments),
         Command::Monitor(arguments) => commands::monitor::execute(&arguments),
         Command::Phad(arguments) => commands::phad::execute(&arguments),
         Command::Relay(arguments) => commands::relay::execute(&arguments),

@@ -15,6 +15,9 @@ pub(super) const NAME: &str = "edge";
 pub struct Study {
     /// Its title.
     pub title: &'static str,
+    /// What of the runs is a model's and no measurement, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// Its figures that have a counterpart in the runs.
     pub figures: Vec<Figure>,
     /// What it recommends, and what the runs say about it.
@@ -27,7 +30,8 @@ pub fn study(name: &str, document: &Document, runs: &[RunResult]) -> Option<Stud
         return None;
     }
     let observed = observe(document, runs, setting);
-    Some(Study { title: TITLE, figures: figures(&observed), guidance: judge(&observed) })
+    let (figures, guidance) = (figures(&observed), judge(&observed));
+    Some(Study { title: TITLE, model: document.model.clone(), figures, guidance })
 }
 
 impl Study {

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use trackbed_core::parameter::{Kind, Parameter, Value};
 
+use super::device::{self, Measurements};
 use super::factors;
 use super::files::Files;
-use super::plan::{Inference, Work};
+use super::plan::{Endpoint, Inference, Work};
 use super::problem::Problems;
 use super::schema::{Field, kebab};
 use super::spec::{Setting, Spec};
@@ -20,7 +21,7 @@ pub(super) const KIND: &str = "inference.kind";
 
 /// The keys of the table.
 pub(super) fn fields() -> Vec<Field> {
-    PARAMETERS.iter().map(Field::swept).collect()
+    PARAMETERS.iter().chain(device::PARAMETERS).map(Field::swept).collect()
 }
 
 /// Takes the names of files out of the table, for machines on which no inference is done.
@@ -28,7 +29,8 @@ pub(super) fn forget_files(scenario: &mut Table) {
     let entries = scenario.entries.iter_mut().filter(|entry| kebab(&entry.key) == SECTION);
     for entry in entries {
         if let Content::Table(own) = &mut entry.node.content {
-            own.entries.retain(|entry| ![MODEL, FRAMES].contains(&entry.key.as_str()));
+            let files = [MODEL, FRAMES, device::DURATIONS, device::COSTS];
+            own.entries.retain(|entry| !files.contains(&entry.key.as_str()));
         }
     }
 }
@@ -40,7 +42,13 @@ pub(super) fn check(spec: &Spec, problems: &mut Problems) {
         None => vec![NONE.to_owned()],
     };
     for setting in settings(spec).filter(|setting| setting.path != KIND) {
-        let wanted = if setting.field.target == COMMAND { COMMAND } else { DETECTOR };
+        let wanted = match setting.field.target {
+            COMMAND => COMMAND,
+            device::DURATIONS if kinds.iter().any(|kind| kind == COMMAND) => COMMAND,
+            MODEL | FRAMES | THREADS | device::DURATIONS => DETECTOR,
+            // Of a device without inference too.
+            _ => continue,
+        };
         // A part without inference may lie over a table that says how others do it.
         let is_baseline = spec.get(KIND).is_some() && kinds.iter().any(|kind| kind == NONE);
         if !is_baseline && !kinds.iter().any(|kind| kind == wanted) {
@@ -59,48 +67,81 @@ pub(super) fn check(spec: &Spec, problems: &mut Problems) {
     }
 }
 
-/// The inference where axis `i` stands at `selection[i]`, and its canonical line if the scenario says
-/// anything of it; `None` if something is wrong with it.
+/// Reads the keys of a cell, and notes what they say.
+pub(super) struct Reader<'a> {
+    pub spec: &'a Spec,
+    pub selection: &'a [usize],
+    pub files: &'a mut Files,
+    pub problems: &'a mut Problems,
+    /// What the results depend on, as text.
+    line: String,
+}
+
+impl<'a> Reader<'a> {
+    /// The value of a key, noted; `None` if something is wrong with it.
+    pub fn value(&mut self, name: &str) -> Option<Option<&'a Value>> {
+        let path = path(name);
+        let Some(value) = self.spec.value(&path, self.selection) else { return Some(None) };
+        match self.files.canonical(value) {
+            Ok(text) => self.line.push_str(&format!(" {name}={text}")),
+            Err(why) => {
+                let place = &self.spec.get(&path)?.pick(self.selection).place;
+                self.problems.add(place, why);
+                return None;
+            }
+        }
+        Some(Some(value))
+    }
+
+    /// Notes what a key says otherwise than by its value.
+    pub fn add(&mut self, text: &str) {
+        self.line.push_str(text);
+    }
+
+    /// Says what is wrong with a key, or with the table where it is not written.
+    pub fn refuse<T>(&mut self, name: &str, message: &str, help: &str) -> Option<T> {
+        let written = self.spec.get(&path(name)).or_else(|| settings(self.spec).next());
+        if let Some(setting) = written {
+            self.problems.add_with_help(&setting.pick(self.selection).place, message, help);
+        }
+        None
+    }
+}
+
+/// The inference between these ends where axis `i` stands at `selection[i]`, and its canonical line if
+/// the scenario says anything of it; `None` if something is wrong with it.
 pub(super) fn resolve(
-    spec: &Spec,
-    selection: &[usize],
-    files: &mut Files,
+    (spec, selection): (&Spec, &[usize]),
+    endpoint: &Endpoint,
+    (files, shared): (&mut Files, &mut Measurements),
     problems: &mut Problems,
 ) -> Option<(Option<Inference>, Option<String>)> {
     if settings(spec).next().is_none() {
         return Some((None, None));
     }
     let kind = spec.value(KIND, selection).map_or_else(|| NONE.to_owned(), Value::to_string);
-    let mut line = format!("{SECTION}: {kind}");
-    let mut value = |name: &str| -> Result<Option<&Value>, ()> {
-        let path = path(name);
-        let Some(value) = spec.value(&path, selection) else { return Ok(None) };
-        let place = &spec.get(&path).ok_or(())?.pick(selection).place;
-        let text = files.canonical(value).map_err(|why| problems.add(place, why))?;
-        line.push_str(&format!(" {name}={text}"));
-        Ok(Some(value))
-    };
+    let line = format!("{SECTION}: {kind}");
+    let mut reader = Reader { spec, selection, files, problems, line };
     let work = match kind.as_str() {
         DETECTOR => {
-            let (model, frames) = (value(MODEL).ok()?, value(FRAMES).ok()?);
-            let threads = value(THREADS).ok()?;
+            let (model, frames) = (reader.value(MODEL)?, reader.value(FRAMES)?);
+            let threads = reader.value(THREADS)?;
             let threads = threads.and_then(trackbed_core::parameter::FromValue::from_value);
+            if threads.is_some_and(|threads: u64| threads >= THREADS_OVER) {
+                let message = "so many threads share no work";
+                return reader.refuse(THREADS, message, "write at most 1024");
+            }
             Some(Work::Detector {
                 model: model.and_then(file),
                 frames: frames.and_then(file),
-                threads: threads.map(|threads: u64| u32::try_from(threads).unwrap_or(u32::MAX)),
+                threads: threads.map(|threads| u32::try_from(threads).unwrap_or(u32::MAX)),
             })
         }
-        COMMAND => Some(Work::Command(value(COMMAND).ok()??.to_string())),
+        COMMAND => Some(Work::Command(reader.value(COMMAND)??.to_string())),
         _ => None,
     };
-    if let Some(Work::Detector { threads: Some(THREADS_OVER..), .. }) = &work {
-        let setting = spec.get(&path(THREADS))?;
-        let place = &setting.pick(selection).place;
-        problems.add_with_help(place, "so many threads share no work", "write at most 1024");
-        return None;
-    }
-    Some((Some(Inference { work }), Some(line)))
+    let device = device::resolve(&mut reader, shared, (endpoint, work.as_ref()))?;
+    Some((Some(Inference { work, device }), Some(reader.line)))
 }
 
 fn file(value: &Value) -> Option<PathBuf> {
@@ -126,7 +167,7 @@ const MODEL: &str = "model";
 const FRAMES: &str = "frames";
 const THREADS: &str = "threads";
 /// The least number that `trackbed infer` does not take.
-const THREADS_OVER: u32 = 1_025;
+const THREADS_OVER: u64 = 1_025;
 
 const PARAMETERS: &[Parameter] = &[
     Parameter::with_default(

@@ -16,6 +16,7 @@
 //! (`delay = { uniform = { least = "1 ms", most = "3 ms" } }`), or several models that all apply
 //! (`loss = { loss = "0.1 %", periodic = 100 }`).
 
+mod device;
 mod endpoint;
 mod environment;
 mod factors;
@@ -52,8 +53,8 @@ pub(crate) use endpoint::{COUPLED, SCHEDULER_OF_LINUX};
 pub use link::link;
 pub use overrides::{Override, OverrideError};
 pub use plan::{
-    Cell, Endpoint, Factor, ForeignClient, Home, Inference, LinkPlan, NetworkPlan, Plan, Programs,
-    Work,
+    Cell, Device, Endpoint, Factor, ForeignClient, Home, Inference, LinkPlan, NetworkPlan, Plan,
+    Programs, Work,
 };
 pub use problem::ScenarioError;
 pub(crate) use programs::program_version;

@@ -9,6 +9,8 @@ use std::time::Duration;
 use trackbed_core::Bitrate;
 use trackbed_environment::Environment;
 use trackbed_net::LinkSpec;
+use trackbed_processor::costs::Cost;
+use trackbed_processor::durations::Durations;
 use trackbed_programs::{Client, Server};
 use trackbed_protocols::{
     CipherSuite, Handshake, KeyExchange, Protocol, TlsParameters, TlsVersion, TransportParameters,
@@ -93,6 +95,21 @@ impl Home {
 pub struct Inference {
     /// The work; `None` where there is none, and only the load is read.
     pub work: Option<Work>,
+    /// What it is done on in virtual time.
+    pub device: Device,
+}
+
+/// A device as a model, for virtual time: what communication and inference take of its cores.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Device {
+    /// Cores that threads share evenly, at least one.
+    pub cores: u32,
+    /// What the frames of the inference take; `None` where there is no inference, or nobody has said.
+    pub durations: Option<Arc<Durations>>,
+    /// What messages and packets take, encryption included.
+    pub cost: Cost,
+    /// Where these come from, in words.
+    pub sources: Vec<String>,
 }
 
 /// Work whose frames are counted and timed.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use trackbed_core::parameter::{Arguments, Otherwise, Value};
 use trackbed_workloads::Prepared;
 
+use super::device::Measurements;
 use super::endpoint::{self, Refusal, Resolved, ignored_factor};
 use super::environment;
 use super::factors::{self, Column, Names, columns};
@@ -88,6 +89,7 @@ fn cells_of(spec: &Spec, names: &Names<'_>, problems: &mut Problems) -> Cells {
         builder: Builder::default(),
         workloads: BTreeMap::new(),
         railways: Railways::new(),
+        measurements: Measurements::default(),
         problems,
     };
     let combined = resolver.combine(selections);
@@ -133,6 +135,7 @@ struct Resolver<'a> {
     /// Prepared workloads by their canonical text.
     workloads: BTreeMap<String, Arc<dyn Prepared>>,
     railways: Railways,
+    measurements: Measurements,
     problems: &'a mut Problems,
 }
 
@@ -252,8 +255,9 @@ impl Resolver<'_> {
             let environment = environment::resolve(self.spec, &selection, files, self.problems);
             let of_radio = (&mut self.builder.files, &mut self.railways);
             let radio = radio::resolve(self.spec, &selection, of_radio, self.problems);
-            let files = &mut self.builder.files;
-            let inference = inference::resolve(self.spec, &selection, files, self.problems);
+            let files = (&mut self.builder.files, &mut self.measurements);
+            let (place, ends) = ((self.spec, selection.as_slice()), &resolved.endpoint);
+            let inference = inference::resolve(place, ends, files, self.problems);
             let (Some((mut network, network_lines)), Some((workload_name, workload))) =
                 (network, workload)
             else {

@@ -70,8 +70,8 @@ pub(super) const POWER_WATTS: Metric = Metric {
     compute: |records| values(records, |load| load.power_milliwatts.map(thousandth)),
 };
 
-/// The measured part of a run: the window of its schedule if it has one, else all from its start to
-/// its end.
+/// The measured part of a run: the window of its schedule if it has one, until the run's end at the
+/// latest (the last answer may come before the window is over), else all from its start to its end.
 pub(super) fn measured(records: &[Record]) -> Option<[Time; 2]> {
     let window = records.iter().find_map(|record| match record.event {
         Event::WindowSet { from, until } => Some([from, until]),
@@ -81,7 +81,9 @@ pub(super) fn measured(records: &[Record]) -> Option<[Time; 2]> {
         let found = records.iter().find(|record| record.event == *event);
         found.map(|record| record.at)
     };
-    let whole = || Some([time_of(&Event::Started)?, time_of(&Event::Finished)?]);
+    let finished = time_of(&Event::Finished);
+    let whole = || Some([time_of(&Event::Started)?, finished?]);
+    let window = window.map(|[from, until]| [from, finished.map_or(until, |end| end.min(until))]);
     window.or_else(whole).filter(|[from, until]| from < until)
 }
 

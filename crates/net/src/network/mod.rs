@@ -3,6 +3,7 @@
 mod builder;
 mod channel;
 mod ids;
+mod processor;
 mod routes;
 mod tap;
 
@@ -18,10 +19,12 @@ use trackbed_core::{Packet, Time};
 use crate::link::{Change, DropReason, Link, Outlet};
 use channel::{Arrival, Channel, Far};
 use ids::ChannelId;
+use processor::Busy;
 use routes::{Hop, Routes};
 
 pub use builder::{BuildError, Duplex, End, NetworkBuilder};
 pub use ids::{Direction, InterfaceId, LinkId, NodeId};
+pub use processor::{Handled, Processor, Way};
 pub use tap::{Count, Counters, Point, Tap};
 
 /// Hosts and routers joined by links; carries packets from host to host.
@@ -31,8 +34,9 @@ pub use tap::{Count, Counters, Point, Tap};
 /// `advance` at that time, or earlier. Times never decrease.
 ///
 /// What happens at one time happens in the order of the links' numbers (within a link, forward
-/// first) and, on one link, in the order in which packets came. Routers take no time and do not
-/// count hops: routes are static and free of loops.
+/// first) and, on one link, in the order in which packets came; then come packets from a host to
+/// itself, then the [`Processor`]. Routers take no time and do not count hops: routes are static and
+/// free of loops.
 pub struct Network {
     nodes: Vec<Node>,
     routes: Routes,
@@ -46,6 +50,7 @@ pub struct Network {
     loopback: VecDeque<Delivery>,
     deliveries: VecDeque<Delivery>,
     unroutable: Count,
+    busy: Option<Busy>,
     tap: Option<Box<dyn Tap>>,
     clock: Time,
 }
@@ -85,12 +90,7 @@ impl Network {
         } else if node.kind == NodeKind::Router {
             self.forward(self.clock, from, packet);
         } else {
-            match self.routes.owner(packet.source()) {
-                Some(channel) if self.routes.begin(channel) == from => {
-                    self.transmit(self.clock, channel, packet);
-                }
-                _ => self.discard(self.clock, from, &packet),
-            }
+            self.leave(from, packet);
         }
         self.settle();
     }
@@ -99,7 +99,7 @@ impl Network {
     pub fn next_wake(&self) -> Option<Time> {
         let link = self.wakes.peek().map(|Reverse((at, _))| *at);
         let loopback = self.loopback.front().map(|delivery| delivery.at);
-        [link, loopback].into_iter().flatten().min()
+        [link, loopback, self.processor_wake()].into_iter().flatten().min()
     }
 
     /// Lets everything happen that is due at or before `now`.
@@ -111,7 +111,10 @@ impl Network {
                     self.with_link(channel, |link, out| link.advance(at, out));
                     self.settle();
                 }
-                _ => self.deliveries.extend(self.loopback.pop_front()),
+                _ if self.loopback.front().is_some_and(|delivery| delivery.at == at) => {
+                    self.deliveries.extend(self.loopback.pop_front());
+                }
+                _ => self.wake_processor(at),
             }
         }
         self.clock = self.clock.max(now);
@@ -280,6 +283,7 @@ impl Network {
             loopback: VecDeque::new(),
             deliveries: VecDeque::new(),
             unroutable: Count::default(),
+            busy: None,
             tap: None,
             clock: Time::ZERO,
         }
@@ -327,7 +331,7 @@ impl Network {
             return;
         }
         match self.routes.hop(node, packet.destination()) {
-            Hop::Here => self.deliveries.push_back(Delivery { at, node, packet }),
+            Hop::Here => self.reach(at, node, packet),
             Hop::Through(channel) if kind == NodeKind::Router => {
                 self.transmit(at, channel, packet);
             }

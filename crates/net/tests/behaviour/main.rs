@@ -8,6 +8,7 @@ mod harness;
 mod loss;
 mod medium;
 mod outage;
+mod processor;
 mod rate;
 mod rate_trace;
 mod registry;

@@ -188,3 +188,15 @@ fn each_part_has_its_own_tables_with_its_own_factors() {
     assert!(second.contains("   2  quic      7"), "{text}");
     assert!(!second.contains("against"), "{text}");
 }
+
+#[test]
+fn what_a_model_says_is_marked_as_such() {
+    let mut document = two_protocols();
+    document.model = Some("frames are a model's".to_owned());
+    let text = render(&document, OPTIONS);
+    let mut lines = text.lines();
+    assert!(lines.next().unwrap().ends_with("seed 1"));
+    assert_eq!(lines.next(), Some("MODEL, no measurement: frames are a model's"));
+    assert!(text.contains("\n== model of a device\n"), "{text}");
+    assert!(!render(&two_protocols(), OPTIONS).contains("odel"));
+}

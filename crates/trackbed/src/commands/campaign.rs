@@ -152,7 +152,7 @@ fn look_for_runtime(plan: &Plan) -> anyhow::Result<()> {
 /// Refuses a scenario that virtual time cannot run, before hours are spent on another substrate.
 ///
 /// # Errors
-/// If `scenario` names programs of others, or has an inference.
+/// If `scenario` names programs of others, or an inference that nobody has measured.
 pub fn refuse_what_needs_the_kernel(scenario: &str, options: &RunOptions) -> anyhow::Result<()> {
     let plan = scenario::load(&Source::named(scenario), &overrides(options))?;
     let why = Virtual::new().check(&plan).err().unwrap_or_default();

@@ -2,6 +2,7 @@
 
 pub mod advise;
 pub mod agree;
+pub mod calibrate;
 pub mod campaign;
 pub mod handover;
 pub mod infer;

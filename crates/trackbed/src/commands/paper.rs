@@ -75,7 +75,8 @@ impl Found {
         match self {
             Found::Claims(comparison) => comparison::render(comparison),
             Found::Guidance(study) => {
-                guidance::render(study.title, &study.figures, &study.guidance)
+                let model = study.model.as_deref();
+                guidance::render(study.title, model, &study.figures, &study.guidance)
             }
         }
     }

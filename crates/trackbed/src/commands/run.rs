@@ -34,7 +34,7 @@ pub fn execute(arguments: &RunArguments) -> anyhow::Result<Verdict> {
     if let Some(study) = finished.study() {
         text.push_str(&format!(
             "\n{}",
-            guidance::render(study.title, &study.figures, &study.guidance)
+            guidance::render(study.title, study.model.as_deref(), &study.figures, &study.guidance)
         ));
         finished.tell_changed(&arguments.options);
     }

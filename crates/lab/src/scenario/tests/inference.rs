@@ -79,12 +79,118 @@ fn what_makes_no_sense_is_refused_at_its_place() {
     }
 }
 
+/// In virtual time there is a model of what has been measured, and of nothing else.
 #[test]
-fn virtual_time_has_none_and_says_what_has() {
-    let refusal = |text: &str| Virtual::new().check(&plan(text)).err();
-    let why = refusal(&telemetry("kind = \"detector\"", "")).unwrap();
-    assert!(why.contains("[inference]") && why.contains("--substrate emulated"), "{why}");
-    assert_eq!(refusal(&telemetry("", "").replace("[inference]", "")), None);
+fn virtual_time_asks_for_what_nobody_has_measured() {
+    let refusal = |lines: &str| Virtual::new().check(&plan(&telemetry(lines, ""))).err();
+    assert_eq!(refusal("kind = \"none\""), None);
+    assert_eq!(refusal("kind = \"detector\""), None);
+    let why = refusal("kind = \"command\"\ncommand = \"./one\"").unwrap();
+    let words = ["a command", "--durations FILE --exec", "--substrate emulated"];
+    assert!(words.iter().all(|word| why.contains(word)), "{why}");
+    let model = temporary("some.onnx", "");
+    let why = refusal(&format!("kind = \"detector\"\nmodel = {model:?}")).unwrap();
+    assert!(why.contains("this model") && why.contains("--model MODEL"), "{why}");
+    let file = temporary("one.txt", "trackbed-durations 1\nthreads 1\nframe 0 5000000\n");
+    let lines = format!("kind = \"command\"\ncommand = \"./one\"\ndurations = {file:?}");
+    assert_eq!(refusal(&lines), None);
+}
+
+/// A file with this text; its path.
+fn temporary(name: &str, text: &str) -> String {
+    let folder = std::env::temp_dir().join(format!("trackbed-measured-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join(name);
+    std::fs::write(&file, text).unwrap();
+    file.display().to_string()
+}
+
+#[test]
+fn what_the_device_cannot_be_is_refused_at_its_place() {
+    let none = "trackbed-durations 1\nthreads 2\n";
+    let short = format!("{none}frame 1000 98000\n");
+    let negative = format!("{none}frame -5 1000000\n");
+    let mqtt = "trackbed-costs 1\nprotocol mqtt 1 2 3\ncipher aes128gcm 1\n";
+    let bare = "trackbed-costs 1\nprotocol other 1 2 3\n";
+    let [none, short, negative, mqtt, bare] = [
+        ("none.txt", none),
+        ("short.txt", &short),
+        ("negative.txt", &negative),
+        ("mqtt.txt", mqtt),
+        ("bare.txt", bare),
+    ]
+    .map(|(name, text)| temporary(name, text));
+    let detector = |lines: String| format!("kind = \"detector\"\n{lines}");
+    for (lines, words) in [
+        (detector("cores = 0".to_owned()), ["0 is too few", "a.toml:6"]),
+        (detector("cores = 1025".to_owned()), ["so many cores", "at most 1024"]),
+        (
+            detector("durations = \"/nowhere.txt\"".to_owned()),
+            ["cannot read /nowhere.txt", "a.toml:6"],
+        ),
+        (
+            detector(format!("durations = {none:?}")),
+            ["line 2: there is no frame", "trackbed infer"],
+        ),
+        (detector(format!("durations = {short:?}")), ["less than 100 us", "a.toml:6"]),
+        (detector(format!("durations = {negative:?}")), ["line 3: \"-5\"", "trackbed infer"]),
+        (detector(format!("costs = {none:?}")), ["line 1", "trackbed-costs 1"]),
+        (detector(format!("costs = {mqtt:?}")), ["what http2 costs", "protocol http2 MESSAGE"]),
+        (detector(format!("costs = {bare:?}")), ["what aes128gcm costs", "cipher aes128gcm BYTE"]),
+        (detector("packet-cost = \"2 s\"".to_owned()), ["more than a second", "a.toml:6"]),
+        (format!("durations = {short:?}"), ["durations has no effect", "kind = \"detector\""]),
+    ] {
+        let message = mistake(&telemetry(&lines, ""));
+        assert!(words.iter().all(|word| message.contains(word)), "{lines}: {message}");
+    }
+}
+
+#[test]
+fn the_device_is_as_the_table_says() {
+    let costs = temporary(
+        "costs.txt",
+        "trackbed-costs 1\nprotocol http2 41000 9000 120\nprotocol other 30000 8000 100\n\
+         cipher aes128gcm 300\ncipher chacha20poly1305 900\n",
+    );
+    // More threads than cores are what a device may well have.
+    let lines = format!("kind = \"detector\"\ncores = 2\nthreads = 16\ncosts = {costs:?}");
+    let text =
+        telemetry(&lines, "").replace("\"http3\"]", "\"coap\"]\ncipher = \"chacha20poly1305\"");
+    let plan = plan(&text);
+    let device = |cell: usize| plan.cells[cell].inference.clone().unwrap().device;
+    let numbers = |cell: usize| {
+        let cost = device(cell).cost;
+        let packet = cost.packet;
+        (cost.message.as_nanos(), packet.packet.as_nanos(), packet.byte_picos)
+    };
+    assert_eq!(numbers(0), (41_000, 9_000, 1_020));
+    // Nothing is encrypted.
+    assert_eq!(numbers(1), (30_000, 8_000, 100));
+    assert_eq!((device(0).cores, device(0).durations.unwrap().threads), (2, 16));
+    let own = "kind = \"none\"\nmessage-cost = \"5 us\"\nkilobyte-cost = \"2 us\"";
+    let plan = super::plan(&telemetry(own, ""));
+    let device = plan.cells[0].inference.clone().unwrap().device;
+    assert_eq!((device.durations, device.cost.packet.byte_picos), (None, 2_000));
+    assert_eq!(device.cost.message.as_nanos(), 5_000);
+}
+
+/// What is built in suffices for every protocol and cipher.
+#[test]
+fn the_built_in_tables_know_everything() {
+    let names = trackbed_protocols::registry().iter().map(|protocol| protocol.name());
+    for protocol in names.filter(|name| !["none", "http2"].contains(name)) {
+        let text = telemetry("kind = \"detector\"", "").replace(
+            "[\"http2\", \"http3\"]",
+            &format!(
+                "[\"http2\", \"{protocol}\"]\n\
+                 cipher = [\"aes128gcm\", \"aes256gcm\", \"chacha20poly1305\"]"
+            ),
+        );
+        for cell in plan(&text).cells {
+            let device = cell.inference.unwrap().device;
+            assert!(!device.cost.packet.packet.is_zero() && device.durations.is_some());
+        }
+    }
 }
 
 #[test]

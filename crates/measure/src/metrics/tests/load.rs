@@ -40,6 +40,15 @@ fn frames_count_that_are_done_in_the_window() {
     close(&compute("frame_ms", &records), &[1.0, 400.0, 1_599.0]);
 }
 
+/// The last answer of telemetry may come before its window is over, and then everybody stops.
+#[test]
+fn a_run_that_ends_within_the_window_counts_until_its_end() {
+    let mut records = window(1_000, 4_000);
+    records.extend([frame(900, 1_000), frame(1_000, 2_000), frame(2_000, 2_900)]);
+    records.push(at(3_000, Event::Finished));
+    close(&compute("fps", &records), &[1.5]);
+}
+
 #[test]
 fn without_a_window_everything_from_start_to_finish_counts() {
     let mut records = vec![frame(0, 400), at(500, Event::Started)];

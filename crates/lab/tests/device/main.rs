@@ -1,0 +1,65 @@
+//! The model of a device in virtual time, held against arithmetic.
+#![forbid(unsafe_code)]
+
+mod arithmetic;
+mod calibration;
+mod reproducibility;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use trackbed_core::event::Record;
+use trackbed_lab::run::Runner;
+use trackbed_lab::scenario::{self, Plan, Source};
+use trackbed_lab::substrate::{Substrate as _, Virtual};
+use trackbed_measure::results::Outcome;
+use trackbed_substrate::Cancel;
+
+/// The plan of a scenario.
+fn plan(text: &str) -> Plan {
+    let plan = scenario::load(&Source::recorded("a.toml", text), &[]);
+    plan.unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// The samples of the first run of the only cell.
+fn samples(text: &str) -> BTreeMap<String, Vec<f64>> {
+    let plan = plan(text);
+    Virtual::new().check(&plan).unwrap();
+    match Virtual::new().execute(&plan, 0, 0).unwrap().outcome {
+        Outcome::Samples(samples) => samples,
+        Outcome::Failed(why) => panic!("{why}\n{text}"),
+    }
+}
+
+/// The events of the first run of the only cell.
+fn events(text: &str) -> Vec<Record> {
+    let plan = plan(text);
+    let events = Runner::new(Cancel::new()).events(&plan.cells[0], plan.seed, 0);
+    events.unwrap_or_else(|why| panic!("{why}\n{text}"))
+}
+
+/// A file with frames of so much serial and parallel work, in nanoseconds, for so many threads.
+fn durations(name: &str, threads: u32, frames: &[(u64, u64)]) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("trackbed-device-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join(name);
+    let lines = frames.iter().map(|(serial, parallel)| format!("frame {serial} {parallel}\n"));
+    let text = format!("trackbed-durations 1\nthreads {threads}\n{}", lines.collect::<String>());
+    std::fs::write(&file, text).unwrap();
+    file
+}
+
+/// Telemetry over `protocol` with these lines in the table of the inference.
+fn telemetry(protocol: &str, inference: &str, workload: &str) -> String {
+    format!(
+        "protocol = \"{protocol}\"\n[link]\ndelay = \"5 ms\"\n[inference]\n{inference}\n\
+         [workload]\nkind = \"telemetry\"\nduration = \"8 s\"\nwarm-up = \"2 s\"\n{workload}\n"
+    )
+}
+
+/// Costs in the same table.
+fn costs(message: &str, packet: &str, kilobyte: &str) -> String {
+    format!(
+        "message-cost = \"{message}\"\npacket-cost = \"{packet}\"\nkilobyte-cost = \"{kilobyte}\""
+    )
+}

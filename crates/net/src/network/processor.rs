@@ -1,0 +1,137 @@
+//! What sending and receiving take of a host's processor.
+
+use std::fmt;
+
+use trackbed_core::{Packet, Time};
+
+use super::tap::Count;
+use super::{Delivery, Network, NodeId};
+
+/// A machine whose processor takes time for the packets of one host, or of several that stand for its
+/// programs. A packet that a host sends enters its link when it has been handled, and one that reaches
+/// a host is delivered then; packets of a host to itself, and what a host's own link answers, take
+/// nothing.
+///
+/// The contract: after [`Processor::take`] and [`Processor::advance`], what has been handled is taken
+/// with [`Processor::next_handled`] until there is nothing more, and [`Processor::next_wake`] is asked
+/// anew. Times never decrease, and none is passed that is later than the next wake.
+pub trait Processor: fmt::Debug + Send {
+    /// A packet is to be handled; with a processor that takes no time for it, it has been at once.
+    ///
+    /// # Errors
+    /// The packet, which is lost, if too many wait.
+    fn take(&mut self, now: Time, node: NodeId, way: Way, packet: Packet) -> Result<(), Packet>;
+
+    /// Lets the time go on to `now`.
+    fn advance(&mut self, now: Time);
+
+    /// The next packet that has been handled, in the order in which they have been.
+    fn next_handled(&mut self) -> Option<Handled>;
+
+    /// When [`Processor::advance`] must be called next; `None` while nothing is to be handled.
+    fn next_wake(&self) -> Option<Time>;
+}
+
+/// Where a packet goes, seen from a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// To the network.
+    Out,
+    /// To the host's sockets.
+    In,
+}
+
+/// A packet that a [`Processor`] has handled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Handled {
+    /// The host whose packet it is.
+    pub node: NodeId,
+    /// Where it goes.
+    pub way: Way,
+    /// The packet, as it was taken.
+    pub packet: Packet,
+}
+
+/// A processor and whose it is.
+#[derive(Debug)]
+pub(super) struct Busy {
+    /// In their order.
+    nodes: Vec<NodeId>,
+    processor: Box<dyn Processor>,
+    refused: Count,
+}
+
+impl Network {
+    /// Lets `processor` handle the packets of these hosts, which share it, from now on; in place of
+    /// the one there was, if any.
+    pub fn set_processor(&mut self, mut nodes: Vec<NodeId>, processor: Box<dyn Processor>) {
+        nodes.sort();
+        self.busy = Some(Busy { nodes, processor, refused: Count::default() });
+    }
+
+    /// Packets that the [`Processor`] had no room for.
+    pub fn refused(&self) -> Count {
+        self.busy.as_ref().map_or_else(Count::default, |busy| busy.refused)
+    }
+
+    pub(super) fn processor_wake(&self) -> Option<Time> {
+        self.busy.as_ref()?.processor.next_wake()
+    }
+
+    pub(super) fn wake_processor(&mut self, now: Time) {
+        if let Some(busy) = &mut self.busy {
+            busy.processor.advance(now);
+        }
+        self.release();
+        self.settle();
+    }
+
+    /// A host sends a packet.
+    pub(super) fn leave(&mut self, node: NodeId, packet: Packet) {
+        if let Some(packet) = self.handle(self.clock, node, Way::Out, packet) {
+            self.depart(node, packet);
+        }
+    }
+
+    /// A packet has reached the host to which it is addressed.
+    pub(super) fn reach(&mut self, at: Time, node: NodeId, packet: Packet) {
+        if let Some(packet) = self.handle(at, node, Way::In, packet) {
+            self.deliveries.push_back(Delivery { at, node, packet });
+        }
+    }
+
+    /// Hands a packet to the processor; returns it if the host has none.
+    fn handle(&mut self, at: Time, node: NodeId, way: Way, packet: Packet) -> Option<Packet> {
+        let is_its = |busy: &&mut Busy| busy.nodes.binary_search(&node).is_ok();
+        let Some(busy) = self.busy.as_mut().filter(is_its) else { return Some(packet) };
+        if let Err(packet) = busy.processor.take(at, node, way, packet) {
+            busy.refused.add(&packet);
+        }
+        self.release();
+        None
+    }
+
+    /// Passes on what has been handled.
+    fn release(&mut self) {
+        while let Some(handled) = self.busy.as_mut().and_then(|busy| busy.processor.next_handled())
+        {
+            let Handled { node, way, packet } = handled;
+            match way {
+                Way::Out => self.depart(node, packet),
+                Way::In => {
+                    self.deliveries.push_back(Delivery { at: self.clock, node, packet });
+                }
+            }
+        }
+    }
+
+    /// A packet leaves a host through the interface that has its source address.
+    fn depart(&mut self, node: NodeId, packet: Packet) {
+        match self.routes.owner(packet.source()) {
+            Some(channel) if self.routes.begin(channel) == node => {
+                self.transmit(self.clock, channel, packet);
+            }
+            _ => self.discard(self.clock, node, &packet),
+        }
+    }
+}
