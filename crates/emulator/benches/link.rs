@@ -74,7 +74,7 @@ fn added_delay(count: u32) {
     }
     client.send_to(b"", (FAR, PORT)).unwrap();
     bare_client.send_to(b"", bare_address).unwrap();
-    [echo, relay].map(|thread| thread.join().unwrap());
+    [echo, relay].into_iter().for_each(|thread| thread.join().unwrap());
     let certificate = lab.stop();
     for (name, added) in [("a link", &mut link), ("a bare relay", &mut bare)] {
         added.sort_by(f64::total_cmp);
