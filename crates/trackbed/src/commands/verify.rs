@@ -115,11 +115,12 @@ pub fn execute(arguments: &VerifyArguments) -> anyhow::Result<crate::Verdict> {
     let signed = sign(arguments.keys.get(), &mut cache)?;
     let begin = monotonic_nanos();
     let until = begin + u64::from(arguments.seconds) * 1_000_000_000;
-    let accounts: Vec<Account> = std::thread::scope(|scope| {
+    let accounts: Option<Vec<Account>> = std::thread::scope(|scope| {
         let work = || work(&signed, path, arguments.batch.get(), until);
         let workers: Vec<_> = (0..arguments.workers.get()).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().map(|worker| worker.join().unwrap_or_default()).collect()
+        workers.into_iter().map(|worker| worker.join().ok()).collect()
     });
+    let accounts = accounts.context("a worker has panicked: this is a defect of Trackbed's")?;
     let seconds = (monotonic_nanos() - begin) as f64 / 1e9;
     let verified: u64 = accounts.iter().map(|account| account.verified).sum();
     let wrong: u64 = accounts.iter().map(|account| account.wrong).sum();

@@ -53,7 +53,8 @@ fn frames_are_counted_as_lines() {
     assert_eq!((factor(cell, "protocol"), factor(cell, "inference")), ("none", "command"));
     assert_eq!(cell["metrics"]["frame_ms"]["samples"], 7, "{cell}");
     assert!((least(cell, "fps") - 7.0 / 12.0).abs() < 1e-9, "{cell}");
-    assert!(least(cell, "machine_cpu_percent") > 0.0, "{cell}");
+    // Time is counted in ticks, of which an idle machine may have none in a second.
+    assert!(cell["metrics"]["machine_cpu_percent"]["mean"].as_f64().unwrap() > 0.0, "{cell}");
 }
 
 /// A line each 50 ms, whatever is sent beside it: 20 a second, or fewer where the machine is busy.
