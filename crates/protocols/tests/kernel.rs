@@ -142,12 +142,14 @@ fn bodies_of_all_sizes_go_both_ways() {
 /// From two addresses of the loopback interface.
 #[test]
 fn quic_takes_several_paths_of_the_kernel() {
-    let ends: [IpAddr; 2] = [1, 2].map(|last| Ipv4Addr::new(127, 0, 0, last).into());
+    // The server has an address of its own: wishes are for every path that has the address at an end.
+    let [here, ends @ ..]: [IpAddr; 3] =
+        [1, 2, 3].map(|last| Ipv4Addr::new(127, 0, 0, last).into());
     let protocol = trackbed_protocols::find("mpquic").unwrap();
     let execution = Execution::new(Origin::now()).with_time_limit(HANG);
     let result = execution.run(|machine| async move {
-        let server = machine.host("server", [ends[0]]);
-        let track = Track { client: machine.host("client", ends), server, address: ends[0] };
+        let server = machine.host("server", [here]);
+        let track = Track { client: machine.host("client", ends), server, address: here };
         let server = track.serve(protocol);
         let paths = PathControl::default();
         let mut config = ClientConfig {
