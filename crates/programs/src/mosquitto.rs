@@ -67,6 +67,7 @@ fn configure(setup: &Setup<'_>) -> String {
          log_dest stderr\n\
          log_type error\n\
          log_type warning\n\
+         set_tcp_nodelay true\n\
          listener {port} {address}\n\
          certfile {}\n\
          keyfile {}\n",

@@ -44,10 +44,11 @@ pub(super) fn check_delegated(
         groups(issuer).filter(|outer| {
             allows_end_entities(outer)
                 && lengths(group).is_some_and(|(least, most)| {
-                    allows_length(outer, least + 1)
+                    // A certificate may claim lengths that nothing is longer than.
+                    allows_length(outer, least.saturating_add(1))
                         && most
                             .map_or(lengths(outer).is_some_and(|outer| outer.1.is_none()), |most| {
-                                allows_length(outer, most + 1)
+                                allows_length(outer, most.saturating_add(1))
                             })
                 })
         })
@@ -159,4 +160,31 @@ fn range_within(inner: Option<&base::SspRange>, outer: Option<&base::SspRange>) 
 /// Whether the bits of `mask` are the same in both.
 fn agree(a: &[u8], b: &[u8], mask: &[u8]) -> bool {
     a.iter().zip(b).zip(mask).all(|((a, b), mask)| (a ^ b) & mask == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use trackbed_core::Seed;
+
+    use super::*;
+    use crate::lab::{Infrastructure, Terms};
+    use crate::payload::psid::CAM;
+    use crate::time::ItsTime;
+
+    #[test]
+    fn an_authority_may_not_issue_longer_chains_than_its_root_says() {
+        let terms = Terms::new(ItsTime::from_secs(720_000_000), 1_000);
+        let lab = Infrastructure::new(&Seed::of_run(1, 0), &terms).unwrap();
+        let root = lab.root().certificate();
+        let delegating = |least: u64| {
+            let mut group = groups(root).next().unwrap().clone();
+            group.min_chain_length = least.into();
+            check_delegated(&group, root)
+        };
+        // The root's own chains have two certificates below it.
+        assert_eq!(delegating(1), Ok(()));
+        for least in [2, u64::MAX] {
+            assert_eq!(delegating(least), Err(Refusal::IssueNotPermitted(CAM)));
+        }
+    }
 }
