@@ -2,6 +2,7 @@
 
 mod load;
 mod playback;
+mod verification;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::Time;
 pub use load::{Load, RoleLoad};
 pub use playback::Playback;
+pub use verification::{Judgement, Verification};
 
 /// Something that happened in a run.
 ///
@@ -236,6 +238,8 @@ pub enum Event {
         /// What happened.
         step: Playback,
     },
+    /// A step of a unit that verifies signed messages.
+    Verification(Verification),
     /// A client that is not ours came to its end, with success.
     Completed {
         /// Which client.

@@ -86,7 +86,7 @@ impl Shown {
     }
 }
 
-const COLUMNS: [Shown; 14] = [
+const COLUMNS: [Shown; 18] = [
     Shown { name: "first_paint_ms", when: When::Always },
     Shown { name: "ttfb_ms", when: When::Always },
     Shown { name: "rtt_ms", when: When::NotExpected },
@@ -99,6 +99,10 @@ const COLUMNS: [Shown; 14] = [
     Shown { name: "gap_ms", when: When::Always },
     Shown { name: "retransmission_percent", when: When::NotExpected },
     Shown { name: "deadline_miss_ratio", when: When::NotZero },
+    Shown { name: "late_verdict_ratio", when: When::NotZero },
+    Shown { name: "dropped_count", when: When::NotZero },
+    Shown { name: "wrong_verdict_count", when: When::NotZero },
+    Shown { name: "verification_cpu_percent", when: When::Always },
     Shown { name: "fps", when: When::Always },
     Shown { name: "cpu_percent", when: When::Always },
 ];

@@ -4,6 +4,7 @@
 //! 11,057,396 and 11,049,395): whoever ships a policy other than [`Policy::None`] should look at them.
 
 use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
 use std::sync::Arc;
 
 use crate::{Key, KeyTable, Path, PublicKey};
@@ -32,16 +33,22 @@ pub enum SharedKey {
     Table(Arc<KeyTable>),
 }
 
-/// Keeps tables by a policy. What it holds is bounded by the policy, whoever sends what.
+/// Keeps tables of keys by a policy. What it holds is bounded by the policy, whoever sends what.
 #[derive(Debug)]
 pub struct KeyCache {
     path: Path,
+    tables: Residence<[u8; 65], Arc<KeyTable>>,
+}
+
+/// Which keys have a table, by a policy: the rules of a [`KeyCache`], for tables of any kind.
+#[derive(Debug)]
+pub struct Residence<K, T> {
     /// How many tables there may be.
     tables_max: usize,
     after: u32,
-    keys: HashMap<[u8; 65], Slot>,
+    keys: HashMap<K, Slot<T>>,
     /// The keys by when they were used, the longest ago first.
-    uses: BTreeMap<u64, [u8; 65]>,
+    uses: BTreeMap<u64, K>,
     tables: usize,
     clock: u64,
     counts: Counts,
@@ -61,10 +68,10 @@ pub struct Counts {
 }
 
 #[derive(Debug)]
-struct Slot {
+struct Slot<T> {
     last_use: u64,
     uses: u32,
-    table: Option<Arc<KeyTable>>,
+    table: Option<T>,
 }
 
 /// Keys that are counted and have no table yet, for each that may have one.
@@ -74,13 +81,48 @@ impl KeyCache {
     /// An empty cache of tables for `path`.
     #[must_use]
     pub fn new(policy: Policy, path: Path) -> Self {
+        Self { path, tables: Residence::new(policy, KeyTable::BYTES) }
+    }
+
+    /// The key, with its table if the policy has or now gives it one. Working one out takes the time
+    /// of about two verifications.
+    pub fn get(&mut self, key: &PublicKey) -> SharedKey {
+        let build = || Arc::new(KeyTable::new(key, self.path));
+        match self.tables.get(key.to_sec1(), build) {
+            Some(table) => SharedKey::Table(Arc::clone(table)),
+            None => SharedKey::Plain(*key),
+        }
+    }
+
+    /// Tables that it holds.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.tables.len()
+    }
+
+    /// Whether it holds no table.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.tables.is_empty()
+    }
+
+    /// What it has done so far.
+    #[must_use]
+    pub const fn counts(&self) -> Counts {
+        self.tables.counts()
+    }
+}
+
+impl<K: Clone + Eq + Hash, T> Residence<K, T> {
+    /// No tables, each of which will take `table_bytes`.
+    #[must_use]
+    pub fn new(policy: Policy, table_bytes: usize) -> Self {
         let (bytes, after) = match policy {
             Policy::None => (0, 1),
             Policy::Lru { bytes, after } => (bytes, after),
         };
         Self {
-            path,
-            tables_max: bytes / KeyTable::BYTES,
+            tables_max: bytes / table_bytes.max(1),
             after,
             keys: HashMap::new(),
             uses: BTreeMap::new(),
@@ -90,53 +132,31 @@ impl KeyCache {
         }
     }
 
-    /// The key, with its table if the policy has or now gives it one. Working one out takes the time
-    /// of about two verifications.
-    pub fn get(&mut self, key: &PublicKey) -> SharedKey {
+    /// The table of `key` if the policy has one, or now gives it one, which `build` works out.
+    pub fn get(&mut self, key: K, build: impl FnOnce() -> T) -> Option<&T> {
         if self.tables_max == 0 {
             self.counts.misses += 1;
-            return SharedKey::Plain(*key);
+            return None;
         }
-        let name = key.to_sec1();
         self.clock += 1;
-        let slot = self.keys.entry(name).or_insert(Slot { last_use: 0, uses: 0, table: None });
+        let empty = Slot { last_use: 0, uses: 0, table: None };
+        let slot = self.keys.entry(key.clone()).or_insert(empty);
         self.uses.remove(&slot.last_use);
-        self.uses.insert(self.clock, name);
+        self.uses.insert(self.clock, key.clone());
         slot.last_use = self.clock;
         slot.uses = slot.uses.saturating_add(1);
-        if let Some(table) = &slot.table {
+        if slot.table.is_some() {
             self.counts.hits += 1;
-            return SharedKey::Table(Arc::clone(table));
-        }
-        self.counts.misses += 1;
-        if slot.uses < self.after {
+        } else {
+            self.counts.misses += 1;
+            if slot.uses >= self.after {
+                slot.table = Some(build());
+                self.tables += 1;
+                self.counts.built += 1;
+            }
             self.make_room();
-            return SharedKey::Plain(*key);
         }
-        let table = Arc::new(KeyTable::new(key, self.path));
-        slot.table = Some(Arc::clone(&table));
-        self.tables += 1;
-        self.counts.built += 1;
-        self.make_room();
-        SharedKey::Table(table)
-    }
-
-    /// Tables that it holds.
-    #[must_use]
-    pub const fn len(&self) -> usize {
-        self.tables
-    }
-
-    /// Whether it holds no table.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.tables == 0
-    }
-
-    /// What it has done so far.
-    #[must_use]
-    pub const fn counts(&self) -> Counts {
-        self.counts
+        self.keys.get(&key)?.table.as_ref()
     }
 
     /// Drops what was used the longest ago until there is room: keys without a table where they are
@@ -150,6 +170,26 @@ impl KeyCache {
                 self.counts.evicted += 1;
             }
         }
+    }
+}
+
+impl<K, T> Residence<K, T> {
+    /// Tables that there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.tables
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.tables == 0
+    }
+
+    /// What has been done so far.
+    #[must_use]
+    pub const fn counts(&self) -> Counts {
+        self.counts
     }
 }
 
@@ -187,7 +227,7 @@ mod tests {
             for key in keys(3).iter().chain(&keys(3)) {
                 assert!(matches!(cache.get(key), SharedKey::Plain(plain) if plain == *key));
             }
-            assert!(cache.is_empty() && cache.keys.is_empty());
+            assert!(cache.is_empty() && cache.tables.keys.is_empty());
             assert_eq!(cache.counts(), Counts { misses: 6, ..Counts::default() });
         }
     }
@@ -216,7 +256,8 @@ mod tests {
         let mut cache = KeyCache::new(policy, Path::Portable);
         for key in keys(100) {
             assert!(matches!(cache.get(&key), SharedKey::Plain(_)));
-            assert!(cache.keys.len() <= 10 && cache.uses.len() == cache.keys.len());
+            let tables = &cache.tables;
+            assert!(tables.keys.len() <= 10 && tables.uses.len() == tables.keys.len());
         }
         assert!(cache.is_empty());
     }

@@ -27,6 +27,11 @@ pub trait Workload: Sync {
     /// What a scenario may set.
     fn parameters(&self) -> &'static [Parameter];
 
+    /// Whether anything is sent over the lab's links; otherwise no protocol is below it.
+    fn communicates(&self) -> bool {
+        true
+    }
+
     /// Whether its clients reconnect and seek when the environment says so.
     fn follows_environment(&self) -> bool {
         false

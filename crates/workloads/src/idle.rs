@@ -29,6 +29,10 @@ impl Workload for Idle {
         PARAMETERS
     }
 
+    fn communicates(&self) -> bool {
+        false
+    }
+
     fn prepare(&self, arguments: &Arguments, _: &Path) -> Result<Box<dyn Prepared>, WorkloadError> {
         let pause =
             Pause { duration: arguments.need("duration"), warm_up: arguments.need("warm-up") };

@@ -1,5 +1,5 @@
 //! What is sent over a protocol: messages, telemetry, web pages, bulk transfers, streamed media, or
-//! nothing.
+//! nothing; and what is verified.
 //!
 //! A [`Workload`] is an entry of [`registry`]. It knows no protocol and no network: it asks
 //! dialers for connections, exchanges requests and responses over them, answers as a service, and
@@ -22,6 +22,7 @@ mod page;
 mod phone;
 mod streaming;
 mod telemetry;
+mod verification;
 mod warm_up;
 
 pub use contract::{
@@ -40,6 +41,7 @@ pub fn registry() -> &'static [&'static dyn Workload] {
         &bulk::Bulk,
         &flow::Flow,
         &streaming::Streaming,
+        &verification::Verification,
     ]
 }
 

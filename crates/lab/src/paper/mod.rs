@@ -15,11 +15,12 @@ use reference::{Reference, ReferenceClaim, ReferenceFigure, Selector};
 use verdict::{Found, Runs, difference, verdict, widening};
 
 /// The papers, by the name that a scenario gives in its `paper` key.
-const PAPERS: [(&str, &str); 4] = [
+const PAPERS: [(&str, &str); 5] = [
     ("vru", include_str!("../../../../scenarios/reference/vru.toml")),
     ("web", include_str!("../../../../scenarios/reference/web.toml")),
     ("streaming", include_str!("../../../../scenarios/reference/streaming.toml")),
     ("train", include_str!("../../../../scenarios/reference/train.toml")),
+    ("v2x", include_str!("../../../../scenarios/reference/v2x.toml")),
 ];
 
 /// The names of all papers.

@@ -40,8 +40,10 @@ pub(super) struct Refusal {
 /// needs it.
 pub(super) fn resolve(spec: &Spec, selection: &[usize]) -> Option<Result<Resolved, Refusal>> {
     let settings = Settings { spec, selection };
+    if silence::holds(spec) {
+        return Some(Ok(silence::ends()));
+    }
     let protocol = match settings.word("protocol") {
-        Some(_) if silence::holds(spec) => return Some(Ok(silence::ends())),
         Some(name) => trackbed_protocols::find(name)?,
         None if programs::need_no_protocol(spec) => foreign::PROTOCOL,
         None => return None,

@@ -101,6 +101,7 @@ fn check_present(spec: &Spec, problems: &mut Problems) {
     let dispensable = |field: &Field| {
         (programs::need_no_protocol(spec) && ["protocol", "workload"].contains(&field.target))
             || (radio::is_present(spec) && field.target == "link")
+            || (silence::holds(spec) && ["protocol", "link"].contains(&field.target))
     };
     let missing = |field: &&Field| {
         field.is_required() && !spec.written.contains(&field.name) && !dispensable(field)

@@ -1,4 +1,4 @@
-//! Cells without communication: the workload `idle`, below which there is no protocol.
+//! Cells without communication: workloads such as `idle`, below which there is no protocol.
 
 use trackbed_protocols::{Handshake, NONE, TransportParameters};
 
@@ -12,7 +12,7 @@ use crate::track::IpVersion;
 
 /// Whether nothing is sent, whatever the keys of the ends say.
 pub(super) fn holds(spec: &Spec) -> bool {
-    spec.get("workload.kind").is_some_and(|kind| kind.choices.iter().all(|kind| is(kind, IDLE)))
+    spec.get("workload.kind").is_some_and(|kind| kind.choices.iter().all(is_silent))
 }
 
 /// Ends that have nothing to do with one another. All keys of ends mean nothing to them, so that a
@@ -44,14 +44,18 @@ pub(super) fn check(spec: &Spec, problems: &mut Problems) {
     let protocols = spec.get("protocol").into_iter().flat_map(|protocol| &protocol.choices);
     for none in protocols.filter(|protocol| is(protocol, NONE.name())) {
         let message = "the protocol none carries nothing, and the workload sends something";
-        let help = format!("write kind = \"{IDLE}\" below [workload], or name another protocol");
+        let silent = trackbed_workloads::registry().iter().filter(|one| !one.communicates());
+        let kinds: Vec<String> = silent.map(|one| format!("\"{}\"", one.name())).collect();
+        let kinds = kinds.join(" or ");
+        let help = format!("write kind = {kinds} below [workload], or name another protocol");
         problems.add_with_help(&none.place, message, help);
     }
+}
+
+fn is_silent(kind: &Choice) -> bool {
+    trackbed_workloads::find(&factors::text(&kind.chosen)).is_some_and(|kind| !kind.communicates())
 }
 
 fn is(choice: &Choice, word: &str) -> bool {
     factors::text(&choice.chosen) == word
 }
-
-/// The workload of those who send nothing.
-const IDLE: &str = "idle";

@@ -43,6 +43,7 @@ const BUILT_IN: &[BuiltIn] = &[
     BuiltIn { name: "migration", text: include_str!("../../../../scenarios/migration.toml") },
     BuiltIn { name: "train", text: include_str!("../../../../scenarios/train.toml") },
     BuiltIn { name: "edge", text: include_str!("../../../../scenarios/edge.toml") },
+    BuiltIn { name: "v2x", text: include_str!("../../../../scenarios/v2x.toml") },
     BuiltIn { name: "costs", text: include_str!("../../../../scenarios/costs.toml") },
     BuiltIn { name: "bulk", text: include_str!("../../../../scenarios/bulk.toml") },
 ];

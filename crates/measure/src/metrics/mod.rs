@@ -24,6 +24,7 @@ mod playing;
 mod throughput;
 mod transport;
 mod usage;
+mod verification;
 
 #[cfg(test)]
 mod tests;
@@ -70,6 +71,8 @@ pub const COMPARED: &[Compared] = &[
     Compared { name: "plt_ms", less_is_better: true },
     Compared { name: "loading_delay_ms", less_is_better: true },
     Compared { name: "rtt_ms", less_is_better: true },
+    Compared { name: "verdict_ms", less_is_better: true },
+    Compared { name: "signature_rate_hz", less_is_better: false },
     Compared { name: "throughput_mbps", less_is_better: false },
     Compared { name: "goodput_mbps", less_is_better: false },
     Compared { name: "fps", less_is_better: false },
@@ -96,6 +99,20 @@ const REGISTRY: &[Metric] = &[
     account::UNSENT_COUNT,
     account::ANSWER_RATE_HZ,
     age::AGE_OF_INFORMATION_MS,
+    verification::VERDICT_MS,
+    verification::LATE_VERDICT_RATIO,
+    verification::SIGNATURE_RATE_HZ,
+    verification::VERIFICATION_CPU_PERCENT,
+    verification::WAITING_MAX_COUNT,
+    verification::HEARD_COUNT,
+    verification::ACCEPTED_COUNT,
+    verification::BAD_SIGNATURE_COUNT,
+    verification::UNKNOWN_SIGNER_COUNT,
+    verification::OTHERWISE_REFUSED_COUNT,
+    verification::DROPPED_COUNT,
+    verification::REPELLED_COUNT,
+    verification::WRONG_VERDICT_COUNT,
+    verification::TABLES_BYTES,
     loading::LOADING_DELAY_MS,
     loading::STARTUP_DELAY_MS,
     loading::SEEK_DELAY_MS,

@@ -3,6 +3,7 @@
 mod account;
 mod load;
 mod streaming;
+mod verification;
 
 use std::time::Duration;
 

@@ -55,6 +55,9 @@ pub struct Policy {
     pub look_inside: bool,
     /// How many tickets are kept, at least one.
     pub tickets: usize,
+    /// Whether the signature of a known ticket is verified again each time it comes, as receivers did
+    /// in ETRI's study of 2018.
+    pub tickets_again: bool,
 }
 
 impl Default for Policy {
@@ -69,6 +72,7 @@ impl Default for Policy {
             psids: vec![psid::BSM, psid::CAM, psid::DENM],
             look_inside: true,
             tickets: 4_096,
+            tickets_again: false,
         }
     }
 }
@@ -270,7 +274,7 @@ impl Receiver {
         }
     }
 
-    /// The ticket of whoever signed, and whether it is new.
+    /// The ticket of whoever signed, and whether it is new or to be verified as if it were.
     fn ticket(&self, message: &SignedMessage<'_>) -> Result<(Arc<Certificate>, bool), Refusal> {
         match message.signer() {
             Signer::Digest(id) => {
@@ -281,7 +285,7 @@ impl Receiver {
                 let hash = parsed.hash();
                 // By all of the hash: eight bytes of it can be made up by a stranger.
                 match self.tickets.get(&hash.id8()).filter(|known| known.hash() == hash) {
-                    Some(known) => Ok((Arc::clone(known), false)),
+                    Some(known) => Ok((Arc::clone(known), self.policy.tickets_again)),
                     None => Ok((Arc::new(Certificate::new(parsed)?), true)),
                 }
             }

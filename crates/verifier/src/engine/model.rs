@@ -1,18 +1,59 @@
 //! The engine in virtual time: what a machine with other cores would do with the same rules.
+//!
+//! A [`Model`] is told of tasks and of the time, and says when it wants to be told again; nothing is
+//! verified in it. What a task takes is its own affair ([`Task::nanos`]), how fast a core is that of the
+//! [`Core`].
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
-use super::Split;
 use super::batching::Rates;
+use super::{Full, Split};
 
-/// What batches cost a core, in nanoseconds of it.
+/// A core, and with it a worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cost {
-    /// Of a batch, whatever is in it.
+pub struct Core {
+    /// What a batch takes, whatever is in it, in nanoseconds of a core of speed 1000.
     pub batch_nanos: u64,
-    /// Of each task in it.
-    pub task_nanos: u64,
+    /// How much slower it is than one to which times refer, in thousandths: 2000 is half as fast.
+    pub slowdown_permille: u32,
+}
+
+/// A signature to verify.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Task {
+    /// For whoever asks.
+    pub tag: u64,
+    /// When the verdict should be there.
+    pub deadline_nanos: u64,
+    /// What it takes a core that is not slowed down.
+    pub nanos: u64,
+}
+
+/// A task that has been looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Done {
+    /// The task's.
+    pub tag: u64,
+    /// False if its deadline had passed before it was its turn, and such tasks are dropped.
+    pub is_verified: bool,
+    /// When the verdict was there.
+    pub finished_nanos: u64,
+    /// Which core it was.
+    pub worker: usize,
+}
+
+/// How a model works; as [`super::Options`], for as many workers as there are cores.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules {
+    /// How tasks come to workers.
+    pub split: Split,
+    /// Tasks that wait, at most; more are refused.
+    pub queue_max: usize,
+    /// Whether a task is dropped whose deadline has passed when it is its turn.
+    pub drops_late: bool,
+    /// What each worker may take of its core, from 1 to 1000.
+    pub share_permille: u32,
 }
 
 /// What came of a closed loop.
@@ -26,50 +67,266 @@ pub struct Outcome {
     pub done: Vec<u64>,
 }
 
-impl Cost {
-    /// Of so many tasks at once.
-    #[must_use]
-    pub const fn of(&self, tasks: usize) -> u64 {
-        self.batch_nanos.saturating_add(self.task_nanos.saturating_mul(tasks as u64))
+/// Workers, and the queues that they take from, at some time.
+#[derive(Debug)]
+pub struct Model {
+    rules: Rules,
+    workers: Vec<Worker>,
+    /// One for all, or one for each: what is due first comes first.
+    queues: Vec<BinaryHeap<Reverse<Waiting>>>,
+    queue_max: usize,
+    /// Whoever has nothing to do.
+    idle: BTreeSet<usize>,
+    /// When each of the others has.
+    events: BinaryHeap<Reverse<(u64, usize)>>,
+    rates: Rates,
+    next: usize,
+    sequence: u64,
+    done: VecDeque<Done>,
+}
+
+#[derive(Debug)]
+struct Worker {
+    core: Core,
+    /// What it is about, and how long that takes; empty while it rests.
+    batch: Vec<Task>,
+    used_nanos: u64,
+    rests_until: u64,
+    busy_nanos: u64,
+    verified: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    task: Task,
+    sequence: u64,
+}
+
+impl Core {
+    /// One of full speed whose batches cost nothing by themselves.
+    pub const PLAIN: Core = Core { batch_nanos: 0, slowdown_permille: 1000 };
+
+    fn takes(&self, tasks: &[Task]) -> u64 {
+        let work = tasks.iter().fold(self.batch_nanos, |sum, task| sum.saturating_add(task.nanos));
+        let slowed = u128::from(work) * u128::from(self.slowdown_permille.max(1)) / 1000;
+        u64::try_from(slowed).unwrap_or(u64::MAX)
     }
 }
 
-/// Lets workers with these costs do `tasks` that all are there at the beginning.
-#[must_use]
-pub fn closed_loop(tasks: usize, workers: &[Cost], split: Split) -> Outcome {
-    let count = workers.len();
-    let mut outcome =
-        Outcome { makespan_nanos: 0, busy_nanos: vec![0; count], done: vec![0; count] };
-    if count == 0 {
-        return outcome;
+impl Rules {
+    /// All that cores can do, and as much waiting as comes.
+    #[must_use]
+    pub const fn unbounded(split: Split) -> Rules {
+        Rules { split, queue_max: usize::MAX, drops_late: false, share_permille: 1000 }
     }
-    // One queue for all, or one for each, where the first ones may have a task more.
-    let mut queues = match split {
-        Split::Dynamic => vec![tasks],
-        Split::Static => {
-            let share = tasks.div_ceil(count);
-            (0..count).map(|worker| share.min(tasks.saturating_sub(worker * share))).collect()
-        }
-    };
-    let sharing = if queues.len() == 1 { count } else { 1 };
-    let rates = Rates::new(count);
-    // Who is free next, the first one first.
-    let mut free: BinaryHeap<Reverse<(u64, usize)>> =
-        (0..count).map(|worker| Reverse((0, worker))).collect();
-    while let Some(Reverse((now, worker))) = free.pop() {
-        outcome.makespan_nanos = outcome.makespan_nanos.max(now);
-        let place = worker % queues.len();
-        let queue = &mut queues[place];
-        if *queue == 0 {
-            continue;
-        }
-        let batch = rates.batch(worker, sharing, *queue);
-        *queue -= batch;
-        let nanos = workers[worker].of(batch);
-        rates.record(worker, batch, nanos);
-        outcome.busy_nanos[worker] += nanos;
-        outcome.done[worker] += batch as u64;
-        free.push(Reverse((now + nanos, worker)));
-    }
-    outcome
 }
+
+impl Model {
+    /// Idle workers on these cores; at least one.
+    #[must_use]
+    pub fn new(cores: &[Core], rules: Rules) -> Model {
+        let worker = |core: &Core| Worker {
+            core: *core,
+            batch: Vec::new(),
+            used_nanos: 0,
+            rests_until: 0,
+            busy_nanos: 0,
+            verified: 0,
+        };
+        let mut workers: Vec<Worker> = cores.iter().map(worker).collect();
+        if workers.is_empty() {
+            workers.push(worker(&Core::PLAIN));
+        }
+        let count = workers.len();
+        let queues = match rules.split {
+            Split::Static => count,
+            Split::Dynamic => 1,
+        };
+        Model {
+            rules,
+            workers,
+            queues: (0..queues).map(|_| BinaryHeap::new()).collect(),
+            queue_max: (rules.queue_max / queues).max(1),
+            idle: (0..count).collect(),
+            events: BinaryHeap::new(),
+            rates: Rates::new(count),
+            next: 0,
+            sequence: 0,
+            done: VecDeque::new(),
+        }
+    }
+
+    /// Hands a task to the workers at `now`, which never goes back.
+    ///
+    /// # Errors
+    /// [`Full`] if as many wait as may.
+    pub fn submit(&mut self, now: u64, task: Task) -> Result<(), Full> {
+        self.advance(now);
+        self.next = (self.next + 1) % self.queues.len();
+        let queue = self.next;
+        if self.queues[queue].len() >= self.queue_max {
+            return Err(Full);
+        }
+        self.push(queue, task);
+        self.wake(now);
+        Ok(())
+    }
+
+    /// Hands many tasks over before any worker begins; statically split, each gets a run of them.
+    /// Returns how many were refused.
+    pub fn submit_all(&mut self, now: u64, tasks: &[Task]) -> usize {
+        self.advance(now);
+        let share = tasks.len().div_ceil(self.queues.len()).max(1);
+        let mut refused = 0;
+        for (queue, tasks) in tasks.chunks(share).enumerate() {
+            let room = self.queue_max.saturating_sub(self.queues[queue].len());
+            tasks.iter().take(room).for_each(|task| self.push(queue, *task));
+            refused += tasks.len().saturating_sub(room);
+        }
+        self.wake(now);
+        refused
+    }
+
+    /// Lets the time go on to `now`.
+    pub fn advance(&mut self, now: u64) {
+        while let Some(Reverse((at, worker))) = self.events.peek().copied()
+            && at <= now
+        {
+            self.events.pop();
+            self.go_on(worker, at);
+        }
+    }
+
+    /// When something will happen next.
+    #[must_use]
+    pub fn next_wake(&self) -> Option<u64> {
+        self.events.peek().map(|Reverse((at, _))| *at)
+    }
+
+    /// The next of the tasks that have been looked at.
+    pub fn next_done(&mut self) -> Option<Done> {
+        self.done.pop_front()
+    }
+
+    /// Tasks that wait.
+    #[must_use]
+    pub fn queued(&self) -> usize {
+        self.queues.iter().map(BinaryHeap::len).sum()
+    }
+
+    /// How long each worker has worked; what it is about counts when it is done.
+    #[must_use]
+    pub fn busy_nanos(&self) -> Vec<u64> {
+        self.workers.iter().map(|worker| worker.busy_nanos).collect()
+    }
+
+    fn push(&mut self, queue: usize, task: Task) {
+        self.sequence += 1;
+        self.queues[queue].push(Reverse(Waiting { task, sequence: self.sequence }));
+    }
+
+    /// Sets whoever is idle to work.
+    fn wake(&mut self, now: u64) {
+        for worker in self.idle.clone() {
+            if !self.queues[worker % self.queues.len()].is_empty() {
+                self.idle.remove(&worker);
+                self.begin(worker, now);
+            }
+        }
+    }
+
+    /// A worker's batch is done, or its rest is over.
+    fn go_on(&mut self, number: usize, now: u64) {
+        let worker = &mut self.workers[number];
+        if !worker.batch.is_empty() {
+            worker.busy_nanos += worker.used_nanos;
+            worker.verified += worker.batch.len() as u64;
+            self.rates.record(number, worker.batch.len(), worker.used_nanos);
+            let done = |task: Task| Done {
+                tag: task.tag,
+                is_verified: true,
+                finished_nanos: now,
+                worker: number,
+            };
+            self.done.extend(worker.batch.drain(..).map(done));
+            if worker.rests_until > now {
+                self.events.push(Reverse((worker.rests_until, number)));
+                return;
+            }
+        }
+        self.begin(number, now);
+    }
+
+    /// Lets a worker take a batch, if there is anything for it.
+    fn begin(&mut self, number: usize, now: u64) {
+        let place = number % self.queues.len();
+        let sharing = if self.queues.len() == 1 { self.workers.len() } else { 1 };
+        let (queue, worker) = (&mut self.queues[place], &mut self.workers[number]);
+        while !queue.is_empty() {
+            let size = self.rates.batch(number, sharing, queue.len());
+            while worker.batch.len() < size
+                && let Some(Reverse(Waiting { task, .. })) = queue.pop()
+            {
+                if self.rules.drops_late && task.deadline_nanos < now {
+                    let tag = task.tag;
+                    let late =
+                        Done { tag, is_verified: false, finished_nanos: now, worker: number };
+                    self.done.push_back(late);
+                } else {
+                    worker.batch.push(task);
+                }
+            }
+            if !worker.batch.is_empty() {
+                let used = worker.core.takes(&worker.batch);
+                let share = u64::from(self.rules.share_permille.clamp(1, 1000));
+                worker.used_nanos = used;
+                worker.rests_until = now.saturating_add(used.saturating_mul(1000) / share);
+                self.events.push(Reverse((now.saturating_add(used), number)));
+                return;
+            }
+        }
+        self.idle.insert(number);
+    }
+}
+
+/// Lets workers on these cores do `tasks` that all are there at the beginning and take `nanos` each.
+#[must_use]
+pub fn closed_loop(tasks: usize, nanos: u64, cores: &[Core], split: Split) -> Outcome {
+    let mut model = Model::new(cores, Rules::unbounded(split));
+    let task = |number: usize| Task { tag: number as u64, deadline_nanos: u64::MAX, nanos };
+    model.submit_all(0, &(0..tasks).map(task).collect::<Vec<_>>());
+    let mut makespan_nanos = 0;
+    while let Some(now) = model.next_wake() {
+        makespan_nanos = now;
+        model.advance(now);
+        model.done.clear();
+    }
+    let done = model.workers.iter().map(|worker| worker.verified).collect();
+    Outcome { makespan_nanos, busy_nanos: model.busy_nanos(), done }
+}
+
+impl Waiting {
+    const fn order(&self) -> (u64, u64) {
+        (self.task.deadline_nanos, self.sequence)
+    }
+}
+
+impl Ord for Waiting {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.order().cmp(&other.order())
+    }
+}
+
+impl PartialOrd for Waiting {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Waiting {
+    fn eq(&self, other: &Self) -> bool {
+        self.order() == other.order()
+    }
+}
+
+impl Eq for Waiting {}

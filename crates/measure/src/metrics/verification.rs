@@ -1,0 +1,221 @@
+//! What became of signed messages, and what their verification took.
+
+use std::time::Duration;
+
+use trackbed_core::event::{Event, Judgement, Record, Verification};
+
+use super::Metric;
+use super::latency::deadline;
+
+pub(super) const VERDICT_MS: Metric = Metric {
+    name: "verdict_ms",
+    help: "for each message of the measured window whose signature was verified, from its arrival to \
+           the verdict",
+    compute: |records| {
+        let verdicts = judged(records).filter(Judged::is_verified);
+        verdicts.map(|judged| judged.latency.as_secs_f64() * 1e3).collect()
+    },
+};
+
+pub(super) const LATE_VERDICT_RATIO: Metric = Metric {
+    name: "late_verdict_ratio",
+    help: "share of the messages of the measured window that had no verdict within the deadline after \
+           their arrival; those refused without one, because something else was wrong, are not late",
+    compute: late,
+};
+
+pub(super) const SIGNATURE_RATE_HZ: Metric = Metric {
+    name: "signature_rate_hz",
+    help: "signatures that were verified, of messages and of certificates, over the time from the \
+           first message to the last decision",
+    compute: |records| {
+        accounts(records, |account| {
+            let seconds = account.span.as_secs_f64();
+            (seconds > 0.0).then(|| account.signatures as f64 / seconds)
+        })
+    },
+};
+
+pub(super) const VERIFICATION_CPU_PERCENT: Metric = Metric {
+    name: "verification_cpu_percent",
+    help: "processor time of verification and of the checks around it, as a share of all cores over \
+           the same time",
+    compute: |records| {
+        accounts(records, |account| {
+            let whole = account.span.as_secs_f64() * f64::from(account.cores);
+            (whole > 0.0).then(|| account.busy.as_secs_f64() / whole * 100.0)
+        })
+    },
+};
+
+pub(super) const WAITING_MAX_COUNT: Metric = Metric {
+    name: "waiting_max_count",
+    help: "the most signatures that waited for their verification at once",
+    compute: |records| accounts(records, |account| Some(account.waiting_max as f64)),
+};
+
+pub(super) const TABLES_BYTES: Metric = Metric {
+    name: "tables_bytes",
+    help: "the most memory that precomputed tables of keys took",
+    compute: |records| accounts(records, |account| Some(account.tables_bytes as f64)),
+};
+
+pub(super) const HEARD_COUNT: Metric = Metric {
+    name: "heard_count",
+    help: "messages of the measured window that vehicles sent, forged ones included and floods not; \
+           each was accepted, refused or dropped",
+    compute: |records| counted(records, |_| true),
+};
+
+pub(super) const ACCEPTED_COUNT: Metric = Metric {
+    name: "accepted_count",
+    help: "of these, the ones that were believed",
+    compute: |records| counted(records, |judged| judged.judgement == Judgement::Accepted),
+};
+
+pub(super) const BAD_SIGNATURE_COUNT: Metric = Metric {
+    name: "bad_signature_count",
+    help: "of these, the ones refused because a signature is not valid",
+    compute: |records| counted(records, |judged| judged.judgement == Judgement::BadSignature),
+};
+
+pub(super) const UNKNOWN_SIGNER_COUNT: Metric = Metric {
+    name: "unknown_signer_count",
+    help: "of these, the ones refused because their certificate had not been heard yet",
+    compute: |records| counted(records, |judged| judged.judgement == Judgement::UnknownSigner),
+};
+
+pub(super) const OTHERWISE_REFUSED_COUNT: Metric = Metric {
+    name: "otherwise_refused_count",
+    help: "of these, the ones refused for their form, time, place, permission or a revocation",
+    compute: |records| counted(records, |judged| judged.judgement == Judgement::Refused),
+};
+
+pub(super) const DROPPED_COUNT: Metric = Metric {
+    name: "dropped_count",
+    help: "of these, the ones that were not looked at: too many waited, or the deadline had passed \
+           before it was their turn",
+    compute: |records| counted(records, Judged::is_dropped),
+};
+
+pub(super) const REPELLED_COUNT: Metric = Metric {
+    name: "repelled_count",
+    help: "forgeries of a flood that were refused or dropped",
+    compute: |records| {
+        let mut flood = flood(records).peekable();
+        match flood.peek() {
+            Some(_) => {
+                let not_believed = flood.filter(|(judgement, _)| *judgement != Judgement::Accepted);
+                vec![not_believed.map(|(_, messages)| messages).sum::<u64>() as f64]
+            }
+            None => Vec::new(),
+        }
+    },
+};
+
+pub(super) const WRONG_VERDICT_COUNT: Metric = Metric {
+    name: "wrong_verdict_count",
+    help: "messages that were believed and forged, or refused for a signature that was valid",
+    compute: |records| {
+        let wrong = judged(records).filter(|judged| match judged.judgement {
+            Judgement::Accepted => !judged.genuine,
+            Judgement::BadSignature => judged.genuine,
+            _ => false,
+        });
+        let believed = flood(records).filter(|(judgement, _)| *judgement == Judgement::Accepted);
+        let believed: u64 = believed.map(|(_, messages)| messages).sum();
+        match is_verification(records) {
+            true => vec![(wrong.count() as u64 + believed) as f64],
+            false => Vec::new(),
+        }
+    },
+};
+
+/// A decision about a message that a vehicle sent, in the measured window.
+struct Judged {
+    latency: Duration,
+    genuine: bool,
+    judgement: Judgement,
+}
+
+impl Judged {
+    fn is_verified(&self) -> bool {
+        matches!(self.judgement, Judgement::Accepted | Judgement::BadSignature)
+    }
+
+    fn is_dropped(&self) -> bool {
+        matches!(self.judgement, Judgement::Overflow | Judgement::Late)
+    }
+}
+
+fn judged(records: &[Record]) -> impl Iterator<Item = Judged> {
+    let window = records.iter().find_map(|record| match record.event {
+        Event::WindowSet { from, until } => Some(from..until),
+        _ => None,
+    });
+    records.iter().filter_map(move |record| match record.event {
+        Event::Verification(Verification::Judged { heard, genuine, judgement })
+            if window.as_ref().is_none_or(|window| window.contains(&heard)) =>
+        {
+            Some(Judged { latency: record.at.since(heard), genuine, judgement })
+        }
+        _ => None,
+    })
+}
+
+fn flood(records: &[Record]) -> impl Iterator<Item = (Judgement, u64)> {
+    records.iter().filter_map(|record| match record.event {
+        Event::Verification(Verification::Repelled { messages, judgement }) => {
+            Some((judgement, messages))
+        }
+        _ => None,
+    })
+}
+
+fn late(records: &[Record]) -> Vec<f64> {
+    let Some(deadline) = deadline(records) else { return Vec::new() };
+    let (mut all, mut late) = (0_u64, 0_u64);
+    for judged in judged(records) {
+        all += 1;
+        let is_late = judged.is_verified() && judged.latency > deadline;
+        late += u64::from(is_late || judged.is_dropped());
+    }
+    if all == 0 { Vec::new() } else { vec![late as f64 / all as f64] }
+}
+
+fn counted(records: &[Record], which: fn(&Judged) -> bool) -> Vec<f64> {
+    let mut judged = judged(records).peekable();
+    match judged.peek() {
+        Some(_) => vec![judged.filter(which).count() as f64],
+        None => Vec::new(),
+    }
+}
+
+/// The account of a unit.
+struct Account {
+    span: Duration,
+    signatures: u64,
+    busy: Duration,
+    cores: u32,
+    waiting_max: u64,
+    tables_bytes: u64,
+}
+
+fn accounts(records: &[Record], value: fn(&Account) -> Option<f64>) -> Vec<f64> {
+    let account = |record: &Record| match record.event {
+        Event::Verification(Verification::Accounted {
+            span,
+            signatures,
+            busy,
+            cores,
+            waiting_max,
+            tables_bytes,
+        }) => value(&Account { span, signatures, busy, cores, waiting_max, tables_bytes }),
+        _ => None,
+    };
+    records.iter().filter_map(account).collect()
+}
+
+fn is_verification(records: &[Record]) -> bool {
+    records.iter().any(|record| matches!(record.event, Event::Verification(_)))
+}

@@ -1,0 +1,255 @@
+//! Whose turn it is in a crossing, and what for; nothing is signed here.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::time::Duration;
+
+use trackbed_core::{Rng, Seed, Time};
+
+use super::crossing::{Crossing, Pace};
+use super::trigger::{CamTrigger, Due, Dynamics};
+use crate::location::Position;
+
+/// Who a message is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The vehicle that it says.
+    Vehicle,
+    /// A vehicle, but its signature was made up.
+    Forged,
+    /// A stranger who repeats a message with a made-up signature.
+    Flood,
+}
+
+/// A message that is to come, before anybody has written it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Turn {
+    /// When it comes.
+    pub at: Time,
+    /// When it was to be sent: earlier than it comes by jitter and blockages.
+    pub due: Time,
+    /// The place of its vehicle in the crossing, below [`Crossing::vehicles`]; that of whom it repeats
+    /// in a flood.
+    pub vehicle: u32,
+    /// The pseudonym under which its vehicle goes, another one for every vehicle that follows and
+    /// after every wave.
+    pub pseudonym: u64,
+    /// Whether it should be believed.
+    pub origin: Origin,
+    /// Whether it has the certificate.
+    pub has_certificate: bool,
+    /// Where its vehicle is, and how it moves.
+    pub dynamics: Dynamics,
+    /// The how-manieth of the vehicle's place it is, modulo 256.
+    pub count: u8,
+    /// Whether a CAM's low-frequency container is due.
+    pub low_frequency: bool,
+}
+
+/// The turns of a crossing in the order of their times, without end.
+///
+/// Draws: `v2x/traffic/phase`, `v2x/traffic/jitter`, `v2x/traffic/forged`.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    crossing: Crossing,
+    centre: Position,
+    slots: Vec<Slot>,
+    /// When each has its next turn; a flood is the slot behind the last.
+    turns: BinaryHeap<Reverse<(Time, u32, Time)>>,
+    jitter: Rng,
+    forged: Rng,
+    last: Option<Turn>,
+}
+
+/// A place in the crossing, and the vehicle that has it just now.
+#[derive(Clone, Debug)]
+struct Slot {
+    pseudonym: Option<u64>,
+    certificate_due: Time,
+    count: u8,
+    trigger: CamTrigger,
+}
+
+/// How far apart those may be who have waited for the end of a blockage.
+const BURST: Duration = Duration::from_millis(2);
+
+impl Schedule {
+    /// That of `crossing`, around the place `centre`.
+    pub fn new(crossing: Crossing, seed: &Seed, centre: Position) -> Schedule {
+        let interval = interval(&crossing);
+        let mut phase = seed.stream("v2x/traffic/phase");
+        let mut turns = BinaryHeap::new();
+        let mut slots = Vec::new();
+        for vehicle in 0..crossing.vehicles() {
+            let due = Time::ZERO + phase.span(Duration::ZERO, interval);
+            turns.push(Reverse((due, vehicle, due)));
+            slots.push(Slot {
+                pseudonym: None,
+                certificate_due: Time::ZERO,
+                count: 0,
+                trigger: CamTrigger::new(Duration::ZERO),
+            });
+        }
+        if crossing.flood_hz > 0 {
+            turns.push(Reverse((Time::ZERO, crossing.vehicles(), Time::ZERO)));
+        }
+        Schedule {
+            centre,
+            slots,
+            turns,
+            jitter: seed.stream("v2x/traffic/jitter"),
+            forged: seed.stream("v2x/traffic/forged"),
+            last: None,
+            crossing,
+        }
+    }
+
+    /// The turn of a slot that was due and comes at `at`; `None` where the vehicle has nothing to say.
+    fn turn(&mut self, slot: u32, due: Time, at: Time) -> Option<Turn> {
+        let (position, follower) = self.place(slot, due);
+        let dynamics = Dynamics {
+            position,
+            heading_ddeg: self.heading_ddeg(slot),
+            speed_cm_s: u16::try_from(self.crossing.speed_m_s * 100).unwrap_or(u16::MAX),
+        };
+        let pseudonym = self.pseudonym(slot, follower, due);
+        let state = self.slots.get_mut(slot as usize)?;
+        let low_frequency = match self.crossing.pace {
+            Pace::Every(_) => true,
+            Pace::Triggered => {
+                let Due { low_frequency } = state.trigger.check(due, &dynamics)?;
+                low_frequency
+            }
+        };
+        if state.pseudonym.replace(pseudonym) != Some(pseudonym) {
+            state.certificate_due = due;
+        }
+        state.count = state.count.wrapping_add(1);
+        let has_certificate = due >= state.certificate_due;
+        if has_certificate {
+            state.certificate_due = due + self.crossing.certificate_every;
+        }
+        let count = state.count;
+        let origin = match self.forged.chance(self.crossing.forged) {
+            true => Origin::Forged,
+            false => Origin::Vehicle,
+        };
+        Some(Turn {
+            at,
+            due,
+            vehicle: slot,
+            pseudonym,
+            origin,
+            has_certificate,
+            dynamics,
+            count,
+            low_frequency,
+        })
+    }
+
+    /// Where the vehicle of a slot is, and the how manyth of the slot it is: lanes move on, and who
+    /// leaves the range is followed by another at its beginning.
+    fn place(&self, slot: u32, at: Time) -> (Position, u64) {
+        let crossing = &self.crossing;
+        let per_lane = (crossing.range_m / crossing.spacing_m.max(1)).max(1);
+        let start_m = slot % per_lane * crossing.spacing_m;
+        let range_mm = u64::from(crossing.range_m.max(1)) * 1_000;
+        let driven_mm = u64::from(start_m) * 1_000
+            + (u128::from(crossing.speed_m_s) * u128::from(at.as_nanos()) / 1_000_000) as u64;
+        let along_m = (driven_mm % range_mm) as f64 / 1_000.0;
+        // Roads begin a range away and lead to the middle; lanes are 3 m wide.
+        let (north, east) = self.direction(slot);
+        let lane = f64::from(slot / per_lane % crossing.lanes.max(1)) * 3.0;
+        let left_m = f64::from(crossing.range_m) - along_m;
+        let (north_m, east_m) = (-north * left_m + east * lane, -east * left_m - north * lane);
+        (self.centre.moved_m(north_m, east_m), driven_mm / range_mm)
+    }
+
+    fn heading_ddeg(&self, slot: u32) -> u16 {
+        let roads = u64::from(self.crossing.roads.max(1));
+        ((self.road(slot) * 3_600 / roads) % 3_600) as u16
+    }
+
+    fn direction(&self, slot: u32) -> (f64, f64) {
+        let angle = f64::from(self.heading_ddeg(slot)) / 10.0 * std::f64::consts::PI / 180.0;
+        (libm::cos(angle), libm::sin(angle))
+    }
+
+    fn road(&self, slot: u32) -> u64 {
+        let per_lane = (self.crossing.range_m / self.crossing.spacing_m.max(1)).max(1);
+        let lanes = self.crossing.lanes.max(1);
+        u64::from(slot / per_lane / lanes % self.crossing.roads.max(1))
+    }
+
+    fn pseudonym(&self, slot: u32, follower: u64, at: Time) -> u64 {
+        let wave = self
+            .crossing
+            .wave_every
+            .filter(|every| !every.is_zero())
+            .map_or(0, |every| (u128::from(at.as_nanos()) / every.as_nanos()) as u64);
+        // 32 bits of the slot, 16 of the followers, 16 of the waves.
+        u64::from(slot) | (follower & 0xffff) << 32 | (wave & 0xffff) << 48
+    }
+
+    /// The time at which something that is due then goes on the air; `None` if a newer one will go in
+    /// its place.
+    fn release(&mut self, due: Time) -> Option<Time> {
+        let at = due + self.jitter.span(Duration::ZERO, self.crossing.jitter);
+        let Some(blockage) = self.crossing.blockage.filter(|one| !one.every.is_zero()) else {
+            return Some(at);
+        };
+        let every = blockage.every.as_nanos() as u64;
+        let since = Duration::from_nanos(at.as_nanos() % every);
+        if at.as_nanos() < every || since >= blockage.lasting {
+            return Some(at);
+        }
+        let end = at + (blockage.lasting - since);
+        if let Pace::Every(interval) = self.crossing.pace
+            && due + interval < end
+        {
+            return None;
+        }
+        Some(end + self.jitter.span(Duration::ZERO, BURST))
+    }
+}
+
+impl Iterator for Schedule {
+    type Item = Turn;
+
+    fn next(&mut self) -> Option<Turn> {
+        loop {
+            let Reverse((at, slot, due)) = self.turns.pop()?;
+            if slot == self.crossing.vehicles() {
+                let gap = Duration::from_nanos(1_000_000_000 / u64::from(self.crossing.flood_hz));
+                self.turns.push(Reverse((at + gap, slot, at + gap)));
+                match self.last {
+                    Some(last) => return Some(Turn { at, origin: Origin::Flood, ..last }),
+                    None => continue,
+                }
+            }
+            if at == due {
+                // Its turn: when does it go on the air?
+                let next = due + interval(&self.crossing).max(Duration::from_micros(1));
+                self.turns.push(Reverse((next, slot, next)));
+                // One nanosecond later at least, to tell it from a turn.
+                if let Some(at) = self.release(due) {
+                    let at = at.max(due + Duration::from_nanos(1));
+                    self.turns.push(Reverse((at, slot, due)));
+                }
+                continue;
+            }
+            if let Some(turn) = self.turn(slot, due, at) {
+                self.last = Some(turn);
+                return Some(turn);
+            }
+        }
+    }
+}
+
+/// Between two turns of a vehicle.
+fn interval(crossing: &Crossing) -> Duration {
+    match crossing.pace {
+        Pace::Every(interval) => interval,
+        Pace::Triggered => Duration::from_millis(100),
+    }
+}

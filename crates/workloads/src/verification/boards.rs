@@ -1,0 +1,105 @@
+//! Units whose speed is known: what signatures take their cores. Each figure says where it comes from.
+
+/// A unit's processors, and what signatures take them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Board {
+    /// The name that scenarios use.
+    pub name: &'static str,
+    /// Its cores: how many, and how much slower each is than the first, in thousandths.
+    pub cores: &'static [(usize, u32)],
+    /// How many of them verify unless somebody says so.
+    pub usual: usize,
+    /// Nanoseconds of its first core.
+    pub costs: Costs,
+}
+
+/// What a core takes, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Costs {
+    /// All checks of a message but its signature: decoding, policy, hash.
+    pub message: u64,
+    /// A batch of signatures, whatever is in it.
+    pub batch: u64,
+    /// A signature by a key without a table.
+    pub signature: u64,
+    /// Tables of keys, if the verifier has any.
+    pub tables: Option<Tables>,
+}
+
+/// What tables of keys cost and save.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tables {
+    /// A signature by a key with a table, in nanoseconds.
+    pub signature: u64,
+    /// Working a table out, in nanoseconds.
+    pub build: u64,
+    /// Its memory.
+    pub bytes: usize,
+}
+
+/// The board of this name; all that parameters take are there.
+pub(super) fn find(name: &str) -> &'static Board {
+    BOARDS.iter().find(|board| board.name == name).unwrap_or(&BOARDS[0])
+}
+
+/// In the order of [`BOARDS`].
+pub(super) const NAMES: &[&str] = &["here", "xeon-openssl", "odroid-xu4", "udoo-quad"];
+
+pub(super) const HELP: &str = "the unit's processors: in real time always `here`, this machine; in \
+     virtual time `here` is a Sapphire Rapids Xeon that verifies as this program does, with AVX-512, \
+     xeon-openssl the same with OpenSSL 3.0, odroid-xu4 four Cortex-A15 and four A7, udoo-quad four \
+     Cortex-A9";
+
+const BOARDS: &[Board] = &[
+    // `cargo bench -p trackbed-verifier` and `-p trackbed-v2x` on one core of a Xeon of 2023.
+    Board {
+        name: "here",
+        cores: &[(64, 1000)],
+        usual: 2,
+        costs: Costs {
+            message: 3_000,
+            batch: 2_500,
+            signature: 11_000,
+            tables: Some(Tables { signature: 3_500, build: 120_000, bytes: 65_536 }),
+        },
+    },
+    // The same processor; OpenSSL's EVP with keys that are parsed once.
+    Board {
+        name: "xeon-openssl",
+        cores: &[(64, 1000)],
+        usual: 2,
+        costs: Costs { message: 3_000, batch: 0, signature: 82_000, tables: None },
+    },
+    // ETRI 2018: with OpenSSL 1.1.0h four threads verify 6,298.71/s, so 1,575/s on each A15 under load,
+    // and eight 9,183.12/s, so that 721/s are left for each A7. Nothing is known of their other checks.
+    Board {
+        name: "odroid-xu4",
+        cores: &[(4, 1000), (4, 2184)],
+        usual: 8,
+        costs: Costs { message: 0, batch: 0, signature: 635_050, tables: None },
+    },
+    // ETRI 2018: one thread of the four takes 1,613.67 us.
+    Board {
+        name: "udoo-quad",
+        cores: &[(4, 1000)],
+        usual: 4,
+        costs: Costs { message: 0, batch: 0, signature: 1_613_670, tables: None },
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_has_its_board() {
+        let names: Vec<&str> = BOARDS.iter().map(|board| board.name).collect();
+        assert_eq!(names, NAMES);
+        for name in NAMES {
+            let board = find(name);
+            assert_eq!(board.name, *name);
+            assert_eq!(board.cores[0].1, 1000, "{name}: costs are those of the first core");
+            assert!(HELP.contains(name));
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What a unit has heard and decided, as events.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use trackbed_core::event::{Judgement, Verification};
+use trackbed_core::{Event, EventLog, Time};
+use trackbed_v2x::traffic::Origin;
+
+/// Keeps account of decisions; those about floods only by their number.
+pub(super) struct Book {
+    log: EventLog,
+    repelled: BTreeMap<Judgement, u64>,
+    first: Option<Time>,
+    last: Time,
+}
+
+/// What the unit has used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Used {
+    pub signatures: u64,
+    pub busy: Duration,
+    pub cores: u32,
+    pub waiting_max: u64,
+    pub tables_bytes: u64,
+}
+
+impl Book {
+    pub fn new(log: EventLog) -> Book {
+        Book { log, repelled: BTreeMap::new(), first: None, last: Time::ZERO }
+    }
+
+    /// That a message which came at `heard` was decided about at `at`. Calls come in the order of `at`.
+    pub fn judge(&mut self, at: Time, heard: Time, origin: Origin, judgement: Judgement) {
+        self.first = Some(self.first.map_or(heard, |first| first.min(heard)));
+        self.last = self.last.max(at);
+        if origin == Origin::Flood {
+            *self.repelled.entry(judgement).or_default() += 1;
+            return;
+        }
+        let genuine = origin == Origin::Vehicle;
+        let judged = Verification::Judged { heard, genuine, judgement };
+        self.log.record(at, Event::Verification(judged));
+    }
+
+    /// Enters the account at the end, `now`.
+    pub fn close(self, now: Time, used: Used) {
+        let span = self.first.map_or(Duration::ZERO, |first| self.last.since(first));
+        for (judgement, messages) in self.repelled {
+            let repelled = Verification::Repelled { messages, judgement };
+            self.log.record(now, Event::Verification(repelled));
+        }
+        account(&self.log, now, span, used);
+    }
+}
+
+/// Enters what was used in `span`.
+pub(super) fn account(log: &EventLog, now: Time, span: Duration, used: Used) {
+    let Used { signatures, busy, cores, waiting_max, tables_bytes } = used;
+    let accounted =
+        Verification::Accounted { span, signatures, busy, cores, waiting_max, tables_bytes };
+    log.record(now, Event::Verification(accounted));
+}

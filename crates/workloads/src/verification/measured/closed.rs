@@ -1,0 +1,83 @@
+//! As many signatures as there are, all at once.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use trackbed_core::Seed;
+use trackbed_v2x::traffic::Origin;
+use trackbed_verifier::Path;
+use trackbed_verifier::cache::KeyCache;
+use trackbed_verifier::engine::{Done, Engine, Task, monotonic_nanos};
+
+use super::super::book::Used;
+use super::super::plan::Plan;
+use super::{Outcome, options, parts, processors, script};
+
+/// Signatures that take turns.
+const DIFFERENT: usize = 4_096;
+
+/// Verifies the signatures of a crossing's first messages, again and again.
+pub(super) fn verify(plan: &Plan, signatures: u64, seed: &Seed) -> Result<Outcome, String> {
+    let (tasks, forged) = tasks(plan, signatures, seed)?;
+    let (wrong, last) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let (wrongs, lasts) = (Arc::clone(&wrong), Arc::clone(&last));
+    let on_done = move |done: Done| {
+        let is_valid = done.verdict.is_some_and(|verdict| verdict.is_valid());
+        let is_forged = forged[done.tag as usize % forged.len()];
+        wrongs.fetch_add(u64::from(is_valid == is_forged), Ordering::Relaxed);
+        lasts.fetch_max(done.finished_nanos, Ordering::Relaxed);
+    };
+    let options = trackbed_verifier::engine::Options {
+        queue_max: usize::MAX,
+        drops_late: false,
+        ..options(plan)
+    };
+    let mut engine = Engine::start(&options, on_done)
+        .map_err(|error| format!("the system gives no thread: {error}"))?;
+    let begin = monotonic_nanos();
+    engine.submit_all(tasks);
+    let summary = engine.finish();
+    match wrong.load(Ordering::Relaxed) {
+        0 => {}
+        wrong => return Err(format!("{wrong} verdicts were wrong: a defect of Trackbed's")),
+    }
+    let used = Used {
+        signatures: summary.verified.iter().sum(),
+        busy: Duration::from_nanos(summary.cpu_nanos.iter().sum()),
+        cores: processors() as u32,
+        ..Used::default()
+    };
+    let end = last.load(Ordering::Relaxed).max(begin);
+    Ok(Outcome { begin, end, decisions: Vec::new(), used })
+}
+
+/// Tasks, whose tags are numbers of the signatures that take turns, and whether each of those is forged.
+fn tasks(plan: &Plan, count: u64, seed: &Seed) -> Result<(Vec<Task>, Vec<bool>), String> {
+    let (script, mut receiver) = script::write(plan, seed, |number, _| number < DIFFERENT)?;
+    let mut keys = KeyCache::new(plan.tables, Path::fastest());
+    let (mut different, mut forged) = (Vec::new(), Vec::new());
+    for line in &script.lines {
+        let Ok(pending) = receiver.check(script.text(line), script.time_of_day(line.at)) else {
+            continue;
+        };
+        for (place, job) in pending.jobs().iter().enumerate() {
+            let Some((key, digest, signature)) = parts(job) else { continue };
+            // The tables that keys would have by and by are there.
+            for _ in 0..3 {
+                keys.get(&key);
+            }
+            let (key, tag) = (keys.get(&key), different.len() as u64);
+            let deadline_nanos = u64::MAX;
+            different.push(Task { key, digest, signature, deadline_nanos, tag });
+            forged.push(place == 0 && line.origin != Origin::Vehicle);
+        }
+        let genuine = [line.origin == Origin::Vehicle, true];
+        // Whether it is believed does not matter here; that its certificate is known does.
+        let _ = receiver.settle(pending, &genuine);
+    }
+    if different.is_empty() {
+        return Err("the crossing has said nothing; make `duration` longer".to_owned());
+    }
+    Ok((different.iter().cycle().take(count as usize).cloned().collect(), forged))
+}

@@ -1,0 +1,126 @@
+//! The unit in real time: this machine, on a thread of its own beside the executor.
+
+mod closed;
+pub(super) mod script;
+mod unit;
+
+#[cfg(test)]
+pub(super) use unit::judgement;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use trackbed_core::event::Judgement;
+use trackbed_core::{Event, Time};
+use trackbed_substrate::{now, sleep};
+use trackbed_v2x::job::SignatureJob;
+use trackbed_v2x::traffic::Origin;
+use trackbed_verifier::engine::{Options, monotonic_nanos};
+use trackbed_verifier::{Digest, Path, PublicKey, Signature};
+
+use super::book::{Book, Used, account};
+use super::plan::{Load, Plan};
+use crate::contract::Stage;
+
+/// What came of a run. Times are readings of [`monotonic_nanos`].
+struct Outcome {
+    begin: u64,
+    end: u64,
+    decisions: Vec<Decision>,
+    used: Used,
+}
+
+/// A message, and what the unit decided about it.
+#[derive(Clone, Copy)]
+struct Decision {
+    at: u64,
+    heard: u64,
+    origin: Origin,
+    judgement: Judgement,
+}
+
+/// Lets the thread of the unit end when nobody waits for it any more.
+struct Alive(Arc<AtomicBool>);
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
+    }
+}
+
+/// Does the workload of `plan`, and enters what came of it.
+pub(super) async fn run(plan: &Arc<Plan>, stage: &Stage) -> Result<(), String> {
+    if plan.board.name != "here" {
+        return Err(format!(
+            "the board {} exists in virtual time only; write board = \"here\", or run it with \
+             --substrate virtual",
+            plan.board.name
+        ));
+    }
+    let alive = Alive(Arc::new(AtomicBool::new(true)));
+    let (goes_on, seed, shared) = (Arc::clone(&alive.0), stage.seed, Arc::clone(plan));
+    let work = move || match shared.load {
+        Load::Crossing => unit::crossing(&shared, &seed, &goes_on),
+        Load::Closed { signatures } => closed::verify(&shared, signatures, &seed),
+    };
+    let thread = std::thread::Builder::new().name("unit".to_owned()).spawn(work);
+    let thread = thread.map_err(|error| format!("the system gives no thread: {error}"))?;
+    while !thread.is_finished() {
+        sleep(LOOK_EVERY).await;
+    }
+    let outcome = thread.join().map_err(|_| "the unit has panicked: a defect of Trackbed's")??;
+    enter(plan, stage, outcome);
+    Ok(())
+}
+
+/// How often it is looked whether the unit is done.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+fn enter(plan: &Plan, stage: &Stage, mut outcome: Outcome) {
+    // Both clocks are CLOCK_MONOTONIC; the run's begins later.
+    let (here, there) = (now(), monotonic_nanos());
+    let absolute =
+        |nanos: u64| Time::from_nanos(here.as_nanos().saturating_sub(there.saturating_sub(nanos)));
+    let begin = absolute(outcome.begin);
+    stage.log.record(begin, Event::Started);
+    if plan.load != Load::Crossing {
+        let span = Duration::from_nanos(outcome.end - outcome.begin);
+        return account(&stage.log, absolute(outcome.end), span, outcome.used);
+    }
+    stage.log.record(begin, Event::DeadlineSet { after: plan.deadline });
+    let (from, until) = (begin + plan.warm_up, begin + plan.duration);
+    stage.log.record(begin, Event::WindowSet { from, until });
+    outcome.decisions.sort_by_key(|decision| decision.at);
+    let mut book = Book::new(stage.log.clone());
+    for Decision { at, heard, origin, judgement } in outcome.decisions {
+        book.judge(absolute(at), absolute(heard), origin, judgement);
+    }
+    book.close(absolute(outcome.end), outcome.used);
+}
+
+/// What the engine is told.
+fn options(plan: &Plan) -> Options {
+    let workers = plan.workers.unwrap_or_else(processors);
+    let slow = |number| if number >= workers.div_ceil(2) { plan.slow_half_permille } else { 1000 };
+    Options {
+        workers,
+        split: plan.split,
+        path: Path::fastest(),
+        queue_max: plan.queue_max,
+        drops_late: plan.drops_late,
+        budget_permille: plan.budget_permille,
+        slowdown_permille: (0..workers).map(slow).collect(),
+    }
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// A job as the verifier takes it; `None` if its key is no point, which a receiver has ruled out.
+fn parts(job: &SignatureJob) -> Option<(PublicKey, Digest, Signature)> {
+    let key = PublicKey::from_coordinates(job.key.x(), job.key.y()).ok()?;
+    Some((key, Digest(job.digest), Signature { r: job.r, s: job.s }))
+}
+

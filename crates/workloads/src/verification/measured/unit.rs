@@ -1,0 +1,194 @@
+//! A unit that hears a crossing: one thread that checks and settles, and workers that verify.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver as Channel, channel};
+use std::time::Duration;
+
+use trackbed_core::Seed;
+use trackbed_core::event::Judgement;
+use trackbed_v2x::check::Pending;
+use trackbed_v2x::traffic::Origin;
+use trackbed_v2x::{Receiver, Refusal};
+use trackbed_verifier::cache::KeyCache;
+use trackbed_verifier::engine::{Done, Engine, Task, monotonic_nanos, thread_cpu_nanos};
+use trackbed_verifier::{KeyTable, Path};
+
+use super::super::book::Used;
+use super::super::plan::Plan;
+use super::script::{self, Line, Script};
+use super::{Decision, Outcome, options, parts, processors};
+
+/// Lets the unit hear the crossing of `plan`.
+pub(super) fn crossing(plan: &Plan, seed: &Seed, goes_on: &AtomicBool) -> Result<Outcome, String> {
+    let duration = plan.duration.as_nanos() as u64;
+    let is_wanted = |_, at| at < duration && goes_on.load(Ordering::Relaxed);
+    let (script, receiver) = script::write(plan, seed, is_wanted)?;
+    let (done, verdicts) = channel();
+    let on_done = move |one: Done| {
+        // Nobody listens if the unit has been given up.
+        let _ = done.send(one);
+    };
+    let engine = Engine::start(&options(plan), on_done)
+        .map_err(|error| format!("the system gives no thread: {error}"))?;
+    let mut unit = Unit {
+        plan,
+        script: &script,
+        begin: monotonic_nanos() + LEAD,
+        receiver,
+        engine,
+        keys: KeyCache::new(plan.tables, Path::fastest()),
+        open: HashMap::new(),
+        decisions: Vec::with_capacity(script.lines.len()),
+        waiting_max: 0,
+        tables_max: 0,
+    };
+    let used_before = thread_cpu_nanos();
+    for (number, line) in script.lines.iter().enumerate() {
+        unit.wait_for(unit.begin + line.at, &verdicts);
+        unit.hear(number as u64, line);
+        if !goes_on.load(Ordering::Relaxed) {
+            return Err("it was given up".to_owned());
+        }
+    }
+    while !unit.open.is_empty()
+        && let Ok(done) = verdicts.recv()
+    {
+        unit.settle(&done);
+    }
+    let front = thread_cpu_nanos() - used_before;
+    Ok(unit.end(front))
+}
+
+/// Before the first message.
+const LEAD: u64 = 20_000_000;
+
+struct Unit<'a> {
+    plan: &'a Plan,
+    script: &'a Script,
+    begin: u64,
+    receiver: Receiver,
+    engine: Engine,
+    keys: KeyCache,
+    open: HashMap<u64, Open<'a>>,
+    decisions: Vec<Decision>,
+    waiting_max: usize,
+    tables_max: usize,
+}
+
+/// A message that waits for verdicts.
+struct Open<'a> {
+    pending: Pending<'a>,
+    heard: u64,
+    origin: Origin,
+    verdicts: [bool; 2],
+    waits_for: u32,
+    /// Why not all of them are verified.
+    dropped: Option<Judgement>,
+}
+
+impl Unit<'_> {
+    /// Settles what has its verdicts until it is time for the next message; at least what is there.
+    fn wait_for(&mut self, due: u64, verdicts: &Channel<Done>) {
+        loop {
+            let now = monotonic_nanos();
+            let done = match now < due {
+                true => verdicts.recv_timeout(Duration::from_nanos(due - now)).ok(),
+                false => verdicts.try_recv().ok(),
+            };
+            match done {
+                Some(done) => self.settle(&done),
+                None if monotonic_nanos() >= due => return,
+                None => {}
+            }
+        }
+    }
+
+    /// Takes a message. That it should have come at its time counts, not when there was time for it.
+    fn hear(&mut self, number: u64, line: &Line) {
+        let (heard, now) = (self.begin + line.at, monotonic_nanos());
+        let deadline_nanos = heard + self.plan.deadline.as_nanos() as u64;
+        if self.plan.drops_late && now > deadline_nanos {
+            return self.decide(heard, line.origin, Judgement::Late);
+        }
+        let time = self.script.time_of_day(now.saturating_sub(self.begin));
+        let pending = match self.receiver.check(self.script.text(line), time) {
+            Ok(pending) => pending,
+            Err(refusal) => return self.decide(heard, line.origin, judgement(&refusal)),
+        };
+        let mut open = Open {
+            heard,
+            origin: line.origin,
+            verdicts: [false; 2],
+            waits_for: 0,
+            dropped: None,
+            pending,
+        };
+        for (place, job) in open.pending.jobs().iter().enumerate() {
+            let Some((key, digest, signature)) = parts(job) else { continue };
+            let key = self.keys.get(&key);
+            let tag = 2 * number + place as u64;
+            match self.engine.submit(Task { key, digest, signature, deadline_nanos, tag }) {
+                Ok(()) => open.waits_for += 1,
+                Err(_full) => open.dropped = Some(Judgement::Overflow),
+            }
+        }
+        self.waiting_max = self.waiting_max.max(self.engine.queued());
+        self.tables_max = self.tables_max.max(self.keys.len());
+        match open.waits_for {
+            0 => self.decide(heard, line.origin, Judgement::Overflow),
+            _ => {
+                self.open.insert(number, open);
+            }
+        }
+    }
+
+    /// Takes a verdict; the last one of a message decides about it.
+    fn settle(&mut self, done: &Done) {
+        let number = done.tag / 2;
+        let Some(open) = self.open.get_mut(&number) else { return };
+        match done.verdict {
+            Some(verdict) => open.verdicts[(done.tag % 2) as usize] = verdict.is_valid(),
+            None => open.dropped = Some(Judgement::Late),
+        }
+        open.waits_for -= 1;
+        if open.waits_for > 0 {
+            return;
+        }
+        let Some(open) = self.open.remove(&number) else { return };
+        let judgement = match open.dropped {
+            Some(dropped) => dropped,
+            None => match self.receiver.settle(open.pending, &open.verdicts) {
+                Ok(_) => Judgement::Accepted,
+                Err(refusal) => judgement(&refusal),
+            },
+        };
+        self.decide(open.heard, open.origin, judgement);
+    }
+
+    fn decide(&mut self, heard: u64, origin: Origin, judgement: Judgement) {
+        self.decisions.push(Decision { at: monotonic_nanos(), heard, origin, judgement });
+    }
+
+    fn end(self, front_nanos: u64) -> Outcome {
+        let end = monotonic_nanos();
+        let summary = self.engine.finish();
+        let busy = summary.cpu_nanos.iter().sum::<u64>() + front_nanos;
+        let used = Used {
+            signatures: summary.verified.iter().sum(),
+            busy: Duration::from_nanos(busy),
+            cores: processors() as u32,
+            waiting_max: self.waiting_max as u64,
+            tables_bytes: (self.tables_max * KeyTable::BYTES) as u64,
+        };
+        Outcome { begin: self.begin, end, decisions: self.decisions, used }
+    }
+}
+
+pub(in super::super) fn judgement(refusal: &Refusal) -> Judgement {
+    match refusal {
+        Refusal::BadSignature { .. } => Judgement::BadSignature,
+        Refusal::UnknownSigner(_) => Judgement::UnknownSigner,
+        _ => Judgement::Refused,
+    }
+}

@@ -1,0 +1,96 @@
+//! Verification of signed messages: a unit beside a crossing hears vehicles and decides whom to believe.
+//!
+//! Nothing is sent over the lab's links: what counts is how long a message waits for its verdict, and
+//! what that takes of the unit's processors. In virtual time the unit is a [`modelled`] one, whose cores
+//! have the speed of a [`board`](boards); in real time it is this machine ([`measured`]), which hears
+//! messages that were signed beforehand and verifies them by `trackbed-verifier`.
+
+mod boards;
+mod book;
+mod measured;
+mod modelled;
+mod parameters;
+mod plan;
+
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use futures_core::future::LocalBoxFuture;
+use trackbed_core::{Arguments, Event, EventLog, Parameter};
+use trackbed_protocols::{Request, Response, Service, body};
+use trackbed_substrate::{is_simulating, now};
+
+use crate::contract::{Expectation, Prepared, Site, Stage, Workload, WorkloadError};
+use crate::warm_up::WithWarmUp;
+use plan::{Load, Plan};
+
+/// The entry of the registry.
+pub(crate) struct Verification;
+
+impl Workload for Verification {
+    fn name(&self) -> &'static str {
+        "verification"
+    }
+
+    fn summary(&self) -> &'static str {
+        "a unit verifies the signed messages of a crossing's vehicles, or as many signatures as it can"
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        parameters::PARAMETERS
+    }
+
+    fn communicates(&self) -> bool {
+        false
+    }
+
+    fn prepare(&self, arguments: &Arguments, _: &Path) -> Result<Box<dyn Prepared>, WorkloadError> {
+        Ok(Box::new(Unit(Arc::new(Plan::new(arguments)?))))
+    }
+}
+
+/// A unit with everything resolved.
+struct Unit(Arc<Plan>);
+
+impl Prepared for Unit {
+    fn phones(&self) -> u32 {
+        1
+    }
+
+    fn service(&self, _: EventLog) -> Rc<dyn Service> {
+        let nothing =
+            |_: Request| std::future::ready(Response { status: 404, body: body::empty() });
+        Rc::new(WithWarmUp(nothing))
+    }
+
+    fn drive(&self, stage: Stage) -> LocalBoxFuture<'_, ()> {
+        let plan = Arc::clone(&self.0);
+        Box::pin(async move {
+            let outcome = match (is_simulating(), plan.load) {
+                (true, Load::Crossing) => modelled::crossing(&plan, &stage).await,
+                (true, Load::Closed { signatures }) => {
+                    modelled::closed(&plan, signatures, &stage).await;
+                    Ok(())
+                }
+                (false, _) => measured::run(&plan, &stage).await,
+            };
+            let event = match outcome {
+                Ok(()) => Event::Finished,
+                Err(reason) => Event::Failed { phone: 0, message: 0, reason },
+            };
+            stage.log.record(now(), event);
+        })
+    }
+
+    fn site(&self) -> Result<Site, String> {
+        Ok(Site::default())
+    }
+
+    fn expectation(&self) -> Option<Expectation> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests;

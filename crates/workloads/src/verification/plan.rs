@@ -1,0 +1,180 @@
+//! The workload of one cell: every value resolved and checked.
+
+use std::time::Duration;
+
+use trackbed_core::{Arguments, ByteSize, Ratio};
+use trackbed_v2x::traffic::{Blockage, Crossing, Kind, Pace};
+use trackbed_verifier::cache::Policy;
+use trackbed_verifier::engine::Split;
+
+use super::boards::{self, Board};
+use crate::contract::WorkloadError;
+
+/// What the runs of a cell share.
+pub(super) struct Plan {
+    pub load: Load,
+    pub crossing: Crossing,
+    pub duration: Duration,
+    pub warm_up: Duration,
+    pub deadline: Duration,
+    pub board: &'static Board,
+    /// Threads; `None` is as many as are usual for the board.
+    pub workers: Option<usize>,
+    pub split: Split,
+    /// How much slower the second half of the workers is than the first, in thousandths.
+    pub slow_half_permille: u32,
+    /// What verification may take of all cores.
+    pub budget_permille: u32,
+    pub queue_max: usize,
+    pub drops_late: bool,
+    /// Whether a known certificate is verified again each time it comes.
+    pub certificates_again: bool,
+    pub tables: Policy,
+}
+
+/// When signatures are there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Load {
+    /// As vehicles send.
+    Crossing,
+    /// All at the beginning.
+    Closed {
+        /// How many.
+        signatures: u64,
+    },
+}
+
+/// At which use a key gets its table: a stranger whose forged message names a new key is not worth one.
+const TABLE_AFTER: u32 = 3;
+
+impl Plan {
+    pub fn new(arguments: &Arguments) -> Result<Plan, WorkloadError> {
+        let load = match arguments.need("load") {
+            "closed" => {
+                Load::Closed { signatures: count(arguments, "signatures", 1_000_000)?.into() }
+            }
+            _ => Load::Crossing,
+        };
+        let duration = time(arguments, "duration", Duration::from_secs(3_600))?;
+        let warm_up: Duration = arguments.need("warm-up");
+        if warm_up >= duration {
+            let advice = "nothing is left to measure; make it shorter than the duration";
+            return Err(WorkloadError::new("warm-up", advice));
+        }
+        let workers: Option<u64> = arguments.get("workers");
+        if workers.is_some_and(|workers| workers > WORKERS_MAX) {
+            return Err(WorkloadError::new("workers", format!("at most {WORKERS_MAX}")));
+        }
+        let slow_half: f64 = arguments.need("slow-half");
+        if !(1.0..=100.0).contains(&slow_half) {
+            return Err(WorkloadError::new("slow-half", "write a number from 1 to 100"));
+        }
+        let budget: Ratio = arguments.need("budget");
+        let budget_permille = (budget.as_f64() * 1e3).round() as u32;
+        if budget_permille == 0 {
+            return Err(WorkloadError::new("budget", "nothing could be verified; write \"0.1 %\" or more"));
+        }
+        let table_memory: ByteSize = arguments.need("table-memory");
+        Ok(Plan {
+            load,
+            crossing: crossing(arguments)?,
+            duration,
+            warm_up,
+            deadline: time(arguments, "deadline", Duration::from_secs(60))?,
+            board: boards::find(arguments.need("board")),
+            workers: workers.map(|workers| workers as usize),
+            split: match arguments.need("split") {
+                "static" => Split::Static,
+                _ => Split::Dynamic,
+            },
+            slow_half_permille: (slow_half * 1e3).round() as u32,
+            budget_permille,
+            queue_max: count(arguments, "queue", u32::MAX)? as usize,
+            drops_late: arguments.need::<&str>("late") == "drop",
+            certificates_again: arguments.need::<&str>("certificates") == "always",
+            tables: match arguments.need("tables") {
+                "none" => Policy::None,
+                _ => Policy::Lru {
+                    bytes: usize::try_from(table_memory.as_bytes()).unwrap_or(usize::MAX),
+                    after: TABLE_AFTER,
+                },
+            },
+        })
+    }
+}
+
+fn crossing(arguments: &Arguments) -> Result<Crossing, WorkloadError> {
+    let rate: Duration = arguments.need("rate");
+    if rate < Duration::from_millis(1) {
+        return Err(WorkloadError::new("rate", "write at most \"1000 /s\""));
+    }
+    let flood: Option<Duration> = arguments.get("flood");
+    let flood_hz = flood.map_or(0.0, |period| 1.0 / period.as_secs_f64()).round();
+    if !(0.0..=1e6).contains(&flood_hz) || (flood.is_some() && flood_hz < 1.0) {
+        return Err(WorkloadError::new("flood", "write a rate from \"1 /s\" to \"1000000 /s\""));
+    }
+    let every: Option<Duration> = arguments.get("blockage-every");
+    let lasting: Duration = arguments.need("blockage");
+    if every.is_some_and(|every| lasting >= every) {
+        return Err(WorkloadError::new("blockage", "it must be shorter than `blockage-every`"));
+    }
+    let crossing = Crossing {
+        roads: count(arguments, "roads", 100)?,
+        lanes: count(arguments, "lanes", 100)?,
+        spacing_m: count(arguments, "spacing", 10_000)?,
+        range_m: count(arguments, "range", 10_000)?,
+        crossings: count(arguments, "crossings", 10_000)?,
+        speed_m_s: count(arguments, "speed", 100)?,
+        kind: match arguments.need("message") {
+            "cam" => Kind::Cam,
+            _ => Kind::Bsm,
+        },
+        pace: match arguments.need("triggered") {
+            true => Pace::Triggered,
+            false => Pace::Every(rate),
+        },
+        jitter: arguments.need("jitter"),
+        certificate_every: time(arguments, "certificate-every", Duration::from_secs(3_600))?,
+        forged: arguments.need("forged"),
+        flood_hz: flood_hz as u32,
+        wave_every: arguments.get("pseudonyms"),
+        blockage: every.map(|every| Blockage { every, lasting }),
+    };
+    match crossing.vehicles() {
+        0 => Err(WorkloadError::new("spacing", "no vehicle is in range; make it at most the range")),
+        1..=VEHICLES_MAX => Ok(crossing),
+        vehicles => Err(WorkloadError::new(
+            "crossings",
+            format!("{vehicles} vehicles are too many; at most {VEHICLES_MAX}"),
+        )),
+    }
+}
+
+fn count(
+    arguments: &Arguments,
+    parameter: &'static str,
+    most: u32,
+) -> Result<u32, WorkloadError> {
+    let count: u64 = arguments.need(parameter);
+    u32::try_from(count)
+        .ok()
+        .filter(|count| *count <= most)
+        .ok_or_else(|| WorkloadError::new(parameter, format!("at most {most}")))
+}
+
+fn time(
+    arguments: &Arguments,
+    parameter: &'static str,
+    most: Duration,
+) -> Result<Duration, WorkloadError> {
+    let time: Duration = arguments.need(parameter);
+    if time.is_zero() || time > most {
+        let most = trackbed_core::units::format_duration(most);
+        let advice = format!("write a time above zero and up to \"{most}\"");
+        return Err(WorkloadError::new(parameter, advice));
+    }
+    Ok(time)
+}
+
+const WORKERS_MAX: u64 = 64;
+const VEHICLES_MAX: u32 = 100_000;

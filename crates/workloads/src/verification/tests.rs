@@ -1,0 +1,196 @@
+//! The modelled unit against arithmetic, and against receivers that read what is signed.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use trackbed_core::event::{Judgement, Record, Verification as Step};
+use trackbed_core::parameter::Value;
+use trackbed_core::{Arguments, Event, EventLog, Ratio, Seed};
+use trackbed_environment::Course;
+use trackbed_net::NetworkBuilder;
+use trackbed_substrate::simulated::Simulation;
+use trackbed_v2x::job::PortableVerifier;
+
+use super::*;
+use crate::contract::{Patience, Stage};
+
+fn plan(given: &[(&str, Value)]) -> Result<Plan, WorkloadError> {
+    Plan::new(&Arguments::read(parameters::PARAMETERS, given).expect("of their kinds"))
+}
+
+/// What happens in virtual time.
+fn run(given: &[(&str, Value)]) -> Vec<Record> {
+    let unit = Unit(Arc::new(plan(given).expect("it makes sense")));
+    let seed = Seed::of_run(1, 0);
+    let network = NetworkBuilder::new().build().expect("nothing is needed");
+    let simulation = Simulation::new();
+    simulation
+        .run(seed, network, |_| async move {
+            let log = EventLog::default();
+            unit.drive(stage(seed, log.clone())).await;
+            log.take()
+        })
+        .expect("it comes to its end")
+}
+
+fn stage(seed: Seed, log: EventLog) -> Stage {
+    Stage {
+        phones: Vec::new(),
+        capabilities: trackbed_protocols::NONE.capabilities(),
+        hosts: Vec::new(),
+        server: SocketAddr::from(([127, 0, 0, 1], 1)),
+        handshake: trackbed_protocols::Handshake::New,
+        patience: Patience::VIRTUAL,
+        course: Course::default(),
+        seed,
+        log,
+    }
+}
+
+fn one(records: &[Record], metric: &str) -> f64 {
+    let metric = trackbed_measure::metrics::find(metric).expect("there is one");
+    let samples = (metric.compute)(records);
+    assert_eq!(samples.len(), 1, "{}", metric.name);
+    samples[0]
+}
+
+fn choice(name: &'static str) -> Value {
+    Value::Choice(name)
+}
+
+#[test]
+fn a_unit_that_is_fast_enough_is_late_with_nothing() {
+    // 3,200 messages and 320 certificates a second, of 82 us each, are 0.29 of a core.
+    let records = run(&[
+        ("board", choice("xeon-openssl")),
+        ("workers", Value::Count(1)),
+        ("certificates", choice("always")),
+        ("duration", Value::Time(Duration::from_secs(3))),
+    ]);
+    let heard = one(&records, "heard_count");
+    assert!((6_380.0..6_420.0).contains(&heard), "{heard}");
+    assert_eq!(one(&records, "accepted_count"), heard);
+    assert_eq!(one(&records, "late_verdict_ratio"), 0.0);
+    assert_eq!(one(&records, "wrong_verdict_count"), 0.0);
+    let rate = one(&records, "signature_rate_hz");
+    assert!((3_500.0..3_650.0).contains(&rate), "{rate}");
+    let share = one(&records, "verification_cpu_percent");
+    let expected = rate * 82e-4 + heard / 2.0 * 3e-4;
+    assert!((share - expected).abs() < 0.5, "{share} and not {expected}");
+}
+
+#[test]
+fn a_unit_that_is_too_slow_falls_behind_and_says_so() {
+    // The paper's four Cortex-A9: 2,479/s, of 3,520.
+    let given = |late| {
+        [
+            ("board", choice("udoo-quad")),
+            ("certificates", choice("always")),
+            ("duration", Value::Time(Duration::from_secs(4))),
+            ("late", choice(late)),
+        ]
+    };
+    let behind = run(&given("verify"));
+    assert!(one(&behind, "late_verdict_ratio") > 0.95);
+    assert!(one(&behind, "verification_cpu_percent") > 99.0);
+    assert_eq!(one(&behind, "dropped_count"), 0.0);
+    // Who drops what is late decides about the others in time: 2,479 of 3,520 signatures a second. Those
+    // whose certificate was dropped are strangers until it comes again.
+    let dropping = run(&given("drop"));
+    let strangers = one(&dropping, "unknown_signer_count") / one(&dropping, "heard_count");
+    let without_verdict = one(&dropping, "late_verdict_ratio") + strangers;
+    assert!((0.30..0.45).contains(&without_verdict), "{without_verdict}");
+    // With fewer to verify, its cores rest now and then.
+    let rate = one(&dropping, "signature_rate_hz");
+    assert!((1_800.0..2_480.0).contains(&rate), "{rate}");
+    assert!(one(&dropping, "waiting_max_count") < one(&behind, "waiting_max_count") / 10.0);
+}
+
+#[test]
+fn a_closed_loop_takes_as_long_as_its_cores() {
+    let rate = |split| {
+        let records = run(&[
+            ("load", choice("closed")),
+            ("board", choice("odroid-xu4")),
+            ("split", choice(split)),
+        ]);
+        one(&records, "signature_rate_hz")
+    };
+    let (fixed, dynamic) = (rate("static"), rate("dynamic"));
+    assert!((5_760.0..5_776.0).contains(&fixed), "{fixed}");
+    assert!((9_160.0..9_185.0).contains(&dynamic), "{dynamic}");
+}
+
+/// What of a crossing is forged, floods, and changes its names.
+fn hostile() -> Vec<(&'static str, Value)> {
+    vec![
+        ("roads", Value::Count(1)),
+        ("lanes", Value::Count(2)),
+        ("forged", Value::Share(Ratio::from_parts(20, 100))),
+        ("flood", Value::Period(Duration::from_millis(5))),
+        ("pseudonyms", Value::Time(Duration::from_millis(700))),
+        ("duration", Value::Time(Duration::from_secs(2))),
+        ("warm-up", Value::Time(Duration::ZERO)),
+    ]
+}
+
+/// How often each judgement was given; of floods too.
+fn judgements(records: &[Record]) -> BTreeMap<Judgement, u64> {
+    let mut counts = BTreeMap::new();
+    for record in records {
+        match record.event {
+            Event::Verification(Step::Judged { judgement, .. }) => {
+                *counts.entry(judgement).or_default() += 1;
+            }
+            Event::Verification(Step::Repelled { messages, judgement }) => {
+                *counts.entry(judgement).or_default() += messages;
+            }
+            _ => {}
+        }
+    }
+    counts
+}
+
+#[test]
+fn the_model_decides_as_a_receiver_does_that_reads_the_messages() {
+    let given = hostile();
+    let modelled = judgements(&run(&given));
+    let plan = plan(&given).expect("it makes sense");
+    let seed = Seed::of_run(1, 0);
+    let until = plan.duration.as_nanos() as u64;
+    let (script, mut receiver) =
+        measured::script::write(&plan, &seed, |_, at| at < until).expect("it fits");
+    let mut read = BTreeMap::new();
+    for line in &script.lines {
+        let time = script.time_of_day(line.at);
+        let accepted = receiver.accept(script.text(line), time, &mut PortableVerifier);
+        let judgement = match accepted {
+            Ok(_) => Judgement::Accepted,
+            Err(refusal) => measured::judgement(&refusal),
+        };
+        *read.entry(judgement).or_insert(0) += 1;
+    }
+    assert_eq!(modelled, read);
+    assert!(read[&Judgement::BadSignature] > 400 && read[&Judgement::Accepted] > 200);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_by_its_name() {
+    let refused = [
+        ("workers", Value::Count(65)),
+        ("slow-half", Value::Number(0.5)),
+        ("budget", Value::Share(Ratio::ZERO)),
+        ("warm-up", Value::Time(Duration::from_secs(5))),
+        ("spacing", Value::Count(301)),
+        ("crossings", Value::Count(400)),
+        ("rate", Value::Period(Duration::from_micros(999))),
+        ("flood", Value::Period(Duration::from_nanos(1))),
+        ("signatures", Value::Count(1_000_001)),
+    ];
+    for (name, value) in refused {
+        let given = [("load", choice("closed")), (name, value)];
+        let error = plan(&given).err().unwrap_or_else(|| panic!("{name} passes"));
+        assert_eq!(error.parameter, name);
+    }
+}
