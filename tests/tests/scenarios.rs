@@ -68,6 +68,30 @@ fn bulk_has_the_cells_and_metrics_that_it_promises() {
 }
 
 #[test]
+fn v2x_keeps_up_where_cores_suffice_and_is_the_same_every_time() {
+    let overrides = ["runs=1", "quick=false", "workload.duration=2s"];
+    let document = document("v2x", &overrides);
+    assert_eq!(document.cells.len(), 38);
+    let of = |part: &str, board: &str, metric: &str| {
+        let is_it = |cell: &&trackbed_measure::results::CellResult| {
+            let is = |name: &str, value: &str| cell.factors.get(name).is_some_and(|f| f == value);
+            is("part", part) && is("board", board)
+        };
+        document.cells.iter().find(is_it).unwrap().metrics[metric].mean
+    };
+    for board in ["here", "xeon-openssl", "odroid-xu4"] {
+        assert_eq!(of("crossing", board, "late_verdict_ratio"), 0.0, "{board}");
+    }
+    assert!(of("crossing", "udoo-quad", "late_verdict_ratio") > 0.9);
+    assert!(document.checks.iter().all(|check| check.pass));
+    let again = self::document("v2x", &overrides);
+    let metrics = |document: &trackbed_measure::results::Document| {
+        document.cells.iter().map(|cell| cell.metrics.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(metrics(&document), metrics(&again));
+}
+
+#[test]
 fn a_paper_s_claims_are_held_against_measured_runs() {
     let plan = plan("vru", &["runs=8"]);
     let runs = run(&plan, 2);

@@ -1,5 +1,5 @@
 //! What every campaign checks about itself: that it agrees with arithmetic where arithmetic
-//! decides, and that no message is missing.
+//! decides, and that no message is missing and no verdict wrong.
 
 use std::time::Duration;
 
@@ -27,9 +27,45 @@ pub fn all(
     };
     let by_cell = sorted_by_cell(plan, runs);
     let cells = plan.cells.iter().zip(&by_cell);
-    checks.extend(cells.filter_map(|(cell, runs)| closed_account(cell, runs)));
+    for (cell, runs) in cells {
+        checks.extend(closed_account(cell, runs));
+        checks.extend(judged(cell, runs));
+    }
     checks
 }
+
+/// In each run, every message that a unit heard was believed, refused or dropped, and no verdict was
+/// wrong.
+fn judged(cell: &Cell, runs: &[&RunResult]) -> Option<Check> {
+    let of_run = |run: &&RunResult| {
+        let samples = run.outcome.samples()?;
+        let one = |metric: &str| samples.get(metric)?.first().copied();
+        let decided = DECISIONS.iter().map(|metric| one(metric)).sum::<Option<f64>>()?;
+        Some((run.run, one("heard_count")?, decided, one("wrong_verdict_count")?))
+    };
+    let runs: Vec<(u32, f64, f64, f64)> = runs.iter().filter_map(of_run).collect();
+    let fault = runs.iter().find(|(_, heard, decided, wrong)| heard != decided || *wrong > 0.0);
+    let heard: f64 = runs.iter().map(|(_, heard, ..)| heard).sum();
+    (!runs.is_empty()).then(|| Check {
+        name: format!("{}: every message is decided about, and rightly", name(cell)),
+        pass: fault.is_none(),
+        detail: match fault {
+            Some((run, heard, decided, wrong)) => {
+                format!("run {run}: {heard} heard, {decided} decided about, {wrong} wrongly")
+            }
+            None => format!("{heard} heard, decided about, none wrongly"),
+        },
+    })
+}
+
+/// What becomes of a message that was heard.
+const DECISIONS: [&str; 5] = [
+    "accepted_count",
+    "bad_signature_count",
+    "unknown_signer_count",
+    "otherwise_refused_count",
+    "dropped_count",
+];
 
 /// In each run, the messages of a schedule were answered in time, or late, or lost: together, all
 /// that the schedule had.

@@ -54,6 +54,17 @@ pub struct Residence<K, T> {
     counts: Counts,
 }
 
+/// What there is of a table.
+#[derive(Debug)]
+pub enum Found<'a, T> {
+    /// It.
+    Table(&'a T),
+    /// None, and the policy would have one.
+    Wanted,
+    /// None.
+    Nothing,
+}
+
 /// What a cache has done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -71,6 +82,7 @@ pub struct Counts {
 struct Slot<T> {
     last_use: u64,
     uses: u32,
+    is_asked_for: bool,
     table: Option<T>,
 }
 
@@ -82,6 +94,27 @@ impl KeyCache {
     #[must_use]
     pub fn new(policy: Policy, path: Path) -> Self {
         Self { path, tables: Residence::new(policy, KeyTable::BYTES) }
+    }
+
+    /// The key, with its table if it has one, and whether the policy would have one worked out and
+    /// [kept](Self::keep): it says so once.
+    pub fn look(&mut self, key: &PublicKey) -> (SharedKey, bool) {
+        match self.tables.look(key.to_sec1()) {
+            Found::Table(table) => (SharedKey::Table(Arc::clone(table)), false),
+            Found::Wanted => (SharedKey::Plain(*key), true),
+            Found::Nothing => (SharedKey::Plain(*key), false),
+        }
+    }
+
+    /// Takes a table that was worked out for a key, unless the key has been forgotten meanwhile.
+    pub fn keep(&mut self, table: Arc<KeyTable>) {
+        self.tables.keep(&table.key().to_sec1(), Arc::clone(&table));
+    }
+
+    /// The path that tables are for.
+    #[must_use]
+    pub const fn path(&self) -> Path {
+        self.path
     }
 
     /// The key, with its table if the policy has or now gives it one. Working one out takes the time
@@ -134,12 +167,20 @@ impl<K: Clone + Eq + Hash, T> Residence<K, T> {
 
     /// The table of `key` if the policy has one, or now gives it one, which `build` works out.
     pub fn get(&mut self, key: K, build: impl FnOnce() -> T) -> Option<&T> {
+        if matches!(self.look(key.clone()), Found::Wanted) {
+            self.keep(&key, build());
+        }
+        self.keys.get(&key)?.table.as_ref()
+    }
+
+    /// The table of `key` if there is one, or whether there should be: that is said once.
+    pub fn look(&mut self, key: K) -> Found<'_, T> {
         if self.tables_max == 0 {
             self.counts.misses += 1;
-            return None;
+            return Found::Nothing;
         }
         self.clock += 1;
-        let empty = Slot { last_use: 0, uses: 0, table: None };
+        let empty = Slot { last_use: 0, uses: 0, is_asked_for: false, table: None };
         let slot = self.keys.entry(key.clone()).or_insert(empty);
         self.uses.remove(&slot.last_use);
         self.uses.insert(self.clock, key.clone());
@@ -147,16 +188,23 @@ impl<K: Clone + Eq + Hash, T> Residence<K, T> {
         slot.uses = slot.uses.saturating_add(1);
         if slot.table.is_some() {
             self.counts.hits += 1;
-        } else {
-            self.counts.misses += 1;
-            if slot.uses >= self.after {
-                slot.table = Some(build());
-                self.tables += 1;
-                self.counts.built += 1;
-            }
-            self.make_room();
+            return self.keys.get(&key).and_then(|slot| slot.table.as_ref()).into();
         }
-        self.keys.get(&key)?.table.as_ref()
+        self.counts.misses += 1;
+        let is_wanted = slot.uses >= self.after && !slot.is_asked_for;
+        slot.is_asked_for |= is_wanted;
+        self.make_room();
+        if is_wanted { Found::Wanted } else { Found::Nothing }
+    }
+
+    /// Takes the table of a key, unless the key has been forgotten meanwhile.
+    pub fn keep(&mut self, key: &K, table: T) {
+        let Some(slot) = self.keys.get_mut(key) else { return };
+        if slot.table.replace(table).is_none() {
+            self.tables += 1;
+            self.counts.built += 1;
+        }
+        self.make_room();
     }
 
     /// Drops what was used the longest ago until there is room: keys without a table where they are
@@ -190,6 +238,12 @@ impl<K, T> Residence<K, T> {
     #[must_use]
     pub const fn counts(&self) -> Counts {
         self.counts
+    }
+}
+
+impl<'a, T> From<Option<&'a T>> for Found<'a, T> {
+    fn from(table: Option<&'a T>) -> Self {
+        table.map_or(Found::Nothing, Found::Table)
     }
 }
 

@@ -67,11 +67,15 @@ pub struct Account {
     pub unsent: u64,
 }
 
-/// The account of a run; `None` if it has no schedule. Each figure is counted by itself, so that a
+/// The account of a run; `None` if no phone has a schedule. Each figure is counted by itself, so that a
 /// message which nobody answers for is missed.
 pub fn account(records: &[Record]) -> Option<Account> {
     window(records)?;
     let deadline = deadline(records)?;
+    let is_scheduled = |record: &Record| matches!(record.event, Event::Scheduled { .. });
+    if !records.iter().any(is_scheduled) {
+        return None;
+    }
     let mut account = Account::default();
     for record in records {
         match record.event {

@@ -2,6 +2,7 @@
 //! machine does not allow namespaces these tests say so and pass.
 
 mod inference;
+mod v2x;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -13,6 +13,7 @@ pub mod batching;
 mod clock;
 pub mod model;
 mod queue;
+mod tables;
 mod worker;
 
 use std::sync::Arc;
@@ -23,6 +24,7 @@ use crate::{Digest, Path, Signature, Verdict};
 
 pub use clock::{monotonic_nanos, thread_cpu_nanos};
 use queue::Queue;
+pub use tables::LaterTables;
 use worker::Worker;
 
 /// A signature to verify.

@@ -10,7 +10,7 @@ use super::batching::{BATCH_MAX, BATCH_NANOS_MAX, Rates};
 use super::model::{Core, Model, Rules, closed_loop};
 use super::*;
 use crate::PublicKey;
-use crate::cache::{KeyCache, Policy};
+use crate::cache::{KeyCache, Policy, SharedKey};
 
 /// Tasks by some keys, of which every fifth is damaged; the tag is odd for those.
 fn tasks(count: u64) -> Vec<Task> {
@@ -158,9 +158,8 @@ fn the_papers_eight_cores_gain_by_taking_turns() {
 fn two_workers_of_which_one_is_slower_gain_by_taking_turns() {
     let fast = Core { batch_nanos: 10_000, slowdown_permille: 1000 };
     let slow = Core { slowdown_permille: 2_160, ..fast };
-    let makespan = |cores: &[Core], split| {
-        closed_loop(100_000, 3_500, cores, split).makespan_nanos as f64
-    };
+    let makespan =
+        |cores: &[Core], split| closed_loop(100_000, 3_500, cores, split).makespan_nanos as f64;
     let unequal = [fast, slow];
     let gain = makespan(&unequal, Split::Static) / makespan(&unequal, Split::Dynamic);
     // At best 2.16 / (2 / (1 + 1 / 2.16)) = 1.58.
@@ -239,4 +238,29 @@ fn a_budget_is_shared_out_among_workers() {
     assert_eq!(worker_share(500, 2 * processors), 250);
     assert_eq!(worker_share(1000, 1), 1000);
     assert_eq!(worker_share(0, 1_000_000), 1);
+}
+
+#[test]
+fn tables_come_later_and_once() {
+    let policy = Policy::Lru { bytes: 2 * crate::KeyTable::BYTES, after: 2 };
+    let mut tables = LaterTables::start(KeyCache::new(policy, Path::Portable)).expect("a thread");
+    let keys: Vec<PublicKey> = [1, 2, 3]
+        .iter()
+        .map(|secret| {
+            let key = SigningKey::from_slice(&[*secret; 32]).expect("a key");
+            let point = key.verifying_key().to_encoded_point(false);
+            PublicKey::from_sec1(point.as_bytes()).expect("a point")
+        })
+        .collect();
+    let has_table = |key: SharedKey| matches!(key, SharedKey::Table(_));
+    assert!(!has_table(tables.get(&keys[0])) && !has_table(tables.get(&keys[1])));
+    assert!(!has_table(tables.get(&keys[0])), "it is asked for now");
+    let begin = monotonic_nanos();
+    while !has_table(tables.get(&keys[0])) {
+        assert!(monotonic_nanos() - begin < 60_000_000_000, "no table in a minute");
+        std::thread::yield_now();
+    }
+    assert!(!has_table(tables.get(&keys[2])));
+    assert_eq!((tables.cache().len(), tables.cache().counts().built), (1, 1));
+    assert!(tables.finish() > 0);
 }

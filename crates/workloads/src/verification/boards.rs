@@ -1,5 +1,7 @@
 //! Units whose speed is known: what signatures take their cores. Each figure says where it comes from.
 
+use trackbed_verifier::KeyTable;
+
 /// A unit's processors, and what signatures take them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Board {
@@ -43,24 +45,39 @@ pub(super) fn find(name: &str) -> &'static Board {
 }
 
 /// In the order of [`BOARDS`].
-pub(super) const NAMES: &[&str] = &["here", "xeon-openssl", "odroid-xu4", "udoo-quad"];
+pub(super) const NAMES: &[&str] =
+    &["here", "epyc-portable", "xeon-openssl", "odroid-xu4", "udoo-quad"];
 
 pub(super) const HELP: &str = "the unit's processors: in real time always `here`, this machine; in \
      virtual time `here` is a Sapphire Rapids Xeon that verifies as this program does, with AVX-512, \
-     xeon-openssl the same with OpenSSL 3.0, odroid-xu4 four Cortex-A15 and four A7, udoo-quad four \
+     epyc-portable a Zen 3 EPYC without it, xeon-openssl the Xeon with OpenSSL 3.0, odroid-xu4 four Cortex-A15 and four A7, udoo-quad four \
      Cortex-A9";
 
 const BOARDS: &[Board] = &[
-    // `cargo bench -p trackbed-verifier` and `-p trackbed-v2x` on one core of a Xeon of 2023.
+    // One core of a Xeon of 2023: `trackbed verify` has 3.47 us with tables, batches of 32 included; the
+    // benches of `trackbed-verifier` a sixth of aws-lc's 70.5 us without, and at most 150 us for a table.
     Board {
         name: "here",
         cores: &[(64, 1000)],
         usual: 2,
         costs: Costs {
-            message: 3_000,
-            batch: 2_500,
-            signature: 11_000,
-            tables: Some(Tables { signature: 3_500, build: 120_000, bytes: 65_536 }),
+            message: 2_600,
+            batch: 0,
+            signature: 12_000,
+            tables: Some(Tables { signature: 3_500, build: 150_000, bytes: KeyTable::BYTES }),
+        },
+    },
+    // One core of an EPYC of 2021: `trackbed verify`, with tables and with `--policy none`; tables and
+    // checks from a profile of `run v2x` on it.
+    Board {
+        name: "epyc-portable",
+        cores: &[(64, 1000)],
+        usual: 2,
+        costs: Costs {
+            message: 2_600,
+            batch: 0,
+            signature: 82_800,
+            tables: Some(Tables { signature: 16_800, build: 476_000, bytes: KeyTable::BYTES }),
         },
     },
     // The same processor; OpenSSL's EVP with keys that are parsed once.
@@ -68,7 +85,7 @@ const BOARDS: &[Board] = &[
         name: "xeon-openssl",
         cores: &[(64, 1000)],
         usual: 2,
-        costs: Costs { message: 3_000, batch: 0, signature: 82_000, tables: None },
+        costs: Costs { message: 2_600, batch: 0, signature: 82_000, tables: None },
     },
     // ETRI 2018: with OpenSSL 1.1.0h four threads verify 6,298.71/s, so 1,575/s on each A15 under load,
     // and eight 9,183.12/s, so that 721/s are left for each A7. Nothing is known of their other checks.

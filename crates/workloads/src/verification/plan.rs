@@ -72,7 +72,10 @@ impl Plan {
         let budget: Ratio = arguments.need("budget");
         let budget_permille = (budget.as_f64() * 1e3).round() as u32;
         if budget_permille == 0 {
-            return Err(WorkloadError::new("budget", "nothing could be verified; write \"0.1 %\" or more"));
+            return Err(WorkloadError::new(
+                "budget",
+                "nothing could be verified; write \"0.1 %\" or more",
+            ));
         }
         let table_memory: ByteSize = arguments.need("table-memory");
         Ok(Plan {
@@ -141,7 +144,9 @@ fn crossing(arguments: &Arguments) -> Result<Crossing, WorkloadError> {
         blockage: every.map(|every| Blockage { every, lasting }),
     };
     match crossing.vehicles() {
-        0 => Err(WorkloadError::new("spacing", "no vehicle is in range; make it at most the range")),
+        0 => {
+            Err(WorkloadError::new("spacing", "no vehicle is in range; make it at most the range"))
+        }
         1..=VEHICLES_MAX => Ok(crossing),
         vehicles => Err(WorkloadError::new(
             "crossings",
@@ -150,11 +155,7 @@ fn crossing(arguments: &Arguments) -> Result<Crossing, WorkloadError> {
     }
 }
 
-fn count(
-    arguments: &Arguments,
-    parameter: &'static str,
-    most: u32,
-) -> Result<u32, WorkloadError> {
+fn count(arguments: &Arguments, parameter: &'static str, most: u32) -> Result<u32, WorkloadError> {
     let count: u64 = arguments.need(parameter);
     u32::try_from(count)
         .ok()

@@ -123,4 +123,3 @@ fn parts(job: &SignatureJob) -> Option<(PublicKey, Digest, Signature)> {
     let key = PublicKey::from_coordinates(job.key.x(), job.key.y()).ok()?;
     Some((key, Digest(job.digest), Signature { r: job.r, s: job.s }))
 }
-

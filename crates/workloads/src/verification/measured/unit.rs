@@ -11,7 +11,9 @@ use trackbed_v2x::check::Pending;
 use trackbed_v2x::traffic::Origin;
 use trackbed_v2x::{Receiver, Refusal};
 use trackbed_verifier::cache::KeyCache;
-use trackbed_verifier::engine::{Done, Engine, Task, monotonic_nanos, thread_cpu_nanos};
+use trackbed_verifier::engine::{
+    Done, Engine, LaterTables, Task, monotonic_nanos, thread_cpu_nanos,
+};
 use trackbed_verifier::{KeyTable, Path};
 
 use super::super::book::Used;
@@ -31,13 +33,15 @@ pub(super) fn crossing(plan: &Plan, seed: &Seed, goes_on: &AtomicBool) -> Result
     };
     let engine = Engine::start(&options(plan), on_done)
         .map_err(|error| format!("the system gives no thread: {error}"))?;
+    let keys = LaterTables::start(KeyCache::new(plan.tables, Path::fastest()))
+        .map_err(|error| format!("the system gives no thread: {error}"))?;
     let mut unit = Unit {
         plan,
         script: &script,
         begin: monotonic_nanos() + LEAD,
         receiver,
         engine,
-        keys: KeyCache::new(plan.tables, Path::fastest()),
+        keys,
         open: HashMap::new(),
         decisions: Vec::with_capacity(script.lines.len()),
         waiting_max: 0,
@@ -69,7 +73,7 @@ struct Unit<'a> {
     begin: u64,
     receiver: Receiver,
     engine: Engine,
-    keys: KeyCache,
+    keys: LaterTables,
     open: HashMap<u64, Open<'a>>,
     decisions: Vec<Decision>,
     waiting_max: usize,
@@ -134,7 +138,7 @@ impl Unit<'_> {
             }
         }
         self.waiting_max = self.waiting_max.max(self.engine.queued());
-        self.tables_max = self.tables_max.max(self.keys.len());
+        self.tables_max = self.tables_max.max(self.keys.cache().len());
         match open.waits_for {
             0 => self.decide(heard, line.origin, Judgement::Overflow),
             _ => {
@@ -173,7 +177,7 @@ impl Unit<'_> {
     fn end(self, front_nanos: u64) -> Outcome {
         let end = monotonic_nanos();
         let summary = self.engine.finish();
-        let busy = summary.cpu_nanos.iter().sum::<u64>() + front_nanos;
+        let busy = summary.cpu_nanos.iter().sum::<u64>() + front_nanos + self.keys.finish();
         let used = Used {
             signatures: summary.verified.iter().sum(),
             busy: Duration::from_nanos(busy),

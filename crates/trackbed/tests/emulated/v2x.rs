@@ -1,0 +1,67 @@
+//! Signed messages on this machine: read, checked, verified by threads, in real time.
+
+use super::*;
+
+/// Twenty vehicles of two roads with ten messages a second each, which any machine keeps up with; the
+/// deadline leaves room for one that does other things.
+const SMALL: &[&str] = &[
+    "v2x",
+    "--runs",
+    "1",
+    "--set",
+    "workload.board=here",
+    "--set",
+    "workload.deadline=10s",
+    "--set",
+    "workload.duration=1500ms",
+    "--set",
+    "workload.warm-up=0s",
+];
+
+fn count(cell: &Value, metric: &str) -> f64 {
+    least(cell, metric)
+}
+
+#[test]
+fn a_unit_hears_a_crossing_and_believes_what_is_genuine() {
+    let Some(scratch) = Scratch::new("crossing") else { return };
+    let crossing = "--part crossing --set workload.roads=2 --set workload.lanes=1 --set \
+                    workload.forged=20% --set workload.flood=200/s --set workload.workers=2";
+    let words: Vec<&str> = crossing.split_whitespace().collect();
+    let document = scratch.document(&[SMALL, &words].concat());
+    let cell = &document["cells"][0];
+    // Fifteen of each vehicle, and one more or less where it stands at an edge.
+    let heard = count(cell, "heard_count");
+    assert!((280.0..=320.0).contains(&heard), "{cell}");
+    let forged = count(cell, "bad_signature_count");
+    assert!((30.0..90.0).contains(&forged), "{cell}");
+    // A first message that is forged still brings a certificate that is valid.
+    assert_eq!(count(cell, "accepted_count") + forged, heard, "{cell}");
+    assert_eq!(count(cell, "wrong_verdict_count"), 0.0);
+    assert!((290.0..=300.0).contains(&count(cell, "repelled_count")), "{cell}");
+    assert_eq!(cell["metrics"]["verdict_ms"]["samples"], heard);
+    assert!(document["checks"].as_array().is_some_and(|checks| !checks.is_empty()));
+}
+
+#[test]
+fn so_many_signatures_are_verified_at_once() {
+    let Some(scratch) = Scratch::new("closed") else { return };
+    let closed = "--part splits --set workload.split=dynamic,static --set workload.signatures=5000 --set \
+                  workload.workers=2 --set workload.forged=20%";
+    let words: Vec<&str> = closed.split_whitespace().collect();
+    let document = scratch.document(&[SMALL, &words].concat());
+    for cell in document["cells"].as_array().unwrap() {
+        assert!(count(cell, "signature_rate_hz") > 500.0, "{cell}");
+        assert!(count(cell, "verification_cpu_percent") <= 100.5, "{cell}");
+    }
+}
+
+#[test]
+fn a_board_that_this_machine_is_not_is_refused() {
+    let Some(scratch) = Scratch::new("board") else { return };
+    let output = scratch.run(&["v2x", "--part", "splits", "--runs", "1"]);
+    assert_eq!(output.status.code(), Some(1));
+    let words = String::from_utf8_lossy(&output.stdout).into_owned()
+        + &String::from_utf8_lossy(&output.stderr);
+    assert!(words.contains("write board = \"here\""), "{words}");
+}
