@@ -106,6 +106,11 @@ impl KeyCache {
         }
     }
 
+    /// Notes that nobody works out a table that was [wanted](Self::look): it will be said again.
+    pub fn put_off(&mut self, key: &PublicKey) {
+        self.tables.put_off(&key.to_sec1());
+    }
+
     /// Takes a table that was worked out for a key, unless the key has been forgotten meanwhile.
     pub fn keep(&mut self, table: Arc<KeyTable>) {
         self.tables.keep(&table.key().to_sec1(), Arc::clone(&table));
@@ -195,6 +200,13 @@ impl<K: Clone + Eq + Hash, T> Residence<K, T> {
         slot.is_asked_for |= is_wanted;
         self.make_room();
         if is_wanted { Found::Wanted } else { Found::Nothing }
+    }
+
+    /// Notes that nobody works out a table that was wanted.
+    pub fn put_off(&mut self, key: &K) {
+        if let Some(slot) = self.keys.get_mut(key) {
+            slot.is_asked_for = false;
+        }
     }
 
     /// Takes the table of a key, unless the key has been forgotten meanwhile.

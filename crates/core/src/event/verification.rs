@@ -31,6 +31,8 @@ pub enum Verification {
     Accounted {
         /// From the first message heard to the last decision.
         span: Duration,
+        /// Messages of vehicles that came in the measured window, counted as they came.
+        heard: u64,
         /// Signatures that were verified.
         signatures: u64,
         /// Processor time of verification and of all checks around it.

@@ -28,6 +28,9 @@ impl fmt::Debug for Ticket {
     }
 }
 
+/// A certificate in hexadecimal fits many times.
+const BYTES_MAX: u64 = 64 * 1_024;
+
 impl Ticket {
     /// One for the server with this certificate.
     ///
@@ -39,16 +42,18 @@ impl Ticket {
         Ok(Ticket { trackbed_ticket: 1, secret: hex(&secret), certificate: hex(certificate) })
     }
 
-    /// Reads the file that a server wrote.
+    /// Reads the file that a server wrote; of others not more than a ticket may be long.
     ///
     /// # Errors
     /// If it cannot be read, or is no ticket; the message says what to do.
     pub fn read(path: &Path) -> Result<Ticket, String> {
         let shown = path.display();
-        let text = fs::read_to_string(path).map_err(|why| {
+        let mut text = Vec::new();
+        let file = File::open(path).and_then(|file| file.take(BYTES_MAX).read_to_end(&mut text));
+        file.map_err(|why| {
             format!("{shown}: {why}\n  help: `trackbed serve` writes it; copy it to this machine")
         })?;
-        let ticket: Option<Ticket> = serde_json::from_str(&text).ok();
+        let ticket: Option<Ticket> = serde_json::from_slice(&text).ok();
         let ticket = ticket.filter(|ticket| ticket.trackbed_ticket == 1);
         let ticket = ticket.filter(|ticket| unhex(&ticket.certificate).is_some());
         ticket.ok_or_else(|| {

@@ -64,7 +64,9 @@ pub(super) const HEARD_COUNT: Metric = Metric {
     name: "heard_count",
     help: "messages of the measured window that vehicles sent, forged ones included and floods not; \
            each was accepted, refused or dropped",
-    compute: |records| counted(records, |_| true),
+    compute: |records| {
+        accounts(records, |account| (account.heard > 0).then_some(account.heard as f64))
+    },
 };
 
 pub(super) const ACCEPTED_COUNT: Metric = Metric {
@@ -194,6 +196,7 @@ fn counted(records: &[Record], which: fn(&Judged) -> bool) -> Vec<f64> {
 /// The account of a unit.
 struct Account {
     span: Duration,
+    heard: u64,
     signatures: u64,
     busy: Duration,
     cores: u32,
@@ -205,12 +208,13 @@ fn accounts(records: &[Record], value: fn(&Account) -> Option<f64>) -> Vec<f64> 
     let account = |record: &Record| match record.event {
         Event::Verification(Verification::Accounted {
             span,
+            heard,
             signatures,
             busy,
             cores,
             waiting_max,
             tables_bytes,
-        }) => value(&Account { span, signatures, busy, cores, waiting_max, tables_bytes }),
+        }) => value(&Account { span, heard, signatures, busy, cores, waiting_max, tables_bytes }),
         _ => None,
     };
     records.iter().filter_map(account).collect()

@@ -291,15 +291,16 @@ impl Model {
 
 /// Lets workers on these cores do `tasks` that all are there at the beginning and take `nanos` each.
 #[must_use]
-pub fn closed_loop(tasks: usize, nanos: u64, cores: &[Core], split: Split) -> Outcome {
-    let mut model = Model::new(cores, Rules::unbounded(split));
+pub fn closed_loop(tasks: usize, nanos: u64, cores: &[Core], rules: Rules) -> Outcome {
+    let mut model = Model::new(cores, rules);
     let task = |number: usize| Task { tag: number as u64, deadline_nanos: u64::MAX, nanos };
     model.submit_all(0, &(0..tasks).map(task).collect::<Vec<_>>());
     let mut makespan_nanos = 0;
     while let Some(now) = model.next_wake() {
-        makespan_nanos = now;
         model.advance(now);
-        model.done.clear();
+        if let Some(done) = model.done.drain(..).next_back() {
+            makespan_nanos = done.finished_nanos;
+        }
     }
     let done = model.workers.iter().map(|worker| worker.verified).collect();
     Outcome { makespan_nanos, busy_nanos: model.busy_nanos(), done }

@@ -1,7 +1,7 @@
 //! Tables of keys that a thread of its own works out, so that nobody waits for them.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
 
 use super::clock::thread_cpu_nanos;
@@ -11,10 +11,13 @@ use crate::{KeyTable, PublicKey};
 /// A [`KeyCache`] whose tables come later: until then their keys go without.
 pub struct LaterTables {
     cache: KeyCache,
-    ask: Option<Sender<PublicKey>>,
+    ask: SyncSender<PublicKey>,
     ready: Receiver<Arc<KeyTable>>,
     builder: Option<JoinHandle<u64>>,
 }
+
+/// Keys that wait for their tables, at most.
+const WAITING_MAX: usize = 64;
 
 impl LaterTables {
     /// Starts the thread.
@@ -22,7 +25,7 @@ impl LaterTables {
     /// # Errors
     /// The system's, if it gives none.
     pub fn start(cache: KeyCache) -> std::io::Result<Self> {
-        let (ask, asked) = channel::<PublicKey>();
+        let (ask, asked) = sync_channel::<PublicKey>(WAITING_MAX);
         let (done, ready) = channel();
         let path = cache.path();
         let work = move || {
@@ -34,7 +37,7 @@ impl LaterTables {
             thread_cpu_nanos()
         };
         let builder = std::thread::Builder::new().name("tables".to_owned()).spawn(work)?;
-        Ok(Self { cache, ask: Some(ask), ready, builder: Some(builder) })
+        Ok(Self { cache, ask, ready, builder: Some(builder) })
     }
 
     /// The key, with its table if that is there by now.
@@ -43,9 +46,9 @@ impl LaterTables {
             self.cache.keep(table);
         }
         let (shared, is_wanted) = self.cache.look(key);
-        if is_wanted && let Some(ask) = &self.ask {
-            // Without the thread there are no more tables, and nothing else changes.
-            let _ = ask.send(*key);
+        // A key that there is no room for asks again when it comes again.
+        if is_wanted && self.ask.try_send(*key).is_err() {
+            self.cache.put_off(key);
         }
         shared
     }
@@ -58,7 +61,9 @@ impl LaterTables {
 
     /// Ends the thread, and returns the processor time that it took, in nanoseconds.
     pub fn finish(mut self) -> u64 {
-        self.ask = None;
-        self.builder.take().and_then(|builder| builder.join().ok()).unwrap_or(0)
+        let builder = self.builder.take();
+        // What is still asked for nobody wants: it ends with the table that it is about.
+        drop(self);
+        builder.and_then(|builder| builder.join().ok()).unwrap_or(0)
     }
 }

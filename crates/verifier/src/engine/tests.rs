@@ -9,14 +9,14 @@ use p256::ecdsa::signature::hazmat::PrehashSigner;
 use super::batching::{BATCH_MAX, BATCH_NANOS_MAX, Rates};
 use super::model::{Core, Model, Rules, closed_loop};
 use super::*;
-use crate::PublicKey;
 use crate::cache::{KeyCache, Policy, SharedKey};
+use crate::{KeyTable, PublicKey};
 
 /// Tasks by some keys, of which every fifth is damaged; the tag is odd for those.
 fn tasks(count: u64) -> Vec<Task> {
     let keys: Vec<SigningKey> =
         (1..5u8).map(|key| SigningKey::from_slice(&[key; 32]).expect("a key")).collect();
-    let bytes = 2 * crate::KeyTable::BYTES;
+    let bytes = 2 * KeyTable::BYTES;
     let mut cache = KeyCache::new(Policy::Lru { bytes, after: 1 }, Path::fastest());
     let task = |number: u64| {
         let key = &keys[number as usize % keys.len()];
@@ -145,7 +145,7 @@ fn the_papers_eight_cores_gain_by_taking_turns() {
     // the slow ones, 5,768/s; what they can do together is 9,184/s.
     let cores = [[Core::PLAIN; 4], [slowed(2_184); 4]].concat();
     let rate = |split| {
-        let outcome = closed_loop(100_000, 1_000_000_000 / 1_575, &cores, split);
+        let outcome = closed_loop(100_000, 1_000_000_000 / 1_575, &cores, Rules::unbounded(split));
         assert_eq!(outcome.done.iter().sum::<u64>(), 100_000);
         100_000.0 * 1e9 / outcome.makespan_nanos as f64
     };
@@ -158,8 +158,9 @@ fn the_papers_eight_cores_gain_by_taking_turns() {
 fn two_workers_of_which_one_is_slower_gain_by_taking_turns() {
     let fast = Core { batch_nanos: 10_000, slowdown_permille: 1000 };
     let slow = Core { slowdown_permille: 2_160, ..fast };
-    let makespan =
-        |cores: &[Core], split| closed_loop(100_000, 3_500, cores, split).makespan_nanos as f64;
+    let makespan = |cores: &[Core], split| {
+        closed_loop(100_000, 3_500, cores, Rules::unbounded(split)).makespan_nanos as f64
+    };
     let unequal = [fast, slow];
     let gain = makespan(&unequal, Split::Static) / makespan(&unequal, Split::Dynamic);
     // At best 2.16 / (2 / (1 + 1 / 2.16)) = 1.58.
@@ -168,7 +169,11 @@ fn two_workers_of_which_one_is_slower_gain_by_taking_turns() {
     for split in [Split::Static, Split::Dynamic] {
         assert!(one / makespan(&[fast, fast], split) > 1.99, "{split:?}");
     }
-    assert_eq!(closed_loop(0, 1, &[fast], Split::Dynamic).makespan_nanos, 0);
+    assert_eq!(closed_loop(0, 1, &[fast], Rules::unbounded(Split::Dynamic)).makespan_nanos, 0);
+    // A quarter of a core takes four times as long, but for the rest after the last batch.
+    let quarter = Rules { share_permille: 250, ..Rules::unbounded(Split::Dynamic) };
+    let slowed = closed_loop(100_000, 3_500, &[fast], quarter).makespan_nanos as f64;
+    assert!((3.98..=4.0).contains(&(slowed / one)), "{}", slowed / one);
 }
 
 /// What comes out of a model until nothing is left to happen: tags, and when they were done.
@@ -242,7 +247,7 @@ fn a_budget_is_shared_out_among_workers() {
 
 #[test]
 fn tables_come_later_and_once() {
-    let policy = Policy::Lru { bytes: 2 * crate::KeyTable::BYTES, after: 2 };
+    let policy = Policy::Lru { bytes: 2 * KeyTable::BYTES, after: 2 };
     let mut tables = LaterTables::start(KeyCache::new(policy, Path::Portable)).expect("a thread");
     let keys: Vec<PublicKey> = [1, 2, 3]
         .iter()
@@ -263,4 +268,21 @@ fn tables_come_later_and_once() {
     assert!(!has_table(tables.get(&keys[2])));
     assert_eq!((tables.cache().len(), tables.cache().counts().built), (1, 1));
     assert!(tables.finish() > 0);
+}
+
+#[test]
+fn nobody_waits_at_the_end_for_tables_that_nobody_wants() {
+    let policy = Policy::Lru { bytes: 4_000 * KeyTable::BYTES, after: 1 };
+    let mut tables = LaterTables::start(KeyCache::new(policy, Path::Portable)).expect("a thread");
+    let mut sum = crate::curve::Jacobian::INFINITY;
+    for _ in 0..2_000 {
+        sum = sum.add_affine(&crate::curve::Affine::GENERATOR);
+        tables.get(&PublicKey::of_point(sum.to_affine(&sum.z.invert())));
+    }
+    let (asked, begin) = (2_000, thread_cpu_nanos());
+    let _ = KeyTable::new(&PublicKey::of_point(sum.to_affine(&sum.z.invert())), Path::Portable);
+    let one = thread_cpu_nanos() - begin;
+    // Some were worked out meanwhile, and those that there was no room for were never asked for.
+    let built = tables.finish() / one.max(1);
+    assert!(built < asked / 2, "{built} tables");
 }

@@ -54,33 +54,34 @@ pub(super) const HELP: &str = "the unit's processors: in real time always `here`
      Cortex-A9";
 
 const BOARDS: &[Board] = &[
-    // One core of a Xeon of 2023: `trackbed verify` has 3.47 us with tables, batches of 32 included; the
-    // benches of `trackbed-verifier` a sixth of aws-lc's 70.5 us without, and at most 150 us for a table.
+    // One core of a Xeon of 2023: with tables `trackbed verify` takes 3.47 us in batches of 32, and the
+    // benches of `trackbed-verifier` have a tenth less in those of 128; without tables they have a sixth
+    // of aws-lc's 70.5 us, and a table takes at most 150 us.
     Board {
         name: "here",
         cores: &[(64, 1000)],
         usual: 2,
         costs: Costs {
             message: 2_600,
-            batch: 0,
+            batch: 10_700,
             signature: 12_000,
-            tables: Some(Tables { signature: 3_500, build: 150_000, bytes: KeyTable::BYTES }),
+            tables: Some(Tables { signature: 3_170, build: 150_000, bytes: KeyTable::BYTES }),
         },
     },
-    // One core of an EPYC of 2021: `trackbed verify`, with tables and with `--policy none`; tables and
-    // checks from a profile of `run v2x` on it.
+    // One core of an EPYC of 2021: `trackbed verify`, with `--policy none` and with tables, 21.3 us in
+    // batches of one and 16.8 in those of 32; tables and checks from a profile of `run v2x` on it.
     Board {
         name: "epyc-portable",
         cores: &[(64, 1000)],
         usual: 2,
         costs: Costs {
             message: 2_600,
-            batch: 0,
+            batch: 4_500,
             signature: 82_800,
             tables: Some(Tables { signature: 16_800, build: 476_000, bytes: KeyTable::BYTES }),
         },
     },
-    // The same processor; OpenSSL's EVP with keys that are parsed once.
+    // The Xeon of `here`; OpenSSL's EVP with keys that are parsed once.
     Board {
         name: "xeon-openssl",
         cores: &[(64, 1000)],

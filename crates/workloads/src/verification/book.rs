@@ -18,12 +18,18 @@ pub(super) struct Book {
 /// What the unit has used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Used {
+    /// Messages of vehicles that came in the measured window.
+    pub heard: u64,
     pub signatures: u64,
     pub busy: Duration,
     pub cores: u32,
     pub waiting_max: u64,
     pub tables_bytes: u64,
 }
+
+/// Why a run is none.
+pub(super) const NOTHING_HEARD: &str =
+    "nothing was heard in the measured window: make `rate` or `duration` greater";
 
 impl Book {
     pub fn new(log: EventLog) -> Book {
@@ -56,8 +62,8 @@ impl Book {
 
 /// Enters what was used in `span`.
 pub(super) fn account(log: &EventLog, now: Time, span: Duration, used: Used) {
-    let Used { signatures, busy, cores, waiting_max, tables_bytes } = used;
+    let Used { heard, signatures, busy, cores, waiting_max, tables_bytes } = used;
     let accounted =
-        Verification::Accounted { span, signatures, busy, cores, waiting_max, tables_bytes };
+        Verification::Accounted { span, heard, signatures, busy, cores, waiting_max, tables_bytes };
     log.record(now, Event::Verification(accounted));
 }

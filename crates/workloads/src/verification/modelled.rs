@@ -12,7 +12,7 @@ use trackbed_verifier::cache::{Policy, Residence};
 use trackbed_verifier::engine::model::{Core, Done, Model, Rules, Task, closed_loop};
 
 use super::boards::Costs;
-use super::book::{Book, Used, account};
+use super::book::{Book, NOTHING_HEARD, Used, account};
 use super::plan::Plan;
 use crate::contract::Stage;
 
@@ -26,11 +26,14 @@ pub(super) async fn closed(plan: &Plan, signatures: u64, stage: &Stage) {
         _ => costs.signature,
     };
     let cores = cores(plan);
-    let outcome = closed_loop(signatures as usize, nanos, &cores, plan.split);
+    let rules =
+        Rules { share_permille: share_permille(plan, cores.len()), ..Rules::unbounded(plan.split) };
+    let outcome = closed_loop(signatures as usize, nanos, &cores, rules);
     let span = Duration::from_nanos(outcome.makespan_nanos);
     sleep_until(started + span).await;
     let busy = Duration::from_nanos(outcome.busy_nanos.iter().sum());
-    let used = Used { signatures, busy, cores: cores.len() as u32, ..Used::default() };
+    let all = all_cores(plan, cores.len()) as u32;
+    let used = Used { signatures, busy, cores: all, ..Used::default() };
     account(&stage.log, now(), span, used);
 }
 
@@ -54,6 +57,9 @@ pub(super) async fn crossing(plan: &Plan, stage: &Stage) -> Result<(), String> {
     }
     let last = unit.finish(plan.duration);
     sleep_until(last.max(until)).await;
+    if unit.heard == 0 {
+        return Err(NOTHING_HEARD.to_owned());
+    }
     unit.close(now());
     Ok(())
 }
@@ -61,7 +67,7 @@ pub(super) async fn crossing(plan: &Plan, stage: &Stage) -> Result<(), String> {
 /// How much virtual time goes by at once.
 const PACE: Duration = Duration::from_millis(100);
 
-/// A unit at work. Its own time begins with the measured part.
+/// A unit at work. Its own time begins with the run.
 struct Unit<'p> {
     plan: &'p Plan,
     costs: Costs,
@@ -72,6 +78,9 @@ struct Unit<'p> {
     book: Book,
     /// Messages whose signatures are not all verified, by their numbers.
     open: BTreeMap<u64, Open>,
+    /// Messages that were taken, which are their numbers.
+    taken: u64,
+    /// Messages of vehicles in the measured window.
     heard: u64,
     /// Pseudonyms whose certificate has been verified.
     known: BTreeSet<u64>,
@@ -112,9 +121,10 @@ impl<'p> Unit<'p> {
             started,
             seen: Time::ZERO,
             model: Model::new(&cores, rules),
-            cores: cores.len() as u32,
+            cores: all_cores(plan, cores.len()) as u32,
             book,
             open: BTreeMap::new(),
+            taken: 0,
             heard: 0,
             known: BTreeSet::new(),
             tables: Residence::new(plan.tables, bytes),
@@ -137,14 +147,16 @@ impl<'p> Unit<'p> {
         let nanos = turn.at.as_nanos();
         self.advance(nanos);
         let heard = self.absolute(nanos);
+        let is_measured = nanos >= self.plan.warm_up.as_nanos() as u64;
+        self.heard += u64::from(is_measured && turn.origin != Origin::Flood);
         let is_known = self.known.contains(&turn.pseudonym);
         if !turn.has_certificate && !is_known {
             return self.book.judge(heard, heard, turn.origin, Judgement::UnknownSigner);
         }
         let brings_certificate =
             turn.has_certificate && (!is_known || self.plan.certificates_again);
-        let number = self.heard;
-        self.heard += 1;
+        let number = self.taken;
+        self.taken += 1;
         let mut work = vec![self.signature(turn.pseudonym) + self.costs.message];
         if brings_certificate {
             work.push(self.signature(AUTHORITY));
@@ -199,7 +211,7 @@ impl<'p> Unit<'p> {
         let Some(open) = self.open.get_mut(&done.tag) else { return };
         open.signatures -= 1;
         if !done.is_verified {
-            open.dropped = Some(Judgement::Late);
+            open.dropped.get_or_insert(Judgement::Late);
         }
         if open.signatures > 0 {
             return;
@@ -231,6 +243,7 @@ impl<'p> Unit<'p> {
     fn close(self, now: Time) {
         let tables_bytes = self.costs.tables.map_or(0, |tables| tables.bytes * self.tables_max);
         let used = Used {
+            heard: self.heard,
             signatures: self.signatures,
             busy: Duration::from_nanos(self.model.busy_nanos().iter().sum()),
             cores: self.cores,
@@ -255,9 +268,14 @@ fn cores(plan: &Plan) -> Vec<Core> {
     all.iter().take(workers).enumerate().map(slowed).map(core).collect()
 }
 
+/// How many cores the unit has: as many as are usual for the board, or as verify.
+fn all_cores(plan: &Plan, workers: usize) -> usize {
+    plan.board.usual.max(workers)
+}
+
 /// What each worker may take of its core for all to keep to the budget of the board.
 fn share_permille(plan: &Plan, workers: usize) -> u32 {
-    let all = plan.board.usual.max(workers) as u64;
+    let all = all_cores(plan, workers) as u64;
     let share = u64::from(plan.budget_permille) * all / workers.max(1) as u64;
     u32::try_from(share).unwrap_or(1000).clamp(1, 1000)
 }

@@ -129,7 +129,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         "rate",
         Kind::Frequency,
         "10 /s",
-        "how many messages each vehicle sends, up to 1000 /s",
+        "how many messages each vehicle sends, 0.01 /s to 1000 /s",
     ),
     Parameter::with_default(
         "triggered",
@@ -141,7 +141,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         "jitter",
         Kind::Time,
         "5 ms",
-        "by how much a message is behind its turn, at most",
+        "by how much a message is behind its turn, at most; no more than the time between two",
     ),
     Parameter::with_default(
         "certificate-every",

@@ -45,7 +45,7 @@ pub(super) enum Load {
 }
 
 /// At which use a key gets its table: a stranger whose forged message names a new key is not worth one.
-const TABLE_AFTER: u32 = 3;
+pub(super) const TABLE_AFTER: u32 = 3;
 
 impl Plan {
     pub fn new(arguments: &Arguments) -> Result<Plan, WorkloadError> {
@@ -78,9 +78,18 @@ impl Plan {
             ));
         }
         let table_memory: ByteSize = arguments.need("table-memory");
+        let crossing = crossing(arguments)?;
+        let messages = messages_hz(&crossing) * duration.as_secs_f64();
+        if load == Load::Crossing && messages > MESSAGES_MAX {
+            let advice = format!(
+                "{messages:.0} messages are too many for a run, which holds {MESSAGES_MAX:.0}; make \
+                 it shorter"
+            );
+            return Err(WorkloadError::new("duration", advice));
+        }
         Ok(Plan {
             load,
-            crossing: crossing(arguments)?,
+            crossing,
             duration,
             warm_up,
             deadline: time(arguments, "deadline", Duration::from_secs(60))?,
@@ -108,13 +117,22 @@ impl Plan {
 
 fn crossing(arguments: &Arguments) -> Result<Crossing, WorkloadError> {
     let rate: Duration = arguments.need("rate");
-    if rate < Duration::from_millis(1) {
-        return Err(WorkloadError::new("rate", "write at most \"1000 /s\""));
+    if !(Duration::from_millis(1)..=Duration::from_secs(100)).contains(&rate) {
+        return Err(WorkloadError::new("rate", "write \"0.01 /s\" to \"1000 /s\""));
     }
     let flood: Option<Duration> = arguments.get("flood");
     let flood_hz = flood.map_or(0.0, |period| 1.0 / period.as_secs_f64()).round();
     if !(0.0..=1e6).contains(&flood_hz) || (flood.is_some() && flood_hz < 1.0) {
         return Err(WorkloadError::new("flood", "write a rate from \"1 /s\" to \"1000000 /s\""));
+    }
+    let wave_every: Option<Duration> = arguments.get("pseudonyms");
+    if wave_every.is_some_and(|every| every.is_zero()) {
+        return Err(WorkloadError::new("pseudonyms", "write a time above zero, or leave it out"));
+    }
+    let jitter: Duration = arguments.need("jitter");
+    if jitter > rate {
+        let advice = "messages would overtake one another; write at most the time between two";
+        return Err(WorkloadError::new("jitter", advice));
     }
     let every: Option<Duration> = arguments.get("blockage-every");
     let lasting: Duration = arguments.need("blockage");
@@ -136,11 +154,11 @@ fn crossing(arguments: &Arguments) -> Result<Crossing, WorkloadError> {
             true => Pace::Triggered,
             false => Pace::Every(rate),
         },
-        jitter: arguments.need("jitter"),
+        jitter,
         certificate_every: time(arguments, "certificate-every", Duration::from_secs(3_600))?,
         forged: arguments.need("forged"),
         flood_hz: flood_hz as u32,
-        wave_every: arguments.get("pseudonyms"),
+        wave_every,
         blockage: every.map(|every| Blockage { every, lasting }),
     };
     match crossing.vehicles() {
@@ -153,6 +171,12 @@ fn crossing(arguments: &Arguments) -> Result<Crossing, WorkloadError> {
             format!("{vehicles} vehicles are too many; at most {VEHICLES_MAX}"),
         )),
     }
+}
+
+/// Messages a second, floods included; where vehicles send when they have moved, the most that they may.
+fn messages_hz(crossing: &Crossing) -> f64 {
+    let vehicles = 10.0 * f64::from(crossing.vehicles());
+    crossing.messages_hz().unwrap_or(vehicles) + f64::from(crossing.flood_hz)
 }
 
 fn count(arguments: &Arguments, parameter: &'static str, most: u32) -> Result<u32, WorkloadError> {
@@ -178,4 +202,5 @@ fn time(
 }
 
 const WORKERS_MAX: u64 = 64;
+const MESSAGES_MAX: f64 = 20e6;
 const VEHICLES_MAX: u32 = 100_000;

@@ -11,11 +11,14 @@ use trackbed_verifier::cache::KeyCache;
 use trackbed_verifier::engine::{Done, Engine, Task, monotonic_nanos};
 
 use super::super::book::Used;
-use super::super::plan::Plan;
+use super::super::plan::{Plan, TABLE_AFTER};
 use super::{Outcome, options, parts, processors, script};
 
 /// Signatures that take turns.
 const DIFFERENT: usize = 4_096;
+
+/// Nanoseconds after which a crossing that says so little is not heard any longer: an hour.
+const LONG: u64 = 3_600_000_000_000;
 
 /// Verifies the signatures of a crossing's first messages, again and again.
 pub(super) fn verify(plan: &Plan, signatures: u64, seed: &Seed) -> Result<Outcome, String> {
@@ -54,7 +57,8 @@ pub(super) fn verify(plan: &Plan, signatures: u64, seed: &Seed) -> Result<Outcom
 
 /// Tasks, whose tags are numbers of the signatures that take turns, and whether each of those is forged.
 fn tasks(plan: &Plan, count: u64, seed: &Seed) -> Result<(Vec<Task>, Vec<bool>), String> {
-    let (script, mut receiver) = script::write(plan, seed, |number, _| number < DIFFERENT)?;
+    let (script, mut receiver) =
+        script::write(plan, seed, |number, at| number < DIFFERENT && at < LONG)?;
     let mut keys = KeyCache::new(plan.tables, Path::fastest());
     let (mut different, mut forged) = (Vec::new(), Vec::new());
     for line in &script.lines {
@@ -64,7 +68,7 @@ fn tasks(plan: &Plan, count: u64, seed: &Seed) -> Result<(Vec<Task>, Vec<bool>),
         for (place, job) in pending.jobs().iter().enumerate() {
             let Some((key, digest, signature)) = parts(job) else { continue };
             // The tables that keys would have by and by are there.
-            for _ in 0..3 {
+            for _ in 0..TABLE_AFTER {
                 keys.get(&key);
             }
             let (key, tag) = (keys.get(&key), different.len() as u64);
@@ -77,7 +81,7 @@ fn tasks(plan: &Plan, count: u64, seed: &Seed) -> Result<(Vec<Task>, Vec<bool>),
         let _ = receiver.settle(pending, &genuine);
     }
     if different.is_empty() {
-        return Err("the crossing has said nothing; make `duration` longer".to_owned());
+        return Err("the crossing has said nothing that could be verified".to_owned());
     }
     Ok((different.iter().cycle().take(count as usize).cloned().collect(), forged))
 }

@@ -89,4 +89,4 @@ const EPOCH: u32 = 720_000_000;
 /// Where: a crossing in Daejeon.
 const PLACE: Position = Position { latitude: 363_504_000, longitude: 1_273_845_000 };
 /// Memory for messages.
-const BYTES_MAX: usize = 1_500_000_000;
+const BYTES_MAX: usize = 1_000_000_000;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver as Channel, channel};
+use std::sync::mpsc::{Receiver as Channel, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use trackbed_core::Seed;
@@ -16,7 +16,7 @@ use trackbed_verifier::engine::{
 };
 use trackbed_verifier::{KeyTable, Path};
 
-use super::super::book::Used;
+use super::super::book::{NOTHING_HEARD, Used};
 use super::super::plan::Plan;
 use super::script::{self, Line, Script};
 use super::{Decision, Outcome, options, parts, processors};
@@ -44,6 +44,7 @@ pub(super) fn crossing(plan: &Plan, seed: &Seed, goes_on: &AtomicBool) -> Result
         keys,
         open: HashMap::new(),
         decisions: Vec::with_capacity(script.lines.len()),
+        heard: 0,
         waiting_max: 0,
         tables_max: 0,
     };
@@ -55,10 +56,9 @@ pub(super) fn crossing(plan: &Plan, seed: &Seed, goes_on: &AtomicBool) -> Result
             return Err("it was given up".to_owned());
         }
     }
-    while !unit.open.is_empty()
-        && let Ok(done) = verdicts.recv()
-    {
-        unit.settle(&done);
+    unit.wait_for_the_rest(&verdicts, goes_on)?;
+    if unit.heard == 0 {
+        return Err(NOTHING_HEARD.to_owned());
     }
     let front = thread_cpu_nanos() - used_before;
     Ok(unit.end(front))
@@ -66,6 +66,10 @@ pub(super) fn crossing(plan: &Plan, seed: &Seed, goes_on: &AtomicBool) -> Result
 
 /// Before the first message.
 const LEAD: u64 = 20_000_000;
+/// How often it is looked whether anybody still waits for the unit.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// As long as workers that rest for their budget may say nothing, and longer.
+const SILENCE_MAX: Duration = Duration::from_secs(120);
 
 struct Unit<'a> {
     plan: &'a Plan,
@@ -76,6 +80,7 @@ struct Unit<'a> {
     keys: LaterTables,
     open: HashMap<u64, Open<'a>>,
     decisions: Vec<Decision>,
+    heard: u64,
     waiting_max: usize,
     tables_max: usize,
 }
@@ -96,26 +101,53 @@ impl Unit<'_> {
     fn wait_for(&mut self, due: u64, verdicts: &Channel<Done>) {
         loop {
             let now = monotonic_nanos();
-            let done = match now < due {
-                true => verdicts.recv_timeout(Duration::from_nanos(due - now)).ok(),
-                false => verdicts.try_recv().ok(),
-            };
-            match done {
-                Some(done) => self.settle(&done),
-                None if monotonic_nanos() >= due => return,
-                None => {}
+            let span = Duration::from_nanos(due.saturating_sub(now));
+            match verdicts.recv_timeout(span) {
+                Ok(done) => self.settle(&done),
+                Err(RecvTimeoutError::Timeout) if monotonic_nanos() < due => {}
+                // No worker is left: what is open in the end says so.
+                Err(_) => return,
             }
         }
+    }
+
+    /// Settles what is open when the last message has come.
+    fn wait_for_the_rest(
+        &mut self,
+        verdicts: &Channel<Done>,
+        goes_on: &AtomicBool,
+    ) -> Result<(), String> {
+        let mut silence = Duration::ZERO;
+        while !self.open.is_empty() {
+            if !goes_on.load(Ordering::Relaxed) {
+                return Err("it was given up".to_owned());
+            }
+            match verdicts.recv_timeout(LOOK_EVERY) {
+                Ok(done) => {
+                    silence = Duration::ZERO;
+                    self.settle(&done);
+                }
+                Err(RecvTimeoutError::Timeout) if silence < SILENCE_MAX => silence += LOOK_EVERY,
+                Err(_) => {
+                    let open = self.open.len();
+                    return Err(format!("{open} messages got no verdict: a defect of Trackbed's"));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Takes a message. That it should have come at its time counts, not when there was time for it.
     fn hear(&mut self, number: u64, line: &Line) {
         let (heard, now) = (self.begin + line.at, monotonic_nanos());
+        let is_measured = line.at >= self.plan.warm_up.as_nanos() as u64;
+        self.heard += u64::from(is_measured && line.origin != Origin::Flood);
         let deadline_nanos = heard + self.plan.deadline.as_nanos() as u64;
         if self.plan.drops_late && now > deadline_nanos {
             return self.decide(heard, line.origin, Judgement::Late);
         }
-        let time = self.script.time_of_day(now.saturating_sub(self.begin));
+        // Whether it is fresh is a matter of when it came.
+        let time = self.script.time_of_day(line.at);
         let pending = match self.receiver.check(self.script.text(line), time) {
             Ok(pending) => pending,
             Err(refusal) => return self.decide(heard, line.origin, judgement(&refusal)),
@@ -153,7 +185,9 @@ impl Unit<'_> {
         let Some(open) = self.open.get_mut(&number) else { return };
         match done.verdict {
             Some(verdict) => open.verdicts[(done.tag % 2) as usize] = verdict.is_valid(),
-            None => open.dropped = Some(Judgement::Late),
+            None => {
+                open.dropped.get_or_insert(Judgement::Late);
+            }
         }
         open.waits_for -= 1;
         if open.waits_for > 0 {
@@ -179,6 +213,7 @@ impl Unit<'_> {
         let summary = self.engine.finish();
         let busy = summary.cpu_nanos.iter().sum::<u64>() + front_nanos + self.keys.finish();
         let used = Used {
+            heard: self.heard,
             signatures: summary.verified.iter().sum(),
             busy: Duration::from_nanos(busy),
             cores: processors() as u32,
