@@ -65,6 +65,13 @@ pub struct ServeArguments {
 /// With what to do about it.
 pub fn execute(arguments: &ServeArguments) -> anyhow::Result<Verdict> {
     let ServeArguments { duration, bytes, requests, .. } = *arguments;
+    anyhow::ensure!(
+        arguments.data_port == 0 || arguments.data_port != arguments.port,
+        "--data-port must be another one than --port"
+    );
+    anyhow::ensure!(!duration.is_zero(), "--duration: no run could take place");
+    anyhow::ensure!(bytes.as_bytes() > 0, "--bytes: nothing could be sent");
+    anyhow::ensure!(requests > 0, "--requests: nothing could be asked for");
     let settings = Settings {
         listen: SocketAddr::new(arguments.listen, arguments.port),
         data_port: arguments.data_port,

@@ -233,10 +233,10 @@ fn what_is_missing() {
          rate = \"50 Mbit/s\" and delay = \"5 ms\"\n\n\
          error: the scenario does not say its workload\n --> a.toml\n = write [workload] and \
          below it kind = \"bulk\" or \"flow\" or \"idle\" or \"messages\" or \"page\" or \"streaming\" \
-         or \"telemetry\""
+         or \"telemetry\" or \"verification\""
     );
     let kinds = "write kind = \"bulk\" or \"flow\" or \"idle\" or \"messages\" or \"page\" or \
-                 \"streaming\" or \"telemetry\"";
+                 \"streaming\" or \"telemetry\" or \"verification\"";
     let text = scenario("").replace("kind = \"messages\"", "count = 10");
     expect(&text, "workload", "[workload] does not say its kind", kinds);
     let text = scenario("").replace("messages", "mesages");

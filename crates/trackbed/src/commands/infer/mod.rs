@@ -51,6 +51,11 @@ pub fn execute(arguments: &InferArguments) -> anyhow::Result<Verdict> {
             "note: this model's output is none of YOLO's: it is timed, and nothing is detected";
         output::tell(note);
     }
+    // Who measures for an hour is to know before that the file cannot be written.
+    if let Some(path) = &arguments.durations {
+        let file = fs::OpenOptions::new().append(true).create(true).open(path);
+        file.with_context(|| format!("cannot write {}", path.display()))?;
+    }
     let mut session = Session::new(worker, arguments, about.process)?;
     outlet.begin(&about)?;
     let ended = session.run(&mut outlet)?;
@@ -62,13 +67,13 @@ pub fn execute(arguments: &InferArguments) -> anyhow::Result<Verdict> {
         }
         bail!("no frame was done after the warm-up: give more time with --duration");
     };
-    if let Some(path) = &arguments.durations {
-        write_durations(path, &about, timing.frames(), threads)?;
-    }
     if arguments.json {
         output::print_json(&summary::document(&about, &report, &usage, ended))?;
     } else if !arguments.events {
         output::print(&summary::table(&about, &report, &usage))?;
+    }
+    if let Some(path) = &arguments.durations {
+        write_durations(path, &about, timing.frames(), threads)?;
     }
     Ok(if ended.is_interrupted() { Verdict::Interrupted } else { Verdict::Success })
 }
