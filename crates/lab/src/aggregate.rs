@@ -11,7 +11,7 @@ use trackbed_measure::results::{
 use trackbed_stats::{Bootstrap, PairedDifference, Sample, paired};
 
 use crate::expectation;
-use crate::scenario::{Cell, Plan};
+use crate::scenario::{Cell, PART, Plan};
 
 /// Summarises the runs of every cell of `plan`. `runs` may be in any order and incomplete.
 pub fn cells(plan: &Plan, runs: &[RunResult]) -> Vec<CellResult> {
@@ -22,7 +22,7 @@ pub fn cells(plan: &Plan, runs: &[RunResult]) -> Vec<CellResult> {
 
 /// Compares every cell with the best one under the same conditions: what is to be chosen is
 /// compared, a link with loss and one without are not. Where nothing but conditions differs, all
-/// cells are compared.
+/// cells of a part are compared.
 pub fn differences(plan: &Plan, cells: &[CellResult], runs: &[RunResult]) -> Vec<Difference> {
     let by_cell = sorted_by_cell(plan, runs);
     let groups = comparable(&plan.conditions, cells);
@@ -78,18 +78,24 @@ fn verdict(pairs: &PairedDifference) -> Verdict {
 
 /// Cells by the values of the factors called `conditions`, in the order of the plan.
 fn comparable(conditions: &[String], cells: &[CellResult]) -> Vec<Vec<usize>> {
+    let groups = grouped(conditions, cells);
+    match groups.iter().any(|group| group.len() > 1) {
+        true => groups,
+        false => grouped(&[PART.to_owned()], cells),
+    }
+}
+
+/// Cells that have the same values of these factors.
+fn grouped(factors: &[String], cells: &[CellResult]) -> Vec<Vec<usize>> {
     let mut groups: Vec<(Vec<String>, Vec<usize>)> = Vec::new();
     for (index, cell) in cells.iter().enumerate() {
-        let key: Vec<String> = conditions.iter().map(|name| cell.factor_text(name)).collect();
+        let key: Vec<String> = factors.iter().map(|name| cell.factor_text(name)).collect();
         match groups.iter_mut().find(|(other, _)| *other == key) {
             Some((_, group)) => group.push(index),
             None => groups.push((key, vec![index])),
         }
     }
-    match groups.iter().any(|(_, group)| group.len() > 1) {
-        true => groups.into_iter().map(|(_, group)| group).collect(),
-        false => vec![(0..cells.len()).collect()],
-    }
+    groups.into_iter().map(|(_, group)| group).collect()
 }
 
 /// The mean of a metric in each run, by run number; `None` where the run failed or is not there.

@@ -98,6 +98,29 @@ fn each_condition_has_a_best_cell_of_its_own() {
 }
 
 #[test]
+fn where_only_conditions_differ_cells_are_compared_within_their_part() {
+    let plan = scenario::load(&Source::named("v2x"), &[]).unwrap();
+    let runs: Vec<RunResult> = (0..plan.cells.len() as u32)
+        .map(|cell| match part(&plan, cell).as_str() {
+            "threads" | "splits" => run(cell, 0, &[("signature_rate_hz", &[f64::from(cell)])]),
+            _ => run(cell, 0, &[("verdict_ms", &[1.0]), ("signature_rate_hz", &[1e6])]),
+        })
+        .collect();
+    let found = differences(&plan, &cells(&plan, &runs), &runs);
+    assert!(found.iter().all(|d| part(&plan, d.cell) == part(&plan, d.against)));
+    // The best of the last part verifies the most, whatever other parts have.
+    let last = plan.cells.len() as u32 - 1;
+    let rates = found.iter().filter(|d| d.metric == "signature_rate_hz" && d.against == last);
+    assert_eq!(rates.map(|d| (d.cell, d.mean)).collect::<Vec<_>>(), [(last - 1, -1.0)]);
+}
+
+fn part(plan: &Plan, cell: u32) -> String {
+    let factors = &plan.cells[cell as usize].factors;
+    let part = factors.iter().find(|(name, _)| name == PART);
+    part.map(|(_, value)| value.to_string()).unwrap_or_default()
+}
+
+#[test]
 fn a_cell_with_failed_runs_is_not_the_best() {
     let plan = plan(false, 2);
     let mut runs = campaign(&[&[10.0, 10.0], &[1.0]]);

@@ -52,6 +52,7 @@ use trackbed_core::parameter::{FromValue, Value};
 pub(crate) use endpoint::{COUPLED, SCHEDULER_OF_LINUX};
 pub use link::link;
 pub use overrides::{Override, OverrideError};
+pub(crate) use parts::PART;
 pub use plan::{
     Cell, Device, Endpoint, Factor, ForeignClient, Home, Inference, LinkPlan, NetworkPlan, Plan,
     Programs, Work,

@@ -11,7 +11,7 @@ use super::tree::{Content, Entry, Node, Table};
 
 /// The key of the tables that make parts, of the factor that names them, and of the setting that
 /// chooses one (`--part`).
-pub(super) const PART: &str = "part";
+pub(crate) const PART: &str = "part";
 
 /// The key of the tables that hold for the quick form, and of the setting that asks for it
 /// (`--quick`).

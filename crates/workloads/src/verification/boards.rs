@@ -50,13 +50,14 @@ pub(super) const NAMES: &[&str] =
 
 pub(super) const HELP: &str = "the unit's processors: in real time always `here`, this machine; in \
      virtual time `here` is a Sapphire Rapids Xeon that verifies as this program does, with AVX-512, \
-     epyc-portable a Zen 3 EPYC without it, xeon-openssl the Xeon with OpenSSL 3.0, odroid-xu4 four Cortex-A15 and four A7, udoo-quad four \
-     Cortex-A9";
+     epyc-portable a Zen 3 EPYC without it, xeon-openssl the Xeon with OpenSSL 3.0, odroid-xu4 four \
+     Cortex-A15 and four A7, udoo-quad four Cortex-A9";
 
 const BOARDS: &[Board] = &[
     // One core of a Xeon of 2023: with tables `trackbed verify` takes 3.47 us in batches of 32, and the
-    // benches of `trackbed-verifier` have a tenth less in those of 128; without tables they have a sixth
-    // of aws-lc's 70.5 us, and a table takes at most 150 us.
+    // benches of `trackbed-verifier` have some 7 % less in those of 128; without tables they have a sixth
+    // of aws-lc's 70.5 us. What a table and the checks take was not measured there: a table is given what
+    // it may take at most, the checks are those of the EPYC.
     Board {
         name: "here",
         cores: &[(64, 1000)],
@@ -69,7 +70,8 @@ const BOARDS: &[Board] = &[
         },
     },
     // One core of an EPYC of 2021: `trackbed verify`, with `--policy none` and with tables, 21.3 us in
-    // batches of one and 16.8 in those of 32; tables and checks from a profile of `run v2x` on it.
+    // batches of one and 16.8 in those of 32; checks by `cargo bench -p trackbed-v2x`; tables from a
+    // profile of `run v2x` on it.
     Board {
         name: "epyc-portable",
         cores: &[(64, 1000)],

@@ -63,13 +63,13 @@ pub(super) const PARAMETERS: &[Parameter] = &[
         "queue",
         Kind::Count { min: 1 },
         "65536",
-        "signatures that wait, at most; messages beyond are dropped",
+        "with load = \"crossing\", signatures that wait, at most; messages beyond are dropped",
     ),
     Parameter::with_default(
         "late",
         Kind::Choice(&["verify", "drop"]),
         "verify",
-        "what becomes of a message whose deadline has passed when it is its turn",
+        "with load = \"crossing\", what becomes of a message whose deadline has passed when it is its turn",
     ),
     Parameter::with_default(
         "certificates",
