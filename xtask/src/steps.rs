@@ -1,5 +1,6 @@
 //! The steps that each chore consists of.
 
+use std::env;
 use std::fmt;
 use std::process::Command;
 
@@ -38,7 +39,7 @@ impl Step {
             Step::Agreement(extent) => agreement::run(*extent),
             Step::Cargo(words, variables) => {
                 let environment = python::provided().map(|folder| ("VIRTUAL_ENV", folder));
-                let status = Command::new(env!("CARGO"))
+                let status = cargo_as_by_hand()
                     .args(words)
                     .envs(environment)
                     .envs(variables.iter().map(|(name, value)| (name, value)))
@@ -48,6 +49,20 @@ impl Step {
             }
         }
     }
+}
+
+/// `cargo` as a person's shell would start it. The cargo that runs this program describes this
+/// program's package in the environment; build scripts further down that watch these variables
+/// (ring's does) would take every build by hand and every build by a chore for a change.
+fn cargo_as_by_hand() -> Command {
+    let mut cargo = Command::new(env!("CARGO"));
+    for (name, _) in env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            cargo.env_remove(&name);
+        }
+    }
+    cargo
 }
 
 impl fmt::Display for Step {
