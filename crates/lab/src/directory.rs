@@ -192,12 +192,7 @@ impl RunDirectory {
 /// If it is no run directory, or its description is damaged.
 pub fn read_about(path: &Path) -> Result<About, DirectoryError> {
     let refuse = |problem| DirectoryError { path: path.to_owned(), problem };
-    let text = fs::read_to_string(path.join(ABOUT)).map_err(|why| {
-        refuse(match why.kind() {
-            io::ErrorKind::NotFound => Problem::Missing,
-            _ => Problem::Io(why),
-        })
-    })?;
+    let text = read_text(path, ABOUT, || Problem::Missing).map_err(refuse)?;
     serde_json::from_str(&text).map_err(|why| refuse(Problem::Damaged(ABOUT, why.to_string())))
 }
 
@@ -208,13 +203,21 @@ pub fn read_about(path: &Path) -> Result<About, DirectoryError> {
 pub fn read_document(path: &Path) -> Result<Document, DirectoryError> {
     let refuse = |problem| DirectoryError { path: path.to_owned(), problem };
     read_about(path)?;
-    let text = fs::read_to_string(path.join(DOCUMENT)).map_err(|why| {
-        refuse(match why.kind() {
-            io::ErrorKind::NotFound => Problem::NotSummedUp,
-            _ => Problem::Io(why),
-        })
-    })?;
+    let text = read_text(path, DOCUMENT, || Problem::NotSummedUp).map_err(refuse)?;
     serde_json::from_str(&text).map_err(|why| refuse(Problem::Damaged(DOCUMENT, why.to_string())))
+}
+
+/// The text of a file in the run directory at `path`; `absent` says what it means that there is none.
+fn read_text(
+    path: &Path,
+    file: &'static str,
+    absent: impl FnOnce() -> Problem,
+) -> Result<String, Problem> {
+    fs::read_to_string(path.join(file)).map_err(|why| match why.kind() {
+        io::ErrorKind::NotFound => absent(),
+        io::ErrorKind::InvalidData => Problem::Damaged(file, why.to_string()),
+        _ => Problem::Io(why),
+    })
 }
 
 /// The results that the run directory at `path` holds, each run once. A last line that was cut off in writing,

@@ -128,6 +128,9 @@ fn a_damaged_line_in_the_middle_is_named() {
     fs::write(scratch.0.join(ABOUT), "{}").unwrap();
     let why = refusal(&scratch.0, about("a"));
     assert!(why.contains("about.json is damaged"), "{why}");
+    fs::write(scratch.0.join(ABOUT), [0xff, 0xfe]).unwrap();
+    let why = read_about(&scratch.0).unwrap_err().to_string();
+    assert!(why.contains("about.json is damaged"), "no matter of the disk: {why}");
 }
 
 #[test]
