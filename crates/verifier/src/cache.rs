@@ -90,9 +90,13 @@ struct Slot<T> {
 const CANDIDATES: usize = 4;
 
 impl KeyCache {
-    /// An empty cache of tables for `path`.
+    /// An empty cache of tables for `path`. The first one of a process that may have any takes some
+    /// milliseconds: it has the generator's table worked out, which no signature then waits for.
     #[must_use]
     pub fn new(policy: Policy, path: Path) -> Self {
+        if policy != Policy::None {
+            crate::curve::generator(path.form());
+        }
         Self { path, tables: Residence::new(policy, KeyTable::BYTES) }
     }
 

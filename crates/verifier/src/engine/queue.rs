@@ -15,15 +15,15 @@ pub(super) struct Queue {
 
 #[derive(Default)]
 struct State {
-    tasks: BinaryHeap<Waiting>,
+    /// When each is due, how many came before it, and its place: the first of them first. The tasks
+    /// themselves stay where they are, because a heap moves what it holds at every turn, and whoever
+    /// takes a batch keeps the others waiting.
+    order: BinaryHeap<Reverse<(u64, u64, usize)>>,
+    places: Vec<Option<Task>>,
+    /// Places that hold nothing.
+    free: Vec<usize>,
     sequence: u64,
     is_closed: bool,
-}
-
-/// A task; the greatest is the one that is due first, and came first.
-struct Waiting {
-    order: Reverse<(u64, u64)>,
-    task: Task,
 }
 
 impl Queue {
@@ -34,7 +34,7 @@ impl Queue {
     /// Adds a task; false if the queue is full, and the task is gone.
     pub(super) fn push(&self, task: Task) -> bool {
         let mut state = self.lock();
-        if state.tasks.len() >= self.most {
+        if state.order.len() >= self.most {
             return false;
         }
         state.push(task);
@@ -48,7 +48,7 @@ impl Queue {
         let mut refused = 0;
         let mut state = self.lock();
         for task in tasks {
-            if state.tasks.len() < self.most {
+            if state.order.len() < self.most {
                 state.push(task);
             } else {
                 refused += 1;
@@ -64,19 +64,19 @@ impl Queue {
     pub(super) fn take(&self, size: impl Fn(usize) -> usize, batch: &mut Vec<Task>) -> bool {
         batch.clear();
         let mut state = self.lock();
-        while state.tasks.is_empty() {
+        while state.order.is_empty() {
             if state.is_closed {
                 return false;
             }
             state = self.has_more.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        let count = size(state.tasks.len());
+        let count = size(state.order.len());
         while batch.len() < count
-            && let Some(waiting) = state.tasks.pop()
+            && let Some(task) = state.pop()
         {
-            batch.push(waiting.task);
+            batch.push(task);
         }
-        let is_more = !state.tasks.is_empty();
+        let is_more = !state.order.is_empty();
         drop(state);
         // Several may have come while only one was woken.
         if is_more {
@@ -86,7 +86,7 @@ impl Queue {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.lock().tasks.len()
+        self.lock().order.len()
     }
 
     /// No more tasks will come.
@@ -104,26 +104,21 @@ impl Queue {
 impl State {
     fn push(&mut self, task: Task) {
         self.sequence += 1;
-        self.tasks.push(Waiting { order: Reverse((task.deadline_nanos, self.sequence)), task });
+        let deadline_nanos = task.deadline_nanos;
+        let place = match self.free.pop() {
+            Some(place) => place,
+            None => {
+                self.places.push(None);
+                self.places.len() - 1
+            }
+        };
+        self.places[place] = Some(task);
+        self.order.push(Reverse((deadline_nanos, self.sequence, place)));
+    }
+
+    fn pop(&mut self) -> Option<Task> {
+        let Reverse((_, _, place)) = self.order.pop()?;
+        self.free.push(place);
+        self.places[place].take()
     }
 }
-
-impl Ord for Waiting {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.order.cmp(&other.order)
-    }
-}
-
-impl PartialOrd for Waiting {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Waiting {
-    fn eq(&self, other: &Self) -> bool {
-        self.order == other.order
-    }
-}
-
-impl Eq for Waiting {}
