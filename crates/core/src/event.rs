@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::Time;
 pub use load::{Load, RoleLoad};
 pub use playback::Playback;
-pub use verification::{Judgement, Verification};
+pub use verification::{Judgement, UnitAccount, Verification};
 
 /// Something that happened in a run.
 ///
@@ -109,6 +109,15 @@ pub enum Event {
         /// Which client sent it.
         phone: u32,
         /// The client's how-manieth message.
+        message: u32,
+    },
+    /// A listener was told of a message that the server has accepted: all of it arrived.
+    Warned {
+        /// Which client listens.
+        listener: u32,
+        /// Which client sent it.
+        phone: u32,
+        /// That client's how-manieth message.
         message: u32,
     },
     /// Something was given up: a connection or a message.

@@ -4,6 +4,7 @@
 pub mod aggregate;
 pub mod agreement;
 mod beside;
+mod boards;
 pub mod calibration;
 pub mod campaign;
 pub mod capture;

@@ -7,9 +7,9 @@ use std::thread;
 use trackbed_measure::results::RunResult;
 use trackbed_substrate::{Cancel, RunError};
 
-use crate::device;
 use crate::run::Runner;
 use crate::scenario::{Plan, Work};
+use crate::{boards, device};
 
 /// What the runs of a plan are executed on.
 pub trait Substrate: Sync {
@@ -91,7 +91,8 @@ impl Substrate for Virtual {
     }
 
     fn model(&self, plan: &Plan) -> Option<String> {
-        device::label(plan)
+        let labels = [device::label(plan), boards::label(plan)];
+        labels.into_iter().flatten().reduce(|one, other| format!("{one}; {other}"))
     }
 
     fn execute(&self, plan: &Plan, cell: u32, run: u32) -> Result<RunResult, RunError> {

@@ -10,7 +10,7 @@ use trackbed_core::Seed;
 use trackbed_v2x::job::{PortableVerifier, SignatureJob, SignatureVerifier};
 use trackbed_v2x::lab::{Infrastructure, Terms};
 use trackbed_v2x::location::Position;
-use trackbed_v2x::payload::{self, Vehicle, cam, geonet, psid};
+use trackbed_v2x::payload::{self, Station, Vehicle, cam, geonet, psid};
 use trackbed_v2x::sign::{Identification, Unsigned};
 use trackbed_v2x::{Certificate, ItsTime, PointForm, Policy, Receiver, SignedMessage};
 
@@ -32,6 +32,7 @@ fn main() {
     let position = Position { latitude: 363_504_000, longitude: 1_273_845_000 };
     let vehicle = Vehicle::car(7, position);
     let source = geonet::Source {
+        station: Station::PassengerCar,
         address: [2, 0, 0, 0, 0, 7],
         time: now,
         position,

@@ -85,6 +85,12 @@ pub trait Prepared: Send + Sync {
         None
     }
 
+    /// The board whose speed verifying signatures has in virtual time, by its name; `here` is this
+    /// machine, and the only one in real time. `None` where nothing is verified.
+    fn board(&self) -> Option<&'static str> {
+        None
+    }
+
     /// How the run proceeds if it is a strict sequence of round trips, else `None`.
     fn expectation(&self) -> Option<Expectation>;
 }

@@ -7,11 +7,11 @@ use std::time::Duration;
 use futures_core::future::LocalBoxFuture;
 use trackbed_core::parameter::Kind;
 use trackbed_core::{Arguments, Event, EventLog, Parameter};
-use trackbed_protocols::{Request, Response, Service, body};
+use trackbed_protocols::Service;
 use trackbed_substrate::{now, sleep_until};
 
 use crate::contract::{Expectation, Prepared, Site, Stage, Workload, WorkloadError};
-use crate::warm_up::{WithWarmUp, warm_up};
+use crate::warm_up::{nothing_but_warm_up, warm_up};
 
 /// The entry of the registry.
 pub(crate) struct Idle;
@@ -63,9 +63,7 @@ impl Prepared for Pause {
     }
 
     fn service(&self, _: EventLog) -> Rc<dyn Service> {
-        let nothing =
-            |_: Request| std::future::ready(Response { status: 404, body: body::empty() });
-        Rc::new(WithWarmUp(nothing))
+        nothing_but_warm_up()
     }
 
     fn drive(&self, stage: Stage) -> LocalBoxFuture<'_, ()> {

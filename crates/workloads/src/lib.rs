@@ -10,6 +10,7 @@
 //! 3. [`Prepared::drive`] is the clients' side, from the warm-up to the last answer.
 #![forbid(unsafe_code)]
 
+mod boards;
 mod bulk;
 mod contract;
 mod data;
@@ -20,6 +21,7 @@ mod lines;
 mod messages;
 mod page;
 mod phone;
+mod signatures;
 mod streaming;
 mod telemetry;
 mod verification;

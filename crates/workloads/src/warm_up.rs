@@ -104,6 +104,12 @@ impl<S: Service> Service for WithWarmUp<S> {
     }
 }
 
+/// The server of a workload that sends nothing.
+pub(crate) fn nothing_but_warm_up() -> Rc<dyn Service> {
+    let nothing = |_: Request| std::future::ready(Response { status: 404, body: body::empty() });
+    Rc::new(WithWarmUp(nothing))
+}
+
 /// What answers warm-up requests where the server is not ours.
 pub(crate) fn site_file() -> SiteFile {
     let content = Arc::new(|file: &mut dyn io::Write| file.write_all(ANSWER));

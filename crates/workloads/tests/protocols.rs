@@ -256,6 +256,35 @@ fn an_open_loop_waits_for_answers_only_where_the_protocol_must() {
     }
 }
 
+/// Signed messages reach the roadside unit and, once it has verified them, those who listen, in order.
+#[test]
+fn signed_messages_are_verified_and_handed_on_over_every_protocol() {
+    let settings = [("signed", "true"), ("phones", "3"), ("count", "4"), ("listeners", "2")];
+    for endpoint in Endpoint::newest() {
+        let records = run_with("messages", &settings, endpoint);
+        expect("answered_count", &records, &[12.0]);
+        expect("accepted_count", &records, &[12.0]);
+        let told = |who| {
+            let told = records.iter().filter_map(|record| match record.event {
+                Event::Warned { listener, phone, message } if listener == who => {
+                    Some((phone, message))
+                }
+                _ => None,
+            });
+            told.collect::<Vec<_>>()
+        };
+        let (one, mut other) = (told(3), told(4));
+        assert_eq!(one, other, "{}", endpoint.name());
+        other.sort_unstable();
+        let all: Vec<_> = (0..3).flat_map(|phone| (0..4).map(move |m| (phone, m))).collect();
+        assert_eq!(other, all, "{}", endpoint.name());
+        // One way to the service and one way from it; less than half a millisecond for the rest.
+        for warning in samples("warning_ms", &records) {
+            assert!(warning >= 10.1, "{}: {warning} ms", endpoint.name());
+        }
+    }
+}
+
 #[test]
 fn a_malformed_message_is_refused_over_every_protocol() {
     for endpoint in Endpoint::newest() {

@@ -28,22 +28,26 @@ pub enum Verification {
         judgement: Judgement,
     },
     /// Its own account, at the end.
-    Accounted {
-        /// From the first message heard to the last decision.
-        span: Duration,
-        /// Messages of vehicles that came in the measured window, counted as they came.
-        heard: u64,
-        /// Signatures that were verified.
-        signatures: u64,
-        /// Processor time of verification and of all checks around it.
-        busy: Duration,
-        /// Cores that the unit has.
-        cores: u32,
-        /// The most signatures that waited at once.
-        waiting_max: u64,
-        /// The most memory that tables of keys may have taken, in bytes.
-        tables_bytes: u64,
-    },
+    Accounted(UnitAccount),
+}
+
+/// What a unit has heard, done and used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnitAccount {
+    /// From the first message heard to the last decision.
+    pub span: Duration,
+    /// Messages of vehicles that came in the measured window, counted as they came.
+    pub heard: u64,
+    /// Signatures that were verified.
+    pub signatures: u64,
+    /// Processor time of verification and of all checks around it.
+    pub busy: Duration,
+    /// Cores that the unit has.
+    pub cores: u32,
+    /// The most signatures that waited at once.
+    pub waiting_max: u64,
+    /// The most memory that tables of keys may have taken, in bytes.
+    pub tables_bytes: u64,
 }
 
 /// What a unit decides about a message.

@@ -20,6 +20,7 @@ use trackbed_protocols::{Encapsulation, Transport};
 use trackbed_substrate::RunError;
 
 use crate::beside::{Beside, Roles};
+use crate::boards;
 use crate::directory::About;
 use crate::environment;
 use crate::machine;
@@ -130,6 +131,7 @@ impl Substrate for Emulated {
                         --set encapsulation=udp"
                 .to_owned());
         }
+        boards::check_here(plan)?;
         multipath::check(plan)?;
         programs::check(plan)
     }

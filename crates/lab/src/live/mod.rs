@@ -28,6 +28,7 @@ use trackbed_substrate::RunError;
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 
 use crate::beside::{Beside, Roles};
+use crate::boards;
 use crate::directory::About;
 use crate::ends::Clients;
 use crate::machine;
@@ -193,6 +194,7 @@ impl Substrate for Live {
 
     /// Also whether the server is there, and would do it.
     fn check(&self, plan: &Plan) -> Result<(), String> {
+        boards::check_here(plan)?;
         for cell in &plan.cells {
             refusal(cell).map_or(Ok(()), Err)?;
             self.server(cell)?;

@@ -25,6 +25,7 @@ mod throughput;
 mod transport;
 mod usage;
 mod verification;
+mod warnings;
 
 #[cfg(test)]
 mod tests;
@@ -92,6 +93,7 @@ const REGISTRY: &[Metric] = &[
     disturbance::MIGRATION_COUNT,
     latency::RTT_MS,
     latency::DEADLINE_MISS_RATIO,
+    warnings::WARNING_MS,
     account::SENT_COUNT,
     account::IN_TIME_COUNT,
     account::LATE_COUNT,

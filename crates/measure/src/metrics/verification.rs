@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use trackbed_core::event::{Event, Judgement, Record, Verification};
+use trackbed_core::event::{Event, Judgement, Record, UnitAccount, Verification};
 
 use super::Metric;
 use super::latency::deadline;
@@ -193,28 +193,9 @@ fn counted(records: &[Record], which: fn(&Judged) -> bool) -> Vec<f64> {
     }
 }
 
-/// The account of a unit.
-struct Account {
-    span: Duration,
-    heard: u64,
-    signatures: u64,
-    busy: Duration,
-    cores: u32,
-    waiting_max: u64,
-    tables_bytes: u64,
-}
-
-fn accounts(records: &[Record], value: fn(&Account) -> Option<f64>) -> Vec<f64> {
-    let account = |record: &Record| match record.event {
-        Event::Verification(Verification::Accounted {
-            span,
-            heard,
-            signatures,
-            busy,
-            cores,
-            waiting_max,
-            tables_bytes,
-        }) => value(&Account { span, heard, signatures, busy, cores, waiting_max, tables_bytes }),
+fn accounts(records: &[Record], value: fn(&UnitAccount) -> Option<f64>) -> Vec<f64> {
+    let account = |record: &Record| match &record.event {
+        Event::Verification(Verification::Accounted(account)) => value(account),
         _ => None,
     };
     records.iter().filter_map(account).collect()

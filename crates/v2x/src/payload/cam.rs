@@ -30,7 +30,7 @@ pub fn encode(vehicle: &Vehicle, time: ItsTime, low_frequency: bool) -> Result<V
         )
     });
     let basic = BasicContainer::new(
-        cdd::StationType(vehicle::PASSENGER_CAR),
+        cdd::StationType(vehicle.station.code()),
         vehicle::reference_position(&vehicle.position),
     );
     let parameters = CamParameters::new(basic, high_frequency(vehicle), low, None);

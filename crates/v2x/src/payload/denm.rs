@@ -47,7 +47,7 @@ pub fn encode(vehicle: &Vehicle, event: &Event, time: ItsTime) -> Result<Vec<u8>
         None,
         cdd::ValidityDuration(event.validity.as_secs().min(86_400) as u32),
         None,
-        cdd::StationType(vehicle::PASSENGER_CAR),
+        cdd::StationType(vehicle.station.code()),
     );
     let situation = SituationContainer::new(
         cdd::InformationQuality(3),

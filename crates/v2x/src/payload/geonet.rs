@@ -1,6 +1,7 @@
 //! The headers between what is signed and the message: of GeoNetworking from its common header on
 //! (EN 302 636-4-1 section 9), and of the basic transport protocol (EN 302 636-5-1).
 
+use super::Station;
 use crate::location::Position;
 use crate::refusal::Refusal;
 use crate::time::ItsTime;
@@ -13,6 +14,8 @@ pub const PORT_DENM: u16 = 2_002;
 /// Where a sender is, as the network's header tells (long position vector, section 9.5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {
+    /// What it is.
+    pub station: Station,
     /// The sender's address: its last six bytes, which change with its pseudonym.
     pub address: [u8; 6],
     /// When it was where it says.
@@ -101,8 +104,8 @@ fn common(kind: u8, message_len: usize) -> Vec<u8> {
 
 fn position_vector(source: &Source) -> [u8; 24] {
     let mut vector = [0; 24];
-    // A passenger car (5) whose address was not configured by hand, section 6.3.
-    vector[0] = 5 << 2;
+    // Section 6.3: the type of the station, and that its address was not configured by hand.
+    vector[0] = source.station.code() << 2;
     vector[2..8].copy_from_slice(&source.address);
     // Milliseconds, without the bits that do not fit.
     vector[8..12].copy_from_slice(&(source.time.as_millis() as u32).to_be_bytes());

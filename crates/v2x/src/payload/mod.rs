@@ -18,7 +18,7 @@ pub mod denm;
 pub mod geonet;
 mod vehicle;
 
-pub use vehicle::Vehicle;
+pub use vehicle::{Station, Vehicle};
 
 use c_its_parser::standards::cam_1_4_1::cam_pdu_descriptions::CAM;
 use c_its_parser::standards::denm_1_3_1::denm_pdu_descriptions::DENM;

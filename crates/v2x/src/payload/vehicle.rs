@@ -1,15 +1,32 @@
-//! What a vehicle knows of itself and tells others.
+//! What a vehicle, or somebody on foot, knows of itself and tells others.
 
 use c_its_parser::standards::cdd_1_3_1_1::its_container as cdd;
 
 use crate::location::Position;
 
-/// ETSI's type of station (TS 102 894-2, A.78).
-pub(super) const PASSENGER_CAR: u8 = 5;
+/// What a station is: ETSI's `StationType` (TS 102 894-2, A.78), which is also what GeoNetworking's
+/// addresses have (EN 302 636-4-1 section 6.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Station {
+    /// Somebody on foot.
+    Pedestrian = 1,
+    /// A car.
+    PassengerCar = 5,
+}
 
-/// A vehicle at a moment.
+impl Station {
+    /// Its number.
+    pub const fn code(self) -> u8 {
+        self as u8
+    }
+}
+
+/// A vehicle at a moment; a pedestrian is one, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Vehicle {
+    /// What it is.
+    pub station: Station,
     /// Its name, which changes with its pseudonym. Of four bytes, as the temporary one of a BSM.
     pub station_id: u32,
     /// Where it is.
@@ -30,6 +47,7 @@ impl Vehicle {
     /// A car of ordinary size that stands somewhere.
     pub fn car(station_id: u32, position: Position) -> Vehicle {
         Vehicle {
+            station: Station::PassengerCar,
             station_id,
             position,
             heading_ddeg: 0,
@@ -38,6 +56,12 @@ impl Vehicle {
             length_cm: 450,
             width_cm: 180,
         }
+    }
+
+    /// Somebody on foot who stands somewhere.
+    pub fn pedestrian(station_id: u32, position: Position) -> Vehicle {
+        let station = Station::Pedestrian;
+        Vehicle { station, length_cm: 50, width_cm: 50, ..Vehicle::car(station_id, position) }
     }
 }
 

@@ -168,6 +168,7 @@ fn sign(
         Kind::Cam => {
             let [a, b, c, d] = vehicle.station_id.to_be_bytes();
             let source = geonet::Source {
+                station: vehicle.station,
                 address: [2, 0, a, b, c, d],
                 time,
                 position: vehicle.position,

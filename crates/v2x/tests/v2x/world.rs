@@ -8,7 +8,7 @@ use trackbed_v2x::check::{Accepted, Policy, Receiver};
 use trackbed_v2x::job::PortableVerifier;
 use trackbed_v2x::lab::{Infrastructure, Terms};
 use trackbed_v2x::location::Position;
-use trackbed_v2x::payload::{Vehicle, cam, denm, geonet, psid};
+use trackbed_v2x::payload::{Station, Vehicle, cam, denm, geonet, psid};
 use trackbed_v2x::sign::{Holder, Identification, Unsigned};
 use trackbed_v2x::{ItsTime, PointForm, Refusal};
 
@@ -60,6 +60,7 @@ impl World {
 
     pub fn source(&self) -> geonet::Source {
         geonet::Source {
+            station: Station::PassengerCar,
             address: [2, 0, 0, 0, 0, 7],
             time: self.now,
             position: PLACE,

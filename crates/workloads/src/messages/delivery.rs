@@ -1,13 +1,15 @@
 //! The phones: each sends its messages, in a closed or an open loop.
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::{Event, Seed, Time};
 use trackbed_protocols::{Error, Request, body};
-use trackbed_substrate::{Task, now, sleep_until, spawn, spawn_named};
+use trackbed_substrate::{Task, is_simulating, now, sleep, sleep_until, spawn, spawn_named};
 
+use super::listener::Audience;
 use super::plan::Plan;
 use super::service::path;
 use crate::contract::Stage;
@@ -21,17 +23,27 @@ pub(super) async fn drive(plan: Arc<Plan>, stage: Stage) {
     if !warm_up(&stage).await {
         return;
     }
+    if let Err(reason) = plan.payload.prepare(plan.phones) {
+        return stage.log.record(now(), Event::Failed { phone: 0, message: 0, reason });
+    }
+    let audience = match Audience::gather(&plan, &stage).await {
+        Ok(audience) => audience,
+        Err(event) => return stage.log.record(now(), event),
+    };
     let started = now();
     stage.log.record(started, Event::Started);
     stage.log.record(started, Event::DeadlineSet { after: plan.deadline });
+    let accepted = Rc::new(Cell::new(0));
     let mut stagger = stage.seed.stream("workload/messages/stagger");
     let senders: Vec<Task<Task<()>>> = Phone::all(&stage, &stage.log)
         .into_iter()
+        .take(plan.phones as usize)
         .map(|phone| {
             let start = started + stagger.span(Duration::ZERO, plan.stagger);
             let name = format!("phone {}", phone.number);
             let lines = Lines::new(Rc::clone(&phone), plan.policy, stage.handshake);
-            let sender = Sender { plan: Arc::clone(&plan), phone, lines, seed: stage.seed };
+            let (plan, accepted) = (Arc::clone(&plan), Rc::clone(&accepted));
+            let sender = Sender { plan, phone, lines, seed: stage.seed, accepted };
             spawn_named(name, Rc::new(sender).run(start))
         })
         .collect();
@@ -39,6 +51,7 @@ pub(super) async fn drive(plan: Arc<Plan>, stage: Stage) {
     for sender in senders {
         closing.push(sender.await);
     }
+    audience.hear_the_rest(accepted.get(), &plan, &stage).await;
     stage.log.record(now(), Event::Finished);
     for task in closing {
         task.await;
@@ -51,6 +64,8 @@ struct Sender {
     phone: Rc<Phone>,
     lines: Lines,
     seed: Seed,
+    /// Messages that the service has said it accepts, of all phones.
+    accepted: Rc<Cell<u64>>,
 }
 
 impl Sender {
@@ -138,6 +153,8 @@ impl Delivery<'_> {
                 Some(Ok(status)) => {
                     let (phone, message) = (self.sender.phone.number, self.message);
                     self.sender.phone.record(Event::Answered { phone, message, status });
+                    let accepted = &self.sender.accepted;
+                    accepted.set(accepted.get() + u64::from((200..300).contains(&status)));
                     lines.give_back(line);
                     return Ok(());
                 }
@@ -160,7 +177,11 @@ impl Delivery<'_> {
     async fn exchange(&mut self, line: &Line) -> Result<u16, Error> {
         let Sender { plan, phone, seed, .. } = self.sender;
         let intended = *self.intended.get_or_insert_with(now);
-        let content = plan.payload.message(seed, phone.number, self.message, intended);
+        let content = plan.payload.message(seed, phone.number, self.message, intended)?;
+        // In real time it has just taken as long as it takes.
+        if is_simulating() && !plan.signing.is_zero() {
+            sleep(plan.signing).await;
+        }
         phone.record(Event::Sent {
             phone: phone.number,
             message: self.message,

@@ -9,15 +9,14 @@
 //! fixed count of digits, so that all messages have the same length.
 
 mod check;
-mod walk;
 
 use std::fmt::Write as _;
 
 use bytes::Bytes;
 use trackbed_core::{Seed, Time};
-use trackbed_substrate::{clock::wall_clock, now};
 
-use walk::Walk;
+use super::moment::unix_time_at;
+use super::walk::Walk;
 
 /// How the built-in messages of a cell are made: of which containers, filled up to which length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,10 +108,7 @@ impl Denm {
 /// TimestampIts: milliseconds of International Atomic Time since 2004-01-01T00:00:00Z, which are
 /// five leap seconds more than those of UTC.
 fn timestamp_its(time: Time) -> u128 {
-    // Of these two spans one is zero.
-    let (ahead, ago) = (time - now(), now() - time);
-    let elapsed = wall_clock() + ahead - ago;
-    (elapsed - ITS_EPOCH + LEAP_SECONDS).as_millis()
+    (unix_time_at(time) - ITS_EPOCH + LEAP_SECONDS).as_millis()
 }
 
 /// The lengths of messages with one, two, three and all containers.

@@ -2,15 +2,22 @@
 
 mod delivery;
 mod denm;
+mod forwarding;
+mod listener;
+mod moment;
 mod payload;
 mod plan;
+mod roadside;
 mod service;
+mod signed;
+mod walk;
 
 use std::path::Path;
 
 use trackbed_core::parameter::Kind;
 use trackbed_core::{Arguments, Parameter};
 
+use crate::boards;
 use crate::contract::{Prepared, Workload, WorkloadError};
 
 /// The entry of the registry.
@@ -73,10 +80,38 @@ const PARAMETERS: &[Parameter] = &[
          the handshake says so",
     ),
     Parameter::with_default(
+        "signed",
+        Kind::Flag,
+        "false",
+        "messages are DENMs as they go on the air, signed (IEEE 1609.2, TS 103 097), and the service is \
+         a roadside unit that verifies each before it answers",
+    ),
+    Parameter::with_default(
+        "signing",
+        Kind::Time,
+        "0.1 ms",
+        "with signed = true, what signing takes a phone in virtual time; in real time it takes what it \
+         takes",
+    ),
+    Parameter::with_default("board", Kind::Choice(boards::NAMES), "here", boards::HELP),
+    Parameter::optional(
+        "workers",
+        Kind::Count { min: 1 },
+        "with signed = true, cores of the board that verify, up to 64; as many as the board has, of a \
+         Xeon two, unless this says so; in real time one thread does everything",
+    ),
+    Parameter::with_default(
         "phones",
         Kind::Count { min: 1 },
         "1",
         "phones that send at once, each on a host of its own, up to 10000",
+    ),
+    Parameter::with_default(
+        "listeners",
+        Kind::Count { min: 0 },
+        "0",
+        "vehicles that the service tells of every message it has accepted, each on a host of its own and \
+         connected beforehand by the same protocol, up to 1000",
     ),
     Parameter::optional(
         "stagger",

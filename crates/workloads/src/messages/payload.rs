@@ -1,18 +1,24 @@
 //! What the messages consist of, and what makes one well-formed.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use serde::de::IgnoredAny;
 use trackbed_core::{ByteSize, Seed, Time};
+use trackbed_protocols::Error;
+use trackbed_v2x::Refusal;
 
 use super::denm::Denm;
+use super::signed::{SIGNED_LEN_MAX, Signed};
 use crate::contract::WorkloadError;
 
 /// The content of the messages.
 pub(super) enum Payload {
     /// Messages made for each phone and each time.
     BuiltIn(Denm),
+    /// The same, signed: whoever takes them has to verify them.
+    Signed(Arc<Signed>),
     /// The user's own, in turn, and what the server expects of them.
     File(Vec<Bytes>, Form),
 }
@@ -72,15 +78,39 @@ impl Payload {
         Ok(Payload::File(messages, form))
     }
 
-    /// Message number `message` of phone `phone`, born at `time`.
-    pub(super) fn message(&self, seed: &Seed, phone: u32, message: u32, time: Time) -> Bytes {
+    /// Makes what messages of so many phones need, before anything is measured.
+    ///
+    /// # Errors
+    /// If they cannot be signed, in words.
+    pub(super) fn prepare(&self, phones: u32) -> Result<(), String> {
         match self {
-            Payload::BuiltIn(denm) => denm.message(seed, phone, message, time),
-            Payload::File(messages, _) => messages[message as usize % messages.len()].clone(),
+            Payload::Signed(signed) => signed.prepare(phones).map_err(unsigned),
+            Payload::BuiltIn(_) | Payload::File(..) => Ok(()),
         }
     }
 
-    /// Whether a message that arrived is well-formed.
+    /// Message number `message` of phone `phone`, born at `time`.
+    ///
+    /// # Errors
+    /// If it cannot be signed.
+    pub(super) fn message(
+        &self,
+        seed: &Seed,
+        phone: u32,
+        message: u32,
+        time: Time,
+    ) -> Result<Bytes, Error> {
+        match self {
+            Payload::BuiltIn(denm) => Ok(denm.message(seed, phone, message, time)),
+            Payload::Signed(signed) => signed
+                .message(seed, phone, message, time)
+                .map_err(|refusal| Error::Body { reason: unsigned(refusal) }),
+            Payload::File(messages, _) => Ok(messages[message as usize % messages.len()].clone()),
+        }
+    }
+
+    /// Whether a message that arrived is well-formed; that of signed ones is the roadside unit's to
+    /// find out.
     ///
     /// # Errors
     /// What is wrong with it.
@@ -90,7 +120,7 @@ impl Payload {
             Payload::File(_, Form::Json) => serde_json::from_slice::<IgnoredAny>(message)
                 .map(drop)
                 .map_err(|why| format!("not JSON: {why}")),
-            Payload::File(_, Form::Bytes) => Ok(()),
+            Payload::File(_, Form::Bytes) | Payload::Signed(_) => Ok(()),
         }
     }
 
@@ -98,9 +128,14 @@ impl Payload {
     pub(super) fn longest(&self) -> u64 {
         match self {
             Payload::BuiltIn(denm) => denm.len() as u64,
+            Payload::Signed(_) => SIGNED_LEN_MAX,
             Payload::File(messages, _) => messages.iter().map(Bytes::len).max().unwrap_or(0) as u64,
         }
     }
+}
+
+fn unsigned(refusal: Refusal) -> String {
+    format!("a message cannot be signed: {refusal}")
 }
 
 /// The lines of a file that are not blank, without their ends.

@@ -11,7 +11,9 @@ use trackbed_protocols::Service;
 
 use super::delivery;
 use super::payload::Payload;
+use super::roadside::Equipment;
 use super::service::MessageService;
+use crate::boards;
 use crate::contract::{Expectation, Prepared, Site, Stage, WorkloadError};
 use crate::lines::Policy;
 use crate::warm_up::{self, WithWarmUp};
@@ -23,6 +25,8 @@ pub(super) struct Messenger(Arc<Plan>);
 pub(super) struct Plan {
     pub(super) count: u32,
     pub(super) phones: u32,
+    /// Clients that come after these and are told of what the service has accepted.
+    pub(super) listeners: u32,
     pub(super) payload: Arc<Payload>,
     /// The time from one message to the next; `None` in a closed loop.
     pub(super) period: Option<Duration>,
@@ -30,6 +34,10 @@ pub(super) struct Plan {
     pub(super) stagger: Duration,
     pub(super) deadline: Duration,
     pub(super) timeout: Duration,
+    /// What signing a message takes a phone in virtual time.
+    pub(super) signing: Duration,
+    /// What whoever takes signed messages has.
+    pub(super) equipment: Equipment,
 }
 
 impl Messenger {
@@ -48,6 +56,9 @@ impl Messenger {
         Ok(Messenger(Arc::new(Plan {
             count: count_up_to(arguments, "count", u32::MAX)?,
             phones,
+            listeners: count_up_to(arguments, "listeners", LISTENERS_MAX)?,
+            signing: signing(arguments)?,
+            equipment: equipment(arguments)?,
             payload: Arc::new(payload(arguments, base)?),
             period,
             policy,
@@ -60,11 +71,16 @@ impl Messenger {
 
 impl Prepared for Messenger {
     fn phones(&self) -> u32 {
-        self.0.phones
+        self.0.phones + self.0.listeners
     }
 
     fn service(&self, log: EventLog) -> Rc<dyn Service> {
-        Rc::new(WithWarmUp(MessageService::new(Arc::clone(&self.0.payload), log)))
+        Rc::new(WithWarmUp(MessageService::new(
+            Arc::clone(&self.0.payload),
+            &self.0.equipment,
+            self.0.listeners > 0,
+            log,
+        )))
     }
 
     fn drive(&self, stage: Stage) -> LocalBoxFuture<'_, ()> {
@@ -72,12 +88,29 @@ impl Prepared for Messenger {
     }
 
     fn site(&self) -> Result<Site, String> {
+        if let Payload::Signed(_) = *self.0.payload {
+            return Err("signed messages are verified by Trackbed's own server alone".to_owned());
+        }
+        if self.0.listeners > 0 {
+            return Err("nobody but Trackbed's own server tells listeners".to_owned());
+        }
         Ok(Site { files: vec![warm_up::site_file()] })
+    }
+
+    fn board(&self) -> Option<&'static str> {
+        let plan = &self.0;
+        matches!(*plan.payload, Payload::Signed(_)).then_some(plan.equipment.board.name)
     }
 
     fn expectation(&self) -> Option<Expectation> {
         let plan = &self.0;
-        let lockstep = plan.period.is_none() && plan.phones == 1 && plan.stagger.is_zero();
+        // A roadside unit takes its time before it answers.
+        let signed = matches!(*plan.payload, Payload::Signed(_));
+        let lockstep = !signed
+            && plan.listeners == 0
+            && plan.period.is_none()
+            && plan.phones == 1
+            && plan.stagger.is_zero();
         if !lockstep || plan.payload.longest() > FIRST_FLIGHT_BYTES {
             return None;
         }
@@ -90,7 +123,19 @@ impl Prepared for Messenger {
 }
 
 fn payload(arguments: &Arguments, base: &Path) -> Result<Payload, WorkloadError> {
-    match (arguments.get::<PathBuf>("payload"), arguments.get("size")) {
+    let (file, size) = (arguments.get::<PathBuf>("payload"), arguments.get("size"));
+    if arguments.need("signed") {
+        let given = [("payload", file.is_some()), ("size", size.is_some())];
+        return match given.into_iter().find(|(_, is_given)| *is_given) {
+            Some((parameter, _)) => Err(WorkloadError::new(
+                parameter,
+                "signed messages are built in, and as long as they are; leave it out, or write \
+                 signed = false",
+            )),
+            None => Ok(Payload::Signed(Arc::default())),
+        };
+    }
+    match (file, size) {
         (Some(_), Some(_)) => Err(WorkloadError::new(
             "size",
             "the size of a message from a file is the file's; leave out `size` or `payload`",
@@ -98,6 +143,31 @@ fn payload(arguments: &Arguments, base: &Path) -> Result<Payload, WorkloadError>
         (Some(file), None) => Payload::read(&base.join(file)),
         (None, size) => Payload::built_in(size),
     }
+}
+
+/// What signing takes: nothing where nothing is signed.
+fn signing(arguments: &Arguments) -> Result<Duration, WorkloadError> {
+    let span: Duration = arguments.need("signing");
+    match arguments.need("signed") {
+        true if span > SIGNING_MAX => {
+            Err(WorkloadError::new("signing", "write a time up to \"1 s\""))
+        }
+        true => Ok(span),
+        false => Ok(Duration::ZERO),
+    }
+}
+
+fn equipment(arguments: &Arguments) -> Result<Equipment, WorkloadError> {
+    let workers: Option<u64> = arguments.get("workers");
+    if workers.is_some_and(|workers| workers > boards::WORKERS_MAX) {
+        let most = boards::WORKERS_MAX;
+        return Err(WorkloadError::new("workers", format!("at most {most}")));
+    }
+    Ok(Equipment {
+        board: boards::find(arguments.need("board")),
+        workers: workers.map(|workers| workers as usize),
+        deadline: span(arguments, "deadline")?,
+    })
 }
 
 fn count_up_to(
@@ -124,6 +194,11 @@ fn span(arguments: &Arguments, parameter: &'static str) -> Result<Duration, Work
 
 /// What a built-in message can number in its fields of fixed width, and a sensible run can hold.
 const PHONES_MAX: u32 = 10_000;
+
+/// Each has a connection that is always waiting.
+const LISTENERS_MAX: u32 = 1_000;
+
+const SIGNING_MAX: Duration = Duration::from_secs(1);
 
 const STAGGER_CLOSED_LOOP: Duration = Duration::from_secs(1);
 

@@ -1,5 +1,6 @@
 //! The server: it parses every message and says whether it takes it.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -8,35 +9,65 @@ use trackbed_core::{Event, EventLog};
 use trackbed_protocols::{Request, Response, Service, body};
 use trackbed_substrate::now;
 
+use super::forwarding::Forwarding;
 use super::payload::{MESSAGE_BYTES_MAX, Payload};
+use super::roadside::{Equipment, Roadside};
 
-/// Answers messages: 200 to one that is well-formed, 400 with the reason to one that is not, and
-/// 404 to a request for anything else.
+/// Answers messages: 200 to one that is well-formed and, if they are signed, to be believed, 400 with
+/// the reason to one that is not, and 404 to a request for anything else.
 pub(super) struct MessageService {
     payload: Arc<Payload>,
+    /// Whoever verifies, where messages are signed.
+    roadside: Option<Rc<Roadside>>,
+    /// Whoever is told, where anybody listens.
+    forwarding: Option<Rc<Forwarding>>,
     log: EventLog,
 }
 
 impl MessageService {
-    pub(super) fn new(payload: Arc<Payload>, log: EventLog) -> MessageService {
-        MessageService { payload, log }
+    pub(super) fn new(
+        payload: Arc<Payload>,
+        equipment: &Equipment,
+        has_listeners: bool,
+        log: EventLog,
+    ) -> MessageService {
+        let roadside = match &*payload {
+            Payload::Signed(signed) => Some(Rc::new(Roadside::new(signed, equipment, log.clone()))),
+            _ => None,
+        };
+        let forwarding = has_listeners.then(Rc::default);
+        MessageService { payload, roadside, forwarding, log }
     }
 }
 
 impl Service for MessageService {
     fn call(&self, request: Request) -> LocalBoxFuture<'static, Response> {
         let (payload, log) = (Arc::clone(&self.payload), self.log.clone());
+        let (roadside, forwarding) = (self.roadside.clone(), self.forwarding.clone());
         Box::pin(async move {
+            if let (Some(number), Some(forwarding)) =
+                (parse_warning_path(&request.path), &forwarding)
+            {
+                let warning = forwarding.wait_for(number).await.encode();
+                return Response { status: 200, body: body::full(warning) };
+            }
             let Some((phone, message)) = parse_path(&request.path) else {
                 return refuse(404, &format!("there is nothing at {}", request.path));
             };
-            let checked = match body::collect(request.body, MESSAGE_BYTES_MAX).await {
-                Ok(content) => payload.check(&content),
-                Err(why) => Err(why.to_string()),
+            let content = match body::collect(request.body, MESSAGE_BYTES_MAX).await {
+                Ok(content) => content,
+                Err(why) => return refuse(400, &why.to_string()),
+            };
+            let checked = match roadside {
+                Some(roadside) => roadside.examine(&content).await,
+                None => payload.check(&content),
             };
             match checked {
                 Ok(()) => {
                     log.record(now(), Event::Received { phone, message });
+                    if let Some(forwarding) = forwarding {
+                        forwarding.accept(phone, message, content);
+                    }
                     Response { status: 200, body: body::full(Bytes::from_static(ACCEPTED)) }
                 }
                 Err(reason) => refuse(400, &reason),
@@ -53,6 +84,15 @@ pub(super) fn path(phone: u32, message: u32) -> String {
 fn parse_path(path: &str) -> Option<(u32, u32)> {
     let (phone, message) = path.strip_prefix("/messages/")?.split_once('/')?;
     Some((phone.parse().ok()?, message.parse().ok()?))
+}
+
+/// Where a listener asks for message number `number` of those that were accepted.
+pub(super) fn warning_path(number: u64) -> String {
+    format!("/warnings/{number}")
+}
+
+fn parse_warning_path(path: &str) -> Option<u64> {
+    path.strip_prefix("/warnings/")?.parse().ok()
 }
 
 fn refuse(status: u16, reason: &str) -> Response {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use trackbed_core::event::{Judgement, Verification};
+use trackbed_core::event::{Judgement, UnitAccount, Verification};
 use trackbed_core::{Event, EventLog, Time};
 use trackbed_v2x::traffic::Origin;
 
@@ -13,18 +13,6 @@ pub(super) struct Book {
     repelled: BTreeMap<Judgement, u64>,
     first: Option<Time>,
     last: Time,
-}
-
-/// What the unit has used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Used {
-    /// Messages of vehicles that came in the measured window.
-    pub heard: u64,
-    pub signatures: u64,
-    pub busy: Duration,
-    pub cores: u32,
-    pub waiting_max: u64,
-    pub tables_bytes: u64,
 }
 
 /// Why a run is none.
@@ -49,21 +37,14 @@ impl Book {
         self.log.record(at, Event::Verification(judged));
     }
 
-    /// Enters the account at the end, `now`.
-    pub fn close(self, now: Time, used: Used) {
+    /// Enters the account at the end, `now`, but for its span, which the book knows.
+    pub fn close(self, now: Time, account: UnitAccount) {
         let span = self.first.map_or(Duration::ZERO, |first| self.last.since(first));
         for (judgement, messages) in self.repelled {
             let repelled = Verification::Repelled { messages, judgement };
             self.log.record(now, Event::Verification(repelled));
         }
-        account(&self.log, now, span, used);
+        let accounted = Verification::Accounted(UnitAccount { span, ..account });
+        self.log.record(now, Event::Verification(accounted));
     }
-}
-
-/// Enters what was used in `span`.
-pub(super) fn account(log: &EventLog, now: Time, span: Duration, used: Used) {
-    let Used { heard, signatures, busy, cores, waiting_max, tables_bytes } = used;
-    let accounted =
-        Verification::Accounted { span, heard, signatures, busy, cores, waiting_max, tables_bytes };
-    log.record(now, Event::Verification(accounted));
 }

@@ -2,10 +2,9 @@
 //!
 //! Nothing is sent over the lab's links: what counts is how long a message waits for its verdict, and
 //! what that takes of the unit's processors. In virtual time the unit is a [`modelled`] one, whose cores
-//! have the speed of a [`board`](boards); in real time it is this machine ([`measured`]), which hears
+//! have the speed of a [board](crate::boards); in real time it is this machine ([`measured`]), which hears
 //! messages that were signed beforehand and verifies them by `trackbed-verifier`.
 
-mod boards;
 mod book;
 mod measured;
 mod modelled;
@@ -18,11 +17,11 @@ use std::sync::Arc;
 
 use futures_core::future::LocalBoxFuture;
 use trackbed_core::{Arguments, Event, EventLog, Parameter};
-use trackbed_protocols::{Request, Response, Service, body};
+use trackbed_protocols::Service;
 use trackbed_substrate::{is_simulating, now};
 
 use crate::contract::{Expectation, Prepared, Site, Stage, Workload, WorkloadError};
-use crate::warm_up::WithWarmUp;
+use crate::warm_up::nothing_but_warm_up;
 use plan::{Load, Plan};
 
 /// The entry of the registry.
@@ -59,9 +58,7 @@ impl Prepared for Unit {
     }
 
     fn service(&self, _: EventLog) -> Rc<dyn Service> {
-        let nothing =
-            |_: Request| std::future::ready(Response { status: 404, body: body::empty() });
-        Rc::new(WithWarmUp(nothing))
+        nothing_but_warm_up()
     }
 
     fn drive(&self, stage: Stage) -> LocalBoxFuture<'_, ()> {
@@ -85,6 +82,10 @@ impl Prepared for Unit {
 
     fn site(&self) -> Result<Site, String> {
         Ok(Site::default())
+    }
+
+    fn board(&self) -> Option<&'static str> {
+        Some(self.0.board.name)
     }
 
     fn expectation(&self) -> Option<Expectation> {

@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use trackbed_core::event::Judgement;
+use trackbed_core::event::{Judgement, UnitAccount, Verification};
 use trackbed_core::{Event, Time};
 use trackbed_substrate::{now, sleep_until};
 use trackbed_v2x::location::Position;
 use trackbed_v2x::traffic::{Origin, Schedule, Turn};
-use trackbed_verifier::cache::{Policy, Residence};
+use trackbed_verifier::cache::Policy;
 use trackbed_verifier::engine::model::{Core, Done, Model, Rules, Task, closed_loop};
 
-use super::boards::Costs;
-use super::book::{Book, NOTHING_HEARD, Used, account};
+use super::book::{Book, NOTHING_HEARD};
 use super::plan::Plan;
+use crate::boards::{AUTHORITY, KeyCosts};
 use crate::contract::Stage;
 
 /// Verifies so many signatures that all are there at the beginning.
@@ -33,8 +33,8 @@ pub(super) async fn closed(plan: &Plan, signatures: u64, stage: &Stage) {
     sleep_until(started + span).await;
     let busy = Duration::from_nanos(outcome.busy_nanos.iter().sum());
     let all = all_cores(plan, cores.len()) as u32;
-    let used = Used { signatures, busy, cores: all, ..Used::default() };
-    account(&stage.log, now(), span, used);
+    let account = UnitAccount { span, signatures, busy, cores: all, ..UnitAccount::default() };
+    stage.log.record(now(), Event::Verification(Verification::Accounted(account)));
 }
 
 /// Hears a crossing and decides about each message.
@@ -70,7 +70,6 @@ const PACE: Duration = Duration::from_millis(100);
 /// A unit at work. Its own time begins with the run.
 struct Unit<'p> {
     plan: &'p Plan,
-    costs: Costs,
     started: Time,
     seen: Time,
     model: Model,
@@ -84,8 +83,7 @@ struct Unit<'p> {
     heard: u64,
     /// Pseudonyms whose certificate has been verified.
     known: BTreeSet<u64>,
-    tables: Residence<u64, ()>,
-    tables_max: usize,
+    keys: KeyCosts,
     signatures: u64,
     waiting_max: u64,
 }
@@ -101,9 +99,6 @@ struct Open {
     dropped: Option<Judgement>,
 }
 
-/// What keys are called beside pseudonyms: no slot has this number.
-const AUTHORITY: u64 = u64::MAX;
-
 impl<'p> Unit<'p> {
     fn new(plan: &'p Plan, started: Time, book: Book) -> Unit<'p> {
         let cores = cores(plan);
@@ -113,11 +108,8 @@ impl<'p> Unit<'p> {
             drops_late: plan.drops_late,
             share_permille: share_permille(plan, cores.len()),
         };
-        let costs = plan.board.costs;
-        let bytes = costs.tables.map_or(usize::MAX, |tables| tables.bytes);
         Unit {
             plan,
-            costs,
             started,
             seen: Time::ZERO,
             model: Model::new(&cores, rules),
@@ -127,8 +119,7 @@ impl<'p> Unit<'p> {
             taken: 0,
             heard: 0,
             known: BTreeSet::new(),
-            tables: Residence::new(plan.tables, bytes),
-            tables_max: 0,
+            keys: KeyCosts::new(plan.board.costs, plan.tables),
             signatures: 0,
             waiting_max: 0,
         }
@@ -157,9 +148,9 @@ impl<'p> Unit<'p> {
             turn.has_certificate && (!is_known || self.plan.certificates_again);
         let number = self.taken;
         self.taken += 1;
-        let mut work = vec![self.signature(turn.pseudonym) + self.costs.message];
+        let mut work = vec![self.keys.signature(turn.pseudonym) + self.plan.board.costs.message];
         if brings_certificate {
-            work.push(self.signature(AUTHORITY));
+            work.push(self.keys.signature(AUTHORITY));
         }
         let mut open = Open {
             heard,
@@ -183,18 +174,6 @@ impl<'p> Unit<'p> {
             _ => {
                 self.open.insert(number, open);
             }
-        }
-    }
-
-    /// What a signature by this key takes, and the table that it may get.
-    fn signature(&mut self, key: u64) -> u64 {
-        let Some(costs) = self.costs.tables else { return self.costs.signature };
-        let mut built = 0;
-        let has_table = self.tables.get(key, || built = costs.build).is_some();
-        self.tables_max = self.tables_max.max(self.tables.len());
-        match has_table {
-            true => costs.signature + built,
-            false => self.costs.signature,
         }
     }
 
@@ -241,31 +220,28 @@ impl<'p> Unit<'p> {
     }
 
     fn close(self, now: Time) {
-        let tables_bytes = self.costs.tables.map_or(0, |tables| tables.bytes * self.tables_max);
-        let used = Used {
+        let account = UnitAccount {
+            span: Duration::ZERO,
             heard: self.heard,
             signatures: self.signatures,
             busy: Duration::from_nanos(self.model.busy_nanos().iter().sum()),
             cores: self.cores,
             waiting_max: self.waiting_max,
-            tables_bytes: tables_bytes as u64,
+            tables_bytes: self.keys.tables_bytes(),
         };
-        self.book.close(now, used);
+        self.book.close(now, account);
     }
 }
 
-/// The cores that verify, the first ones of the board.
+/// The cores that verify, the second half of them slowed.
 fn cores(plan: &Plan) -> Vec<Core> {
-    let Costs { batch, .. } = plan.board.costs;
-    let all = plan.board.cores.iter().flat_map(|(count, slowdown)| vec![*slowdown; *count]);
-    let all: Vec<u32> = all.collect();
-    let workers = plan.workers.unwrap_or(plan.board.usual).min(all.len());
-    let slowed = |(number, permille): (usize, &u32)| match number >= workers.div_ceil(2) {
-        true => (u64::from(*permille) * u64::from(plan.slow_half_permille) / 1000) as u32,
-        false => *permille,
-    };
-    let core = |slowdown_permille| Core { batch_nanos: batch, slowdown_permille };
-    all.iter().take(workers).enumerate().map(slowed).map(core).collect()
+    let mut cores = plan.board.cores(plan.workers);
+    let fast = cores.len().div_ceil(2);
+    for core in &mut cores[fast..] {
+        let slowed = u64::from(core.slowdown_permille) * u64::from(plan.slow_half_permille) / 1000;
+        core.slowdown_permille = slowed as u32;
+    }
+    cores
 }
 
 /// How many cores the unit has: as many as are usual for the board, or as verify.

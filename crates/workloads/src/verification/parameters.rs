@@ -3,7 +3,7 @@
 use trackbed_core::Parameter;
 use trackbed_core::parameter::Kind;
 
-use super::boards;
+use crate::boards;
 
 pub(super) const PARAMETERS: &[Parameter] = &[
     Parameter::with_default(

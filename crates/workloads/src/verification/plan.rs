@@ -7,8 +7,9 @@ use trackbed_v2x::traffic::{Blockage, Crossing, Kind, Pace};
 use trackbed_verifier::cache::Policy;
 use trackbed_verifier::engine::Split;
 
-use super::boards::{self, Board};
+use crate::boards::{self, Board};
 use crate::contract::WorkloadError;
+use crate::signatures::TABLE_AFTER;
 
 /// What the runs of a cell share.
 pub(super) struct Plan {
@@ -44,9 +45,6 @@ pub(super) enum Load {
     },
 }
 
-/// At which use a key gets its table: a stranger whose forged message names a new key is not worth one.
-pub(super) const TABLE_AFTER: u32 = 3;
-
 impl Plan {
     pub fn new(arguments: &Arguments) -> Result<Plan, WorkloadError> {
         let load = match arguments.need("load") {
@@ -62,8 +60,8 @@ impl Plan {
             return Err(WorkloadError::new("warm-up", advice));
         }
         let workers: Option<u64> = arguments.get("workers");
-        if workers.is_some_and(|workers| workers > WORKERS_MAX) {
-            return Err(WorkloadError::new("workers", format!("at most {WORKERS_MAX}")));
+        if workers.is_some_and(|workers| workers > boards::WORKERS_MAX) {
+            return Err(WorkloadError::new("workers", format!("at most {}", boards::WORKERS_MAX)));
         }
         let slow_half: f64 = arguments.need("slow-half");
         if !(1.0..=100.0).contains(&slow_half) {
@@ -201,6 +199,5 @@ fn time(
     Ok(time)
 }
 
-const WORKERS_MAX: u64 = 64;
 const MESSAGES_MAX: f64 = 20e6;
 const VEHICLES_MAX: u32 = 100_000;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use crate::signatures::judgement;
 use trackbed_core::event::{Judgement, Record, Verification as Step};
 use trackbed_core::parameter::Value;
 use trackbed_core::{Arguments, Event, EventLog, Ratio, Seed};
@@ -173,7 +174,7 @@ fn the_model_decides_as_a_receiver_does_that_reads_the_messages() {
             let accepted = receiver.accept(script.text(line), time, &mut PortableVerifier);
             let judgement = match accepted {
                 Ok(_) => Judgement::Accepted,
-                Err(refusal) => measured::judgement(&refusal),
+                Err(refusal) => judgement(&refusal),
             };
             match line.origin {
                 Origin::Flood => *flood.entry(judgement).or_default() += 1,

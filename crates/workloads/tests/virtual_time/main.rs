@@ -6,6 +6,7 @@ mod disturbances;
 mod fake;
 mod messages;
 mod page;
+mod signed;
 mod streaming;
 #[path = "../support/mod.rs"]
 mod support;

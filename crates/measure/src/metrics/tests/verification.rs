@@ -1,6 +1,6 @@
 //! What a unit heard and decided.
 
-use trackbed_core::event::{Judgement, Verification};
+use trackbed_core::event::{Judgement, UnitAccount, Verification};
 
 use super::*;
 
@@ -33,7 +33,7 @@ fn crossing() -> Vec<Record> {
         flood(1, Judgement::Accepted),
         at(
             200,
-            Event::Verification(Verification::Accounted {
+            Event::Verification(Verification::Accounted(UnitAccount {
                 span: Duration::from_millis(200),
                 // One more than was decided about.
                 heard: 9,
@@ -42,7 +42,7 @@ fn crossing() -> Vec<Record> {
                 cores: 4,
                 waiting_max: 7,
                 tables_bytes: 1_000,
-            }),
+            })),
         ),
     ]
 }

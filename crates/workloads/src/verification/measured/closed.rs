@@ -10,9 +10,10 @@ use trackbed_verifier::Path;
 use trackbed_verifier::cache::KeyCache;
 use trackbed_verifier::engine::{Done, Engine, Task, monotonic_nanos};
 
-use super::super::book::Used;
-use super::super::plan::{Plan, TABLE_AFTER};
-use super::{Outcome, options, parts, processors, script};
+use super::super::plan::Plan;
+use super::{Outcome, options, processors, script};
+use crate::signatures::{TABLE_AFTER, parts};
+use trackbed_core::event::UnitAccount;
 
 /// Signatures that take turns.
 const DIFFERENT: usize = 4_096;
@@ -45,14 +46,14 @@ pub(super) fn verify(plan: &Plan, signatures: u64, seed: &Seed) -> Result<Outcom
         0 => {}
         wrong => return Err(format!("{wrong} verdicts were wrong: a defect of Trackbed's")),
     }
-    let used = Used {
+    let account = UnitAccount {
         signatures: summary.verified.iter().sum(),
         busy: Duration::from_nanos(summary.cpu_nanos.iter().sum()),
         cores: processors() as u32,
-        ..Used::default()
+        ..UnitAccount::default()
     };
     let end = last.load(Ordering::Relaxed).max(begin);
-    Ok(Outcome { begin, end, decisions: Vec::new(), used })
+    Ok(Outcome { begin, end, decisions: Vec::new(), account })
 }
 
 /// Tasks, whose tags are numbers of the signatures that take turns, and whether each of those is forged.

@@ -4,22 +4,18 @@ mod closed;
 pub(super) mod script;
 mod unit;
 
-#[cfg(test)]
-pub(super) use unit::judgement;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use trackbed_core::event::Judgement;
+use trackbed_core::event::{Judgement, UnitAccount, Verification};
 use trackbed_core::{Event, Time};
 use trackbed_substrate::{now, sleep};
-use trackbed_v2x::job::SignatureJob;
 use trackbed_v2x::traffic::Origin;
+use trackbed_verifier::Path;
 use trackbed_verifier::engine::{Options, monotonic_nanos};
-use trackbed_verifier::{Digest, Path, PublicKey, Signature};
 
-use super::book::{Book, Used, account};
+use super::book::Book;
 use super::plan::{Load, Plan};
 use crate::contract::Stage;
 
@@ -28,7 +24,8 @@ struct Outcome {
     begin: u64,
     end: u64,
     decisions: Vec<Decision>,
-    used: Used,
+    /// Without its span.
+    account: UnitAccount,
 }
 
 /// A message, and what the unit decided about it.
@@ -51,13 +48,6 @@ impl Drop for Alive {
 
 /// Does the workload of `plan`, and enters what came of it.
 pub(super) async fn run(plan: &Arc<Plan>, stage: &Stage) -> Result<(), String> {
-    if plan.board.name != "here" {
-        return Err(format!(
-            "the board {} exists in virtual time only; write board = \"here\", or run it with \
-             --substrate virtual",
-            plan.board.name
-        ));
-    }
     let alive = Alive(Arc::new(AtomicBool::new(true)));
     let (goes_on, seed, shared) = (Arc::clone(&alive.0), stage.seed, Arc::clone(plan));
     let work = move || match shared.load {
@@ -86,7 +76,8 @@ fn enter(plan: &Plan, stage: &Stage, mut outcome: Outcome) {
     stage.log.record(begin, Event::Started);
     if plan.load != Load::Crossing {
         let span = Duration::from_nanos(outcome.end - outcome.begin);
-        return account(&stage.log, absolute(outcome.end), span, outcome.used);
+        let account = Verification::Accounted(UnitAccount { span, ..outcome.account });
+        return stage.log.record(absolute(outcome.end), Event::Verification(account));
     }
     stage.log.record(begin, Event::DeadlineSet { after: plan.deadline });
     let (from, until) = (begin + plan.warm_up, begin + plan.duration);
@@ -96,7 +87,7 @@ fn enter(plan: &Plan, stage: &Stage, mut outcome: Outcome) {
     for Decision { at, heard, origin, judgement } in outcome.decisions {
         book.judge(absolute(at), absolute(heard), origin, judgement);
     }
-    book.close(absolute(outcome.end), outcome.used);
+    book.close(absolute(outcome.end), outcome.account);
 }
 
 /// What the engine is told.
@@ -116,10 +107,4 @@ fn options(plan: &Plan) -> Options {
 
 fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
-}
-
-/// A job as the verifier takes it; `None` if its key is no point, which a receiver has ruled out.
-fn parts(job: &SignatureJob) -> Option<(PublicKey, Digest, Signature)> {
-    let key = PublicKey::from_coordinates(job.key.x(), job.key.y()).ok()?;
-    Some((key, Digest(job.digest), Signature { r: job.r, s: job.s }))
 }

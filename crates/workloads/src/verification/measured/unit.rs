@@ -6,20 +6,21 @@ use std::sync::mpsc::{Receiver as Channel, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use trackbed_core::Seed;
-use trackbed_core::event::Judgement;
+use trackbed_core::event::{Judgement, UnitAccount};
+use trackbed_v2x::Receiver;
 use trackbed_v2x::check::Pending;
 use trackbed_v2x::traffic::Origin;
-use trackbed_v2x::{Receiver, Refusal};
 use trackbed_verifier::cache::KeyCache;
 use trackbed_verifier::engine::{
     Done, Engine, LaterTables, Task, monotonic_nanos, thread_cpu_nanos,
 };
 use trackbed_verifier::{KeyTable, Path};
 
-use super::super::book::{NOTHING_HEARD, Used};
+use super::super::book::NOTHING_HEARD;
 use super::super::plan::Plan;
 use super::script::{self, Line, Script};
-use super::{Decision, Outcome, options, parts, processors};
+use super::{Decision, Outcome, options, processors};
+use crate::signatures::{judgement, parts};
 
 /// Lets the unit hear the crossing of `plan`.
 pub(super) fn crossing(plan: &Plan, seed: &Seed, goes_on: &AtomicBool) -> Result<Outcome, String> {
@@ -212,7 +213,8 @@ impl Unit<'_> {
         let end = monotonic_nanos();
         let summary = self.engine.finish();
         let busy = summary.cpu_nanos.iter().sum::<u64>() + front_nanos + self.keys.finish();
-        let used = Used {
+        let account = UnitAccount {
+            span: Duration::ZERO,
             heard: self.heard,
             signatures: summary.verified.iter().sum(),
             busy: Duration::from_nanos(busy),
@@ -220,14 +222,6 @@ impl Unit<'_> {
             waiting_max: self.waiting_max as u64,
             tables_bytes: (self.tables_max * KeyTable::BYTES) as u64,
         };
-        Outcome { begin: self.begin, end, decisions: self.decisions, used }
-    }
-}
-
-pub(in super::super) fn judgement(refusal: &Refusal) -> Judgement {
-    match refusal {
-        Refusal::BadSignature { .. } => Judgement::BadSignature,
-        Refusal::UnknownSigner(_) => Judgement::UnknownSigner,
-        _ => Judgement::Refused,
+        Outcome { begin: self.begin, end, decisions: self.decisions, account }
     }
 }

@@ -1,10 +1,15 @@
 //! Units whose speed is known: what signatures take their cores. Each figure says where it comes from.
 
+mod keys;
+
 use trackbed_verifier::KeyTable;
+use trackbed_verifier::engine::model::Core;
+
+pub(crate) use keys::{AUTHORITY, KeyCosts};
 
 /// A unit's processors, and what signatures take them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Board {
+pub(crate) struct Board {
     /// The name that scenarios use.
     pub name: &'static str,
     /// Its cores: how many, and how much slower each is than the first, in thousandths.
@@ -15,9 +20,19 @@ pub(super) struct Board {
     pub costs: Costs,
 }
 
+impl Board {
+    /// The cores that verify, the first ones of the board: as many as are wanted and there, or as are
+    /// usual.
+    pub(crate) fn cores(&self, wanted: Option<usize>) -> Vec<Core> {
+        let core = |slowdown_permille| Core { batch_nanos: self.costs.batch, slowdown_permille };
+        let all = self.cores.iter().flat_map(|(count, slowdown)| vec![core(*slowdown); *count]);
+        all.take(wanted.unwrap_or(self.usual)).collect()
+    }
+}
+
 /// What a core takes, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Costs {
+pub(crate) struct Costs {
     /// All checks of a message but its signature: decoding, policy, hash.
     pub message: u64,
     /// A batch of signatures, whatever is in it.
@@ -30,7 +45,7 @@ pub(super) struct Costs {
 
 /// What tables of keys cost and save.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Tables {
+pub(crate) struct Tables {
     /// A signature by a key with a table, in nanoseconds.
     pub signature: u64,
     /// Working a table out, in nanoseconds.
@@ -40,15 +55,18 @@ pub(super) struct Tables {
 }
 
 /// The board of this name; all that parameters take are there.
-pub(super) fn find(name: &str) -> &'static Board {
+pub(crate) fn find(name: &str) -> &'static Board {
     BOARDS.iter().find(|board| board.name == name).unwrap_or(&BOARDS[0])
 }
 
+/// The most workers that a unit may have, on any board.
+pub(crate) const WORKERS_MAX: u64 = 64;
+
 /// In the order of [`BOARDS`].
-pub(super) const NAMES: &[&str] =
+pub(crate) const NAMES: &[&str] =
     &["here", "epyc-portable", "xeon-openssl", "odroid-xu4", "udoo-quad"];
 
-pub(super) const HELP: &str = "the unit's processors: in real time always `here`, this machine; in \
+pub(crate) const HELP: &str = "the unit's processors: in real time always `here`, this machine; in \
      virtual time `here` is a Sapphire Rapids Xeon that verifies as this program does, with AVX-512, \
      epyc-portable a Zen 3 EPYC without it, xeon-openssl the Xeon with OpenSSL 3.0, odroid-xu4 four \
      Cortex-A15 and four A7, udoo-quad four Cortex-A9";

@@ -74,10 +74,10 @@ fn within(rng: &mut Rng, low: u64, high: u64) -> u64 {
 }
 
 /// The south-western corner of a town at 35.88 degrees north, 128.60 degrees east.
-const ORIGIN_LATITUDE: u64 = 358_800_000;
-const ORIGIN_LONGITUDE: u64 = 1_286_000_000;
+pub(super) const ORIGIN_LATITUDE: u64 = 358_800_000;
+pub(super) const ORIGIN_LONGITUDE: u64 = 1_286_000_000;
 /// Half the town's extent.
-const TOWN_CM: u64 = 100_000;
+pub(super) const TOWN_CM: u64 = 100_000;
 const STREET_CM: u64 = 20_000;
 /// The most that a receiver is off.
 const ERROR_CM: u64 = 300;

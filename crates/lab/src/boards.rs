@@ -1,0 +1,38 @@
+//! Boards: processors whose speed at verifying signatures is modelled in virtual time.
+
+use std::collections::BTreeSet;
+
+use crate::scenario::Plan;
+
+/// The board that is this machine in real time.
+const HERE: &str = "here";
+
+/// That in real time no cell asks for a board that is not there.
+///
+/// # Errors
+/// What does, and what helps.
+pub(crate) fn check_here(plan: &Plan) -> Result<(), String> {
+    match names(plan).into_iter().find(|name| *name != HERE) {
+        None => Ok(()),
+        Some(name) => Err(format!(
+            "the board {name} exists in virtual time only\n  help: add --set workload.board={HERE}, or \
+             --substrate virtual"
+        )),
+    }
+}
+
+/// What of a plan's results in virtual time comes from the model of a board, in words; `None` where
+/// nothing does.
+pub(crate) fn label(plan: &Plan) -> Option<String> {
+    let names: Vec<&str> = names(plan).into_iter().collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "verifying signatures takes as long as on a model of the board {}",
+            names.join(" or ")
+        )
+    })
+}
+
+fn names(plan: &Plan) -> BTreeSet<&'static str> {
+    plan.cells.iter().filter_map(|cell| cell.workload.board()).collect()
+}

@@ -1,0 +1,42 @@
+//! What a signature takes, by whose key it is.
+
+use trackbed_verifier::cache::{Policy, Residence};
+
+use super::Costs;
+
+/// What the key of the authority that has certified all others is called: no other has this number.
+pub(crate) const AUTHORITY: u64 = u64::MAX;
+
+/// The costs of signatures by different keys, of which a board's verifier keeps tables.
+#[derive(Debug)]
+pub(crate) struct KeyCosts {
+    costs: Costs,
+    tables: Residence<u64, ()>,
+    tables_max: usize,
+}
+
+impl KeyCosts {
+    /// Of a board with these costs, while no key is known.
+    pub(crate) fn new(costs: Costs, policy: Policy) -> KeyCosts {
+        let bytes = costs.tables.map_or(usize::MAX, |tables| tables.bytes);
+        KeyCosts { costs, tables: Residence::new(policy, bytes), tables_max: 0 }
+    }
+
+    /// What the next signature by this key takes, in nanoseconds, with the table that it may get.
+    pub(crate) fn signature(&mut self, key: u64) -> u64 {
+        let Some(costs) = self.costs.tables else { return self.costs.signature };
+        let mut built = 0;
+        let has_table = self.tables.get(key, || built = costs.build).is_some();
+        self.tables_max = self.tables_max.max(self.tables.len());
+        match has_table {
+            true => costs.signature + built,
+            false => self.costs.signature,
+        }
+    }
+
+    /// The most memory that tables took.
+    pub(crate) fn tables_bytes(&self) -> u64 {
+        let bytes = self.costs.tables.map_or(0, |tables| tables.bytes);
+        (bytes * self.tables_max) as u64
+    }
+}

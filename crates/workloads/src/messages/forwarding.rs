@@ -1,0 +1,153 @@
+//! Accepted messages on their way to those who listen.
+//!
+//! A listener asks for what comes after the messages that it has, and is answered as soon as there is
+//! one: nobody has to be called who may have gone, and nothing is lost when a connection is.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, VecDeque};
+use std::rc::Rc;
+
+use bytes::{BufMut as _, Bytes, BytesMut};
+use futures_channel::oneshot;
+
+/// What a listener is told of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Warning {
+    /// Its place among all that were accepted, from 0.
+    pub number: u64,
+    /// Whose message it is.
+    pub phone: u32,
+    /// Which one of that phone's.
+    pub message: u32,
+    /// The message.
+    pub content: Bytes,
+}
+
+impl Warning {
+    /// The length of what comes before the content.
+    pub(super) const HEADER_LEN: usize = 16;
+
+    /// As it is sent: the three numbers, big-endian, and the content.
+    pub(super) fn encode(&self) -> Bytes {
+        let mut out = BytesMut::with_capacity(Warning::HEADER_LEN + self.content.len());
+        out.put_u64(self.number);
+        out.put_u32(self.phone);
+        out.put_u32(self.message);
+        out.put(self.content.clone());
+        out.freeze()
+    }
+
+    /// What was sent; `None` if it is too short to be that.
+    pub(super) fn decode(bytes: &Bytes) -> Option<Warning> {
+        let (header, _) = bytes.split_first_chunk::<{ Warning::HEADER_LEN }>()?;
+        let (number, rest) = header.split_first_chunk::<8>()?;
+        let (phone, rest) = rest.split_first_chunk::<4>()?;
+        let message = rest.first_chunk::<4>()?;
+        Some(Warning {
+            number: u64::from_be_bytes(*number),
+            phone: u32::from_be_bytes(*phone),
+            message: u32::from_be_bytes(*message),
+            content: bytes.slice(Warning::HEADER_LEN..),
+        })
+    }
+}
+
+/// The messages that a service has accepted, the last ones of them, and whoever waits for the next.
+#[derive(Default)]
+pub(super) struct Forwarding(RefCell<State>);
+
+#[derive(Default)]
+struct State {
+    /// The number of the first that is kept.
+    first: u64,
+    kept: VecDeque<Rc<Warning>>,
+    /// Whose messages these are: one that was sent again is handed on once.
+    known: BTreeSet<(u32, u32)>,
+    waiting: Vec<oneshot::Sender<()>>,
+}
+
+impl Forwarding {
+    /// Hands on an accepted message.
+    pub(super) fn accept(&self, phone: u32, message: u32, content: Bytes) {
+        let mut state = self.0.borrow_mut();
+        if !state.known.insert((phone, message)) {
+            return;
+        }
+        let number = state.first + state.kept.len() as u64;
+        state.kept.push_back(Rc::new(Warning { number, phone, message, content }));
+        if state.kept.len() > KEPT_MAX
+            && let Some(oldest) = state.kept.pop_front()
+        {
+            state.known.remove(&(oldest.phone, oldest.message));
+            state.first += 1;
+        }
+        for whoever in state.waiting.drain(..) {
+            // It may have gone.
+            let _ = whoever.send(());
+        }
+    }
+
+    /// The message of this number, as soon as there is one; the first that is kept if that one is not
+    /// any more.
+    pub(super) async fn wait_for(&self, number: u64) -> Rc<Warning> {
+        loop {
+            let next = {
+                let mut state = self.0.borrow_mut();
+                let place = number.saturating_sub(state.first) as usize;
+                if let Some(warning) = state.kept.get(place) {
+                    return Rc::clone(warning);
+                }
+                let (whoever, next) = oneshot::channel();
+                state.waiting.retain(|waiting| !waiting.is_canceled());
+                state.waiting.push(whoever);
+                next
+            };
+            // Only who is told is dropped.
+            let _ = next.await;
+        }
+    }
+}
+
+/// So many are kept for listeners that are behind: some 20 MB.
+const KEPT_MAX: usize = 65_536;
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+
+    use super::*;
+
+    #[test]
+    fn what_is_sent_is_what_arrives() {
+        let warning = Warning { number: 1 << 40, phone: 7, message: 9, content: "word".into() };
+        assert_eq!(Warning::decode(&warning.encode()), Some(warning));
+        assert_eq!(Warning::decode(&Bytes::from_static(&[0; 15])), None);
+    }
+
+    #[test]
+    fn each_listener_gets_every_message_in_its_order() {
+        let forwarding = Forwarding::default();
+        let mut early = Box::pin(forwarding.wait_for(0));
+        assert!(early.as_mut().now_or_never().is_none());
+        for message in [0, 1, 0, 2, 1] {
+            forwarding.accept(1, message, Bytes::new());
+        }
+        assert_eq!(early.now_or_never().map(|warning| warning.message), Some(0));
+        for number in 0..3 {
+            let warning = forwarding.wait_for(number).now_or_never().unwrap();
+            assert_eq!((warning.number, u64::from(warning.message)), (number, number));
+        }
+        assert!(forwarding.wait_for(3).now_or_never().is_none());
+    }
+
+    #[test]
+    fn memory_is_bounded_and_whoever_is_behind_learns_of_it() {
+        let forwarding = Forwarding::default();
+        for message in 0..KEPT_MAX as u32 + 5 {
+            forwarding.accept(0, message, Bytes::new());
+        }
+        let warning = forwarding.wait_for(0).now_or_never().unwrap();
+        assert_eq!(warning.number, 5);
+        assert_eq!(forwarding.0.borrow().kept.len(), KEPT_MAX);
+    }
+}

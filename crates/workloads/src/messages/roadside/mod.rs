@@ -1,0 +1,107 @@
+//! The roadside unit: whoever takes signed messages, and decides whether to believe them.
+
+mod processors;
+
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::Poll;
+use std::time::Duration;
+
+use trackbed_core::event::{Judgement, Verification};
+use trackbed_core::{Event, EventLog, Time};
+use trackbed_substrate::{clock::wall_clock, is_simulating, now};
+use trackbed_v2x::check::Pending;
+use trackbed_v2x::job::SignatureVerifier as _;
+use trackbed_v2x::{ItsTime, Receiver, Refusal};
+use trackbed_verifier::cache::Policy;
+
+use super::signed::Signed;
+use crate::boards::Board;
+use crate::signatures::{OnThisThread, TABLE_AFTER, judgement};
+use processors::Processors;
+
+/// What a roadside unit has to verify with.
+#[derive(Clone, Copy)]
+pub(super) struct Equipment {
+    /// In virtual time, whose cores they are; in real time it is this machine.
+    pub board: &'static Board,
+    /// How many of them verify; as many as are usual for the board unless this says so.
+    pub workers: Option<usize>,
+    /// By when a verdict should be there: cores take what is due first.
+    pub deadline: Duration,
+}
+
+/// A roadside unit in one run.
+pub(super) struct Roadside {
+    log: EventLog,
+    /// None if it trusts nobody; the reason says why.
+    receiver: Result<RefCell<Receiver>, Refusal>,
+    verifier: RefCell<OnThisThread>,
+    /// What takes its time, in virtual time.
+    processors: Option<Rc<Processors>>,
+}
+
+impl Roadside {
+    pub(super) fn new(signed: &Signed, equipment: &Equipment, log: EventLog) -> Roadside {
+        let tables = Policy::Lru { bytes: TABLES_BYTES_MAX, after: TABLE_AFTER };
+        let mut verifier = OnThisThread::new(tables);
+        let receiver = signed.receiver(ItsTime::from_unix(wall_clock()), &mut verifier);
+        Roadside {
+            log,
+            receiver: receiver.map(RefCell::new),
+            verifier: RefCell::new(verifier),
+            processors: is_simulating().then(|| Rc::new(Processors::new(equipment, tables))),
+        }
+    }
+
+    /// Whether a message is to be believed, once that is decided.
+    ///
+    /// # Errors
+    /// Why not.
+    pub(super) async fn examine(&self, message: &[u8]) -> Result<(), String> {
+        let heard = now();
+        let decision = self.decide(message, heard).await;
+        // Phones of the lab do not lie.
+        let judgement = decision.as_ref().map_or_else(judgement, |()| Judgement::Accepted);
+        let judged = Verification::Judged { heard, genuine: true, judgement };
+        self.log.record(now(), Event::Verification(judged));
+        decision.map_err(|refusal| refusal.to_string())
+    }
+
+    async fn decide(&self, message: &[u8], heard: Time) -> Result<(), Refusal> {
+        let time = ItsTime::from_unix(wall_clock());
+        let receiver = self.receiver.as_ref().map_err(Refusal::clone)?;
+        let pending = receiver.borrow().check(message, time)?;
+        let mut verdicts = Vec::with_capacity(2);
+        self.verifier.borrow_mut().verify(pending.jobs(), &mut verdicts);
+        match &self.processors {
+            Some(processors) => processors.work_on(signatures(&pending), heard).await,
+            None => once_more().await,
+        }
+        receiver.borrow_mut().settle(pending, &verdicts).map(drop)
+    }
+}
+
+/// Lets other tasks go on, and resolves when it is this one's turn again: while a task runs its clock
+/// stands still, also in real time, and what it has done would seem to have taken nothing.
+async fn once_more() {
+    let mut is_again = false;
+    poll_fn(|context| match std::mem::replace(&mut is_again, true) {
+        true => Poll::Ready(()),
+        false => {
+            context.waker().wake_by_ref();
+            Poll::Pending
+        }
+    })
+    .await;
+}
+
+/// Whose message it is, and whether its certificate is to be verified with it.
+fn signatures(pending: &Pending<'_>) -> (u64, bool) {
+    let ticket = u64::from_be_bytes(pending.ticket().id().0);
+    (ticket, pending.jobs().len() > 1)
+}
+
+/// Memory for tables of keys: those of a thousand phones.
+const TABLES_BYTES_MAX: usize = 64_000_000;

@@ -1,0 +1,109 @@
+//! The processors of a roadside unit in virtual time: signatures wait for a core, and take it a while.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures_channel::oneshot;
+use trackbed_core::Time;
+use trackbed_substrate::{now, sleep_until, spawn};
+use trackbed_verifier::cache::Policy;
+use trackbed_verifier::engine::Split;
+use trackbed_verifier::engine::model::{Model, Rules, Task};
+
+use super::Equipment;
+use crate::boards::{AUTHORITY, KeyCosts};
+
+/// A board's cores at work.
+pub(super) struct Processors {
+    /// What all checks of a message but its signature take, in nanoseconds.
+    message_nanos: u64,
+    deadline: Duration,
+    state: RefCell<State>,
+}
+
+struct State {
+    model: Model,
+    keys: KeyCosts,
+    /// Whoever waits for a signature, by its number.
+    waiting: BTreeMap<u64, oneshot::Sender<()>>,
+    submitted: u64,
+    /// When somebody will look at the model next.
+    alarm: Option<u64>,
+}
+
+impl Processors {
+    pub(super) fn new(equipment: &Equipment, tables: Policy) -> Processors {
+        let Equipment { board, workers, deadline } = *equipment;
+        Processors {
+            message_nanos: board.costs.message,
+            deadline,
+            state: RefCell::new(State {
+                model: Model::new(&board.cores(workers), Rules::unbounded(Split::Dynamic)),
+                keys: KeyCosts::new(board.costs, tables),
+                waiting: BTreeMap::new(),
+                submitted: 0,
+                alarm: None,
+            }),
+        }
+    }
+
+    /// Resolves when a message that came at `heard` is verified: its signature by `ticket`, and that of
+    /// the ticket itself where it is new.
+    pub(super) async fn work_on(self: &Rc<Self>, (ticket, is_new): (u64, bool), heard: Time) {
+        let deadline_nanos = (heard + self.deadline).as_nanos();
+        let mut verdicts = Vec::with_capacity(2);
+        {
+            let mut state = self.state.borrow_mut();
+            let message = state.keys.signature(ticket) + self.message_nanos;
+            let certificate = is_new.then(|| state.keys.signature(AUTHORITY));
+            for nanos in std::iter::once(message).chain(certificate) {
+                verdicts.push(state.submit(deadline_nanos, nanos));
+            }
+        }
+        self.go_on();
+        for verdict in verdicts {
+            // Whoever works does not go away before it is done.
+            let _ = verdict.await;
+        }
+    }
+
+    /// Tells those whose signatures are done, and sees to it that the next ones are told.
+    fn go_on(self: &Rc<Self>) {
+        let here = now().as_nanos();
+        let mut state = self.state.borrow_mut();
+        state.model.advance(here);
+        while let Some(done) = state.model.next_done() {
+            if let Some(whoever) = state.waiting.remove(&done.tag) {
+                // A message may have been given up with its connection.
+                let _ = whoever.send(());
+            }
+        }
+        state.alarm = state.alarm.filter(|at| *at > here);
+        let Some(next) = state.model.next_wake() else { return };
+        if state.alarm.is_none_or(|at| next < at) {
+            state.alarm = Some(next);
+            let processors = Rc::clone(self);
+            spawn(async move {
+                sleep_until(Time::from_nanos(next)).await;
+                processors.go_on();
+            })
+            .detach();
+        }
+    }
+}
+
+impl State {
+    fn submit(&mut self, deadline_nanos: u64, nanos: u64) -> oneshot::Receiver<()> {
+        let tag = self.submitted;
+        self.submitted += 1;
+        let (whoever, verdict) = oneshot::channel();
+        let task = Task { tag, deadline_nanos, nanos };
+        // The queue has no end; a task that was refused would drop its channel and be done at once.
+        if self.model.submit(now().as_nanos(), task).is_ok() {
+            self.waiting.insert(tag, whoever);
+        }
+        verdict
+    }
+}

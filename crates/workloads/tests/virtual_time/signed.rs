@@ -1,0 +1,142 @@
+//! Signed messages, and the roadside unit that verifies them before it answers and tells others.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use bytes::BytesMut;
+use futures_core::future::LocalBoxFuture;
+use trackbed_core::event::{Event, Judgement, Record, Verification};
+use trackbed_measure::metrics::outcome;
+use trackbed_protocols::{Request, Response, Service, body};
+
+use super::fake::{Behaviour, Ran, run, run_with};
+use super::support::{count, expect, prepare, samples};
+
+/// One of its cores takes 1.61367 ms for a signature and nothing else.
+const SLOW: (&str, &str) = ("board", "udoo-quad");
+
+fn judgements(ran: &Ran) -> Vec<Judgement> {
+    let judgement = |record: &Record| match record.event {
+        Event::Verification(Verification::Judged { judgement, .. }) => Some(judgement),
+        _ => None,
+    };
+    ran.records.iter().filter_map(judgement).collect()
+}
+
+/// 10 ms there and back, 0.1 ms to sign and 1.61367 ms to verify; one more signature, of the
+/// certificate, with the first message, which another core verifies meanwhile if there is one.
+#[test]
+fn a_signature_costs_what_it_takes_to_make_and_to_verify() {
+    let plain = [("signed", "true"), SLOW, ("count", "3")];
+    for (workers, first) in [("4", 11.71367), ("1", 13.32734)] {
+        let settings = [&plain[..], &[("workers", workers)]].concat();
+        let ran = run(&*prepare("messages", &settings).unwrap(), &Behaviour::default());
+        assert_eq!(outcome(&ran.records), Ok(()));
+        expect("rtt_ms", &ran.records, &[first, 11.71367, 11.71367]);
+        expect("verdict_ms", &ran.records, &[first - 10.1, 1.61367, 1.61367]);
+        assert_eq!(judgements(&ran), [Judgement::Accepted; 3]);
+    }
+    let settings = [&plain[..], &[("signing", "2 ms")]].concat();
+    let ran = run(&*prepare("messages", &settings).unwrap(), &Behaviour::default());
+    expect("rtt_ms", &ran.records, &[13.61367; 3]);
+}
+
+/// Eight phones at the same moment before four cores: each has two signatures to be verified, so that
+/// sixteen are done in four rounds, in the order in which they came.
+#[test]
+fn messages_wait_for_a_core() {
+    let settings = [("signed", "true"), SLOW, ("count", "1"), ("phones", "8"), ("stagger", "0 ms")];
+    let ran = run(&*prepare("messages", &settings).unwrap(), &Behaviour::default());
+    let mut verdicts = samples("verdict_ms", &ran.records);
+    verdicts.sort_by(f64::total_cmp);
+    let rounds = [1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 4.0, 4.0];
+    for (verdict, rounds) in verdicts.iter().zip(rounds) {
+        assert!((verdict - rounds * 1.61367).abs() < 1e-9, "{verdicts:?}");
+    }
+    assert_eq!(verdicts.len(), 8);
+}
+
+/// Changes the last byte, which is the signature's, of one phone's messages.
+struct Damaging(Rc<dyn Service>);
+
+impl Service for Damaging {
+    fn call(&self, request: Request) -> LocalBoxFuture<'static, Response> {
+        let service = Rc::clone(&self.0);
+        Box::pin(async move {
+            let content = body::collect(request.body, 10_000).await.unwrap();
+            let mut content = BytesMut::from(&content[..]);
+            if request.path.starts_with("/messages/1/") {
+                *content.last_mut().unwrap() ^= 1;
+            }
+            let request = Request::new(request.path, body::full(content.freeze()));
+            service.call(request).await
+        })
+    }
+}
+
+#[test]
+fn a_message_that_somebody_has_changed_is_refused_and_nobody_is_told() {
+    let settings = [("signed", "true"), ("phones", "2"), ("count", "4"), ("listeners", "1")];
+    let messages = prepare("messages", &settings).unwrap();
+    let wrap = |service| Rc::new(Damaging(service)) as Rc<dyn Service>;
+    let ran = run_with(&*messages, &Behaviour::default(), wrap);
+    assert_eq!(outcome(&ran.records), Ok(()), "a refusal is an answer");
+    expect("refused_count", &ran.records, &[4.0]);
+    expect("bad_signature_count", &ran.records, &[4.0]);
+    expect("accepted_count", &ran.records, &[4.0]);
+    assert_eq!(warnings(&ran), BTreeMap::from([(2, vec![(0, 0), (0, 1), (0, 2), (0, 3)])]));
+}
+
+/// Who was told of whose messages, in order.
+fn warnings(ran: &Ran) -> BTreeMap<u32, Vec<(u32, u32)>> {
+    let mut told: BTreeMap<u32, Vec<(u32, u32)>> = BTreeMap::new();
+    for record in &ran.records {
+        if let Event::Warned { listener, phone, message } = record.event {
+            told.entry(listener).or_default().push((phone, message));
+        }
+    }
+    told
+}
+
+/// 5 ms to the service, 1.71367 ms as above, and 5 ms from there: the request was there before.
+#[test]
+fn listeners_know_one_way_after_the_service_does() {
+    let settings = [("signed", "true"), SLOW, ("count", "3"), ("listeners", "2")];
+    let ran = run(&*prepare("messages", &settings).unwrap(), &Behaviour::default());
+    assert_eq!(outcome(&ran.records), Ok(()));
+    expect("warning_ms", &ran.records, &[11.71367; 6]);
+    let all = vec![(0, 0), (0, 1), (0, 2)];
+    assert_eq!(warnings(&ran), BTreeMap::from([(1, all.clone()), (2, all)]));
+    // Their connections are there before anything is measured, and gone in the end.
+    expect("handshake_ms", &ran.records, &[20.0]);
+    let begun = |event: &Event| matches!(event, Event::ConnectStarted { .. });
+    assert_eq!((count(&ran.records, begun), ran.open, ran.closed.len()), (1, 0, 3));
+}
+
+#[test]
+fn a_listener_that_loses_its_connection_fails_the_run() {
+    let settings = [("count", "3"), ("listeners", "1")];
+    let behaviour = Behaviour { broken: &[0], ..Behaviour::default() };
+    let ran = run(&*prepare("messages", &settings).unwrap(), &behaviour);
+    let why = outcome(&ran.records).unwrap_err();
+    assert!(why.contains("a listener could not go on"), "{why}");
+    expect("answered_count", &ran.records, &[3.0]);
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    for (settings, parameter) in [
+        (&[("signed", "true"), ("size", "400 B")][..], "size"),
+        (&[("signed", "true"), ("payload", "tests/data/lines.jsonl")], "payload"),
+        (&[("signed", "true"), ("signing", "2 s")], "signing"),
+        (&[("signed", "true"), ("workers", "65")], "workers"),
+        (&[("listeners", "1001")], "listeners"),
+    ] {
+        let refused = prepare("messages", settings).err().unwrap();
+        assert_eq!(refused.parameter, parameter, "{refused}");
+    }
+    let signed = prepare("messages", &[("signed", "true"), SLOW]).unwrap();
+    assert_eq!(signed.board(), Some("udoo-quad"));
+    assert!(signed.site().err().unwrap().contains("Trackbed's own server"));
+    assert_eq!((signed.expectation(), prepare("messages", &[]).unwrap().board()), (None, None));
+}
