@@ -59,9 +59,28 @@ fn so_many_signatures_are_verified_at_once() {
 #[test]
 fn a_board_that_this_machine_is_not_is_refused() {
     let Some(scratch) = Scratch::new("board") else { return };
-    let output = scratch.run(&["v2x", "--part", "splits", "--runs", "1"]);
-    assert_eq!(output.status.code(), Some(1));
-    let words = String::from_utf8_lossy(&output.stdout).into_owned()
-        + &String::from_utf8_lossy(&output.stderr);
-    assert!(words.contains("write board = \"here\""), "{words}");
+    for words in [
+        &["v2x", "--part", "splits", "--runs", "1"][..],
+        &["vru", "--set", "workload.signed=true", "--set", "workload.board=odroid-xu4"],
+    ] {
+        let output = scratch.run(words);
+        assert_eq!(output.status.code(), Some(2), "before anything is run");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(errors.contains("odroid-xu4 exists in virtual time only"), "{errors}");
+        assert!(errors.contains("add --set workload.board=here"), "{errors}");
+    }
+}
+
+#[test]
+fn signed_messages_are_verified_and_handed_on_between_processes() {
+    let Some(scratch) = Scratch::new("signed") else { return };
+    let signed = "vru --runs 1 --set workload.signed=true --set workload.listeners=2 --set protocol=quic,mqtt \
+                  --set tls=1.3 --set handshake=new --set link.loss=0%";
+    let document = scratch.document(&signed.split_whitespace().collect::<Vec<_>>());
+    for cell in document["cells"].as_array().unwrap() {
+        assert_eq!(count(cell, "accepted_count"), 10.0, "{cell}");
+        assert_eq!(cell["metrics"]["warning_ms"]["samples"], 20.0, "{cell}");
+        let verdict = &cell["metrics"]["verdict_ms"];
+        assert!(verdict["p50"].as_f64().is_some_and(|ms| ms > 0.0), "it takes something: {cell}");
+    }
 }

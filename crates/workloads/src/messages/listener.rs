@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::rc::Rc;
 
 use futures_channel::oneshot;
-use futures_util::future::{Either, select};
+use futures_util::future::{Either, join_all, select};
 use trackbed_core::{Event, EventLog, Time};
 use trackbed_protocols::{Request, body};
 use trackbed_substrate::{Task, now, spawn_named};
@@ -37,9 +37,14 @@ impl Audience {
     /// What is to be recorded if one of them cannot.
     pub(super) async fn gather(plan: &Plan, stage: &Stage) -> Result<Audience, Event> {
         let (silent, deadline) = (EventLog::default(), now() + plan.timeout);
+        let phones = Phone::all(stage, &silent).into_iter().skip(plan.phones as usize);
+        let connected = join_all(phones.map(async |phone| {
+            let line = connect(&phone, deadline).await;
+            (phone, line)
+        }));
         let mut audience = Vec::with_capacity(plan.listeners as usize);
-        for phone in Phone::all(stage, &silent).into_iter().skip(plan.phones as usize) {
-            let line = connect(&phone, deadline).await.map_err(|why| {
+        for (phone, line) in connected.await {
+            let line = line.map_err(|why| {
                 let reason = format!("a listener has no connection: {why}");
                 Event::Failed { phone: phone.number, message: 0, reason }
             })?;

@@ -93,7 +93,12 @@ const PARAMETERS: &[Parameter] = &[
         "with signed = true, what signing takes a phone in virtual time; in real time it takes what it \
          takes",
     ),
-    Parameter::with_default("board", Kind::Choice(boards::NAMES), "here", boards::HELP),
+    Parameter::with_default(
+        "board",
+        Kind::Choice(boards::NAMES),
+        "here",
+        "with signed = true, the roadside unit's processors; those of the workload verification",
+    ),
     Parameter::optional(
         "workers",
         Kind::Count { min: 1 },
