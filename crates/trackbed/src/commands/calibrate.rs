@@ -76,6 +76,15 @@ pub fn execute(arguments: &CalibrateArguments) -> anyhow::Result<Verdict> {
         let (protocols, ciphers) = (costs.protocols.len() - 1, costs.ciphers.len());
         let path = path.display();
         output::tell(format_args!("{path}: {protocols} protocols and {ciphers} ciphers"));
+        let free = costs.ciphers.iter().filter(|(_, picoseconds)| **picoseconds == 0);
+        let free: Vec<&str> = free.map(|(name, _)| name.as_str()).collect();
+        if !free.is_empty() {
+            output::tell(format_args!(
+                "note: a byte costs nothing by {}: what it takes is less than these runs can tell; \
+                 longer transfers or more --runs may",
+                free.join(", ")
+            ));
+        }
     }
     Ok(Verdict::Success)
 }

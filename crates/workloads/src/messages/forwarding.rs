@@ -61,6 +61,8 @@ struct State {
     /// The number of the first that is kept.
     first: u64,
     kept: VecDeque<Rc<Warning>>,
+    /// Bytes of their contents.
+    bytes: usize,
     /// Whose messages these are: one that was sent again is handed on once.
     known: BTreeSet<(u32, u32)>,
     waiting: Vec<oneshot::Sender<()>>,
@@ -74,13 +76,9 @@ impl Forwarding {
             return;
         }
         let number = state.first + state.kept.len() as u64;
+        state.bytes += content.len();
         state.kept.push_back(Rc::new(Warning { number, phone, message, content }));
-        if state.kept.len() > KEPT_MAX
-            && let Some(oldest) = state.kept.pop_front()
-        {
-            state.known.remove(&(oldest.phone, oldest.message));
-            state.first += 1;
-        }
+        state.forget();
         for whoever in state.waiting.drain(..) {
             // It may have gone.
             let _ = whoever.send(());
@@ -108,8 +106,22 @@ impl Forwarding {
     }
 }
 
-/// So many are kept for listeners that are behind: some 20 MB.
+impl State {
+    /// Lets go of the oldest beyond what is kept.
+    fn forget(&mut self) {
+        while self.kept.len() > KEPT_MAX || self.bytes > KEPT_BYTES_MAX {
+            let Some(oldest) = self.kept.pop_front() else { return };
+            self.known.remove(&(oldest.phone, oldest.message));
+            self.bytes -= oldest.content.len();
+            self.first += 1;
+        }
+    }
+}
+
+/// So many are kept for listeners that are behind, of which signed ones are 23 MB.
 const KEPT_MAX: usize = 65_536;
+/// And no more than this, which holds any message whole.
+const KEPT_BYTES_MAX: usize = 64_000_000;
 
 #[cfg(test)]
 mod tests {
@@ -149,5 +161,12 @@ mod tests {
         let warning = forwarding.wait_for(0).now_or_never().unwrap();
         assert_eq!(warning.number, 5);
         assert_eq!(forwarding.0.borrow().kept.len(), KEPT_MAX);
+        let long = Bytes::from(vec![0; KEPT_BYTES_MAX / 3]);
+        for message in 0..5 {
+            forwarding.accept(1, message, long.clone());
+        }
+        let state = forwarding.0.borrow();
+        assert_eq!((state.kept.len(), state.known.len()), (3, 3));
+        assert_eq!(state.first, KEPT_MAX as u64 + 5 + 2);
     }
 }
