@@ -80,7 +80,13 @@ impl CryptoMb {
             }
         };
         // SAFETY: the type is that of the header for this name.
-        let verify = *unsafe { library.get(b"mbx_nistp256_ecdsa_verify_mb8") }.ok()?;
+        let verify = match unsafe { library.get::<Verify>(b"mbx_nistp256_ecdsa_verify_mb8") } {
+            Ok(verify) => *verify,
+            Err(why) => {
+                eprintln!("skipped: {why}");
+                return None;
+            }
+        };
         Some(CryptoMb { verify, _library: library })
     }
 

@@ -51,8 +51,9 @@ pub(super) async fn drive(plan: Arc<Plan>, stage: Stage) {
     for sender in senders {
         closing.push(sender.await);
     }
-    audience.hear_the_rest(accepted.get(), &plan, &stage).await;
+    let listeners_close = audience.hear_the_rest(accepted.get(), &plan, &stage).await;
     stage.log.record(now(), Event::Finished);
+    listeners_close.await;
     for task in closing {
         task.await;
     }

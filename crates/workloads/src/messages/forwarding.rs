@@ -1,11 +1,11 @@
 //! Accepted messages on their way to those who listen.
 //!
 //! A listener asks for what comes after the messages that it has, and is answered as soon as there is
-//! one: nobody has to be called who may have gone, and nothing is lost when a connection is.
+//! one, or that there is none yet: nobody has to be called who may have gone, and nothing is lost when a
+//! connection is.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, VecDeque};
-use std::rc::Rc;
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 use futures_channel::oneshot;
@@ -60,12 +60,18 @@ pub(super) struct Forwarding(RefCell<State>);
 struct State {
     /// The number of the first that is kept.
     first: u64,
-    kept: VecDeque<Rc<Warning>>,
-    /// Bytes of their contents.
+    kept: VecDeque<Kept>,
+    /// Bytes of them, as they are sent.
     bytes: usize,
     /// Whose messages these are: one that was sent again is handed on once.
     known: BTreeSet<(u32, u32)>,
     waiting: Vec<oneshot::Sender<()>>,
+}
+
+/// A message as it is sent to every listener, and whose it is.
+struct Kept {
+    id: (u32, u32),
+    encoded: Bytes,
 }
 
 impl Forwarding {
@@ -76,8 +82,9 @@ impl Forwarding {
             return;
         }
         let number = state.first + state.kept.len() as u64;
-        state.bytes += content.len();
-        state.kept.push_back(Rc::new(Warning { number, phone, message, content }));
+        let encoded = Warning { number, phone, message, content }.encode();
+        state.bytes += encoded.len();
+        state.kept.push_back(Kept { id: (phone, message), encoded });
         state.forget();
         for whoever in state.waiting.drain(..) {
             // It may have gone.
@@ -85,15 +92,15 @@ impl Forwarding {
         }
     }
 
-    /// The message of this number, as soon as there is one; the first that is kept if that one is not
-    /// any more.
-    pub(super) async fn wait_for(&self, number: u64) -> Rc<Warning> {
+    /// The message of this number as it is sent, as soon as there is one; the first that is kept if that
+    /// one is not any more.
+    pub(super) async fn wait_for(&self, number: u64) -> Bytes {
         loop {
             let next = {
                 let mut state = self.0.borrow_mut();
                 let place = number.saturating_sub(state.first) as usize;
-                if let Some(warning) = state.kept.get(place) {
-                    return Rc::clone(warning);
+                if let Some(kept) = state.kept.get(place) {
+                    return kept.encoded.clone();
                 }
                 let (whoever, next) = oneshot::channel();
                 state.waiting.retain(|waiting| !waiting.is_canceled());
@@ -111,8 +118,8 @@ impl State {
     fn forget(&mut self) {
         while self.kept.len() > KEPT_MAX || self.bytes > KEPT_BYTES_MAX {
             let Some(oldest) = self.kept.pop_front() else { return };
-            self.known.remove(&(oldest.phone, oldest.message));
-            self.bytes -= oldest.content.len();
+            self.known.remove(&oldest.id);
+            self.bytes -= oldest.encoded.len();
             self.first += 1;
         }
     }
@@ -129,6 +136,11 @@ mod tests {
 
     use super::*;
 
+    /// The message of this number if there is one.
+    fn get(forwarding: &Forwarding, number: u64) -> Option<Warning> {
+        Warning::decode(&forwarding.wait_for(number).now_or_never()?)
+    }
+
     #[test]
     fn what_is_sent_is_what_arrives() {
         let warning = Warning { number: 1 << 40, phone: 7, message: 9, content: "word".into() };
@@ -144,12 +156,13 @@ mod tests {
         for message in [0, 1, 0, 2, 1] {
             forwarding.accept(1, message, Bytes::new());
         }
-        assert_eq!(early.now_or_never().map(|warning| warning.message), Some(0));
+        let early = Warning::decode(&early.now_or_never().unwrap()).unwrap();
+        assert_eq!(early.message, 0);
         for number in 0..3 {
-            let warning = forwarding.wait_for(number).now_or_never().unwrap();
+            let warning = get(&forwarding, number).unwrap();
             assert_eq!((warning.number, u64::from(warning.message)), (number, number));
         }
-        assert!(forwarding.wait_for(3).now_or_never().is_none());
+        assert!(get(&forwarding, 3).is_none());
     }
 
     #[test]
@@ -158,10 +171,9 @@ mod tests {
         for message in 0..KEPT_MAX as u32 + 5 {
             forwarding.accept(0, message, Bytes::new());
         }
-        let warning = forwarding.wait_for(0).now_or_never().unwrap();
-        assert_eq!(warning.number, 5);
+        assert_eq!(get(&forwarding, 0).unwrap().number, 5);
         assert_eq!(forwarding.0.borrow().kept.len(), KEPT_MAX);
-        let long = Bytes::from(vec![0; KEPT_BYTES_MAX / 3]);
+        let long = Bytes::from(vec![0; KEPT_BYTES_MAX / 3 - Warning::HEADER_LEN]);
         for message in 0..5 {
             forwarding.accept(1, message, long.clone());
         }

@@ -1,14 +1,17 @@
 //! The listeners: vehicles that the service tells of every message that it has accepted.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::future::Future;
 use std::pin::pin;
 use std::rc::Rc;
+use std::time::Duration;
 
+use bytes::Bytes;
 use futures_channel::oneshot;
 use futures_util::future::{Either, join_all, select};
 use trackbed_core::{Event, EventLog, Time};
-use trackbed_protocols::{Request, body};
-use trackbed_substrate::{Task, now, spawn_named};
+use trackbed_protocols::{Error, Request, body};
+use trackbed_substrate::{Task, now, sleep, spawn_named};
 
 use super::forwarding::Warning;
 use super::payload::MESSAGE_BYTES_MAX;
@@ -38,7 +41,8 @@ impl Audience {
     pub(super) async fn gather(plan: &Plan, stage: &Stage) -> Result<Audience, Event> {
         let (silent, deadline) = (EventLog::default(), now() + plan.timeout);
         let phones = Phone::all(stage, &silent).into_iter().skip(plan.phones as usize);
-        let connected = join_all(phones.map(async |phone| {
+        let connected = join_all((0..).zip(phones).map(async |(place, phone)| {
+            sleep(SPACING * place).await;
             let line = connect(&phone, deadline).await;
             (phone, line)
         }));
@@ -49,8 +53,9 @@ impl Audience {
                 Event::Failed { phone: phone.number, message: 0, reason }
             })?;
             let name = format!("listener {}", phone.number);
-            let heard = Cell::default();
-            let listener = Rc::new(Listener { phone, line, heard, log: stage.log.clone() });
+            let (heard, log) = (Cell::default(), stage.log.clone());
+            let (line, timeout) = (RefCell::new(line), plan.timeout);
+            let listener = Rc::new(Listener { phone, line, heard, timeout, log });
             let (end, told) = oneshot::channel();
             let task = spawn_named(name, Rc::clone(&listener).listen(told));
             audience.push(Listening { listener, task, end });
@@ -58,9 +63,14 @@ impl Audience {
         Ok(Audience(audience))
     }
 
-    /// Waits until each has been told of the `accepted` messages, and sends them home. Who has not been
-    /// told in time is recorded.
-    pub(super) async fn hear_the_rest(self, accepted: u64, plan: &Plan, stage: &Stage) {
+    /// Waits until each has been told of the `accepted` messages, and gives back what closes their
+    /// connections. Who has not been told in time is recorded.
+    pub(super) async fn hear_the_rest(
+        self,
+        accepted: u64,
+        plan: &Plan,
+        stage: &Stage,
+    ) -> impl Future<Output = ()> + use<> {
         let deadline = now() + plan.timeout;
         let tell = |Listening { listener, task, end }| {
             // Who has failed does not listen; the task says why.
@@ -68,6 +78,7 @@ impl Audience {
             (listener, task)
         };
         let told: Vec<_> = self.0.into_iter().map(tell).collect();
+        let mut lines = Vec::with_capacity(told.len());
         for (listener, task) in told {
             let failure = match before(deadline, task).await {
                 Some(Ok(())) => None,
@@ -80,24 +91,40 @@ impl Audience {
                 let phone = listener.phone.number;
                 stage.log.record(now(), Event::Failed { phone, message: heard as u32, reason });
             }
-            listener.line.close().await;
+            lines.push(Rc::clone(&listener.line.borrow()));
+        }
+        async move {
+            join_all(lines.iter().map(|line| line.close())).await;
         }
     }
 }
 
+/// Between the beginnings of two listeners' connections, as in a warm-up.
+const SPACING: Duration = Duration::from_millis(5);
+/// How often something is tried on different connections, as by phones that send.
+const ATTEMPTS_MAX: u32 = 3;
+
 async fn connect(phone: &Rc<Phone>, deadline: Time) -> Result<Rc<Line>, String> {
-    match before(deadline, Rc::clone(phone).open()).await {
-        Some(opened) => opened.map_err(|why| why.to_string()),
-        None => Err("it took too long".to_owned()),
+    let mut attempt = 1;
+    loop {
+        match before(deadline, Rc::clone(phone).open()).await {
+            Some(Ok(line)) => return Ok(line),
+            Some(Err(why)) if why.is_retryable() && attempt < ATTEMPTS_MAX => attempt += 1,
+            Some(Err(why)) => return Err(why.to_string()),
+            None => return Err("it took too long".to_owned()),
+        }
     }
 }
 
 /// A vehicle with a connection to the service.
 struct Listener {
     phone: Rc<Phone>,
-    line: Rc<Line>,
+    /// Another one after each that was lost.
+    line: RefCell<Rc<Line>>,
     /// Messages that it has been told of.
     heard: Cell<u64>,
+    /// For another connection.
+    timeout: Duration,
     log: EventLog,
 }
 
@@ -127,25 +154,48 @@ impl Listener {
         }
     }
 
-    /// Asks for the next message and takes it.
+    /// Asks for the next message, on another connection if one is lost, and takes it if there is one
+    /// by now.
     async fn hear(&self) -> Result<(), String> {
         let expected = self.heard.get();
-        let request = Request::new(warning_path(expected), body::empty());
-        let response = self.line.exchange(request).await.map_err(|why| why.to_string())?;
-        let bytes_max = MESSAGE_BYTES_MAX + Warning::HEADER_LEN;
-        let content = body::collect(response.body, bytes_max).await;
-        let content = content.map_err(|why| why.to_string())?;
-        let warning = Warning::decode(&content)
-            .filter(|_| response.status == 200)
-            .ok_or_else(|| format!("it was answered with status {}", response.status))?;
+        let mut attempt = 1;
+        let content = loop {
+            match self.ask(expected).await {
+                Ok((200, content)) => break content,
+                Ok((status, content)) => {
+                    let reason = String::from_utf8_lossy(&content).into_owned();
+                    return Err(format!("it was answered with status {status}: {reason}"));
+                }
+                Err(why) if why.is_retryable() && attempt < ATTEMPTS_MAX => {
+                    attempt += 1;
+                    let line = connect(&self.phone, now() + self.timeout).await?;
+                    self.line.replace(line).abandon();
+                }
+                Err(why) => return Err(why.to_string()),
+            }
+        };
+        if content.is_empty() {
+            return Ok(());
+        }
+        let Some(warning) = Warning::decode(&content) else {
+            return Err(format!("it was answered with {} B that are no message", content.len()));
+        };
         if warning.number != expected {
             let lost = warning.number.saturating_sub(expected);
-            return Err(format!("it was so far behind that it missed {lost} messages"));
+            return Err(format!("it was so far behind that {lost} were lost to it"));
         }
         self.heard.set(expected + 1);
         let Warning { phone, message, .. } = warning;
         let listener = self.phone.number;
         self.log.record(now(), Event::Warned { listener, phone, message });
         Ok(())
+    }
+
+    /// The whole answer to the question for message number `number`.
+    async fn ask(&self, number: u64) -> Result<(u16, Bytes), Error> {
+        let line = Rc::clone(&self.line.borrow());
+        let response = line.exchange(Request::new(warning_path(number), body::empty())).await?;
+        let bytes_max = MESSAGE_BYTES_MAX + Warning::HEADER_LEN;
+        Ok((response.status, body::collect(response.body, bytes_max).await?))
     }
 }

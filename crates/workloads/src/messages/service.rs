@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_core::future::LocalBoxFuture;
@@ -12,6 +13,7 @@ use trackbed_substrate::now;
 use super::forwarding::Forwarding;
 use super::payload::{MESSAGE_BYTES_MAX, Payload};
 use super::roadside::{Equipment, Roadside};
+use crate::limit::before;
 
 /// Answers messages: 200 to one that is well-formed and, if they are signed, to be believed, 400 with
 /// the reason to one that is not, and 404 to a request for anything else.
@@ -48,8 +50,8 @@ impl Service for MessageService {
             if let (Some(number), Some(forwarding)) =
                 (parse_warning_path(&request.path), &forwarding)
             {
-                let warning = forwarding.wait_for(number).await.encode();
-                return Response { status: 200, body: body::full(warning) };
+                let warning = before(now() + SILENCE_MAX, forwarding.wait_for(number)).await;
+                return Response { status: 200, body: body::full(warning.unwrap_or_default()) };
             }
             let Some((phone, message)) = parse_path(&request.path) else {
                 return refuse(404, &format!("there is nothing at {}", request.path));
@@ -99,6 +101,10 @@ fn refuse(status: u16, reason: &str) -> Response {
     let answer = serde_json::json!({ "status": "refused", "reason": reason });
     Response { status, body: body::full(answer.to_string()) }
 }
+
+/// A listener is answered after this long even if there is nothing: connections on which nothing moves are
+/// given up, after 30 s unless a scenario says otherwise.
+const SILENCE_MAX: Duration = Duration::from_secs(5);
 
 const ACCEPTED: &[u8] = b"{\"status\":\"accepted\"}";
 

@@ -114,13 +114,28 @@ fn listeners_know_one_way_after_the_service_does() {
 }
 
 #[test]
-fn a_listener_that_loses_its_connection_fails_the_run() {
+fn a_listener_that_loses_its_connection_opens_another_unless_that_cannot_help() {
     let settings = [("count", "3"), ("listeners", "1")];
     let behaviour = Behaviour { broken: &[0], ..Behaviour::default() };
+    let ran = run(&*prepare("messages", &settings).unwrap(), &behaviour);
+    assert_eq!(outcome(&ran.records), Ok(()));
+    assert_eq!(warnings(&ran), BTreeMap::from([(1, vec![(0, 0), (0, 1), (0, 2)])]));
+    let behaviour = Behaviour { retryable: false, ..behaviour };
     let ran = run(&*prepare("messages", &settings).unwrap(), &behaviour);
     let why = outcome(&ran.records).unwrap_err();
     assert!(why.contains("a listener could not go on"), "{why}");
     expect("answered_count", &ran.records, &[3.0]);
+}
+
+/// In 100 s between two messages a listener asks twenty times and is told that there is nothing.
+#[test]
+fn a_listener_does_not_wait_in_silence() {
+    let settings = [("count", "2"), ("rate", "0.01 /s"), ("listeners", "1"), ("timeout", "5 s")];
+    let ran = run(&*prepare("messages", &settings).unwrap(), &Behaviour::default());
+    assert_eq!(outcome(&ran.records), Ok(()));
+    // The first message waits for its connection; its listener's question is there before it.
+    let told = samples("warning_ms", &ran.records);
+    assert!((told[0] - 30.0).abs() < 1e-6 && (10.0..=20.0).contains(&told[1]), "{told:?}");
 }
 
 #[test]
