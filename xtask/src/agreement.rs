@@ -3,9 +3,11 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::Value;
+
+use crate::cargo::cargo;
 
 /// How much of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +139,7 @@ fn compare(extent: Extent, path: &Path, number: usize, runs: u32) -> Result<Valu
         format!("link.queue={}B", (bytes_per_rtt * path.queue).round()),
         format!("workload.size={}B", path.size),
     ];
-    let mut command = Command::new(env!("CARGO"));
+    let mut command = cargo();
     command.args(["run", "--quiet", "--release", "--bin", "trackbed", "--"]);
     command.args(["agree", "xtask/src/agreement.toml", "--json", "--out", &out]);
     command.args(["--runs", &runs.to_string()]);

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod agreement;
+mod cargo;
 mod python;
 mod steps;
 mod tools;

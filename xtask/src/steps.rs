@@ -1,10 +1,9 @@
 //! The steps that each chore consists of.
 
-use std::env;
 use std::fmt;
-use std::process::Command;
 
 use crate::agreement::{self, Extent};
+use crate::cargo::cargo;
 use crate::{python, tools};
 
 /// One command, or one piece of preparation.
@@ -39,7 +38,7 @@ impl Step {
             Step::Agreement(extent) => agreement::run(*extent),
             Step::Cargo(words, variables) => {
                 let environment = python::provided().map(|folder| ("VIRTUAL_ENV", folder));
-                let status = cargo_as_by_hand()
+                let status = cargo()
                     .args(words)
                     .envs(environment)
                     .envs(variables.iter().map(|(name, value)| (name, value)))
@@ -49,20 +48,6 @@ impl Step {
             }
         }
     }
-}
-
-/// `cargo` as a person's shell would start it. The cargo that runs this program describes this
-/// program's package in the environment; build scripts further down that watch these variables
-/// (ring's does) would take every build by hand and every build by a chore for a change.
-fn cargo_as_by_hand() -> Command {
-    let mut cargo = Command::new(env!("CARGO"));
-    for (name, _) in env::vars_os() {
-        let text = name.to_string_lossy();
-        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
-            cargo.env_remove(&name);
-        }
-    }
-    cargo
 }
 
 impl fmt::Display for Step {

@@ -25,12 +25,10 @@ pub(crate) fn check_here(plan: &Plan) -> Result<(), String> {
 /// nothing does.
 pub(crate) fn label(plan: &Plan) -> Option<String> {
     let names: Vec<&str> = names(plan).into_iter().collect();
-    (!names.is_empty()).then(|| {
-        format!(
-            "verifying signatures takes as long as on a model of the board {}",
-            names.join(" or ")
-        )
-    })
+    match names[..] {
+        [] => None,
+        _ => Some(format!("signatures take as long as on models of boards: {}", names.join(", "))),
+    }
 }
 
 fn names(plan: &Plan) -> BTreeSet<&'static str> {

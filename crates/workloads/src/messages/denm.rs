@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use bytes::Bytes;
 use trackbed_core::{Seed, Time};
 
-use super::moment::unix_time_at;
+use super::moment::time_of_day;
 use super::walk::Walk;
 
 /// How the built-in messages of a cell are made: of which containers, filled up to which length.
@@ -55,7 +55,7 @@ impl Denm {
         let walk = Walk::of(seed, phone).at(time, message);
         let station = STATION_MIN + phone % STATIONS;
         let sequence = SEQUENCE_MIN + (walk.first_sequence + message % SEQUENCES) % SEQUENCES;
-        let stamp = timestamp_its(time);
+        let stamp = time_of_day(time).as_millis();
         // Writing to a string cannot fail.
         let _ = write!(
             text,
@@ -105,12 +105,6 @@ impl Denm {
     }
 }
 
-/// TimestampIts: milliseconds of International Atomic Time since 2004-01-01T00:00:00Z, which are
-/// five leap seconds more than those of UTC.
-fn timestamp_its(time: Time) -> u128 {
-    (unix_time_at(time) - ITS_EPOCH + LEAP_SECONDS).as_millis()
-}
-
 /// The lengths of messages with one, two, three and all containers.
 const CONTAINER_LENS: [usize; 4] = [Denm::LEN_MIN, 266, 323, Denm::COMPLETE_LEN];
 
@@ -121,12 +115,6 @@ const STATION_MIN: u32 = 10_000;
 const STATIONS: u32 = 90_000;
 const SEQUENCE_MIN: u32 = 1_000;
 const SEQUENCES: u32 = 9_000;
-
-/// 2004-01-01T00:00:00Z since 1970-01-01T00:00:00Z.
-const ITS_EPOCH: std::time::Duration = std::time::Duration::from_secs(1_072_915_200);
-/// Inserted at the ends of 2005, June 2008, June 2012, June 2015 and 2016, as published by the
-/// International Earth Rotation and Reference Systems Service.
-const LEAP_SECONDS: std::time::Duration = std::time::Duration::from_secs(5);
 
 #[cfg(test)]
 mod tests;

@@ -83,7 +83,7 @@ impl Audience {
             let failure = match before(deadline, task).await {
                 Some(Ok(())) => None,
                 Some(Err(why)) => Some(format!("a listener could not go on: {why}")),
-                None => Some("it was not told in time".to_owned()),
+                None => Some("a listener was not told in time".to_owned()),
             };
             if let Some(why) = failure {
                 let heard = listener.heard.get();

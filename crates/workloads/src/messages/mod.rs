@@ -86,24 +86,23 @@ const PARAMETERS: &[Parameter] = &[
         "messages are DENMs as they go on the air, signed (IEEE 1609.2, TS 103 097), and the service is \
          a roadside unit that verifies each before it answers",
     ),
-    Parameter::with_default(
+    Parameter::optional(
         "signing",
         Kind::Time,
-        "0.1 ms",
-        "with signed = true, what signing takes a phone in virtual time; in real time it takes what it \
-         takes",
+        "with signed = true, what signing takes a phone in virtual time, 0.1 ms unless this says so; in \
+         real time it takes what it takes",
     ),
-    Parameter::with_default(
+    Parameter::optional(
         "board",
         Kind::Choice(boards::NAMES),
-        "here",
-        "with signed = true, the roadside unit's processors; those of the workload verification",
+        "with signed = true, the roadside unit's processors, of those that the workload verification \
+         knows; here unless this says so",
     ),
     Parameter::optional(
         "workers",
         Kind::Count { min: 1 },
-        "with signed = true, cores of the board that verify, up to 64; as many as the board has, of a \
-         Xeon two, unless this says so; in real time one thread does everything",
+        "with signed = true, cores of the board that verify, up to 64, where more than it has gain nothing; \
+         as many as it has, of a Xeon two, unless this says so; in real time one thread does everything",
     ),
     Parameter::with_default(
         "phones",

@@ -147,24 +147,35 @@ fn payload(arguments: &Arguments, base: &Path) -> Result<Payload, WorkloadError>
 
 /// What signing takes: nothing where nothing is signed.
 fn signing(arguments: &Arguments) -> Result<Duration, WorkloadError> {
-    let span: Duration = arguments.need("signing");
-    match arguments.need("signed") {
-        true if span > SIGNING_MAX => {
+    match (arguments.need("signed"), arguments.get("signing")) {
+        (true, Some(span)) if span > SIGNING_MAX => {
             Err(WorkloadError::new("signing", "write a time up to \"1 s\""))
         }
-        true => Ok(span),
-        false => Ok(Duration::ZERO),
+        (true, span) => Ok(span.unwrap_or(SIGNING)),
+        (false, None) => Ok(Duration::ZERO),
+        (false, Some(_)) => Err(without_effect("signing")),
     }
 }
 
+fn without_effect(parameter: &'static str) -> WorkloadError {
+    WorkloadError::new(parameter, "nothing is signed; leave it out, or write signed = true")
+}
+
 fn equipment(arguments: &Arguments) -> Result<Equipment, WorkloadError> {
+    let board: Option<&str> = arguments.get("board");
     let workers: Option<u64> = arguments.get("workers");
+    if !arguments.need::<bool>("signed") {
+        let given = [("board", board.is_some()), ("workers", workers.is_some())];
+        if let Some((parameter, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+            return Err(without_effect(parameter));
+        }
+    }
     if workers.is_some_and(|workers| workers > boards::WORKERS_MAX) {
         let most = boards::WORKERS_MAX;
         return Err(WorkloadError::new("workers", format!("at most {most}")));
     }
     Ok(Equipment {
-        board: boards::find(arguments.need("board")),
+        board: boards::find(board.unwrap_or("here")),
         workers: workers.map(|workers| workers as usize),
         deadline: span(arguments, "deadline")?,
     })
@@ -198,6 +209,8 @@ const PHONES_MAX: u32 = 10_000;
 /// Each has a connection that is always waiting.
 const LISTENERS_MAX: u32 = 1_000;
 
+/// About what this program takes, which signs in software, on a fast core: 0.17 ms on a Zen 4.
+const SIGNING: Duration = Duration::from_micros(100);
 const SIGNING_MAX: Duration = Duration::from_secs(1);
 
 const STAGGER_CLOSED_LOOP: Duration = Duration::from_secs(1);

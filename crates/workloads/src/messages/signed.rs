@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use trackbed_core::{Seed, Time};
-use trackbed_substrate::clock::wall_clock;
+use trackbed_substrate::now;
 use trackbed_v2x::check::Policy;
 use trackbed_v2x::job::SignatureVerifier;
 use trackbed_v2x::lab::{Infrastructure, Terms};
@@ -21,7 +21,7 @@ use trackbed_v2x::payload::{Vehicle, denm, geonet, psid};
 use trackbed_v2x::sign::{Holder, Identification, Unsigned};
 use trackbed_v2x::{ItsTime, PointForm, Receiver, Refusal};
 
-use super::moment::unix_time_at;
+use super::moment::time_of_day;
 use super::walk::{ORIGIN_LATITUDE, ORIGIN_LONGITUDE, TOWN_CM, Walk};
 
 /// Whoever signs messages, and whoever trusts them.
@@ -50,7 +50,7 @@ impl Signed {
         message: u32,
         time: Time,
     ) -> Result<Bytes, Refusal> {
-        let generated = ItsTime::from_unix(unix_time_at(time));
+        let generated = time_of_day(time);
         let fix = Walk::of(seed, phone).at(time, message);
         let position = Position { latitude: fix.latitude as i32, longitude: fix.longitude as i32 };
         let station_id = STATION_MIN + phone;
@@ -93,7 +93,7 @@ impl Signed {
     /// # Errors
     /// As [`Signed::message`].
     pub(super) fn prepare(&self, phones: u32) -> Result<(), Refusal> {
-        let now = ItsTime::from_unix(wall_clock());
+        let now = time_of_day(now());
         (0..phones).try_for_each(|phone| self.ticket(phone, now).map(drop))
     }
 
@@ -148,7 +148,7 @@ impl Signed {
     }
 }
 
-/// The most bytes of a signed message: there are some 350.
+/// The most bytes of a signed message: there are 356.
 pub(super) const SIGNED_LEN_MAX: u64 = 1_000;
 
 /// CauseCode 12 of EN 302 637-3 table 10.

@@ -146,6 +146,9 @@ fn what_does_not_go_together_is_refused() {
         (&[("signed", "true"), ("signing", "2 s")], "signing"),
         (&[("signed", "true"), ("workers", "65")], "workers"),
         (&[("listeners", "1001")], "listeners"),
+        (&[("signing", "1 ms")], "signing"),
+        (&[SLOW], "board"),
+        (&[("workers", "2")], "workers"),
     ] {
         let refused = prepare("messages", settings).err().unwrap();
         assert_eq!(refused.parameter, parameter, "{refused}");

@@ -10,12 +10,13 @@ use std::time::Duration;
 
 use trackbed_core::event::{Judgement, Verification};
 use trackbed_core::{Event, EventLog, Time};
-use trackbed_substrate::{clock::wall_clock, is_simulating, now};
+use trackbed_substrate::{is_simulating, now};
 use trackbed_v2x::check::Pending;
 use trackbed_v2x::job::SignatureVerifier as _;
-use trackbed_v2x::{ItsTime, Receiver, Refusal};
+use trackbed_v2x::{Receiver, Refusal};
 use trackbed_verifier::cache::Policy;
 
+use super::moment::time_of_day;
 use super::signed::Signed;
 use crate::boards::Board;
 use crate::signatures::{OnThisThread, TABLE_AFTER, judgement};
@@ -46,7 +47,7 @@ impl Roadside {
     pub(super) fn new(signed: &Signed, equipment: &Equipment, log: EventLog) -> Roadside {
         let tables = Policy::Lru { bytes: TABLES_BYTES_MAX, after: TABLE_AFTER };
         let mut verifier = OnThisThread::new(tables);
-        let receiver = signed.receiver(ItsTime::from_unix(wall_clock()), &mut verifier);
+        let receiver = signed.receiver(time_of_day(now()), &mut verifier);
         Roadside {
             log,
             receiver: receiver.map(RefCell::new),
@@ -70,7 +71,7 @@ impl Roadside {
     }
 
     async fn decide(&self, message: &[u8], heard: Time) -> Result<(), Refusal> {
-        let time = ItsTime::from_unix(wall_clock());
+        let time = time_of_day(now());
         let receiver = self.receiver.as_ref().map_err(Refusal::clone)?;
         let pending = receiver.borrow().check(message, time)?;
         let mut verdicts = Vec::with_capacity(2);

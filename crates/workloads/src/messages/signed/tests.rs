@@ -38,7 +38,7 @@ fn a_message_is_a_denm_of_a_pedestrian_with_a_certificate_place_and_time() {
 fn both_ends_agree_on_whom_to_trust_without_a_word() {
     in_virtual_time(|| {
         let (phones, unit) = (Signed::default(), Signed::default());
-        let now = ItsTime::from_unix(unix_time_at(Time::ZERO));
+        let now = time_of_day(Time::ZERO);
         let mut receiver = unit.receiver(now, &mut PortableVerifier).unwrap();
         for phone in 0..3 {
             let bytes = message(&phones, phone, 0);
