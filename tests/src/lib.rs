@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use trackbed_lab::campaign::{self, Execution};
+use trackbed_lab::campaign::{self, Execution, Origin};
 use trackbed_lab::scenario::{self, Override, Plan, Source};
 use trackbed_lab::substrate::Virtual;
 use trackbed_measure::results::{CellResult, Document, RunResult};
@@ -21,9 +21,7 @@ pub fn plan(name: &str, overrides: &[&str]) -> Plan {
 /// All runs of a plan, in the plan's order, `jobs` at a time.
 pub fn run(plan: &Plan, jobs: usize) -> Vec<RunResult> {
     let execution = Execution { jobs: NonZeroUsize::new(jobs), cancel: Cancel::new() };
-    let mut runs = campaign::run(plan, &Virtual::new(), Vec::new(), &execution, |_| {});
-    runs.sort_by_key(|run| (run.cell, run.run));
-    runs
+    campaign::run_all(plan, &Virtual::new(), &execution)
 }
 
 /// The document of a built-in scenario with settings changed.
@@ -34,7 +32,9 @@ pub fn document(name: &str, overrides: &[&str]) -> Document {
 
 /// What runs of a plan say together.
 pub fn document_of(plan: &Plan, runs: &[RunResult]) -> Document {
-    campaign::document(plan, &Virtual::new(), runs, false)
+    let results = runs.to_vec();
+    campaign::document(plan, &Origin::of(&Virtual::new(), plan), &results, false)
+        .expect("they are in memory")
 }
 
 /// The cell with these factors.

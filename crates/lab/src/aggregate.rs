@@ -4,51 +4,90 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::thread;
 
-use trackbed_measure::metrics;
+use trackbed_measure::metrics::{self, Compared};
 use trackbed_measure::results::{
-    CellResult, Difference, Failure, MetricSummary, Outcome, RunResult, Verdict,
+    CellResult, Check, Difference, Failure, MetricSummary, Outcome, RunResult, Verdict,
 };
 use trackbed_stats::{Bootstrap, PairedDifference, Sample, paired};
 
+use crate::directory::DirectoryError;
 use crate::expectation;
-use crate::scenario::{Cell, PART, Plan};
+use crate::results::Counted;
+use crate::scenario::{Cell, PART};
 
-/// Summarises the runs of every cell of `plan`. `runs` may be in any order and incomplete.
-pub fn cells(plan: &Plan, runs: &[RunResult]) -> Vec<CellResult> {
-    let by_cell = sorted_by_cell(plan, runs);
-    let cells: Vec<_> = plan.cells.iter().zip(&by_cell).collect();
-    on_all_cores(&cells, |(cell, runs)| summarize(cell, runs))
+/// What the runs of a cell say together, and what is checked about them.
+pub(crate) struct Summed {
+    pub cell: CellResult,
+    pub checks: Vec<Check>,
+}
+
+/// Summarises the runs of every cell that count, and has them checked by `check`, in the order of the
+/// plan. Each worker has the runs of one cell in memory at a time.
+pub(crate) fn cells(
+    counted: Counted<'_>,
+    check: impl Fn(&Cell, &[RunResult]) -> Vec<Check> + Sync,
+) -> Result<Vec<Summed>, DirectoryError> {
+    let cells: Vec<(u32, &Cell)> = (0..).zip(&counted.plan.cells).collect();
+    let work = |&(index, cell): &(u32, &Cell)| {
+        let (runs, invalid) = counted.of(index)?;
+        let result = CellResult { invalid, ..summarize(cell, &runs) };
+        Ok(Summed { checks: check(cell, &runs), cell: result })
+    };
+    on_all_cores(&cells, work).into_iter().collect()
 }
 
 /// Compares every cell with the best one under the same conditions: what is to be chosen is
 /// compared, a link with loss and one without are not. Where nothing but conditions differs, all
 /// cells of a part are compared.
-pub fn differences(plan: &Plan, cells: &[CellResult], runs: &[RunResult]) -> Vec<Difference> {
-    let by_cell = sorted_by_cell(plan, runs);
-    let groups = comparable(&plan.conditions, cells);
-    let mut pairs = Vec::new();
-    for metric in metrics::COMPARED.iter().map(|compared| compared.name) {
-        for group in &groups {
-            let Some(best) = best_cell(cells, group) else { continue };
-            let others = group.iter().filter(|cell| **cell != best);
-            pairs.extend(others.map(|cell| (metric, best, *cell)));
+pub(crate) fn differences(
+    counted: Counted<'_>,
+    cells: &[CellResult],
+) -> Result<Vec<Difference>, DirectoryError> {
+    let plan = counted.plan;
+    let mut of_each_metric: Vec<Vec<Difference>> = vec![Vec::new(); metrics::COMPARED.len()];
+    let compared_means = |cell: usize| -> Result<Vec<Vec<Option<f64>>>, DirectoryError> {
+        let (runs, _) = counted.of(cell as u32)?;
+        let of = |compared: &Compared| run_means(&runs, compared.name, plan.runs);
+        Ok(metrics::COMPARED.iter().map(of).collect())
+    };
+    for group in comparable(&plan.conditions, cells) {
+        let Some(best) = best_cell(cells, &group) else { continue };
+        let others: Vec<usize> = group.into_iter().filter(|cell| *cell != best).collect();
+        if others.is_empty() {
+            continue;
+        }
+        let means_of_best = compared_means(best)?;
+        let compare = |&cell: &usize| -> Result<Vec<Option<Difference>>, DirectoryError> {
+            let pairs = means_of_best.iter().zip(compared_means(cell)?).zip(metrics::COMPARED);
+            let of = |((against, means), compared): ((&_, _), &Compared)| {
+                difference(compared.name, (best, against), (cell, &means))
+            };
+            Ok(pairs.map(of).collect())
+        };
+        for found in on_all_cores(&others, compare) {
+            of_each_metric.iter_mut().zip(found?).for_each(|(list, found)| list.extend(found));
         }
     }
-    let difference = |&(metric, best, cell): &(&str, usize, usize)| {
-        let means = |cell: usize| run_means(&by_cell[cell], metric, plan.runs);
-        let pairs = paired(&means(best), &means(cell)).ok()?;
-        Some(Difference {
-            metric: metric.to_owned(),
-            cell: cell as u32,
-            against: best as u32,
-            mean: pairs.mean,
-            ci95: pairs.ci95,
-            percent: pairs.relative.map(|relative| relative.mean * 100.0),
-            n: pairs.n as u32,
-            verdict: verdict(&pairs),
-        })
-    };
-    on_all_cores(&pairs, difference).into_iter().flatten().collect()
+    Ok(of_each_metric.into_iter().flatten().collect())
+}
+
+/// By how much a cell differs from the best one, each given with its runs' means.
+fn difference(
+    metric: &str,
+    (best, against): (usize, &Vec<Option<f64>>),
+    (cell, means): (usize, &Vec<Option<f64>>),
+) -> Option<Difference> {
+    let pairs = paired(against, means).ok()?;
+    Some(Difference {
+        metric: metric.to_owned(),
+        cell: cell as u32,
+        against: best as u32,
+        mean: pairs.mean,
+        ci95: pairs.ci95,
+        percent: pairs.relative.map(|relative| relative.mean * 100.0),
+        n: pairs.n as u32,
+        verdict: verdict(&pairs),
+    })
 }
 
 /// `work` for each of `items`, in their order. Intervals are computed by resampling, which for
@@ -99,7 +138,7 @@ fn grouped(factors: &[String], cells: &[CellResult]) -> Vec<Vec<usize>> {
 }
 
 /// The mean of a metric in each run, by run number; `None` where the run failed or is not there.
-pub(crate) fn run_means(runs: &[&RunResult], metric: &str, count: u32) -> Vec<Option<f64>> {
+pub(crate) fn run_means(runs: &[RunResult], metric: &str, count: u32) -> Vec<Option<f64>> {
     let mut means = vec![None; count as usize];
     for run in runs {
         let samples = run.outcome.samples().and_then(|samples| samples.get(metric));
@@ -109,21 +148,6 @@ pub(crate) fn run_means(runs: &[&RunResult], metric: &str, count: u32) -> Vec<Op
         }
     }
     means
-}
-
-/// The runs of each cell in order of their number, so that no result depends on which run was
-/// finished first.
-pub(crate) fn sorted_by_cell<'a>(plan: &Plan, runs: &'a [RunResult]) -> Vec<Vec<&'a RunResult>> {
-    let mut by_cell: Vec<Vec<&RunResult>> = vec![Vec::new(); plan.cells.len()];
-    for run in runs {
-        if let Some(list) = by_cell.get_mut(run.cell as usize) {
-            list.push(run);
-        }
-    }
-    for list in &mut by_cell {
-        list.sort_by_key(|run| run.run);
-    }
-    by_cell
 }
 
 /// The best cell of `group`. One with failed runs is the best only if all have some: its other
@@ -140,7 +164,7 @@ fn best_cell(cells: &[CellResult], group: &[usize]) -> Option<usize> {
     ranks.min_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))).map(|(.., index)| index)
 }
 
-fn summarize(cell: &Cell, runs: &[&RunResult]) -> CellResult {
+fn summarize(cell: &Cell, runs: &[RunResult]) -> CellResult {
     let mut pooled: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     let mut means: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for samples in runs.iter().filter_map(|run| run.outcome.samples()) {
@@ -184,7 +208,7 @@ fn metric_summary(values: &[f64], means: &[f64]) -> Option<MetricSummary> {
     })
 }
 
-fn failures(runs: &[&RunResult]) -> Vec<Failure> {
+fn failures(runs: &[RunResult]) -> Vec<Failure> {
     let mut failures: Vec<Failure> = Vec::new();
     for run in runs {
         let Outcome::Failed(reason) = &run.outcome else { continue };

@@ -4,7 +4,7 @@ use trackbed_measure::results::{Agreement, AgreementVerdict, RunResult};
 use trackbed_protocols::Transport;
 use trackbed_stats::{EquivalenceVerdict, equivalence};
 
-use crate::aggregate::{run_means, sorted_by_cell};
+use crate::aggregate::run_means;
 use crate::scenario::{Cell, Plan};
 
 /// How far the ratio of means may be from 1. Over QUIC both substrates run the same code; over TCP
@@ -18,17 +18,19 @@ const MARGIN_TCP: f64 = 0.10;
 pub fn compare(plan: &Plan, virtually: &[RunResult], emulated: &[RunResult]) -> Vec<Agreement> {
     let emulated: Vec<RunResult> =
         emulated.iter().filter(|run| !run.is_invalid()).cloned().collect();
-    let (first, second) = (sorted_by_cell(plan, virtually), sorted_by_cell(plan, &emulated));
-    let cells = plan.cells.iter().enumerate().zip(first.iter().zip(&second));
-    let compared = cells.filter_map(|((index, cell), (first, second))| {
+    let compared = (0..).zip(&plan.cells).filter_map(|(index, cell)| {
         let margin = margin(cell);
         let (metric, found) = METRICS.into_iter().find_map(|metric| {
-            let means = |runs: &[&RunResult]| run_means(runs, metric, plan.runs);
-            Some((metric, equivalence(&means(first), &means(second), margin).ok()?))
+            let of_cell = |run: &&RunResult| run.cell == index;
+            let means = |runs: &[RunResult]| {
+                let runs: Vec<RunResult> = runs.iter().filter(of_cell).cloned().collect();
+                run_means(&runs, metric, plan.runs)
+            };
+            Some((metric, equivalence(&means(virtually), &means(&emulated), margin).ok()?))
         })?;
         let names: Vec<String> = cell.factors.iter().map(|(_, value)| value.to_string()).collect();
         Some(Agreement {
-            cell: index as u32,
+            cell: index,
             name: names.join(" "),
             metric: metric.to_owned(),
             virtually: found.means[0],

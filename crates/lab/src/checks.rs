@@ -6,38 +6,25 @@ use std::time::Duration;
 use trackbed_measure::results::{CellResult, Check, RunResult};
 use trackbed_net::Stage;
 
-use crate::aggregate::sorted_by_cell;
 use crate::expectation;
-use crate::scenario::{Cell, LinkPlan, NetworkPlan, Plan};
-use crate::substrate::{Substrate, VIRTUAL};
+use crate::scenario::{Cell, LinkPlan, NetworkPlan};
+use crate::substrate::VIRTUAL;
 
-/// All checks of a campaign. Arithmetic to the microsecond holds in virtual time; elsewhere the
-/// machine adds its own time, which the certificates of the runs tell. Messages are accounted for
-/// everywhere.
-pub fn all(
-    plan: &Plan,
-    substrate: &dyn Substrate,
-    cells: &[CellResult],
-    runs: &[RunResult],
-) -> Vec<Check> {
-    let cells = plan.cells.iter().zip(cells);
-    let mut checks: Vec<Check> = match substrate.name() {
-        VIRTUAL => cells.filter_map(|(cell, result)| round_trips(cell, result)).collect(),
-        _ => Vec::new(),
-    };
-    let by_cell = sorted_by_cell(plan, runs);
-    let cells = plan.cells.iter().zip(&by_cell);
-    for (cell, runs) in cells {
-        checks.extend(closed_account(cell, runs));
-        checks.extend(judged(cell, runs));
-    }
-    checks
+/// Whether runs in virtual time agree with arithmetic to the microsecond; elsewhere the machine adds
+/// its own time, which the certificates of the runs tell.
+pub(crate) fn arithmetic(substrate: &str, cell: &Cell, result: &CellResult) -> Option<Check> {
+    (substrate == VIRTUAL).then(|| round_trips(cell, result))?
+}
+
+/// Whether the messages of a cell's runs are accounted for, which they must be everywhere.
+pub(crate) fn accounts(cell: &Cell, runs: &[RunResult]) -> Vec<Check> {
+    [closed_account(cell, runs), judged(cell, runs)].into_iter().flatten().collect()
 }
 
 /// In each run, every message that a unit heard was believed, refused or dropped, and no verdict was
 /// wrong.
-fn judged(cell: &Cell, runs: &[&RunResult]) -> Option<Check> {
-    let of_run = |run: &&RunResult| {
+fn judged(cell: &Cell, runs: &[RunResult]) -> Option<Check> {
+    let of_run = |run: &RunResult| {
         let samples = run.outcome.samples()?;
         let one = |metric: &str| samples.get(metric)?.first().copied();
         let decided = DECISIONS.iter().map(|metric| one(metric)).sum::<Option<f64>>()?;
@@ -69,7 +56,7 @@ const DECISIONS: [&str; 5] = [
 
 /// In each run, the messages of a schedule were answered in time, or late, or lost: together, all
 /// that the schedule had.
-fn closed_account(cell: &Cell, runs: &[&RunResult]) -> Option<Check> {
+fn closed_account(cell: &Cell, runs: &[RunResult]) -> Option<Check> {
     let accounts = runs.iter().filter_map(|run| {
         let samples = run.outcome.samples()?;
         let one = |metric: &str| samples.get(metric)?.first().copied();
@@ -165,8 +152,7 @@ mod tests {
     fn one_run_with_a_missing_message_opens_the_account() {
         let setting = Override { key: "protocol".to_owned(), value: "quic".to_owned() };
         let plan = scenario::load(&Source::named("vru"), &[setting]).unwrap();
-        let check =
-            |runs: &[RunResult]| closed_account(&plan.cells[0], &runs.iter().collect::<Vec<_>>());
+        let check = |runs: &[RunResult]| closed_account(&plan.cells[0], runs);
         let closed = check(&[run(0, [10.0, 7.0, 1.0, 2.0]), run(1, [10.0, 10.0, 0.0, 0.0])]);
         let closed = closed.unwrap();
         assert!(closed.pass, "{closed:?}");

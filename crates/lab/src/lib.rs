@@ -1,8 +1,9 @@
 //! From a scenario to a plan to runs to results: the crate that wires all the others.
 #![forbid(unsafe_code)]
 
-pub mod aggregate;
+mod aggregate;
 pub mod agreement;
+pub mod audit;
 mod beside;
 mod boards;
 pub mod calibration;
@@ -20,17 +21,21 @@ pub mod foresight;
 pub mod link;
 pub mod live;
 mod machine;
+pub mod merge;
 pub mod paper;
 pub mod preliminary;
 pub mod radio;
 pub mod radio_link;
+pub mod recorded;
 pub mod refresh;
 pub mod replay;
+pub mod results;
 pub mod run;
 pub mod scenario;
 mod scene;
 pub mod substrate;
 pub mod track;
+pub mod units;
 mod warm_up;
 
 /// The version of the tool, as results and captures name it.

@@ -4,31 +4,56 @@ use std::io;
 
 use crate::results::{CellResult, RunResult, factor_names};
 
-/// Writes every sample: the cell and its factors, the run, the metric, which sample of that run,
-/// and the value. The order is that of `runs`; failed runs have no lines.
-///
-/// # Errors
-/// If `sink` does.
-pub fn write(cells: &[CellResult], runs: &[RunResult], sink: impl io::Write) -> io::Result<()> {
-    let mut writer = csv::Writer::from_writer(sink);
-    let factors = factor_names(cells);
-    let mut heading = vec!["cell"];
-    heading.extend(factors.iter().map(String::as_str));
-    heading.extend(["run", "metric", "sample", "value"]);
-    writer.write_record(&heading)?;
-    for run in runs {
-        let Some(samples) = run.outcome.samples() else { continue };
-        let Some(cell) = cells.get(run.cell as usize) else { continue };
-        let mut start = vec![run.cell.to_string()];
-        start.extend(factors.iter().map(|name| cell.factor_text(name)));
-        start.push(run.run.to_string());
+/// Writes samples: the cell and its factors, the run, the metric, which sample of that run, and the
+/// value.
+#[derive(Debug)]
+pub struct Writer<W: io::Write> {
+    csv: csv::Writer<W>,
+    /// The values of each cell's factors, in the order of the heading.
+    factors: Vec<Vec<String>>,
+}
+
+impl<W: io::Write> Writer<W> {
+    /// Writes the heading to `sink`.
+    ///
+    /// # Errors
+    /// If `sink` does.
+    pub fn new(cells: &[CellResult], sink: W) -> io::Result<Writer<W>> {
+        let mut csv = csv::Writer::from_writer(sink);
+        let names = factor_names(cells);
+        let mut heading = vec!["cell"];
+        heading.extend(names.iter().map(String::as_str));
+        heading.extend(["run", "metric", "sample", "value"]);
+        csv.write_record(&heading)?;
+        let texts = |cell: &CellResult| names.iter().map(|name| cell.factor_text(name)).collect();
+        let factors = cells.iter().map(texts).collect();
+        Ok(Writer { csv, factors })
+    }
+
+    /// Writes every sample of a run; a failed run, and one of no cell, has none.
+    ///
+    /// # Errors
+    /// If the sink does.
+    pub fn write(&mut self, run: &RunResult) -> io::Result<()> {
+        let Some(samples) = run.outcome.samples() else { return Ok(()) };
+        let Some(factors) = self.factors.get(run.cell as usize) else { return Ok(()) };
+        let (cell, number) = (run.cell.to_string(), run.run.to_string());
         for (metric, values) in samples {
             for (index, value) in values.iter().enumerate() {
-                let mut line = start.clone();
-                line.extend([metric.clone(), index.to_string(), value.to_string()]);
-                writer.write_record(&line)?;
+                self.csv.write_field(&cell)?;
+                factors.iter().try_for_each(|factor| self.csv.write_field(factor))?;
+                let (index, value) = (index.to_string(), value.to_string());
+                self.csv.write_record([&number, metric, &index, &value])?;
             }
         }
+        Ok(())
     }
-    writer.flush()
+
+    /// Ends it.
+    ///
+    /// # Errors
+    /// If the sink does.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.csv.flush()
+    }
 }

@@ -32,7 +32,7 @@ fn time(plan: &Plan, workers: usize) -> Duration {
     let begun = Instant::now();
     let jobs = NonZeroUsize::new(workers);
     let execution = Execution { jobs, cancel: Cancel::new() };
-    let runs = campaign::run(plan, &Virtual::new(), Vec::new(), &execution, |_| {});
+    let runs = campaign::run_all(plan, &Virtual::new(), &execution);
     let elapsed = begun.elapsed();
     assert!(runs.iter().all(|run| run.outcome.samples().is_some()), "every run goes through");
     elapsed

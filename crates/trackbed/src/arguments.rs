@@ -12,12 +12,15 @@ use crate::commands::calibrate::{self, CalibrateArguments};
 use crate::commands::handover::HandoverArguments;
 use crate::commands::infer::{self, InferArguments};
 use crate::commands::link::TimedSetting;
+use crate::commands::merge::{self, MergeArguments};
 use crate::commands::monitor::{self, MonitorArguments};
 use crate::commands::phad::{self, PhadArguments};
 use crate::commands::relay::{self, RelayArguments};
 use crate::commands::serve::{self, ServeArguments};
 use crate::commands::v2x::V2xArguments;
 use crate::commands::verify::{self, VerifyArguments};
+use crate::commands::verify_results::{self, VerifyResultsArguments};
+use crate::shard::ShardArgument;
 
 /// A test track for transport and security protocols on the move.
 ///
@@ -49,6 +52,12 @@ pub enum Command {
     /// Run a scenario in virtual time and on the kernel, and say how far the two agree
     #[command(after_long_help = AGREE_EXAMPLES)]
     Agree(AgreeArguments),
+    /// Make one run directory of several, such as the shards of a campaign
+    #[command(after_long_help = merge::EXAMPLES)]
+    Merge(MergeArguments),
+    /// Execute a sample of a run directory's runs again and hold it against what is there
+    #[command(after_long_help = verify_results::EXAMPLES)]
+    VerifyResults(VerifyResultsArguments),
     /// Say which configurations of a run directory meet a need, ranked, and why
     #[command(after_long_help = advise::EXAMPLES)]
     Advise(AdviseArguments),
@@ -315,6 +324,10 @@ pub struct RunOptions {
     /// is run [default: trackbed-out/SCENARIO, begun anew]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Do only this share of the runs, for several machines: I/N from 1/N to N/N, or auto in a Slurm
+    /// array, or auto/N in a Kubernetes job; results go to a folder of its own below --out
+    #[arg(long, value_name = "I/N", requires = "out")]
+    pub shard: Option<ShardArgument>,
     /// Print one JSON document in place of tables
     #[arg(long)]
     pub json: bool,
@@ -349,18 +362,18 @@ pub struct PaperArguments {
     pub options: RunOptions,
 }
 
-fn number<T: FromStr>(text: &str) -> Result<T, String> {
+pub(crate) fn number<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| "write a whole number from 0 on".to_owned())
 }
 
-fn count(text: &str) -> Result<u32, String> {
+pub(crate) fn count(text: &str) -> Result<u32, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err("write a whole number from 1 on".to_owned()),
         Ok(count) => Ok(count),
     }
 }
 
-fn jobs(text: &str) -> Result<u32, String> {
+pub(crate) fn jobs(text: &str) -> Result<u32, String> {
     count(text).ok().filter(|jobs| *jobs <= JOBS_MAX).ok_or_else(|| {
         format!(
             "write a whole number from 1 to {JOBS_MAX}; more than there are cores gains nothing"

@@ -7,6 +7,7 @@ mod commands;
 mod interrupt;
 mod output;
 mod progress;
+mod shard;
 
 use std::process::ExitCode;
 
@@ -54,6 +55,8 @@ fn main() -> ExitCode {
         Command::Relay(arguments) => commands::relay::execute(&arguments),
         Command::Serve(arguments) => commands::serve::execute(&arguments),
         Command::V2x(arguments) => commands::v2x::execute(&arguments),
+        Command::Merge(arguments) => commands::merge::execute(&arguments),
+        Command::VerifyResults(arguments) => commands::verify_results::execute(&arguments),
         Command::Verify(arguments) => commands::verify::execute(&arguments),
         Command::Link(_) => unreachable!("its exit status is the command's"),
     };

@@ -38,12 +38,11 @@ fn random_scenarios_end_well() {
         Ok(judge(&Case::new(seed)))
     };
     let (mut failed, mut succeeded) = (0, 0);
-    parallel(&seeds, workers(), &enough, execute, |index, verdict| {
-        let seed = seeds[index];
-        let verdict = match verdict {
-            Ok(verdict) => verdict,
-            Err(error) => &Verdict { problems: vec![error.to_string()], outcome: String::new() },
-        };
+    parallel(seeds.into_iter(), workers(), &enough, execute, |seed, verdict| {
+        let verdict = &verdict.unwrap_or_else(|error| Verdict {
+            problems: vec![error.to_string()],
+            outcome: String::new(),
+        });
         succeeded += usize::from(verdict.outcome == SUCCEEDED);
         if cases == 1 || !verdict.problems.is_empty() {
             tell(seed, verdict);

@@ -1,7 +1,18 @@
 //! Small campaigns whose summaries can be computed by hand.
 
 use super::*;
-use crate::scenario::{self, Override, Source};
+use crate::scenario::{self, Override, Plan, Source};
+
+fn cells(plan: &Plan, runs: &[RunResult]) -> Vec<CellResult> {
+    let counted = Counted { plan, results: &runs.to_vec(), keep_invalid: false };
+    let summed = super::cells(counted, |_, _| Vec::new()).unwrap();
+    summed.into_iter().map(|summed| summed.cell).collect()
+}
+
+fn differences(plan: &Plan, cells: &[CellResult], runs: &[RunResult]) -> Vec<Difference> {
+    let counted = Counted { plan, results: &runs.to_vec(), keep_invalid: false };
+    super::differences(counted, cells).unwrap()
+}
 
 /// Two protocols; with `sweep`, for each of two losses.
 fn plan(sweep: bool, runs: u32) -> Plan {

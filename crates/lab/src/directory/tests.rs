@@ -4,7 +4,11 @@ use std::collections::BTreeMap;
 
 use trackbed_measure::results::Outcome;
 
+use std::io::Write as _;
+
+use super::index::RUNS;
 use super::*;
+use crate::VERSION;
 
 /// A folder of the test's own, gone when it ends.
 struct Scratch(PathBuf);
@@ -35,6 +39,7 @@ fn about(plan: &str) -> About {
         folder: PathBuf::from("/"),
         plan: plan.to_owned(),
         substrate: "virtual".to_owned(),
+        shard: None,
     }
 }
 
@@ -55,9 +60,18 @@ fn failed(cell: u32, run: u32) -> RunResult {
 
 /// A directory that holds `runs` and is closed.
 fn holding(path: &Path, runs: &[RunResult]) {
-    let (mut directory, there) = RunDirectory::continue_or_create(path, about("a")).unwrap();
-    assert!(there.is_empty());
+    let mut directory = RunDirectory::continue_or_create(path, about("a")).unwrap();
+    assert!(directory.runs().is_empty());
     runs.iter().for_each(|run| directory.append(run).unwrap());
+}
+
+/// What it holds, ordered by cell and run.
+fn read_runs(path: &Path) -> Vec<RunResult> {
+    let runs = RecordedRuns::read(path).unwrap();
+    let of = |cell| runs.of(cell).unwrap().into_owned();
+    let all: Vec<RunResult> = (0..runs.cells()).flat_map(of).collect();
+    assert_eq!(all.len() as u64, runs.len());
+    all
 }
 
 fn refusal(path: &Path, about: About) -> String {
@@ -67,14 +81,14 @@ fn refusal(path: &Path, about: About) -> String {
 #[test]
 fn what_was_appended_is_there_again() {
     let scratch = Scratch::new("again");
-    let runs = [result(0, 0), failed(1, 0), result(0, 1)];
-    holding(&scratch.0, &runs);
-    assert_eq!(read_runs(&scratch.0).unwrap(), runs);
-    let (mut directory, there) =
+    let runs = [result(0, 0), result(0, 1), failed(1, 0)];
+    holding(&scratch.0, &[runs[2].clone(), runs[0].clone(), runs[1].clone()]);
+    assert_eq!(read_runs(&scratch.0), runs);
+    let mut directory =
         RunDirectory::continue_or_create(&scratch.0, About { runs: 3, ..about("a") }).unwrap();
-    assert_eq!(there, runs);
+    assert_eq!(directory.runs().len(), 3);
     directory.append(&result(1, 1)).unwrap();
-    assert_eq!(read_runs(&scratch.0).unwrap().len(), 4);
+    assert_eq!(read_runs(&scratch.0).len(), 4);
     assert_eq!(read_about(&scratch.0).unwrap().runs, 3, "the newest command describes it");
 }
 
@@ -87,14 +101,14 @@ fn a_line_that_was_cut_off_anywhere_is_passed_over() {
     let first = whole.iter().position(|byte| *byte == b'\n').unwrap() + 1;
     for length in first..whole.len() - 1 {
         fs::write(&log, &whole[..length]).unwrap();
-        assert_eq!(read_runs(&scratch.0).unwrap(), [result(0, 0)], "cut off at {length}");
+        assert_eq!(read_runs(&scratch.0), [result(0, 0)], "cut off at {length}");
     }
     // Only the newline is missing: the result is whole.
     fs::write(&log, &whole[..whole.len() - 1]).unwrap();
-    let (mut directory, there) = RunDirectory::continue_or_create(&scratch.0, about("a")).unwrap();
-    assert_eq!(there.len(), 2);
+    let mut directory = RunDirectory::continue_or_create(&scratch.0, about("a")).unwrap();
+    assert_eq!(directory.runs().len(), 2);
     directory.append(&result(0, 1)).unwrap();
-    assert_eq!(read_runs(&scratch.0).unwrap().len(), 3);
+    assert_eq!(read_runs(&scratch.0).len(), 3);
 }
 
 #[test]
@@ -103,17 +117,46 @@ fn after_a_cut_off_line_new_lines_stand_alone() {
     holding(&scratch.0, &[result(0, 0)]);
     let mut log = OpenOptions::new().append(true).open(scratch.0.join(RUNS)).unwrap();
     log.write_all(b"{\"cell\":1,\"ru").unwrap();
-    let (mut directory, there) = RunDirectory::continue_or_create(&scratch.0, about("a")).unwrap();
-    assert_eq!(there, [result(0, 0)]);
+    let mut directory = RunDirectory::continue_or_create(&scratch.0, about("a")).unwrap();
+    assert_eq!(directory.of(0).unwrap()[..], [result(0, 0)]);
     directory.append(&result(1, 0)).unwrap();
-    assert_eq!(read_runs(&scratch.0).unwrap(), [result(0, 0), result(1, 0)]);
+    assert_eq!(read_runs(&scratch.0), [result(0, 0), result(1, 0)]);
 }
 
 #[test]
 fn a_run_counts_once() {
     let scratch = Scratch::new("twice");
     holding(&scratch.0, &[result(0, 0), result(0, 0), result(1, 0)]);
-    assert_eq!(read_runs(&scratch.0).unwrap(), [result(0, 0), result(1, 0)]);
+    assert_eq!(read_runs(&scratch.0), [result(0, 0), result(1, 0)]);
+}
+
+#[test]
+fn in_the_end_the_order_does_not_tell_who_was_done_first() {
+    let scratch = Scratch::new("settled");
+    let runs = [result(0, 0), result(0, 1), failed(1, 0), result(2, 1)];
+    let in_order = {
+        holding(&scratch.0, &runs);
+        fs::read(scratch.0.join(RUNS)).unwrap()
+    };
+    for order in [[3, 2, 1, 0], [1, 3, 0, 2], [0, 1, 2, 3]] {
+        fs::remove_file(scratch.0.join(RUNS)).unwrap();
+        holding(&scratch.0, &order.map(|index| runs[index].clone()));
+        let mut directory = RunDirectory::continue_or_create(&scratch.0, about("a")).unwrap();
+        directory.settle().unwrap();
+        assert!(fs::read(scratch.0.join(RUNS)).unwrap() == in_order, "{order:?}");
+        // It goes on behind them.
+        directory.append(&result(1, 1)).unwrap();
+        assert_eq!(directory.of(1).unwrap()[..], [failed(1, 0), result(1, 1)]);
+        assert_eq!(directory.of(2).unwrap()[..], [result(2, 1)]);
+        directory.settle().unwrap();
+        let [a, b, c, d] = runs.clone();
+        assert_eq!(read_runs(&scratch.0), [a, b, c, result(1, 1), d]);
+    }
+    // What stands there twice goes.
+    let twice = [in_order.as_slice(), &in_order].concat();
+    fs::write(scratch.0.join(RUNS), twice).unwrap();
+    RunDirectory::continue_or_create(&scratch.0, about("a")).unwrap().settle().unwrap();
+    assert!(fs::read(scratch.0.join(RUNS)).unwrap() == in_order);
 }
 
 #[test]
@@ -141,7 +184,7 @@ fn other_runs_versions_and_files_are_refused_and_left_alone() {
     assert!(why.contains("made by `trackbed run vru`; give --out another"), "{why}");
     let why = refusal(&scratch.0, About { trackbed: "9.9.9".to_owned(), ..about("a") });
     assert!(why.contains(&format!("of version {VERSION}")), "{why}");
-    assert_eq!(read_runs(&scratch.0).unwrap().len(), 1);
+    assert_eq!(read_runs(&scratch.0).len(), 1);
 
     let foreign = scratch.0.join("foreign");
     fs::create_dir(&foreign).unwrap();
@@ -159,7 +202,7 @@ fn beginning_anew_removes_results_and_nothing_else() {
     fs::create_dir_all(scratch.0.join("replay/cell-0-run-0")).unwrap();
     fs::write(scratch.0.join("notes.txt"), "mine").unwrap();
     drop(RunDirectory::create_anew(&scratch.0, about("b")).unwrap());
-    assert!(read_runs(&scratch.0).unwrap().is_empty());
+    assert!(read_runs(&scratch.0).is_empty());
     assert!(!scratch.0.join("replay").exists());
     assert_eq!(fs::read_to_string(scratch.0.join("notes.txt")).unwrap(), "mine");
     assert_eq!(read_about(&scratch.0).unwrap().plan, "b");
@@ -168,7 +211,7 @@ fn beginning_anew_removes_results_and_nothing_else() {
 #[test]
 fn two_do_not_write_at_once() {
     let scratch = Scratch::new("lock");
-    let (first, _) = RunDirectory::continue_or_create(&scratch.0, about("a")).unwrap();
+    let first = RunDirectory::continue_or_create(&scratch.0, about("a")).unwrap();
     assert!(refusal(&scratch.0, about("a")).contains("another trackbed is writing here"));
     assert!(RunDirectory::create_anew(&scratch.0, about("a")).is_err());
     drop(first);

@@ -24,6 +24,11 @@ pub struct Study {
     pub guidance: Vec<Recommendation>,
 }
 
+/// Whether the paper called `name` is a [`study`].
+pub fn is_study(name: &str) -> bool {
+    name == NAME
+}
+
 /// Holds the study against the runs behind `document`; `None` if `name` is another paper.
 pub fn study(name: &str, document: &Document, runs: &[RunResult]) -> Option<Study> {
     if name != NAME {
@@ -81,8 +86,8 @@ mod tests {
 
     use trackbed_measure::results::Outcome;
 
+    use super::super::tests::document_of_nothing;
     use super::*;
-    use crate::aggregate;
     use crate::scenario::{self, Source};
 
     /// Four protocols, three ciphers, two loads: each cell of the study is one of the scenario's, and
@@ -91,7 +96,7 @@ mod tests {
     fn every_cell_of_the_study_is_a_cell_of_the_scenario() {
         let plan = scenario::load(&Source::named(NAME), &[]).unwrap();
         assert_eq!(plan.paper.as_deref(), Some(NAME));
-        let cells = aggregate::cells(&plan, &[]);
+        let cells = document_of_nothing(&plan).cells;
         let settings: Vec<Setting> = cells.iter().filter_map(setting).collect();
         assert_eq!((cells.len(), settings.len()), (29, 24));
         for (index, setting) in settings.iter().enumerate() {
@@ -115,11 +120,17 @@ mod tests {
             let outcome = Outcome::Samples(BTreeMap::from(samples));
             RunResult { cell: index, run: number, outcome, certificate: None }
         };
-        let cells = aggregate::cells(&plan, &[]);
+        let cells = document_of_nothing(&plan).cells;
         let runs = (0..8).flat_map(|number| (0..).zip(&cells).map(move |cell| run(cell, number)));
         let runs: Vec<RunResult> = runs.collect();
         let substrate = crate::substrate::Virtual::new();
-        let document = crate::campaign::document(&plan, &substrate, &runs, false);
+        let document = crate::campaign::document(
+            &plan,
+            &crate::campaign::Origin::of(&substrate, &plan),
+            &runs,
+            false,
+        )
+        .unwrap();
         let study = study(NAME, &document, &runs).unwrap();
         let passes: Vec<bool> = study.checks().iter().map(|check| check.pass).collect();
         assert_eq!(passes, [true, false, false, false]);

@@ -6,11 +6,13 @@ mod verdict;
 
 use trackbed_measure::metrics;
 use trackbed_measure::reference::{Claim, ClaimVerdict, Comparison, Figure};
-use trackbed_measure::results::{CellResult, Check, RunResult};
+use trackbed_measure::results::{CellResult, Check};
 
-use crate::aggregate::{run_means, sorted_by_cell};
+use crate::aggregate::run_means;
+use crate::directory::DirectoryError;
+use crate::results::{Counted, Results};
 use crate::scenario::Plan;
-pub use edge::{Study, study};
+pub use edge::{Study, is_study, study};
 use reference::{Reference, ReferenceClaim, ReferenceFigure, Selector};
 use verdict::{Found, Runs, difference, verdict, widening};
 
@@ -31,22 +33,25 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// Compares the runs of `plan` with the paper called `name`; `None` if there is no such paper, or it is
 /// a [`study`] that makes recommendations.
 ///
+/// # Errors
+/// If the results cannot be read.
+///
 /// # Panics
 /// If the built-in reference file is not valid.
 pub fn compare(
     name: &str,
     plan: &Plan,
     cells: &[CellResult],
-    runs: &[RunResult],
-) -> Option<Comparison> {
-    let text = PAPERS.iter().find(|(paper, _)| *paper == name)?.1;
+    results: &dyn Results,
+) -> Result<Option<Comparison>, DirectoryError> {
+    let Some((_, text)) = PAPERS.iter().find(|(paper, _)| *paper == name) else { return Ok(None) };
     let reference = Reference::parse(text);
     let figures = reference.figure.iter().map(|figure| figure.metric.as_str());
     let claims = reference.claim.iter().map(|claim| claim.metric.as_str());
     let definition = |name: &str| Some((name.to_owned(), metrics::find(name)?.help.to_owned()));
     let definitions = figures.chain(claims).filter_map(definition).collect();
-    let ours = Ours { plan, cells, by_cell: sorted_by_cell(plan, runs) };
-    Some(Comparison {
+    let ours = Ours { cells, counted: Counted { plan, results, keep_invalid: true } };
+    Ok(Some(Comparison {
         title: reference.title,
         figures: reference.figure.into_iter().map(|figure| ours.figure(figure)).collect(),
         claims: reference
@@ -54,16 +59,15 @@ pub fn compare(
             .iter()
             .flat_map(ReferenceClaim::each)
             .map(|claim| ours.claim(claim))
-            .collect(),
+            .collect::<Result<_, _>>()?,
         definitions,
-    })
+    }))
 }
 
 /// Our runs.
 struct Ours<'a> {
-    plan: &'a Plan,
     cells: &'a [CellResult],
-    by_cell: Vec<Vec<&'a RunResult>>,
+    counted: Counted<'a>,
 }
 
 impl Ours<'_> {
@@ -79,29 +83,37 @@ impl Ours<'_> {
         }
     }
 
-    fn claim(&self, claim: ReferenceClaim) -> Claim {
-        let (found, says) = (self.found(&claim), claim.says());
-        Claim {
+    fn claim(&self, claim: ReferenceClaim) -> Result<Claim, DirectoryError> {
+        let (found, says) = (self.found(&claim)?, claim.says());
+        Ok(Claim {
             verdict: verdict(says.bounds(), found),
             text: claim.text,
             claimed: says.to_string(),
             margin_percent: says.margin,
             ours_percent: found.map(|found| found.percent),
             ci95_percent: found.map(|found| found.ci95),
-        }
+        })
     }
 
-    fn found(&self, claim: &ReferenceClaim) -> Option<Found> {
+    fn found(&self, claim: &ReferenceClaim) -> Result<Option<Found>, DirectoryError> {
         let runs = |selector: &Selector| self.runs(selector, &claim.metric);
-        let (cell, against) = (runs(&claim.cell)?, runs(&claim.against)?);
-        let Some(place) = &claim.beyond else { return difference(&cell, &against) };
+        let (Some(cell), Some(against)) = (runs(&claim.cell)?, runs(&claim.against)?) else {
+            return Ok(None);
+        };
+        let Some(place) = &claim.beyond else { return Ok(difference(&cell, &against)) };
         let here = [runs(&claim.cell.with(place))?, runs(&claim.against.with(place))?];
-        widening([&cell, &against], here.each_ref())
+        Ok(match &here {
+            [Some(cell_here), Some(against_here)] => {
+                widening([&cell, &against], [cell_here, against_here])
+            }
+            _ => None,
+        })
     }
 
-    fn runs(&self, selector: &Selector, metric: &str) -> Option<Runs> {
-        let index = selector.find(self.cells)?;
-        Some(run_means(&self.by_cell[index], metric, self.plan.runs))
+    fn runs(&self, selector: &Selector, metric: &str) -> Result<Option<Runs>, DirectoryError> {
+        let Some(index) = selector.find(self.cells) else { return Ok(None) };
+        let (runs, _) = self.counted.of(index as u32)?;
+        Ok(Some(run_means(&runs, metric, self.counted.plan.runs)))
     }
 }
 
@@ -123,9 +135,23 @@ pub fn checks(comparison: &Comparison) -> Vec<Check> {
 #[cfg(test)]
 mod tests {
     use trackbed_measure::metrics;
+    use trackbed_measure::results::{Document, RunResult};
 
     use super::*;
     use crate::scenario::{self, Source};
+    use crate::{campaign, substrate};
+
+    /// The cells of a plan without any runs.
+    pub(super) fn document_of_nothing(plan: &Plan) -> Document {
+        let substrate = substrate::Virtual::new();
+        campaign::document(
+            plan,
+            &campaign::Origin::of(&substrate, plan),
+            &Vec::<RunResult>::new(),
+            false,
+        )
+        .unwrap()
+    }
 
     /// Every figure and claim is about a cell that its scenario has and a metric that there is, so
     /// that none can go unmeasured by a slip of the pen.
@@ -136,7 +162,7 @@ mod tests {
             assert!(!reference.claim.is_empty(), "{name}");
             let plan = scenario::load(&Source::named(name), &[]).unwrap();
             assert_eq!(plan.paper.as_deref(), Some(name));
-            let cells = crate::aggregate::cells(&plan, &[]);
+            let cells = document_of_nothing(&plan).cells;
             let known = |selector: &Selector| {
                 assert!(selector.find(&cells).is_some(), "{name}: no cell {selector}");
             };

@@ -4,8 +4,10 @@ use std::num::NonZeroUsize;
 
 use trackbed_core::Event;
 use trackbed_core::event::Record;
-use trackbed_lab::campaign::{self, Execution};
+use trackbed_lab::campaign::{self, Execution, Origin};
+use trackbed_lab::scenario::Plan;
 use trackbed_lab::substrate::{Substrate as _, Virtual};
+use trackbed_measure::results::{Document, RunResult};
 use trackbed_substrate::Cancel;
 
 use crate::{costs, durations, events, plan, telemetry};
@@ -51,7 +53,7 @@ fn results_do_not_depend_on_how_many_run_at_once() {
     let plan = plan(&format!("runs = 2\n{text}"));
     let results = |jobs: usize| {
         let execution = Execution { jobs: NonZeroUsize::new(jobs), cancel: Cancel::new() };
-        campaign::run(&plan, &Virtual::new(), Vec::new(), &execution, |_| {})
+        campaign::run_all(&plan, &Virtual::new(), &execution)
     };
     let alone = results(1);
     assert_eq!(alone.len(), 32);
@@ -61,14 +63,19 @@ fn results_do_not_depend_on_how_many_run_at_once() {
     assert_ne!(alone[2].outcome, alone[3].outcome);
 }
 
+fn document_of_nothing(plan: &Plan) -> Document {
+    campaign::document(plan, &Origin::of(&Virtual::new(), plan), &Vec::<RunResult>::new(), false)
+        .unwrap()
+}
+
 /// Whoever sees the results sees that they are a model's.
 #[test]
 fn the_document_says_that_it_is_a_model() {
     let with = plan(&telemetry("http2", "kind = \"detector\"\ncores = [1, 4]", ""));
-    let document = campaign::document(&with, &Virtual::new(), &[], false);
+    let document = document_of_nothing(&with);
     let words = document.model.unwrap();
     assert!(words.contains("1 or 4 cores") && words.contains("measured on"), "{words}");
     let without = plan(&telemetry("http2", "", "").replace("[inference]\n", ""));
     assert_eq!(Virtual::new().model(&without), None);
-    assert_eq!(campaign::document(&without, &Virtual::new(), &[], false).model, None);
+    assert_eq!(document_of_nothing(&without).model, None);
 }

@@ -2,54 +2,53 @@
 
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Mutex, mpsc};
 use std::thread;
 
 use trackbed_core::Time;
 
 use crate::run::{Cancel, RunError, panic};
 
-/// Executes `job` for each of `jobs`, at most `at_most` at once, and returns the results in the
-/// order of `jobs`: they do not depend on `at_most`. A job that was not started because of
-/// `cancel` has no result.
+/// Executes `job` for each of `jobs`, at most `at_most` at once, and hands each result to `finished`
+/// as soon as it is there. Results do not depend on `at_most`; the order in which they come does. A
+/// job that was not started because of `cancel` has no result.
 ///
 /// `job` usually calls [`Simulation::run`](super::Simulation::run); if it panics itself, that is
-/// its result. `finished` is called on the caller's thread with the place of each job that has
-/// finished and its result, in the order in which they finish: for progress, and for saving
-/// results before the last one is there.
-pub fn parallel<J: Sync, T: Send>(
-    jobs: &[J],
+/// its result. `finished` is called on the caller's thread. Nothing is kept, neither jobs nor
+/// results, and when `finished` falls behind, jobs wait for it: memory does not depend on how many
+/// jobs there are.
+pub fn parallel<J: Send, T: Send>(
+    jobs: impl Iterator<Item = J> + Send,
     at_most: NonZeroUsize,
     cancel: &Cancel,
     job: impl Fn(&J) -> Result<T, RunError> + Sync,
-    mut finished: impl FnMut(usize, &Result<T, RunError>),
-) -> Vec<Option<Result<T, RunError>>> {
-    let next = AtomicUsize::new(0);
-    let (sender, receiver) = mpsc::channel();
-    let work = |sender: mpsc::Sender<(usize, Result<T, RunError>)>| {
+    mut finished: impl FnMut(J, Result<T, RunError>),
+) {
+    let workers = jobs.size_hint().1.unwrap_or(usize::MAX).min(at_most.get());
+    let jobs = Mutex::new(jobs);
+    let next = || jobs.lock().expect("an iterator of jobs does not panic").next();
+    let (sender, receiver) = mpsc::sync_channel(WAITING_MAX);
+    let work = |sender: mpsc::SyncSender<(J, Result<T, RunError>)>| {
         while !cancel.is_cancelled() {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(input) = jobs.get(index) else { return };
-            if sender.send((index, guarded(|| job(input)))).is_err() {
+            let Some(input) = next() else { return };
+            let result = guarded(|| job(&input));
+            if sender.send((input, result)).is_err() {
                 return;
             }
         }
     };
-    let mut results: Vec<Option<Result<T, RunError>>> = jobs.iter().map(|_| None).collect();
     thread::scope(|scope| {
-        for _ in 0..at_most.get().min(jobs.len()) {
+        for _ in 0..workers {
             let sender = sender.clone();
             scope.spawn(|| work(sender));
         }
         drop(sender);
-        for (index, result) in receiver {
-            finished(index, &result);
-            results[index] = Some(result);
-        }
+        receiver.into_iter().for_each(|(input, result)| finished(input, result));
     });
-    results
 }
+
+/// Results that may wait for the caller; a run of many phones is large.
+const WAITING_MAX: usize = 64;
 
 fn guarded<T>(job: impl FnOnce() -> Result<T, RunError>) -> Result<T, RunError> {
     catch_unwind(AssertUnwindSafe(job)).unwrap_or_else(|payload| {

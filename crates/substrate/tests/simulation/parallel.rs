@@ -1,7 +1,8 @@
 //! Many runs at once.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use trackbed_core::{Bitrate, Seed, Time};
@@ -27,24 +28,22 @@ fn at_most(n: usize) -> NonZeroUsize {
 }
 
 #[test]
-fn results_come_in_order_and_do_not_depend_on_how_many_run_at_once() {
-    let jobs: Vec<u64> = (0..24).collect();
+fn results_do_not_depend_on_how_many_run_at_once() {
     let simulation = Simulation::new();
     let mut texts = BTreeSet::new();
     for n in [1, 2, 7, 100] {
-        let mut seen = BTreeSet::new();
-        let results = parallel(
-            &jobs,
+        let mut results = BTreeMap::new();
+        parallel(
+            0..24,
             at_most(n),
             &Cancel::new(),
             |&run| job(&simulation, run),
-            |index, result| {
-                assert!(seen.insert(index), "{index} twice");
-                assert_eq!(result.is_err(), index == 5);
+            |run, result| {
+                assert_eq!(result.is_err(), run == 5);
+                assert!(results.insert(run, result).is_none(), "{run} twice");
             },
         );
-        assert_eq!(seen.len(), jobs.len());
-        assert!(results.iter().enumerate().all(|(i, r)| r.as_ref().unwrap().is_err() == (i == 5)));
+        assert_eq!(results.len(), 24);
         texts.insert(format!("{results:?}"));
     }
     assert_eq!(texts.len(), 1);
@@ -52,37 +51,63 @@ fn results_come_in_order_and_do_not_depend_on_how_many_run_at_once() {
 
 #[test]
 fn cancelling_keeps_what_is_finished() {
-    let jobs: Vec<u64> = (100..200).collect();
     let cancel = Cancel::new();
     let simulation = Simulation::new().with_cancel(cancel.clone());
-    let mut finished = 0;
-    let results = parallel(
-        &jobs,
+    let mut results = Vec::new();
+    parallel(
+        100..200,
         at_most(2),
         &cancel,
         |&run| job(&simulation, run),
         |_, result| {
-            finished += usize::from(result.is_ok());
-            if finished == 10 {
+            results.push(result);
+            if results.len() == 10 {
                 cancel.cancel();
             }
         },
     );
-    let kept = results.iter().filter(|r| matches!(r, Some(Ok(_)))).count();
-    assert!(kept >= 10);
-    assert!(results.iter().any(Option::is_none), "jobs were started after the cancellation");
-    assert!(results.iter().flatten().all(|r| matches!(r, Ok(_) | Err(RunError::Cancelled { .. }))));
+    assert!(results.iter().filter(|result| result.is_ok()).count() >= 10);
+    assert!(results.len() < 100, "jobs were started after the cancellation");
+    assert!(results.iter().all(|r| matches!(r, Ok(_) | Err(RunError::Cancelled { .. }))));
 }
 
 #[test]
 fn a_job_that_panics_itself_is_one_failed_job() {
-    let results = parallel(
-        &[0, 1, 2],
+    let mut results = BTreeMap::new();
+    parallel(
+        [0, 1, 2].into_iter(),
         at_most(2),
         &Cancel::new(),
         |&n| if n == 1 { panic!("outside") } else { Ok(n) },
-        |_, _| {},
+        |n, result| {
+            results.insert(n, result.ok());
+        },
     );
-    let text: Vec<String> = results.into_iter().map(|r| format!("{:?}", r.unwrap().ok())).collect();
-    assert_eq!(text, ["Some(0)", "None", "Some(2)"]);
+    assert_eq!(results, BTreeMap::from([(0, Some(0)), (1, None), (2, Some(2))]));
+}
+
+/// When whoever takes the results falls behind, jobs wait, so that results do not pile up.
+#[test]
+fn jobs_wait_for_whoever_takes_the_results() {
+    let started = AtomicUsize::new(0);
+    let mut most_ahead = 0;
+    let mut taken = 0;
+    parallel(
+        0..10_000,
+        at_most(2),
+        &Cancel::new(),
+        |_| Ok(started.fetch_add(1, Ordering::SeqCst)),
+        |_, _| {
+            taken += 1;
+            if taken == 1 {
+                // The others would be through long before.
+                while started.load(Ordering::SeqCst) < 60 {
+                    std::thread::yield_now();
+                }
+            }
+            most_ahead = most_ahead.max(started.load(Ordering::SeqCst) - taken);
+        },
+    );
+    assert_eq!(taken, 10_000);
+    assert!((59..200).contains(&most_ahead), "{most_ahead}");
 }

@@ -55,7 +55,7 @@ pub struct AdviseArguments {
 /// If the directory holds no results, or a need cannot be read.
 pub fn execute(arguments: &AdviseArguments) -> anyhow::Result<Verdict> {
     let document = directory::read_document(&arguments.directory)?;
-    let runs = directory::read_runs(&arguments.directory)?;
+    let runs = directory::RecordedRuns::read(&arguments.directory)?.all()?;
     let question = Question {
         needs: arguments.needs.clone(),
         baseline: (!arguments.baselines.is_empty())

@@ -28,7 +28,7 @@ pub fn execute(arguments: &AgreeArguments) -> anyhow::Result<Verdict> {
     // Namespaces first: the kernel gives them to a process that has never had a second thread.
     let emulated = run(SubstrateArgument::Emulated, "emulated")?;
     let virtually = run(SubstrateArgument::Virtual, "virtual")?;
-    let cells = agreement::compare(&emulated.plan, &virtually.runs, &emulated.runs);
+    let cells = agreement::compare(&emulated.plan, &virtually.runs()?, &emulated.runs()?);
     if arguments.options.json {
         output::print_json(&serde_json::json!({
             "trackbed": emulated.document.trackbed,

@@ -55,7 +55,7 @@ pub fn execute(arguments: &CalibrateArguments) -> anyhow::Result<Verdict> {
         bail!("nothing is to be written: add --durations FILE or --costs FILE");
     }
     let document = directory::read_document(&arguments.directory)?;
-    let runs = directory::read_runs(&arguments.directory)?;
+    let runs = directory::RecordedRuns::read(&arguments.directory)?.all()?;
     if let Some(path) = &arguments.durations {
         let cores = || document.environment.get("cores")?.parse().ok();
         let threads = arguments.threads.map(NonZeroU32::get).or_else(cores).unwrap_or(1);

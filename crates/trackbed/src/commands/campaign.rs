@@ -1,19 +1,22 @@
 //! What `run` and `paper` share: plan, run everything, keep it, sum it up.
 
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context as _;
 use trackbed_inference::runtime::{Runtime, Search};
 use trackbed_lab::VERSION;
-use trackbed_lab::campaign::{self, Execution};
+use trackbed_lab::campaign::{self, Execution, Origin};
 use trackbed_lab::directory::{About, RunDirectory};
 use trackbed_lab::emulated::{EMULATED, Emulated};
 use trackbed_lab::live::{LIVE, Live, Ticket};
 use trackbed_lab::paper::{self, Study};
 use trackbed_lab::refresh::Refresh;
+use trackbed_lab::results;
 use trackbed_lab::scenario::{self, Home, Override, Plan, Source, Work};
 use trackbed_lab::substrate::{Substrate, VIRTUAL, Virtual};
+use trackbed_lab::units::Units;
+use trackbed_measure::reference::Comparison;
 use trackbed_measure::results::{Document, RunResult};
 use trackbed_report::summary;
 
@@ -27,12 +30,10 @@ use crate::{interrupt, progress};
 pub struct Finished {
     /// What was planned.
     pub plan: Plan,
-    /// Every result that is there, in the plan's order.
-    pub runs: Vec<RunResult>,
-    /// What they say together.
+    /// What the runs say together.
     pub document: Document,
     /// Where they are kept.
-    pub directory: PathBuf,
+    pub directory: RunDirectory,
     /// Ctrl-C ended it early.
     pub interrupted: bool,
 }
@@ -47,19 +48,41 @@ impl Finished {
         }
     }
 
-    /// The paper of the scenario held against the runs, if it is one that makes recommendations.
-    pub fn study(&self) -> Option<Study> {
-        paper::study(self.plan.paper.as_deref()?, &self.document, &self.runs)
+    /// Every result that is there, in the plan's order.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn runs(&self) -> anyhow::Result<Vec<RunResult>> {
+        Ok(results::all(&self.plan, &self.directory)?)
+    }
+
+    /// The paper called `name` held against the runs, if it is one that makes claims.
+    ///
+    /// # Errors
+    /// If results cannot be read.
+    pub fn comparison(&self, name: &str) -> anyhow::Result<Option<Comparison>> {
+        Ok(paper::compare(name, &self.plan, &self.document.cells, &self.directory)?)
+    }
+
+    /// The same for one that makes recommendations.
+    ///
+    /// # Errors
+    /// If results cannot be read.
+    pub fn study(&self, name: &str) -> anyhow::Result<Option<Study>> {
+        match paper::is_study(name) {
+            true => Ok(paper::study(name, &self.document, &self.runs()?)),
+            false => Ok(None),
+        }
     }
 
     /// The command that replays a run, without the numbers of its cell and of itself.
     pub fn replay_command(&self) -> String {
-        format!("trackbed replay {}", shell_word(&self.directory))
+        format!("trackbed replay {}", shell_word(self.directory.path()))
     }
 
     /// Tells where results are, and which runs failed if they are not in a table.
     pub fn tell_where(&self, json: bool) {
-        let (command, directory) = (self.replay_command(), shell_word(&self.directory));
+        let (command, directory) = (self.replay_command(), shell_word(self.directory.path()));
         match json {
             true => match summary::failures(&self.document, &command) {
                 failures if failures.is_empty() => {}
@@ -98,21 +121,34 @@ pub fn execute(scenario: &str, options: &RunOptions) -> anyhow::Result<Finished>
         Home::Virtual => SubstrateArgument::Virtual,
         Home::Emulated => SubstrateArgument::Emulated,
     });
-    let about = about(&source, &plan, &overrides, chosen)?;
+    let shard = options.shard.map(|shard| shard.resolve(|name| std::env::var(name).ok()));
+    let shard = shard.transpose().map_err(anyhow::Error::msg)?;
+    let about = About {
+        shard: shard.map(|shard| shard.to_string()),
+        ..about(&source, &plan, &overrides, chosen)?
+    };
     // Before anything else: the kernel lets only a process with one thread have namespaces.
     let substrate = substrate(chosen, options, &about)?;
     let substrate = &*substrate;
     substrate.check(&plan).map_err(anyhow::Error::msg)?;
-    let (mut directory, mut runs) = open(options.out.as_deref(), &plan, about)?;
-    directory.keep_timelines(&plan)?;
-    runs.retain(|run| run.run < plan.runs && (run.cell as usize) < plan.cells.len());
+    let out = options.out.clone().map(|out| match shard {
+        Some(shard) => out.join(shard.folder()),
+        None => out,
+    });
+    let mut directory = open(out.as_deref(), &plan, about)?;
+    if shard.is_none() {
+        directory.keep_timelines(&plan)?;
+    }
 
-    let total = u64::from(plan.runs) * plan.cells.len() as u64;
-    if (runs.len() as u64) < total && substrate.name() != VIRTUAL {
+    let is_ours = |cell, run| shard.is_none_or(|shard| shard.has(plan.cells.len(), (cell, run)));
+    let total = Units::of(&plan, is_ours).len();
+    let is_missing = |cell, run| is_ours(cell, run) && !directory.runs().has(cell, run);
+    let missing = Units::of(&plan, is_missing);
+    if !missing.is_empty() && substrate.name() != VIRTUAL {
         look_for_runtime(&plan)?;
     }
-    if !runs.is_empty() {
-        tell(format_args!("{} of {total} runs are there already", runs.len()));
+    if missing.len() < total {
+        tell(format_args!("{} of {total} runs are there already", total - missing.len()));
     }
     let cancel = interrupt::install()?;
     let jobs = options.jobs.and_then(|jobs| NonZeroUsize::new(jobs as usize));
@@ -121,18 +157,23 @@ pub fn execute(scenario: &str, options: &RunOptions) -> anyhow::Result<Finished>
         substrate,
         keep_invalid: options.keep_invalid,
         execution: Execution { jobs, cancel },
+        total,
     };
-    let runs = whole.run_and_keep(runs, &mut directory)?;
-
-    let document = whole.document(&runs);
-    directory.sum_up(&document, &runs)?;
-    let interrupted = (runs.len() as u64) < total;
-    let path = directory.path().to_owned();
+    let done = whole.run_and_keep(&missing, &mut directory)?;
+    directory.settle()?;
+    let document = whole.document(&directory)?;
+    directory.sum_up(&plan, &document)?;
+    let interrupted = done < missing.len();
     if interrupted {
-        let (kept, word) = (runs.len(), shell_word(&path));
-        tell(format_args!("{kept} of {total} runs are kept; continue with --out {word}"));
+        let kept = total - missing.len() + done;
+        let word = shell_word(directory.path());
+        let how = match shard {
+            Some(shard) => format!("the same command, which does shard {shard}"),
+            None => format!("--out {word}"),
+        };
+        tell(format_args!("{kept} of {total} runs are kept; continue with {how}"));
     }
-    Ok(Finished { plan, runs, document, directory: path, interrupted })
+    Ok(Finished { plan, document, directory, interrupted })
 }
 
 /// Looks for ONNX Runtime where a cell has an object detector: without one, each of its runs would
@@ -166,40 +207,52 @@ struct Whole<'a> {
     substrate: &'a dyn Substrate,
     keep_invalid: bool,
     execution: Execution,
+    /// How many runs there are to be in the end.
+    total: u64,
 }
 
 impl Whole<'_> {
-    /// Runs what is missing. Each result is kept as soon as it is there, and now and then all of
-    /// them are summed up, so that whatever ends this process leaves results that can be used.
-    fn run_and_keep(
-        &self,
-        done: Vec<RunResult>,
-        directory: &mut RunDirectory,
-    ) -> anyhow::Result<Vec<RunResult>> {
-        let total = u64::from(self.plan.runs) * self.plan.cells.len() as u64;
-        let bar = progress::bar(total, done.len() as u64);
+    /// Runs what is missing, and says how much of it was done. Each result is kept as soon as it is
+    /// there, and now and then all of them are summed up, so that whatever ends this process leaves
+    /// results that can be used.
+    fn run_and_keep(&self, missing: &Units, directory: &mut RunDirectory) -> anyhow::Result<u64> {
+        let bar = progress::bar(self.total, self.total - missing.len());
         let clock = Stopwatch::start();
-        let (mut refresh, mut kept) = (Refresh::new(), Ok(()));
-        let runs = campaign::run(self.plan, self.substrate, done, &self.execution, |so_far| {
+        let (mut refresh, mut kept, mut done) = (Refresh::new(), Ok(()), 0);
+        campaign::run(self.plan, self.substrate, missing, &self.execution, |result| {
             bar.inc(1);
-            let Some(latest) = so_far.last().filter(|_| kept.is_ok()) else { return };
-            kept = directory.append(latest);
-            let began = clock.elapsed();
-            if kept.is_ok() && refresh.is_due(began) {
-                kept = directory.sum_up(&self.document(so_far), so_far);
-                refresh.done(began, clock.elapsed());
+            if kept.is_ok() {
+                let began = clock.elapsed();
+                kept = self.keep(&result, directory, refresh.is_due(began));
+                done += 1;
+                if refresh.is_due(began) {
+                    refresh.done(began, clock.elapsed());
+                }
             }
             if kept.is_err() {
                 self.execution.cancel.cancel();
             }
         });
         bar.finish_and_clear();
-        kept?;
-        Ok(runs)
+        kept.map(|()| done)
     }
 
-    fn document(&self, runs: &[RunResult]) -> Document {
-        campaign::document(self.plan, self.substrate, runs, self.keep_invalid)
+    fn keep(
+        &self,
+        result: &RunResult,
+        directory: &mut RunDirectory,
+        is_summing_up: bool,
+    ) -> anyhow::Result<()> {
+        directory.append(result)?;
+        if is_summing_up {
+            directory.sum_up(self.plan, &self.document(directory)?)?;
+        }
+        Ok(())
+    }
+
+    fn document(&self, directory: &RunDirectory) -> anyhow::Result<Document> {
+        let origin = Origin::of(self.substrate, self.plan);
+        Ok(campaign::document(self.plan, &origin, directory, self.keep_invalid)?)
     }
 }
 
@@ -261,23 +314,19 @@ fn about(
             SubstrateArgument::Emulated => EMULATED.to_owned(),
             SubstrateArgument::Live => LIVE.to_owned(),
         },
+        shard: None,
     })
 }
 
 /// A directory that the user named is continued; the default one is begun anew, so that nobody
 /// mistakes old results for new ones.
-fn open(
-    out: Option<&Path>,
-    plan: &Plan,
-    about: About,
-) -> anyhow::Result<(RunDirectory, Vec<RunResult>)> {
+fn open(out: Option<&Path>, plan: &Plan, about: About) -> anyhow::Result<RunDirectory> {
     match out {
         Some(path) => Ok(RunDirectory::continue_or_create(path, about)?),
         None => {
             let path = Path::new("trackbed-out").join(&plan.name);
-            let directory = RunDirectory::create_anew(&path, about)
-                .context("the default run directory cannot be used; give one with --out DIR")?;
-            Ok((directory, Vec::new()))
+            RunDirectory::create_anew(&path, about)
+                .context("the default run directory cannot be used; give one with --out DIR")
         }
     }
 }

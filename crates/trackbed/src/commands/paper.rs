@@ -58,10 +58,12 @@ enum Found {
 
 impl Found {
     fn of(name: &str, finished: &Finished) -> anyhow::Result<Found> {
-        let Finished { plan, document, runs, .. } = finished;
-        let claims = paper::compare(name, plan, &document.cells, runs).map(Found::Claims);
-        let found = claims.or_else(|| paper::study(name, document, runs).map(Found::Guidance));
-        found.with_context(|| format!("the scenario {} has no paper", plan.name))
+        let claims = finished.comparison(name)?.map(Found::Claims);
+        let found = match claims {
+            Some(claims) => Some(claims),
+            None => finished.study(name)?.map(Found::Guidance),
+        };
+        found.with_context(|| format!("the scenario {} has no paper", finished.plan.name))
     }
 
     fn checks(&self) -> Vec<Check> {

@@ -1,9 +1,9 @@
 //! `trackbed replay`
 
 use anyhow::{Context as _, bail};
-use trackbed_lab::directory::{read_about, read_runs};
+use trackbed_lab::recorded::Recorded;
 use trackbed_lab::replay::{self, Replay};
-use trackbed_lab::scenario::{self, Override, Source};
+use trackbed_lab::results::Results as _;
 use trackbed_lab::substrate::VIRTUAL;
 use trackbed_measure::results::Outcome;
 
@@ -16,25 +16,13 @@ use crate::output::{self, shell_word, tell};
 /// # Errors
 /// If the directory, the cell or the run is not there, or captures cannot be written.
 pub fn execute(arguments: &ReplayArguments) -> anyhow::Result<Verdict> {
-    let about = read_about(&arguments.directory)?;
+    let Recorded { about, plan, runs: recorded, .. } = Recorded::read(&arguments.directory)?;
     if about.substrate != VIRTUAL {
         bail!(
             "{}: these runs were {}, and real time does not come back; only virtual runs can be \
              repeated",
             arguments.directory.display(),
             about.substrate
-        );
-    }
-    let overrides: Result<Vec<Override>, _> =
-        about.overrides.iter().map(|text| text.parse()).collect();
-    let overrides = overrides.context("about.json holds a setting that cannot be read")?;
-    let source = Source::recorded(&about.scenario, &about.text);
-    let plan = scenario::load_from(&source, &overrides, &about.folder)?;
-    if plan.hash != about.plan {
-        bail!(
-            "{}: made by another version of the tool, or a file that the scenario names has \
-             changed, so the same runs cannot be repeated; run the scenario again",
-            arguments.directory.display()
         );
     }
     let (cells, runs) = (plan.cells.len(), about.runs);
@@ -59,11 +47,8 @@ pub fn execute(arguments: &ReplayArguments) -> anyhow::Result<Verdict> {
         format!("{}: captures cannot be written; give another place with --out", out.display())
     })?;
 
-    let recorded = read_runs(&arguments.directory)?;
-    let recorded = recorded
-        .iter()
-        .find(|run| (run.cell, run.run) == (arguments.cell, arguments.run))
-        .map(|run| &run.outcome);
+    let of_cell = recorded.of(arguments.cell)?;
+    let recorded = of_cell.iter().find(|run| run.run == arguments.run).map(|run| &run.outcome);
     let same = recorded.is_none_or(|recorded| *recorded == repeated.outcome);
     let mut text = describe(&repeated.outcome);
     for file in &repeated.files {

@@ -1,6 +1,6 @@
 //! `trackbed run`
 
-use trackbed_lab::paper;
+use trackbed_lab::paper::Study;
 use trackbed_report::summary::Options;
 use trackbed_report::{comparison, guidance, summary};
 
@@ -23,20 +23,17 @@ pub fn execute(arguments: &RunArguments) -> anyhow::Result<Verdict> {
     let replay = finished.replay_command();
     let options = Options { replay: &replay, verbose: arguments.options.verbose };
     let mut text = summary::render(&finished.document, options);
-    let reference = finished.plan.paper.as_deref().and_then(|name| {
-        paper::compare(name, &finished.plan, &finished.document.cells, &finished.runs)
-    });
-    if let Some(reference) = reference {
-        text.push('\n');
-        text.push_str(&comparison::render(&reference));
-        finished.tell_changed(&arguments.options);
-    }
-    if let Some(study) = finished.study() {
-        text.push_str(&format!(
-            "\n{}",
-            guidance::render(study.title, study.model.as_deref(), &study.figures, &study.guidance)
-        ));
-        finished.tell_changed(&arguments.options);
+    if let Some(name) = finished.plan.paper.as_deref() {
+        if let Some(comparison) = finished.comparison(name)? {
+            text.push_str(&format!("\n{}", comparison::render(&comparison)));
+            finished.tell_changed(&arguments.options);
+        }
+        if let Some(study) = finished.study(name)? {
+            let Study { title, model, figures, guidance } = &study;
+            let rendered = guidance::render(title, model.as_deref(), figures, guidance);
+            text.push_str(&format!("\n{rendered}"));
+            finished.tell_changed(&arguments.options);
+        }
     }
     output::print(&text)?;
     finished.tell_where(false);

@@ -6,6 +6,7 @@ mod captures;
 mod continuing;
 mod handover;
 mod results;
+mod sweeps;
 mod v2x;
 
 use std::fs;

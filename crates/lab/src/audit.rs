@@ -1,0 +1,129 @@
+//! Holds a run directory against what it says of itself: a sample of its runs is executed again, and
+//! its summary is made again.
+
+use std::io;
+
+use sha2::{Digest as _, Sha256};
+use trackbed_core::Seed;
+use trackbed_measure::results::Document;
+
+use crate::campaign::{self, Execution, Origin};
+use crate::directory::{DirectoryError, read_document};
+use crate::recorded::Recorded;
+use crate::results::Results as _;
+use crate::substrate::Virtual;
+use crate::units::Units;
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Findings {
+    /// Runs that were executed again.
+    pub repeated: u64,
+    /// Those that gave something else than the directory holds, by cell and run, in order.
+    pub different: Vec<(u32, u32)>,
+    /// Whether `run.json` is what the runs come to.
+    pub is_summary_right: bool,
+    /// Runs that the directory holds.
+    pub runs: u64,
+    /// SHA-256 over all results in the order of cells and runs, in hexadecimal: equal results have
+    /// equal digests, whoever has executed them.
+    pub digest: String,
+}
+
+impl Findings {
+    /// Whether everything is as it should be.
+    pub fn is_sound(&self) -> bool {
+        self.different.is_empty() && self.is_summary_right
+    }
+}
+
+/// Executes `sample` of the runs that are there again, which ones `draw` decides, and says what
+/// differs. `finished` is told after each.
+///
+/// # Errors
+/// If results cannot be read.
+pub fn audit(
+    recorded: &Recorded,
+    sample: u64,
+    draw: u64,
+    execution: &Execution,
+    mut finished: impl FnMut(),
+) -> Result<Findings, DirectoryError> {
+    let Recorded { plan, runs, .. } = recorded;
+    let there = Units::of(plan, |cell, run| runs.has(cell, run));
+    let chosen = choose(&there, sample, draw);
+    let mut place = 0;
+    let drawn = Units::of(plan, |cell, run| {
+        let is_there = runs.has(cell, run);
+        let is_drawn = is_there && chosen.binary_search(&place).is_ok();
+        place += u64::from(is_there);
+        is_drawn
+    });
+    let (mut repeated, mut different) = (0, Vec::new());
+    let mut kept = Ok(());
+    campaign::run(plan, &Virtual::new(), &drawn, execution, |again| {
+        repeated += 1;
+        match runs.of(again.cell) {
+            Ok(ours) if ours.contains(&again) => {}
+            Ok(_) => different.push((again.cell, again.run)),
+            Err(why) => kept = Err(why),
+        }
+        finished();
+    });
+    kept?;
+    different.sort_unstable();
+    Ok(Findings {
+        repeated,
+        different,
+        is_summary_right: is_summary_right(recorded)?,
+        runs: there.len(),
+        digest: digest(recorded)?,
+    })
+}
+
+/// The places of so many of `units`, drawn without replacement, in order.
+fn choose(units: &Units, sample: u64, draw: u64) -> Vec<u64> {
+    let mut rng = Seed::of_run(draw, 0).stream("audit");
+    let mut left = sample.min(units.len());
+    let mut chosen = Vec::new();
+    for place in 0..units.len() {
+        // Each place is taken with the chance that fills the sample exactly (Knuth's algorithm S).
+        if rng.below(units.len() - place) < left {
+            chosen.push(place);
+            left -= 1;
+        }
+    }
+    chosen
+}
+
+/// Whether the document in the directory is the one that its runs make.
+fn is_summary_right(recorded: &Recorded) -> Result<bool, DirectoryError> {
+    let Recorded { plan, runs, path, .. } = recorded;
+    let written: Document = read_document(path)?;
+    let ours = campaign::document(plan, &Origin::of(&Virtual::new(), plan), runs, false)?;
+    Ok(written == ours)
+}
+
+fn digest(recorded: &Recorded) -> Result<String, DirectoryError> {
+    let mut digest = Sha256::new();
+    for cell in 0..recorded.plan.cells.len() as u32 {
+        for run in recorded.runs.of(cell)?.iter() {
+            serde_json::to_writer(Sink(&mut digest), run).expect("a digest takes everything");
+            digest.update(b"\n");
+        }
+    }
+    Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+struct Sink<'a>(&'a mut Sha256);
+
+impl io::Write for Sink<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

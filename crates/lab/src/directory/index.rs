@@ -1,0 +1,221 @@
+//! Where in `runs.jsonl` the result of each run stands.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+
+use trackbed_measure::results::RunResult;
+
+use super::DirectoryError;
+use super::problem::Problem;
+use crate::results::Results;
+
+/// The name of the file in a run directory.
+pub(super) const RUNS: &str = "runs.jsonl";
+
+/// The results that a run directory holds. They stay on the disk; what is kept of each is its place,
+/// in 16 bytes.
+#[derive(Clone, Debug)]
+pub struct RecordedRuns {
+    directory: PathBuf,
+    /// Of each cell, where its runs stand, in the order of their numbers.
+    cells: Vec<Vec<Line>>,
+    /// The length of what was read: up to the end of the last whole line.
+    end: u64,
+}
+
+/// Where the result of a run stands, with its line feed.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    run: u32,
+    len: u32,
+    start: u64,
+}
+
+impl RecordedRuns {
+    /// The results in `directory`, each run once; none where there is no file of them. A last line
+    /// that was cut off in writing, as a crash leaves it, is passed over.
+    ///
+    /// # Errors
+    /// If a line before the last is damaged, or the file cannot be read.
+    pub fn read(directory: &Path) -> Result<RecordedRuns, DirectoryError> {
+        let refuse = |problem| DirectoryError::new(directory, problem);
+        let mut runs = RecordedRuns::none(directory);
+        let file = match File::open(runs.path()) {
+            Ok(file) => file,
+            Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(runs),
+            Err(why) => return Err(refuse(Problem::Io(why))),
+        };
+        let mut reader = BufReader::new(file);
+        let (mut line, mut number) = (Vec::new(), 0);
+        loop {
+            line.clear();
+            number += 1;
+            let length = reader.read_until(b'\n', &mut line);
+            if length.map_err(|why| refuse(Problem::Io(why)))? == 0 {
+                return Ok(runs);
+            }
+            match serde_json::from_slice::<RunResult>(&line) {
+                Ok(run) => runs.note(&run, line.len()),
+                Err(_) if line.last() != Some(&b'\n') => return Ok(runs),
+                Err(why) => {
+                    return Err(refuse(Problem::Damaged(RUNS, format!("line {number}: {why}"))));
+                }
+            }
+        }
+    }
+
+    /// No results.
+    pub(super) fn none(directory: &Path) -> RecordedRuns {
+        RecordedRuns { directory: directory.to_owned(), cells: Vec::new(), end: 0 }
+    }
+
+    pub(super) fn path(&self) -> PathBuf {
+        self.directory.join(RUNS)
+    }
+
+    pub(super) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Remembers where the result stands that has just been read or written; of a run that is there
+    /// twice, the first time.
+    pub(super) fn note(&mut self, run: &RunResult, len: usize) {
+        let cell = run.cell as usize;
+        if self.cells.len() <= cell {
+            self.cells.resize_with(cell + 1, Vec::new);
+        }
+        let lines = &mut self.cells[cell];
+        if let Err(place) = lines.binary_search_by_key(&run.run, |line| line.run) {
+            lines.insert(place, Line { run: run.run, len: len as u32, start: self.end });
+        }
+        self.end += len as u64;
+    }
+
+    /// Remembers that a line feed was put behind the last line, which had none.
+    pub(super) fn note_line_feed(&mut self) {
+        let end = self.end;
+        let ends_here = |line: &&mut Line| line.start + u64::from(line.len) == end;
+        self.cells.iter_mut().flatten().filter(ends_here).for_each(|line| line.len += 1);
+        self.end += 1;
+    }
+
+    /// Remembers that the lines stand one behind the other, by cell and run.
+    pub(super) fn note_order(&mut self) {
+        self.end = 0;
+        for line in self.cells.iter_mut().flatten() {
+            line.start = self.end;
+            self.end += u64::from(line.len);
+        }
+    }
+
+    /// Whether the lines stand one behind the other, by cell and run, and nothing else does.
+    pub(super) fn is_in_order(&self) -> bool {
+        let mut end = 0;
+        let in_place = self.cells.iter().flatten().all(|line| {
+            let follows = line.start == end;
+            end += u64::from(line.len);
+            follows
+        });
+        in_place && end == self.end
+    }
+
+    /// Whether the result of a run is there.
+    pub fn has(&self, cell: u32, run: u32) -> bool {
+        let lines = self.cells.get(cell as usize);
+        lines.is_some_and(|lines| lines.binary_search_by_key(&run, |line| line.run).is_ok())
+    }
+
+    /// How many results there are.
+    pub fn len(&self) -> u64 {
+        self.cells.iter().map(|lines| lines.len() as u64).sum()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// One more than the highest number of a cell that has results.
+    pub fn cells(&self) -> u32 {
+        self.cells.len() as u32
+    }
+
+    /// The numbers of the runs of a cell of which there are results, in order.
+    pub fn runs_of(&self, cell: u32) -> impl Iterator<Item = u32> + '_ {
+        self.cells.get(cell as usize).into_iter().flatten().map(|line| line.run)
+    }
+
+    /// Hands on the lines of a cell as they stand in the file, each with its line feed and its run,
+    /// in the order of their runs.
+    ///
+    /// # Errors
+    /// If they cannot be read, and whatever `take` refuses.
+    pub(super) fn each_line(
+        &self,
+        cell: u32,
+        mut take: impl FnMut(u32, &[u8]) -> Result<(), Problem>,
+    ) -> Result<(), Problem> {
+        let Some(lines) = self.cells.get(cell as usize).filter(|lines| !lines.is_empty()) else {
+            return Ok(());
+        };
+        let mut reader = BufReader::new(File::open(self.path()).map_err(Problem::Io)?);
+        let (mut place, mut text) = (0, Vec::new());
+        for Line { run, len, start } in lines {
+            text.resize(*len as usize, 0);
+            let mut read = || -> io::Result<()> {
+                // Lines that follow one another come out of one buffer.
+                reader.seek_relative(*start as i64 - place)?;
+                reader.read_exact(&mut text)
+            };
+            read().map_err(Problem::Io)?;
+            place = (start + u64::from(*len)) as i64;
+            if text.last() != Some(&b'\n') {
+                text.push(b'\n');
+            }
+            take(*run, &text)?;
+        }
+        Ok(())
+    }
+
+    /// All results at once, by cell and run, for what cannot do with less.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn all(&self) -> Result<Vec<RunResult>, DirectoryError> {
+        let mut all = Vec::new();
+        for cell in 0..self.cells() {
+            all.extend(self.of(cell)?.into_owned());
+        }
+        Ok(all)
+    }
+
+    /// The lines of a cell by the numbers of their runs.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn lines_of(&self, cell: u32) -> Result<BTreeMap<u32, Vec<u8>>, DirectoryError> {
+        let mut lines = BTreeMap::new();
+        let keep = |run, line: &[u8]| {
+            lines.insert(run, line.to_vec());
+            Ok(())
+        };
+        self.each_line(cell, keep).map_err(|why| DirectoryError::new(&self.directory, why))?;
+        Ok(lines)
+    }
+}
+
+impl Results for RecordedRuns {
+    fn of(&self, cell: u32) -> Result<Cow<'_, [RunResult]>, DirectoryError> {
+        let mut runs = Vec::new();
+        let parse = |_, line: &[u8]| {
+            let run = serde_json::from_slice(line);
+            run.map(|run| runs.push(run))
+                .map_err(|why| Problem::Damaged(RUNS, format!("a line of cell {cell}: {why}")))
+        };
+        self.each_line(cell, parse).map_err(|why| DirectoryError::new(&self.directory, why))?;
+        Ok(Cow::Owned(runs))
+    }
+}

@@ -1,0 +1,94 @@
+//! `runs.jsonl` as it is written: a line for each result, as soon as it is there.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::Path;
+
+use trackbed_measure::results::RunResult;
+
+use super::DirectoryError;
+use super::index::{RUNS, RecordedRuns};
+use super::problem::Problem;
+
+/// An open log.
+#[derive(Debug)]
+pub(super) struct RunLog {
+    file: File,
+    runs: RecordedRuns,
+}
+
+impl RunLog {
+    /// An empty log in `directory`, in place of any that is there.
+    pub fn create(directory: &Path) -> io::Result<RunLog> {
+        let file = OpenOptions::new().create(true).append(true).open(directory.join(RUNS))?;
+        file.set_len(0)?;
+        Ok(RunLog { file, runs: RecordedRuns::none(directory) })
+    }
+
+    /// The log in `directory`, to be continued; one that is not there begins. A last line that was
+    /// cut off in writing is taken away: that run is to be done again.
+    pub fn open(directory: &Path) -> Result<RunLog, DirectoryError> {
+        let runs = RecordedRuns::read(directory)?;
+        let open = || -> io::Result<RunLog> {
+            let mut options = OpenOptions::new();
+            let file = options.create(true).append(true).read(true).open(runs.path())?;
+            let mut log = RunLog { file, runs };
+            log.mend()?;
+            Ok(log)
+        };
+        open().map_err(|why| DirectoryError::new(directory, Problem::Io(why)))
+    }
+
+    /// Leaves the file with whole lines only.
+    fn mend(&mut self) -> io::Result<()> {
+        let end = self.runs.end();
+        self.file.set_len(end)?;
+        if end == 0 {
+            return Ok(());
+        }
+        let mut last = [0];
+        self.file.seek(SeekFrom::Start(end - 1))?;
+        self.file.read_exact(&mut last)?;
+        if last != *b"\n" {
+            self.file.write_all(b"\n")?;
+            self.runs.note_line_feed();
+        }
+        Ok(())
+    }
+
+    /// What is there.
+    pub fn runs(&self) -> &RecordedRuns {
+        &self.runs
+    }
+
+    /// Keeps a result, at once.
+    pub fn append(&mut self, run: &RunResult) -> io::Result<()> {
+        let mut line = serde_json::to_vec(run)?;
+        line.push(b'\n');
+        self.file.write_all(&line)?;
+        self.runs.note(run, line.len());
+        Ok(())
+    }
+
+    /// Puts the lines in the order of cells and runs, which does not depend on who was done when.
+    /// Whatever happens meanwhile, the one order or the other is there.
+    pub fn settle(&mut self) -> Result<(), Problem> {
+        if self.runs.is_in_order() {
+            return Ok(());
+        }
+        let path = self.runs.path();
+        let partial = path.with_extension("partial");
+        let mut writer = io::BufWriter::new(File::create(&partial).map_err(Problem::Io)?);
+        for cell in 0..self.runs.cells() {
+            self.runs.each_line(cell, |_, line| writer.write_all(line).map_err(Problem::Io))?;
+        }
+        let finish = || -> io::Result<File> {
+            writer.into_inner()?.sync_all()?;
+            fs::rename(&partial, &path)?;
+            OpenOptions::new().append(true).open(&path)
+        };
+        self.file = finish().map_err(Problem::Io)?;
+        self.runs.note_order();
+        Ok(())
+    }
+}

@@ -1,0 +1,84 @@
+//! Why a run directory cannot be used, and what helps.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::VERSION;
+
+/// Why a run directory cannot be used.
+#[derive(Debug)]
+pub struct DirectoryError {
+    path: PathBuf,
+    problem: Problem,
+}
+
+#[derive(Debug)]
+pub(super) enum Problem {
+    Missing,
+    NotARunDirectory,
+    NotSummedUp,
+    OtherVersion(String),
+    OtherPlan(String),
+    OtherShard(Option<String>),
+    Damaged(&'static str, String),
+    InUse,
+    Io(io::Error),
+}
+
+impl DirectoryError {
+    pub(super) fn new(path: &Path, problem: Problem) -> DirectoryError {
+        DirectoryError { path: path.to_owned(), problem }
+    }
+
+    pub(super) fn is_missing(&self) -> bool {
+        matches!(self.problem, Problem::Missing)
+    }
+}
+
+impl fmt::Display for DirectoryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.path.display())?;
+        match &self.problem {
+            Problem::Missing => {
+                f.write_str("this is no run directory; `trackbed run SCENARIO --out DIR` makes one")
+            }
+            Problem::NotARunDirectory => f.write_str(
+                "holds files but is no run directory; give --out a new or an empty directory",
+            ),
+            Problem::NotSummedUp => f.write_str(
+                "no run of it was summed up yet; continue it with the command that made it",
+            ),
+            Problem::OtherVersion(version) => write!(
+                f,
+                "holds results of version {version}, this is {VERSION}, and results of different \
+                 versions do not mix; give --out another directory"
+            ),
+            Problem::OtherPlan(command) => write!(
+                f,
+                "holds the results of other runs, made by `{command}`; give --out another \
+                 directory, or remove this one"
+            ),
+            Problem::OtherShard(Some(shard)) => write!(
+                f,
+                "holds shard {shard} of these runs; give --out another directory, or --shard {shard}"
+            ),
+            Problem::OtherShard(None) => f.write_str(
+                "holds results of these runs without --shard; give --out another directory",
+            ),
+            Problem::Damaged(file, why) => write!(
+                f,
+                "{file} is damaged ({why}); remove the directory and run the scenario again"
+            ),
+            Problem::InUse => f.write_str(
+                "another trackbed is writing here; wait for its end, or give --out another \
+                 directory",
+            ),
+            Problem::Io(why) => {
+                write!(f, "{why}; give a directory on a disk with room, where you may write")
+            }
+        }
+    }
+}
+
+impl std::error::Error for DirectoryError {}

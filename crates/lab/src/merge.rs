@@ -1,0 +1,233 @@
+//! Run directories of one plan become one, whoever made which, and in whatever order they come.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use trackbed_measure::results::{Document, RunResult};
+
+use crate::campaign::{self, Origin};
+use crate::directory::{About, DirectoryError, RunDirectory, read_document};
+use crate::recorded::{Recorded, RecordedError};
+use crate::results::Results as _;
+use crate::substrate::{VIRTUAL, Virtual};
+
+/// Run directories that belong together.
+#[derive(Debug)]
+pub struct Sources(Vec<Recorded>);
+
+/// What was merged.
+#[derive(Debug)]
+pub struct Merged {
+    /// Where it is now.
+    pub directory: RunDirectory,
+    /// What all runs say together.
+    pub document: Document,
+    /// Runs that are there.
+    pub runs: u64,
+    /// Runs that the plan asks for.
+    pub asked: u64,
+}
+
+impl Sources {
+    /// Reads the run directories at `paths`.
+    ///
+    /// # Errors
+    /// If one of them cannot be used, or they do not belong together.
+    pub fn read(paths: &[PathBuf]) -> Result<Sources, MergeError> {
+        let mut all: Vec<Recorded> = Vec::new();
+        for path in paths {
+            let recorded = Recorded::read(path).map_err(MergeError::Recorded)?;
+            if let Some(first) = all.first() {
+                belong_together(first, &recorded)?;
+            }
+            all.push(recorded);
+        }
+        match all.is_empty() {
+            true => Err(MergeError::Nothing),
+            false => Ok(Sources(all)),
+        }
+    }
+
+    /// Merges them into the run directory at `out`, which may hold results of these runs already.
+    ///
+    /// # Errors
+    /// If two directories hold different results of one run, or something cannot be read or written.
+    pub fn merge_into(mut self, out: &Path) -> Result<Merged, MergeError> {
+        // Some may have asked for more runs than others.
+        self.0.sort_by_key(|source| std::cmp::Reverse(source.plan.runs));
+        let Recorded { about, plan, .. } = &self.0[0];
+        let about = About { shard: None, ..about.clone() };
+        let mut directory = RunDirectory::continue_or_create(out, about)?;
+        for cell in 0..plan.cells.len() as u32 {
+            for source in &self.0 {
+                take_over(source, cell, &mut directory)?;
+            }
+        }
+        directory.settle()?;
+        directory.keep_timelines(plan)?;
+        let document = campaign::document(plan, &self.origin()?, &directory, false)?;
+        directory.sum_up(plan, &document)?;
+        let of_plan = |cell| directory.runs().runs_of(cell).filter(|run| *run < plan.runs).count();
+        let runs = (0..plan.cells.len() as u32).map(|cell| of_plan(cell) as u64).sum();
+        Ok(Merged { document, runs, asked: self.0[0].units(), directory })
+    }
+
+    /// Where the results come from: in real time, what the documents of the sources say of their
+    /// machines.
+    fn origin(&self) -> Result<Origin, MergeError> {
+        let Recorded { about, plan, .. } = &self.0[0];
+        if about.substrate == VIRTUAL {
+            return Ok(Origin::of(&Virtual::new(), plan));
+        }
+        let mut origin = Origin { substrate: about.substrate.clone(), ..Origin::default() };
+        for source in &self.0 {
+            let document = read_document(&source.path)?;
+            origin.model = document.model;
+            for (name, value) in document.environment {
+                let values = origin.environment.entry(name).or_default();
+                if values.is_empty() {
+                    *values = value;
+                } else if !values.split(" | ").any(|one| one == value) {
+                    values.push_str(" | ");
+                    values.push_str(&value);
+                }
+            }
+        }
+        Ok(origin)
+    }
+}
+
+/// The run directories of the shards of a campaign at `path`, by their names.
+///
+/// # Errors
+/// If the folder cannot be read.
+pub fn shards_in(path: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with(SHARD_PREFIX) {
+            found.push(entry.path());
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// What the folders of shards are called, with their number behind it.
+pub(crate) const SHARD_PREFIX: &str = "shard-";
+
+fn belong_together(first: &Recorded, other: &Recorded) -> Result<(), MergeError> {
+    let differ = |what: &'static str| {
+        let paths = [first.path.clone(), other.path.clone()];
+        Err(MergeError::NotTogether { what, paths })
+    };
+    let (one, two) = (&first.about, &other.about);
+    if one.trackbed != two.trackbed {
+        return differ("versions of the tool");
+    }
+    if one.substrate != two.substrate {
+        return differ("substrates");
+    }
+    if one.plan != two.plan {
+        return differ("scenarios, settings or seeds");
+    }
+    Ok(())
+}
+
+/// Adds the results of a cell that `directory` has not, and holds the others against those it has.
+fn take_over(source: &Recorded, cell: u32, directory: &mut RunDirectory) -> Result<(), MergeError> {
+    let theirs = source.runs.of(cell)?;
+    let is_there = |run: &RunResult| directory.runs().has(cell, run.run);
+    if theirs.iter().any(is_there) {
+        let ours = directory.of(cell)?.into_owned();
+        let differs = |run: &&RunResult| ours.iter().any(|our| our.run == run.run && our != *run);
+        if let Some(run) = theirs.iter().find(differs) {
+            return Err(MergeError::Contradiction {
+                source: source.path.clone(),
+                cell,
+                run: run.run,
+                is_virtual: source.about.substrate == VIRTUAL,
+            });
+        }
+    }
+    for run in theirs.iter() {
+        if !directory.runs().has(cell, run.run) {
+            directory.append(run)?;
+        }
+    }
+    Ok(())
+}
+
+/// Why directories cannot be merged.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum MergeError {
+    /// There are none.
+    Nothing,
+    /// One of them cannot be used.
+    Recorded(RecordedError),
+    /// One of them cannot be read or written.
+    Directory(DirectoryError),
+    /// They are of different campaigns.
+    NotTogether {
+        /// What differs.
+        what: &'static str,
+        /// Between which.
+        paths: [PathBuf; 2],
+    },
+    /// A run is there twice, with different results.
+    Contradiction {
+        /// The directory whose result is not that of one before it.
+        source: PathBuf,
+        /// The run's cell.
+        cell: u32,
+        /// The run's number.
+        run: u32,
+        /// Whether that cannot be, since virtual time repeats itself.
+        is_virtual: bool,
+    },
+}
+
+impl From<DirectoryError> for MergeError {
+    fn from(why: DirectoryError) -> MergeError {
+        MergeError::Directory(why)
+    }
+}
+
+impl fmt::Display for MergeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MergeError::Nothing => f.write_str(
+                "there is nothing to merge: name run directories, or a folder that holds those of \
+                 shards",
+            ),
+            MergeError::Recorded(why) => why.fmt(f),
+            MergeError::Directory(why) => why.fmt(f),
+            MergeError::NotTogether { what, paths: [one, two] } => write!(
+                f,
+                "{} and {} are of different {what}, and do not mix; `trackbed compare` holds one \
+                 against the other",
+                one.display(),
+                two.display()
+            ),
+            MergeError::Contradiction { source, cell, run, is_virtual } => {
+                let source = source.display();
+                write!(f, "{source}: run {run} of cell {cell} has another result than before: ")?;
+                match is_virtual {
+                    true => write!(
+                        f,
+                        "in virtual time that cannot be, so one of the two was changed or made by \
+                         another build; `trackbed verify-results` tells which"
+                    ),
+                    false => {
+                        write!(f, "in real time no run is like another; leave one of them out")
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl std::error::Error for MergeError {}

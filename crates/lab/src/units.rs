@@ -1,0 +1,191 @@
+//! The units of work of a campaign, each a run of a cell, and which of them are whose.
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::str::FromStr;
+
+use crate::merge::SHARD_PREFIX;
+use crate::scenario::Plan;
+
+/// A set of units of a plan, in the order in which they are to be executed: run 0 of every cell comes
+/// first, then run 1, so that whatever is there after an interruption compares all cells.
+///
+/// It takes a bit for each unit of the plan.
+#[derive(Clone, Debug)]
+pub struct Units {
+    cells: usize,
+    wanted: Vec<u64>,
+    len: u64,
+}
+
+impl Units {
+    /// Those units of `plan` that `is_wanted`, by cell and run.
+    pub fn of(plan: &Plan, mut is_wanted: impl FnMut(u32, u32) -> bool) -> Units {
+        let cells = plan.cells.len();
+        let places = cells * plan.runs as usize;
+        let mut units = Units { cells, wanted: vec![0; places.div_ceil(64)], len: 0 };
+        for place in 0..places {
+            let (cell, run) = units.at(place);
+            if is_wanted(cell, run) {
+                units.wanted[place / 64] |= 1 << (place % 64);
+                units.len += 1;
+            }
+        }
+        units
+    }
+
+    /// How many.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Their cells and runs, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let is_wanted = |place: &usize| self.wanted[place / 64] & (1 << (place % 64)) != 0;
+        (0..self.wanted.len() * 64).filter(is_wanted).map(|place| self.at(place))
+    }
+
+    fn at(&self, place: usize) -> (u32, u32) {
+        ((place % self.cells) as u32, (place / self.cells) as u32)
+    }
+}
+
+/// One of several equal shares of a campaign, for one of several workers that know nothing of each
+/// other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// Which share, from 0.
+    index: u32,
+    count: NonZeroU32,
+}
+
+impl Shard {
+    /// Share number `index` of `count`, from 0; `None` if there is no such share.
+    pub fn new(index: u32, count: NonZeroU32) -> Option<Shard> {
+        (index < count.get()).then_some(Shard { index, count })
+    }
+
+    /// Which share it is, from 0.
+    pub fn index(self) -> u32 {
+        self.index
+    }
+
+    /// Of how many.
+    pub fn count(self) -> u32 {
+        self.count.get()
+    }
+
+    /// What the run directory of a shard is called below that of the campaign. Names sort as numbers
+    /// do.
+    pub fn folder(self) -> String {
+        let count = self.count.to_string();
+        format!("{SHARD_PREFIX}{:0width$}-of-{count}", self.index + 1, width = count.len())
+    }
+
+    /// Whether a run of a cell belongs to it, of a plan of so many cells: each belongs to one share,
+    /// and the shares have as many each, or one more.
+    ///
+    /// Units are dealt out in turn, run by run. Where that would go on giving the same cells to the same
+    /// shares, of which some are slow, the deal begins with the next one after each repetition.
+    pub fn has(self, cells: usize, (cell, run): (u32, u32)) -> bool {
+        let count = u64::from(self.count.get());
+        let (cells, run) = (cells as u64, u64::from(run));
+        let runs_until_repetition = count / greatest_common_divisor(cells, count);
+        let turn = run * cells + u64::from(cell) + run / runs_until_repetition;
+        turn % count == u64::from(self.index)
+    }
+}
+
+fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+}
+
+/// As it is given on the command line, from 1.
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index + 1, self.count)
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    /// Reads `I/N`, with I from 1 to N.
+    fn from_str(text: &str) -> Result<Shard, String> {
+        let shard = || {
+            let (index, count) = text.split_once('/')?;
+            let index = index.trim().parse::<u32>().ok()?.checked_sub(1)?;
+            Shard::new(index, count.trim().parse().ok()?)
+        };
+        let help = "write the share and how many there are, for example 3/8 for the third of eight";
+        shard().ok_or_else(|| help.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::scenario::{self, Override, Source};
+
+    fn plan(runs: u32) -> Plan {
+        let settings = ["protocol=quic,tcp,http1".to_owned(), format!("runs={runs}")];
+        let overrides: Vec<Override> = settings.iter().map(|text| text.parse().unwrap()).collect();
+        let text = include_str!("../../../scenarios/vru.toml");
+        let recorded = Source::recorded("vru", text);
+        let folder = std::path::Path::new("/");
+        scenario::load_from(&recorded, &overrides, folder).unwrap_or_else(|why| panic!("{why}"))
+    }
+
+    #[test]
+    fn units_come_run_by_run() {
+        let plan = plan(40);
+        let cells = plan.cells.len() as u32;
+        let all = Units::of(&plan, |_, _| true);
+        let expected = (0..40).flat_map(|run| (0..cells).map(move |cell| (cell, run)));
+        assert!(all.iter().eq(expected));
+        assert_eq!(all.len(), u64::from(40 * cells));
+        let some = Units::of(&plan, |cell, run| cell == 1 && run > 37);
+        assert_eq!((some.iter().collect::<Vec<_>>(), some.len()), (vec![(1, 38), (1, 39)], 2));
+        assert!(Units::of(&plan, |_, _| false).is_empty());
+    }
+
+    #[test]
+    fn shares_are_disjoint_complete_and_equal() {
+        for (cells, runs, count) in
+            [(1, 100, 8), (8, 30, 8), (7, 30, 8), (29, 5, 3), (3, 1, 16), (12, 17, 8), (6, 50, 4)]
+        {
+            let shards = (0..count).map(|k| Shard::new(k, count.try_into().unwrap()).unwrap());
+            let shards: Vec<Shard> = shards.collect();
+            let mut owned = vec![Vec::new(); shards.len()];
+            for unit in (0..runs).flat_map(|run| (0..cells).map(move |cell| (cell, run))) {
+                let owners = (0..shards.len()).filter(|k| shards[*k].has(cells as usize, unit));
+                let owners: Vec<usize> = owners.collect();
+                assert_eq!(owners.len(), 1, "{unit:?} of {count}");
+                owned[owners[0]].push(unit);
+            }
+            let sizes = || owned.iter().map(Vec::len);
+            assert!(sizes().max().unwrap() - sizes().min().unwrap() <= 1, "{cells} {runs} {count}");
+            if runs >= 2 * count {
+                let cells_of_first: BTreeSet<u32> = owned[0].iter().map(|unit| unit.0).collect();
+                assert_eq!(cells_of_first.len() as u32, cells, "each share has all cells");
+            }
+        }
+    }
+
+    #[test]
+    fn a_shard_is_written_from_one_on() {
+        for text in ["1/1", "3/8", "8/8"] {
+            assert_eq!(text.parse::<Shard>().unwrap().to_string(), text);
+        }
+        for text in ["0/8", "9/8", "3", "3/0", "a/b", "-1/8", "3/8/9", ""] {
+            assert!(text.parse::<Shard>().unwrap_err().contains("3/8"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! `trackbed merge`
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use clap::Args;
+use trackbed_lab::merge::{Sources, shards_in};
+use trackbed_report::summary;
+
+use crate::Verdict;
+use crate::output::{self, shell_word, tell};
+
+/// The help behind the options.
+pub const EXAMPLES: &str = "\
+Examples:
+  trackbed run vru --runs 1000 --out big --shard 1/2      here,
+  trackbed run vru --runs 1000 --out big --shard 2/2      and there
+  trackbed merge big                                      the shards below big become one in big
+  trackbed merge /mnt/a/results /mnt/b/results --out all
+
+The directories must be of the same version, scenario, settings and seed. A run that several of them
+hold counts once, and must be the same in each. What comes out does not depend on the order in which
+they are named, nor on who did what: runs.jsonl, run.json and samples.csv are those of one undisturbed
+campaign, byte for byte (in virtual time). Shards whose runs are not all there merge too; the missing
+ones are counted, and merging again adds what has come since.
+
+Exit status: 0 all runs are there, 1 some are missing or failed, 2 bad input.";
+
+/// What to merge.
+#[derive(Debug, Args)]
+pub struct MergeArguments {
+    /// Run directories, or one folder that holds those of shards
+    #[arg(required = true, value_name = "DIR")]
+    pub directories: Vec<PathBuf>,
+    /// Where the merged run directory goes; it may hold results already [default: the one folder]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Print one JSON document in place of tables
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Merges run directories and prints what they say together.
+///
+/// # Errors
+/// If they do not belong together, or something cannot be read or written.
+pub fn execute(arguments: &MergeArguments) -> anyhow::Result<Verdict> {
+    let (sources, out) = places(arguments)?;
+    let merged = Sources::read(&sources)?.merge_into(&out)?;
+    let word = shell_word(&out);
+    if arguments.json {
+        output::print_json(&serde_json::to_value(&merged.document)?)?;
+    } else {
+        let replay = format!("trackbed replay {word}");
+        let options = summary::Options { replay: &replay, verbose: false };
+        output::print(&summary::render(&merged.document, options))?;
+    }
+    let (runs, asked) = (merged.runs, merged.asked);
+    tell(format_args!("{runs} of {asked} runs are there; results: {word}"));
+    let failed = merged.document.cells.iter().any(|cell| cell.failed > 0);
+    Ok(match runs < asked || failed {
+        true => Verdict::CheckFailed,
+        false => Verdict::Success,
+    })
+}
+
+/// What is to be merged, and into what.
+fn places(arguments: &MergeArguments) -> anyhow::Result<(Vec<PathBuf>, PathBuf)> {
+    let mut sources = Vec::new();
+    for path in &arguments.directories {
+        let shards = shards_in(path).with_context(|| {
+            format!("{}: cannot be read; name run directories that are there", path.display())
+        })?;
+        let is_run_directory = path.join("about.json").exists();
+        if shards.is_empty() && !is_run_directory {
+            bail!(
+                "{}: holds neither results nor shards; `trackbed run SCENARIO --out DIR` makes them",
+                path.display()
+            );
+        }
+        if is_run_directory && !is_same(path, arguments.out.as_deref()) {
+            sources.push(path.clone());
+        }
+        sources.extend(shards);
+    }
+    match (&arguments.out, arguments.directories.as_slice()) {
+        (Some(out), _) => Ok((sources, out.clone())),
+        (None, [only]) => {
+            sources.retain(|source| source != only);
+            Ok((sources, only.clone()))
+        }
+        (None, _) => bail!("several directories become one: say which with --out DIR"),
+    }
+}
+
+/// What a directory holds already stays in it anyway.
+fn is_same(path: &Path, out: Option<&Path>) -> bool {
+    let resolve = |path: &Path| path.canonicalize().ok();
+    out.is_some_and(|out| resolve(out).is_some_and(|out| Some(out) == resolve(path)))
+}

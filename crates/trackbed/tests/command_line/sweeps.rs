@@ -1,0 +1,155 @@
+//! Campaigns in shards, what becomes of them together, and whether results can be trusted.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::{SCENARIO, Scratch};
+
+const SWEEP: &str = "run a.toml --set link.loss=0,2%,5% --runs 7";
+const FILES: [&str; 3] = ["runs.jsonl", "run.json", "samples.csv"];
+
+fn scratch(name: &str) -> Scratch {
+    let scratch = Scratch::new(name);
+    scratch.write("a.toml", SCENARIO);
+    scratch
+}
+
+fn shard(scratch: &Scratch, shard: &str) {
+    let ended = scratch.succeed(&format!("{SWEEP} --out big --shard {shard}"));
+    assert!(ended.stderr.contains("results: big/shard-"), "{}", ended.stderr);
+}
+
+fn same_bytes(scratch: &Scratch, one: &str, other: &str) {
+    for file in FILES {
+        let [one, other] = [one, other].map(|folder| scratch.read(&format!("{folder}/{file}")));
+        assert!(one == other, "{file}");
+    }
+}
+
+#[test]
+fn shards_come_to_what_one_campaign_comes_to_byte_for_byte() {
+    let scratch = scratch("shards");
+    let whole = scratch.succeed(&format!("{SWEEP} --out whole --json"));
+    // In any order, and one of them twice, as a cluster might.
+    for number in ["3/4", "1/4", "4/4"] {
+        shard(&scratch, number);
+    }
+    let ended = scratch.trackbed("merge big");
+    assert_eq!(ended.status, 1, "{}", ended.stderr);
+    assert!(ended.stderr.contains("15 of 21 runs are there; results: big"), "{}", ended.stderr);
+    shard(&scratch, "2/4");
+    shard(&scratch, "2/4");
+    let ended = scratch.succeed("merge big --json");
+    assert!(ended.stderr.contains("21 of 21 runs are there"), "{}", ended.stderr);
+    assert!(ended.stdout == whole.stdout);
+    same_bytes(&scratch, "big", "whole");
+    let folders = "big/shard-4-of-4 big/shard-2-of-4 big/shard-1-of-4 whole big/shard-3-of-4";
+    scratch.succeed(&format!("merge {folders} --out other"));
+    same_bytes(&scratch, "other", "whole");
+    // What was merged is a run directory like any other.
+    scratch.succeed("replay other 1 3 --out captures");
+    let more = SWEEP.replace("--runs 7", "--runs 8");
+    let ended = scratch.succeed(&format!("{more} --out other"));
+    assert!(ended.stderr.contains("21 of 24 runs are there already"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_shard_is_continued_and_is_not_mistaken_for_another() {
+    let scratch = scratch("shard-again");
+    shard(&scratch, "1/3");
+    let ended = scratch.succeed(&format!("{SWEEP} --out big --shard 1/3"));
+    assert!(ended.stderr.contains("7 of 7 runs are there already"), "{}", ended.stderr);
+    let ended = scratch.trackbed(&format!("{SWEEP} --out big/shard-1-of-3"));
+    assert_eq!(ended.status, 2, "{}", ended.stdout);
+    assert!(ended.stderr.contains("holds shard 1/3 of these runs"), "{}", ended.stderr);
+    let ended = scratch.trackbed(&format!("{SWEEP} --shard 1/3"));
+    assert_eq!(ended.status, 2);
+    assert!(ended.stderr.contains("--out"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_cluster_says_which_shard_it_is() {
+    let scratch = scratch("shard-auto");
+    let mut command = scratch.command(&format!("{SWEEP} --out big --shard auto"));
+    let slurm = [("ID", "12"), ("COUNT", "3"), ("MIN", "10"), ("STEP", "1")];
+    for (name, value) in slurm {
+        command.env(format!("SLURM_ARRAY_TASK_{name}"), value);
+    }
+    assert!(command.output().unwrap().status.success());
+    assert!(scratch.path("big/shard-3-of-3/run.json").exists());
+    let mut command = scratch.command(&format!("{SWEEP} --out big --shard auto/12"));
+    assert!(command.env("JOB_COMPLETION_INDEX", "0").output().unwrap().status.success());
+    assert!(scratch.path("big/shard-01-of-12/run.json").exists());
+    let ended = scratch.trackbed(&format!("{SWEEP} --out big --shard auto"));
+    assert_eq!(ended.status, 2);
+    assert!(ended.stderr.contains("--shard 3/8"), "{}", ended.stderr);
+}
+
+#[test]
+fn what_does_not_belong_together_is_not_merged() {
+    let scratch = scratch("foreign");
+    shard(&scratch, "1/2");
+    scratch.succeed(&format!("{SWEEP} --out seed --seed 2"));
+    fs::create_dir(scratch.path("empty")).unwrap();
+    for (words, why) in [
+        ("merge big/shard-1-of-2 seed --out all", "different scenarios, settings or seeds"),
+        ("merge big/shard-1-of-2 seed", "--out DIR"),
+        ("merge empty", "holds neither results nor shards"),
+        ("merge missing", "cannot be read"),
+        ("merge big/shard-1-of-2 --out seed", "other runs"),
+        ("merge", "<DIR>"),
+    ] {
+        let ended = scratch.trackbed(words);
+        assert_eq!((ended.status, ended.stdout.as_str()), (2, ""), "{words}: {}", ended.stderr);
+        assert!(ended.stderr.contains(why), "{words}: {}", ended.stderr);
+    }
+    assert!(!scratch.path("all").exists(), "nothing was begun");
+    // A result that was changed on its way.
+    scratch.succeed(&format!("{SWEEP} --out whole"));
+    forge(&scratch, "big/shard-1-of-2");
+    let ended = scratch.trackbed("merge whole big/shard-1-of-2 --out all");
+    assert_eq!(ended.status, 2);
+    assert!(ended.stderr.contains("run 0 of cell 0 has another result"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("verify-results"), "{}", ended.stderr);
+}
+
+/// Changes one digit of the first result.
+fn forge(scratch: &Scratch, folder: &str) {
+    let runs = scratch.read(&format!("{folder}/runs.jsonl"));
+    let place = runs.find("\"completion_ms\":[").unwrap() + "\"completion_ms\":[".len();
+    let digit = if runs.as_bytes()[place] == b'9' { "8" } else { "9" };
+    let forged = format!("{}{digit}{}", &runs[..place], &runs[place + 1..]);
+    scratch.write(&format!("{folder}/runs.jsonl"), &forged);
+}
+
+#[test]
+fn results_that_were_changed_are_found_out() {
+    let scratch = scratch("verified");
+    scratch.succeed(&format!("{SWEEP} --out one"));
+    scratch.succeed(&format!("{SWEEP} --out two --jobs 1"));
+    let verify = |folder: &str, more: &str| {
+        let ended = scratch.trackbed(&format!("verify-results {folder} --json {more}"));
+        let found: Value = serde_json::from_str(&ended.stdout).unwrap();
+        (ended.status, found)
+    };
+    let (status, found) = verify("one", "");
+    assert_eq!((status, &found["repeated"], &found["runs"]), (0, &21.into(), &21.into()));
+    let (status, other) = verify("two", "--sample 5 --draw 3");
+    assert_eq!((status, &other["repeated"]), (0, &5.into()));
+    assert_eq!(found["digest"], other["digest"], "equal results have equal digests");
+
+    forge(&scratch, "two");
+    let (status, found) = verify("two", "");
+    assert_eq!(status, 1);
+    assert_eq!(found["different"], serde_json::json!([[0, 0]]));
+    assert_eq!(found["summary"], false, "the mean is another");
+    assert_ne!(found["digest"], other["digest"]);
+    let ended = scratch.trackbed("verify-results two");
+    assert!(ended.stdout.contains("trackbed replay two 0 0"), "{}", ended.stdout);
+
+    let document = scratch.read("one/run.json");
+    scratch.write("one/run.json", &document.replacen("\"p50\": 3", "\"p50\": 2", 1));
+    let (status, found) = verify("one", "--sample 1");
+    assert_eq!((status, &found["summary"]), (1, &false.into()));
+}
