@@ -15,6 +15,7 @@ use crate::commands::link::TimedSetting;
 use crate::commands::merge::{self, MergeArguments};
 use crate::commands::monitor::{self, MonitorArguments};
 use crate::commands::phad::{self, PhadArguments};
+use crate::commands::plan::{self, PlanArguments};
 use crate::commands::relay::{self, RelayArguments};
 use crate::commands::serve::{self, ServeArguments};
 use crate::commands::v2x::V2xArguments;
@@ -52,6 +53,9 @@ pub enum Command {
     /// Run a scenario in virtual time and on the kernel, and say how far the two agree
     #[command(after_long_help = AGREE_EXAMPLES)]
     Agree(AgreeArguments),
+    /// Show what a scenario would run, or print a job for a cluster that runs it in shards
+    #[command(after_long_help = plan::EXAMPLES)]
+    Plan(PlanArguments),
     /// Make one run directory of several, such as the shards of a campaign
     #[command(after_long_help = merge::EXAMPLES)]
     Merge(MergeArguments),

@@ -55,6 +55,7 @@ fn main() -> ExitCode {
         Command::Relay(arguments) => commands::relay::execute(&arguments),
         Command::Serve(arguments) => commands::serve::execute(&arguments),
         Command::V2x(arguments) => commands::v2x::execute(&arguments),
+        Command::Plan(arguments) => commands::plan::execute(&arguments),
         Command::Merge(arguments) => commands::merge::execute(&arguments),
         Command::VerifyResults(arguments) => commands::verify_results::execute(&arguments),
         Command::Verify(arguments) => commands::verify::execute(&arguments),

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io::{self, Write as _};
 use std::path::Path;
 
+use trackbed_lab::shell;
+
 /// Prints `text` to standard output.
 ///
 /// # Errors
@@ -34,30 +36,11 @@ pub fn is_closed(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// A path as a shell reads it.
+/// A path as a shell reads it, and no program takes it for an option.
 pub fn shell_word(path: &Path) -> String {
     let text = path.to_string_lossy();
-    let plain = |c: char| c.is_alphanumeric() || "/._-+,:@%".contains(c);
-    match !text.is_empty() && text.chars().all(plain) && !text.starts_with('-') {
-        true => text.into_owned(),
-        false => format!("'{}'", text.replace('\'', "'\\''")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_are_quoted_where_a_shell_would_split_or_expand_them() {
-        for (path, word) in [
-            ("trackbed-out/vru", "trackbed-out/vru"),
-            ("a b", "'a b'"),
-            ("it's", "'it'\\''s'"),
-            ("$HOME", "'$HOME'"),
-            ("", "''"),
-        ] {
-            assert_eq!(shell_word(Path::new(path)), word);
-        }
+    match text.starts_with('-') {
+        true => shell::word(&format!("./{text}")),
+        false => shell::word(&text),
     }
 }

@@ -274,7 +274,7 @@ fn substrate(
 }
 
 /// What has an option of its own is a setting like any other, and wins over `--set`.
-fn overrides(options: &RunOptions) -> Vec<Override> {
+pub fn overrides(options: &RunOptions) -> Vec<Override> {
     let mut overrides = options.overrides.clone();
     let mut set =
         |key: &str, value: String| overrides.push(Override { key: key.to_owned(), value });

@@ -12,6 +12,7 @@ pub mod merge;
 pub mod monitor;
 pub mod paper;
 pub mod phad;
+pub mod plan;
 pub mod relay;
 pub mod replay;
 pub mod run;

@@ -1,8 +1,17 @@
 //! Campaigns in shards, what becomes of them together, and whether results can be trusted.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "processes are killed at times of the machine's clock"
+)]
+
 use std::fs;
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use trackbed_core::Seed;
 
 use super::{SCENARIO, Scratch};
 
@@ -152,4 +161,47 @@ fn results_that_were_changed_are_found_out() {
     scratch.write("one/run.json", &document.replacen("\"p50\": 3", "\"p50\": 2", 1));
     let (status, found) = verify("one", "--sample 1");
     assert_eq!((status, &found["summary"]), (1, &false.into()));
+}
+
+/// Two shards side by side, each killed again and again wherever it happens to be, and continued: in the
+/// end nothing is missing, and nothing is there twice. `TRACKBED_SWEEP=100000,20` makes it so many runs
+/// and so many kills.
+#[test]
+fn a_sweep_that_is_killed_again_and_again_comes_to_the_same_bytes() {
+    let scratch = scratch("killed");
+    let setting = std::env::var("TRACKBED_SWEEP").unwrap_or_else(|_| "1500,6".to_owned());
+    let (runs, kills) = setting.split_once(',').expect("TRACKBED_SWEEP=RUNS,KILLS");
+    let (runs, kills): (u64, u64) = (runs.parse().unwrap(), kills.parse().unwrap());
+    let sweep = format!("run a.toml --set link.loss=0,2%,5% --runs {}", runs / 3);
+    let begun = Instant::now();
+    scratch.succeed(&format!("{sweep} --out whole"));
+    let undisturbed = begun.elapsed();
+    let chance = Seed::of_run(undisturbed.as_nanos() as u64, 0).stream("kills");
+    let shards = ["1/2", "2/2"].map(|shard| format!("{sweep} --out big --jobs 1 --shard {shard}"));
+    let (mut chance, mut killed) = (chance, 0);
+    for number in 0..kills {
+        let command = &shards[(number % 2) as usize];
+        let mut child =
+            scratch.command(command).stderr(Stdio::null()).stdout(Stdio::null()).spawn();
+        let child = child.as_mut().unwrap();
+        // Anywhere from the first moment on; what is left gets done in between.
+        thread::sleep(chance.span(Duration::ZERO, undisturbed / (kills as u32 / 2)));
+        killed += u64::from(child.try_wait().unwrap().is_none());
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    assert!(killed * 2 >= kills, "{killed} of {kills} were still at work");
+    for shard in &shards {
+        scratch.succeed(shard);
+    }
+    scratch.succeed("merge big");
+    same_bytes(&scratch, "big", "whole");
+    for folder in ["big", "big/shard-1-of-2", "big/shard-2-of-2"] {
+        let is_partial = |entry: &fs::DirEntry| {
+            entry.path().extension().is_some_and(|extension| extension == "partial")
+        };
+        let mut entries = fs::read_dir(scratch.path(folder)).unwrap().map(Result::unwrap);
+        assert!(!entries.any(|entry| is_partial(&entry)), "{folder}: something was left behind");
+    }
+    println!("{runs} runs in {undisturbed:.1?}, {killed} of {kills} kills while at work");
 }

@@ -1,0 +1,254 @@
+//! Job descriptions that spread the shards of a campaign over a cluster.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::{VERSION, shell};
+
+/// A campaign that is to be spread.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// What it is called in the cluster: the scenario's name.
+    pub name: String,
+    /// What it does, in a line.
+    pub summary: String,
+    /// The scenario: a built-in name, or the absolute path of a file.
+    pub scenario: String,
+    /// The name and the text of the scenario's file, if it is one.
+    pub file: Option<(String, String)>,
+    /// Further words for `trackbed run`.
+    pub words: Vec<String>,
+    /// Where results go: a folder that all machines share, or an object store.
+    pub out: String,
+    /// Into how many shards.
+    pub shards: u32,
+    /// Cores for each.
+    pub cores: u32,
+}
+
+/// A batch script for Slurm: an array of jobs, a shard each (sbatch(1)).
+pub fn slurm(job: &Job) -> String {
+    let Job { summary, out, shards, cores, .. } = job;
+    let name = label(&job.name);
+    let mut words = vec!["exec", "trackbed", "run", &job.scenario];
+    words.extend(job.words.iter().map(String::as_str));
+    words.extend(["--out", out, "--shard", "auto"]);
+    let words: Vec<String> = words.into_iter().map(shell::word).collect();
+    let merge = format!("trackbed merge {}", shell::word(out));
+    let mut text = format!(
+        "#!/bin/bash\n\
+         #SBATCH --job-name={name}\n\
+         #SBATCH --array=1-{shards}\n\
+         #SBATCH --cpus-per-task={cores}\n\
+         #SBATCH --requeue\n\
+         #SBATCH --open-mode=append\n\
+         \n\
+         # {summary}; written by trackbed {VERSION}.\n\
+         # Each task does a shard. One that is requeued goes on where it was. When all are through:\n\
+         #   {merge}\n\
+         # or, to have that done:\n\
+         #   sbatch --dependency=afterok:$(sbatch --parsable THIS_FILE) --wrap {wrap}\n\
+         set -euo pipefail\n",
+        wrap = shell::word(&merge),
+    );
+    let _ = writeln!(text, "{} --jobs \"${{SLURM_CPUS_PER_TASK:-{cores}}}\"", words.join(" "));
+    text
+}
+
+/// How a Kubernetes job finds the program and keeps results.
+#[derive(Clone, Debug)]
+pub struct Pod {
+    /// The container image that has `trackbed` on its path.
+    pub image: String,
+    /// The claim of a volume that all pods may write to; not needed for an object store.
+    pub claim: String,
+}
+
+/// An indexed job for Kubernetes, with a shard for each index; a scenario's file goes along in a
+/// config map. YAML of which every part is JSON, so that nothing needs quoting.
+pub fn kubernetes(job: &Job, pod: &Pod) -> String {
+    let Job { summary, out, .. } = job;
+    let mut text = format!(
+        "# {summary}; written by trackbed {VERSION}.\n\
+         # Each index does a shard; one whose pod fails is tried again and goes on where it was.\n\
+         # When the job is complete: trackbed merge {}\n",
+        shell::word(out)
+    );
+    let mut documents = Vec::new();
+    if let Some((name, scenario)) = &job.file {
+        documents.push(json!({
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": { "name": label(&job.name) },
+            "data": { name: scenario },
+        }));
+    }
+    documents.push(indexed_job(job, pod));
+    for document in documents {
+        text.push_str("---\n");
+        write_yaml(&document, 0, &mut text);
+    }
+    text
+}
+
+fn indexed_job(job: &Job, pod: &Pod) -> Value {
+    let Job { out, shards, cores, .. } = job;
+    let (mut mounts, mut volumes) = (Vec::new(), Vec::new());
+    let scenario = match &job.file {
+        Some((name, _)) => {
+            mounts.push(json!({ "name": "scenario", "mountPath": "/scenario" }));
+            let map = json!({ "name": label(&job.name) });
+            volumes.push(json!({ "name": "scenario", "configMap": map }));
+            format!("/scenario/{name}")
+        }
+        None => job.scenario.clone(),
+    };
+    if !is_url(out) {
+        mounts.push(json!({ "name": "results", "mountPath": out }));
+        let claim = json!({ "claimName": pod.claim });
+        volumes.push(json!({ "name": "results", "persistentVolumeClaim": claim }));
+    }
+    let mut words = vec!["trackbed".to_owned(), "run".to_owned(), scenario];
+    words.extend(job.words.iter().cloned());
+    words.extend(["--out", out, "--shard"].map(str::to_owned));
+    words.extend([format!("auto/{shards}"), "--jobs".to_owned(), cores.to_string()]);
+    let mut container = json!({
+        "name": "trackbed",
+        "image": pod.image,
+        "command": words,
+        "resources": { "requests": { "cpu": cores.to_string() } },
+    });
+    let mut specification = json!({ "restartPolicy": "Never" });
+    if !mounts.is_empty() {
+        container["volumeMounts"] = Value::Array(mounts);
+    }
+    specification["containers"] = json!([container]);
+    if !volumes.is_empty() {
+        specification["volumes"] = Value::Array(volumes);
+    }
+    json!({
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": { "name": label(&job.name) },
+        "spec": {
+            "completionMode": "Indexed",
+            "completions": shards,
+            "parallelism": shards,
+            "backoffLimitPerIndex": RETRIES,
+            "template": { "spec": specification },
+        },
+    })
+}
+
+/// Mappings and lists in lines of their own; all else as JSON, which YAML contains.
+fn write_yaml(value: &Value, depth: usize, text: &mut String) {
+    let indent = "  ".repeat(depth);
+    let is_long = |value: &Value| match value {
+        Value::Object(_) => true,
+        Value::Array(items) => items.iter().any(Value::is_object),
+        _ => false,
+    };
+    match value {
+        Value::Object(entries) => {
+            for (key, value) in entries {
+                match is_long(value) {
+                    true => {
+                        let _ = writeln!(text, "{indent}{key}:");
+                        write_yaml(value, depth + 1, text);
+                    }
+                    false => {
+                        let _ = writeln!(text, "{indent}{key}: {value}");
+                    }
+                }
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                let mut inner = String::new();
+                write_yaml(item, depth + 1, &mut inner);
+                // The first line of an item stands behind its dash.
+                let _ = write!(text, "{indent}- {}", inner.trim_start());
+            }
+        }
+        other => {
+            let _ = writeln!(text, "{indent}{other}");
+        }
+    }
+}
+
+/// What clusters take as a name (RFC 1123): small letters, digits and hyphens.
+fn label(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let text: String = name.chars().map(plain).collect();
+    let text = format!("trackbed-{}", text.trim_matches('-'));
+    text.chars().take(LABEL_CHARS_MAX).collect::<String>().trim_matches('-').to_owned()
+}
+
+/// Whether results go to an object store, and not to a folder.
+pub fn is_url(out: &str) -> bool {
+    out.contains("://")
+}
+
+/// Of a shard whose pod fails.
+const RETRIES: u32 = 3;
+/// RFC 1123 allows 63; a job's pods have its name and more.
+const LABEL_CHARS_MAX: usize = 40;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job() -> Job {
+        Job {
+            name: "My Sweep".to_owned(),
+            summary: "My Sweep: 2 cells, 100 runs each".to_owned(),
+            scenario: "/home/me/my sweep.toml".to_owned(),
+            file: Some(("my sweep.toml".to_owned(), "runs = 2\n# it's \"mine\"\n".to_owned())),
+            words: ["--runs", "100", "--set", "link.delay={ uniform = 1 }"]
+                .map(str::to_owned)
+                .into(),
+            out: "/scratch/me".to_owned(),
+            shards: 8,
+            cores: 2,
+        }
+    }
+
+    #[test]
+    fn a_shell_reads_the_script_as_it_was_meant() {
+        let script = slurm(&job());
+        assert!(
+            script.starts_with("#!/bin/bash\n#SBATCH --job-name=trackbed-my-sweep\n"),
+            "{script}"
+        );
+        assert!(script.contains("\n#SBATCH --array=1-8\n"), "{script}");
+        let command = "exec trackbed run '/home/me/my sweep.toml' --runs 100 --set \
+                       'link.delay={ uniform = 1 }' --out /scratch/me --shard auto --jobs \
+                       \"${SLURM_CPUS_PER_TASK:-2}\"\n";
+        assert!(script.ends_with(command), "{script}");
+    }
+
+    #[test]
+    fn a_job_without_files_needs_no_config_map_and_an_object_store_no_volume() {
+        let pod = Pod { image: "example.org/trackbed".to_owned(), claim: "results".to_owned() };
+        let whole = kubernetes(&job(), &pod);
+        assert_eq!(whole.matches("---\n").count(), 2, "{whole}");
+        assert!(whole.contains("claimName: \"results\"") && whole.contains("kind: \"ConfigMap\""));
+        let out = "s3://bucket/sweep".to_owned();
+        let bare = Job { file: None, scenario: "vru".to_owned(), out, ..job() };
+        let bare = kubernetes(&bare, &pod);
+        assert!(!bare.contains("volumes:") && !bare.contains("ConfigMap"), "{bare}");
+        assert!(bare.contains("\"run\",\"vru\",\"--runs\",\"100\""), "{bare}");
+        assert!(bare.contains("\"--shard\",\"auto/8\""), "{bare}");
+    }
+
+    #[test]
+    fn names_are_what_clusters_take() {
+        for (name, expected) in
+            [("vru", "trackbed-vru"), ("A b.c_", "trackbed-a-b-c"), ("ü", "trackbed")]
+        {
+            assert_eq!(label(name), expected);
+        }
+        assert_eq!(label(&"x".repeat(100)).len(), LABEL_CHARS_MAX);
+    }
+}

@@ -1,0 +1,188 @@
+//! `trackbed plan`
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use clap::{Args, ValueEnum};
+use serde_json::json;
+use trackbed_lab::cluster::{self, Job, Pod, is_url};
+use trackbed_lab::scenario::{self, Plan, Source};
+use trackbed_report::{Align, Table};
+
+use super::campaign;
+use crate::Verdict;
+use crate::arguments::{RunOptions, SubstrateArgument, count};
+use crate::output::{self, tell};
+
+/// The help behind the options.
+pub const EXAMPLES: &str = "\
+Examples:
+  trackbed plan vru --set link.loss=0,1%            what would be run
+  trackbed plan sweep.toml --runs 1000 --for slurm --shards 32 --out /scratch/me/sweep > sweep.sbatch
+  sbatch sweep.sbatch
+  trackbed merge /scratch/me/sweep
+  trackbed plan vru --runs 1000 --for kubernetes --shards 32 --image registry.example.org/trackbed \\
+    --out /results > sweep.yaml
+
+Nothing is run. With --for, a job description is printed that does the runs in so many shards, and can
+be given to the cluster as it is. All machines must have this version of trackbed; a Slurm cluster needs
+a folder that all share, Kubernetes a volume that several pods may write to.";
+
+/// What to plan, and for whom.
+#[derive(Debug, Args)]
+pub struct PlanArguments {
+    /// A built-in scenario (see `trackbed list scenarios`) or the path of a scenario file
+    pub scenario: String,
+    #[command(flatten)]
+    /// What to change in the scenario.
+    pub options: RunOptions,
+    /// Print a job description for this kind of cluster
+    #[arg(long = "for", value_enum, value_name = "CLUSTER", requires = "out")]
+    pub cluster: Option<Cluster>,
+    /// Into how many shards the runs are split
+    #[arg(long, value_name = "N", default_value = "8", value_parser = count)]
+    pub shards: u32,
+    /// Container image that has trackbed on its path (Kubernetes)
+    #[arg(long, value_name = "IMAGE", default_value = "trackbed:latest")]
+    pub image: String,
+    /// Claim of the volume for results (Kubernetes)
+    #[arg(long, value_name = "NAME", default_value = "trackbed-results")]
+    pub claim: String,
+}
+
+/// The kinds of clusters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Cluster {
+    /// A batch script with a job array for `sbatch`
+    Slurm,
+    /// A manifest of an indexed job for `kubectl apply`
+    Kubernetes,
+}
+
+/// Prints what would be run, or a job description.
+///
+/// # Errors
+/// If the scenario is not valid, or cannot be spread over machines.
+pub fn execute(arguments: &PlanArguments) -> anyhow::Result<Verdict> {
+    let source = Source::named(&arguments.scenario);
+    let plan = scenario::load(&source, &campaign::overrides(&arguments.options))?;
+    plan.notes.iter().for_each(|note| tell(format_args!("note: {note}")));
+    let text = match arguments.cluster {
+        None if arguments.options.json => {
+            output::print_json(&document(&plan))?;
+            return Ok(Verdict::Success);
+        }
+        None => overview(&plan),
+        Some(cluster) => {
+            let job = job(arguments, &source, &plan)?;
+            let pod = Pod { image: arguments.image.clone(), claim: arguments.claim.clone() };
+            match cluster {
+                Cluster::Slurm => cluster::slurm(&job),
+                Cluster::Kubernetes => cluster::kubernetes(&job, &pod),
+            }
+        }
+    };
+    output::print(&text)?;
+    Ok(Verdict::Success)
+}
+
+fn document(plan: &Plan) -> serde_json::Value {
+    let factors = |cell: &scenario::Cell| -> serde_json::Map<String, serde_json::Value> {
+        cell.factors.iter().map(|(name, value)| (name.clone(), value.to_json())).collect()
+    };
+    let cells: Vec<_> = plan.cells.iter().map(|cell| json!({ "factors": factors(cell) })).collect();
+    json!({
+        "scenario": plan.name,
+        "plan": plan.hash,
+        "seed": plan.seed,
+        "runs": plan.runs,
+        "cells": cells,
+    })
+}
+
+fn overview(plan: &Plan) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in plan.cells.iter().flat_map(|cell| &cell.factors) {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    let titles = names.iter().map(|name| (*name, Align::Left));
+    let mut table = Table::new([("cell", Align::Right)].into_iter().chain(titles));
+    for (index, cell) in plan.cells.iter().enumerate() {
+        let value = |name: &&str| {
+            let factor = cell.factors.iter().find(|(other, _)| other == name);
+            factor.map(|(_, value)| value.to_string()).unwrap_or_default()
+        };
+        table.row(std::iter::once(index.to_string()).chain(names.iter().map(value)));
+    }
+    format!("{}\n\n{table}", summary(plan))
+}
+
+fn summary(plan: &Plan) -> String {
+    let (cells, runs) = (plan.cells.len(), plan.runs);
+    let units = cells as u64 * u64::from(runs);
+    format!("{}: {cells} cells, {runs} runs each, {units} in all, seed {}", plan.name, plan.seed)
+}
+
+fn job(arguments: &PlanArguments, source: &Source, plan: &Plan) -> anyhow::Result<Job> {
+    let options = &arguments.options;
+    if options.substrate == Some(SubstrateArgument::Live) {
+        bail!(
+            "a live campaign is between two machines, and has no shards; leave --substrate live out"
+        );
+    }
+    let units = plan.cells.len() as u64 * u64::from(plan.runs);
+    if u64::from(arguments.shards) > units {
+        bail!("--shards: there are {units} runs; write a number up to that");
+    }
+    let out = options.out.as_deref().unwrap_or(Path::new("")).to_string_lossy().into_owned();
+    let absolute = |path: &Path| -> anyhow::Result<PathBuf> {
+        std::path::absolute(path).context("there is no current folder; change to one")
+    };
+    let out = match is_url(&out) {
+        true => out,
+        false => absolute(Path::new(&out))?.to_string_lossy().into_owned(),
+    };
+    let file = match source {
+        Source::File(path) => path.file_name().map(|name| name.to_string_lossy().into_owned()),
+        _ => None,
+    };
+    Ok(Job {
+        name: plan.name.clone(),
+        summary: summary(plan),
+        scenario: source.absolute()?.to_string(),
+        file: file.map(|name| (name, plan.source_text.clone())),
+        words: words(options),
+        out,
+        shards: arguments.shards,
+        cores: options.jobs.unwrap_or(1),
+    })
+}
+
+/// The words of `options` that decide what the results are.
+fn words(options: &RunOptions) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut option = |name: &str, value: Option<String>| {
+        words.push(format!("--{name}"));
+        words.extend(value);
+    };
+    if let Some(substrate) = options.substrate.and_then(|substrate| substrate.to_possible_value()) {
+        option("substrate", Some(substrate.get_name().to_owned()));
+    }
+    if options.quick {
+        option("quick", None);
+    }
+    options.parts.iter().for_each(|part| option("part", Some(part.clone())));
+    options.overrides.iter().for_each(|setting| option("set", Some(setting.to_string())));
+    if let Some(runs) = options.runs {
+        option("runs", Some(runs.to_string()));
+    }
+    if let Some(seed) = options.seed {
+        option("seed", Some(seed.to_string()));
+    }
+    if options.keep_invalid {
+        option("keep-invalid", None);
+    }
+    words
+}
