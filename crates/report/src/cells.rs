@@ -4,6 +4,7 @@ use trackbed_measure::results::{CellResult, MetricSummary};
 
 use crate::number::{Decimals, dash, significant};
 use crate::section::Section;
+use crate::spread::Scale;
 use crate::table::{Align, Table};
 use crate::words::title;
 
@@ -14,8 +15,27 @@ struct Column {
     texts: Vec<String>,
 }
 
-/// Each cell with its number, its factors, what arithmetic expects, and the means that matter.
-pub(crate) fn table(section: &Section<'_>) -> Table {
+/// Each cell with its number, its factors, what arithmetic expects, and the means that matter, in the
+/// `width` of a terminal if it is one; what does not fit there is named below.
+pub(crate) fn table(section: &Section<'_>, width: Option<usize>) -> String {
+    let Some(width) = width else { return whole(section, false).to_string() };
+    let with_spread = whole(section, true);
+    let (table, gone) = with_spread.fit(width, |title| title.starts_with("min to"));
+    if gone.is_empty() {
+        return table.to_string();
+    }
+    let headline = section.headline().map(title);
+    let is_mean = |name: &str| Some(name) != headline.as_deref();
+    let shown: Vec<String> =
+        COLUMNS.iter().map(|metric| title(metric.name)).filter(|name| is_mean(name)).collect();
+    let (table, gone) = table.fit(width, |title| shown.iter().any(|name| name == title));
+    match gone.as_slice() {
+        [] => table.to_string(),
+        gone => format!("{table}(no room for {}; -v shows them)\n", gone.join(", ")),
+    }
+}
+
+fn whole(section: &Section<'_>, has_spread: bool) -> Table {
     let cells: &[&CellResult] = &section.results().collect::<Vec<_>>();
     let headline = section.headline();
     let left = |title: String, texts| Column { title, align: Align::Left, texts };
@@ -34,6 +54,12 @@ pub(crate) fn table(section: &Section<'_>) -> Table {
     if let Some(metric) = headline {
         columns.extend(with_interval(cells, metric));
         columns.push(numbers(cells, "p95", |cell| Some(cell.metrics.get(metric)?.p95)));
+        let summaries = cells.iter().filter_map(|cell| cell.metrics.get(metric));
+        if let Some(scale) = Scale::of(summaries).filter(|_| has_spread) {
+            let line = |cell: &&CellResult| cell.metrics.get(metric).map(|s| scale.draw(s));
+            let texts = cells.iter().map(|cell| line(cell).unwrap_or_default()).collect();
+            columns.push(left(scale.title(), texts));
+        }
     }
     for metric in COLUMNS {
         if Some(metric.name) != headline && metric.is_shown(cells, expected) {

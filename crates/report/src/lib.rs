@@ -16,6 +16,7 @@ pub mod guidance;
 pub mod handover;
 mod number;
 mod section;
+mod spread;
 pub mod summary;
 mod table;
 mod words;

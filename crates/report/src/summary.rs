@@ -15,6 +15,9 @@ pub struct Options<'a> {
     pub replay: &'a str,
     /// Every metric and every check, not only those that one must see.
     pub verbose: bool,
+    /// Characters of a line, if it is a terminal on which spreads can be drawn; in a pipe lines are as
+    /// long as they need be.
+    pub width: Option<usize>,
 }
 
 /// Renders a whole document for the terminal.
@@ -46,7 +49,7 @@ fn write_all(document: &Document, options: Options<'_>, out: &mut String) -> fmt
         if index > 0 {
             writeln!(out)?;
         }
-        write_section(section, out)?;
+        write_section(section, options.width, out)?;
     }
     if options.verbose {
         write!(out, "\n{}", details::table(document))?;
@@ -60,7 +63,7 @@ fn write_all(document: &Document, options: Options<'_>, out: &mut String) -> fmt
 }
 
 /// What one part of the scenario says.
-fn write_section(section: &Section<'_>, out: &mut String) -> fmt::Result {
+fn write_section(section: &Section<'_>, width: Option<usize>, out: &mut String) -> fmt::Result {
     let model = section.document.model.as_ref().map(|_| "model of a device");
     match (&section.title, model) {
         (Some(title), Some(model)) => writeln!(out, "== {title} ({model})\n")?,
@@ -76,7 +79,7 @@ fn write_section(section: &Section<'_>, out: &mut String) -> fmt::Result {
     if conclusion.is_some_and(|lines| !lines.is_empty()) {
         writeln!(out)?;
     }
-    write!(out, "{}", cells::table(section))?;
+    out.push_str(&cells::table(section, width));
     match headline {
         Some(metric) => differences::write(section, metric, out),
         None => Ok(()),

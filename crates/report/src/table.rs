@@ -35,6 +35,28 @@ impl Table {
         self.rows.push(cells);
     }
 
+    /// The same in at most so many characters, if leaving out columns can do it: those that
+    /// `may_go` by their titles, the last one first. With it the titles of what was left out.
+    #[must_use]
+    pub fn fit(&self, width: usize, may_go: impl Fn(&str) -> bool) -> (Table, Vec<String>) {
+        let (mut table, mut gone) = (self.clone(), Vec::new());
+        while table.total_width() > width {
+            let Some(last) = table.columns.iter().rposition(|(title, _)| may_go(title)) else {
+                break;
+            };
+            let (title, _) = table.columns.remove(last);
+            gone.insert(0, title.replace('\n', " "));
+            table.rows.iter_mut().for_each(|row| drop(row.remove(last)));
+        }
+        (table, gone)
+    }
+
+    /// The characters of the longest line.
+    fn total_width(&self) -> usize {
+        let columns = self.columns.len();
+        (0..columns).map(|column| self.width(column)).sum::<usize>() + 2 * columns.saturating_sub(1)
+    }
+
     fn width(&self, column: usize) -> usize {
         let cells = self.rows.iter().map(|row| row[column].chars().count());
         let title = self.columns[column].0.lines().map(|line| line.chars().count());
@@ -87,6 +109,23 @@ mod tests {
         table.row(["quic", "110.2"]);
         table.row(["http2", "9"]);
         assert_eq!(table.to_string(), "protocol     ms\nquic      110.2\nhttp2         9\n");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_left_out_from_the_right_and_named() {
+        let titles = ["cell", "loss\n%", "rtt\nms", "failed"];
+        let mut table = Table::new(titles.map(|title| (title, Align::Right)));
+        table.row(["0", "1.25", "100.5", "0"]);
+        let may_go = |title: &str| title.contains('\n');
+        // 4 + 4 + 5 + 6 characters and three gaps of two.
+        let (same, gone) = table.fit(25, may_go);
+        assert_eq!((same.to_string(), gone.len()), (table.to_string(), 0));
+        let (fitting, gone) = table.fit(24, may_go);
+        assert_eq!(fitting.to_string(), "      loss\ncell     %  failed\n   0  1.25       0\n");
+        assert_eq!(gone, ["rtt ms"]);
+        let (least, gone) = table.fit(3, may_go);
+        assert_eq!(least.to_string(), "cell  failed\n   0       0\n");
+        assert_eq!(gone, ["loss %", "rtt ms"]);
     }
 
     #[test]

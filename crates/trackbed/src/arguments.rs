@@ -30,6 +30,9 @@ use crate::shard::ShardArgument;
 #[derive(Debug, Parser)]
 #[command(version, propagate_version = true, after_help = EXIT_STATUS)]
 pub struct Arguments {
+    /// Say nothing on standard error but what went wrong
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -335,6 +338,9 @@ pub struct RunOptions {
     /// Print one JSON document in place of tables
     #[arg(long)]
     pub json: bool,
+    /// Show results on a terminal while they come in; in a pipe, how far it has come
+    #[arg(long, conflicts_with = "quiet")]
+    pub watch: bool,
     /// Print every metric and every check too
     #[arg(short, long, conflicts_with = "json")]
     pub verbose: bool,

@@ -37,6 +37,9 @@ fn main() -> ExitCode {
         return ExitCode::from(code);
     }
     let arguments = Arguments::parse();
+    if arguments.quiet {
+        output::be_quiet();
+    }
     if let Command::Link(arguments) = &arguments.command {
         return link(arguments);
     }
@@ -85,7 +88,7 @@ fn link(arguments: &LinkArguments) -> ExitCode {
 /// A scenario's mistakes come with a heading of their own, each with its line and its remedy.
 fn report(error: &anyhow::Error) {
     match error.downcast_ref::<ScenarioError>() {
-        Some(mistakes) => output::tell(mistakes),
-        None => output::tell(format_args!("error: {error:#}")),
+        Some(mistakes) => output::tell_error(mistakes),
+        None => output::tell_error(format_args!("error: {error:#}")),
     }
 }

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::io::{self, Write as _};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use console::Term;
 use trackbed_lab::shell;
 
 /// Prints `text` to standard output.
@@ -26,9 +28,35 @@ pub fn print_json(value: &serde_json::Value) -> anyhow::Result<()> {
     print(&format!("{value:#}\n"))
 }
 
-/// Tells the user something on standard error. If nobody reads it, nothing depends on that.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// From now on only errors are told.
+pub fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Whether only errors are told.
+pub fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
+/// Tells the user something on standard error, if that is wished. If nobody reads it, nothing depends
+/// on that.
 pub fn tell(message: impl fmt::Display) {
+    if !is_quiet() {
+        tell_error(message);
+    }
+}
+
+/// Tells what went wrong, however quiet.
+pub fn tell_error(message: impl fmt::Display) {
     let _ = writeln!(io::stderr().lock(), "{message}");
+}
+
+/// The characters of a line, if standard output is a terminal.
+pub fn width() -> Option<usize> {
+    let (_, width) = Term::stdout().size_checked()?;
+    Some(usize::from(width))
 }
 
 /// True if the error only says that nobody reads our output any more.

@@ -1,24 +1,88 @@
-//! Progress on a terminal; silence in a pipe.
+//! Progress on a terminal: a bar, and if wished the results so far. In a pipe silence, or if wished a
+//! line now and then.
 
+use std::fmt;
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use console::Term;
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+
+use crate::output;
 
 /// A bar over `total` runs, of which `done` are there already. It draws on standard error, and
 /// only if that is a terminal.
 pub fn bar(total: u64, done: u64) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
-    if !std::io::stderr().is_terminal() {
+    if !std::io::stderr().is_terminal() || output::is_quiet() {
         bar.set_draw_target(ProgressDrawTarget::hidden());
     }
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} runs, {eta} left")
-        .expect("the template is valid");
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} runs, {rate}, {eta} left")
+        .expect("the template is valid")
+        .with_key("rate", |state: &ProgressState, text: &mut dyn fmt::Write| {
+            // What cannot be written is not shown.
+            let _ = write!(text, "{:.1}/s", state.per_sec());
+        });
     bar.set_style(style);
     bar.set_position(done);
     bar.reset_eta();
     bar
 }
+
+/// Shows the results of a campaign while they come in.
+#[derive(Debug)]
+pub struct Watch {
+    term: Term,
+    /// Lines that stand above the bar and are to be drawn over.
+    lines: usize,
+    last_line: Option<Duration>,
+}
+
+impl Watch {
+    /// Nothing is shown yet.
+    pub fn new() -> Watch {
+        Watch { term: Term::stderr(), lines: 0, last_line: None }
+    }
+
+    /// Shows `text`, the results so far, in place of what was shown before; in a pipe, how far `bar`
+    /// has come, every ten seconds. `now` counts from the start of the campaign.
+    pub fn show(&mut self, bar: &ProgressBar, now: Duration, text: &str) {
+        if !self.term.is_term() {
+            if self.last_line.is_none_or(|last| now - last >= LINE_EVERY) {
+                self.last_line = Some(now);
+                output::tell(line(bar));
+            }
+            return;
+        }
+        let (height, width) = self.term.size();
+        let most = usize::from(height).saturating_sub(3).max(1);
+        let lines: Vec<String> = text.lines().take(most).map(|line| cut(line, width)).collect();
+        bar.suspend(|| {
+            self.clear();
+            self.lines = lines.len();
+            lines.iter().for_each(|line| drop(self.term.write_line(line)));
+        });
+    }
+
+    /// Takes away what is shown: the end is near, and prints it in full.
+    pub fn clear(&mut self) {
+        // If nobody can look at it, nothing depends on it.
+        let _ = self.term.clear_last_lines(std::mem::take(&mut self.lines));
+    }
+}
+
+fn line(bar: &ProgressBar) -> String {
+    let (done, total) = (bar.position(), bar.length().unwrap_or(0));
+    let (rate, left) = (bar.per_sec(), HumanDuration(bar.eta()));
+    format!("{done} of {total} runs, {rate:.1} runs/s, {left} left")
+}
+
+/// As much of a line as fits.
+fn cut(line: &str, width: u16) -> String {
+    line.chars().take(usize::from(width)).collect()
+}
+
+const LINE_EVERY: Duration = Duration::from_secs(10);
 
 /// Real time since the start of the campaign, by which results in the making are summed up.
 #[derive(Clone, Copy, Debug)]

@@ -27,7 +27,8 @@ fn document(cells: Vec<Value>, differences: Vec<Value>) -> Document {
     serde_json::from_value(value).unwrap()
 }
 
-const OPTIONS: Options<'static> = Options { replay: "trackbed replay out", verbose: false };
+const OPTIONS: Options<'static> =
+    Options { replay: "trackbed replay out", verbose: false, width: None };
 
 fn two_protocols() -> Document {
     let cells = vec![
@@ -35,6 +36,21 @@ fn two_protocols() -> Document {
         cell(json!({ "protocol": "http2" }), 131.25, [120.0, 150.0]),
     ];
     document(cells, vec![difference(1, 0, 31.25, [20.0, 50.0], "higher")])
+}
+
+/// On a terminal the spread is drawn if there is room, and other columns go before lines break.
+#[test]
+fn tables_fit_a_terminal() {
+    let of_width = |width| render(&two_protocols(), Options { width: Some(width), ..OPTIONS });
+    let wide = of_width(100);
+    assert!(wide.contains("p95  min to p95 to max "), "{wide}");
+    let line = wide.lines().find(|line| line.starts_with("   1  http2")).unwrap();
+    // From 120 over 131.25 to 150, on a line of 24 from 100 to 150.
+    assert!(line.contains("150.0           ─────┃━━━━━━━━  8"), "{wide}");
+    assert!(!of_width(80).contains('┃'));
+    assert!(
+        of_width(80).lines().all(|line| line.chars().count() <= 80 || line.contains("against"))
+    );
 }
 
 #[test]

@@ -23,7 +23,7 @@ use trackbed_report::summary;
 use crate::Verdict;
 use crate::arguments::{RunOptions, SubstrateArgument};
 use crate::output::{shell_word, tell};
-use crate::progress::Stopwatch;
+use crate::progress::{Stopwatch, Watch};
 use crate::{interrupt, progress};
 
 /// A campaign that is over, or was interrupted.
@@ -77,7 +77,7 @@ impl Finished {
 
     /// The command that replays a run, without the numbers of its cell and of itself.
     pub fn replay_command(&self) -> String {
-        format!("trackbed replay {}", shell_word(self.directory.path()))
+        replay_command(self.directory.path())
     }
 
     /// Tells where results are, and which runs failed if they are not in a table.
@@ -158,11 +158,11 @@ pub fn execute(scenario: &str, options: &RunOptions) -> anyhow::Result<Finished>
         keep_invalid: options.keep_invalid,
         execution: Execution { jobs, cancel },
         total,
+        watches: options.watch,
     };
     let done = whole.run_and_keep(&missing, &mut directory)?;
     directory.settle()?;
-    let document = whole.document(&directory)?;
-    directory.sum_up(&plan, &document)?;
+    let document = whole.sum_up(&mut directory)?;
     let interrupted = done < missing.len();
     if interrupted {
         let kept = total - missing.len() + done;
@@ -209,6 +209,8 @@ struct Whole<'a> {
     execution: Execution,
     /// How many runs there are to be in the end.
     total: u64,
+    /// Somebody looks on.
+    watches: bool,
 }
 
 impl Whole<'_> {
@@ -218,42 +220,53 @@ impl Whole<'_> {
     fn run_and_keep(&self, missing: &Units, directory: &mut RunDirectory) -> anyhow::Result<u64> {
         let bar = progress::bar(self.total, self.total - missing.len());
         let clock = Stopwatch::start();
+        let mut watch = self.watches.then(Watch::new);
         let (mut refresh, mut kept, mut done) = (Refresh::new(), Ok(()), 0);
         campaign::run(self.plan, self.substrate, missing, &self.execution, |result| {
             bar.inc(1);
             if kept.is_ok() {
-                let began = clock.elapsed();
-                kept = self.keep(&result, directory, refresh.is_due(began));
+                kept = directory.append(&result).map_err(anyhow::Error::new);
                 done += 1;
-                if refresh.is_due(began) {
-                    refresh.done(began, clock.elapsed());
-                }
+            }
+            let began = clock.elapsed();
+            if kept.is_ok() && refresh.is_due(began) {
+                kept = self.sum_up(directory).map(|document| {
+                    if let Some(watch) = &mut watch {
+                        watch.show(&bar, began, &so_far(&document, directory.path()));
+                    }
+                });
+                refresh.done(began, clock.elapsed());
             }
             if kept.is_err() {
                 self.execution.cancel.cancel();
             }
         });
         bar.finish_and_clear();
+        watch.iter_mut().for_each(Watch::clear);
         kept.map(|()| done)
     }
 
-    fn keep(
-        &self,
-        result: &RunResult,
-        directory: &mut RunDirectory,
-        is_summing_up: bool,
-    ) -> anyhow::Result<()> {
-        directory.append(result)?;
-        if is_summing_up {
-            directory.sum_up(self.plan, &self.document(directory)?)?;
-        }
-        Ok(())
+    fn sum_up(&self, directory: &mut RunDirectory) -> anyhow::Result<Document> {
+        let document = self.document(directory)?;
+        directory.sum_up(self.plan, &document)?;
+        Ok(document)
     }
 
     fn document(&self, directory: &RunDirectory) -> anyhow::Result<Document> {
         let origin = Origin::of(self.substrate, self.plan);
         Ok(campaign::document(self.plan, &origin, directory, self.keep_invalid)?)
     }
+}
+
+fn replay_command(directory: &Path) -> String {
+    format!("trackbed replay {}", shell_word(directory))
+}
+
+/// Results while more are coming in.
+fn so_far(document: &Document, directory: &Path) -> String {
+    let replay = replay_command(directory);
+    let width = console::Term::stderr().size_checked().map(|(_, width)| usize::from(width));
+    summary::render(document, summary::Options { replay: &replay, verbose: false, width })
 }
 
 fn substrate(

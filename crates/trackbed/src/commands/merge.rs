@@ -52,7 +52,7 @@ pub fn execute(arguments: &MergeArguments) -> anyhow::Result<Verdict> {
         output::print_json(&serde_json::to_value(&merged.document)?)?;
     } else {
         let replay = format!("trackbed replay {word}");
-        let options = summary::Options { replay: &replay, verbose: false };
+        let options = summary::Options { replay: &replay, verbose: false, width: output::width() };
         output::print(&summary::render(&merged.document, options))?;
     }
     let (runs, asked) = (merged.runs, merged.asked);

@@ -36,7 +36,8 @@ pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
         output::print_json(&value)?;
     } else {
         let replay = finished.replay_command();
-        let options = Options { replay: &replay, verbose: arguments.options.verbose };
+        let options =
+            Options { replay: &replay, verbose: arguments.options.verbose, width: output::width() };
         let text = summary::render(&finished.document, options);
         output::print(&format!("{text}\n{}", found.text()))?;
     }

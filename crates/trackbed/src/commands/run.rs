@@ -21,7 +21,8 @@ pub fn execute(arguments: &RunArguments) -> anyhow::Result<Verdict> {
         return Ok(finished.verdict());
     }
     let replay = finished.replay_command();
-    let options = Options { replay: &replay, verbose: arguments.options.verbose };
+    let options =
+        Options { replay: &replay, verbose: arguments.options.verbose, width: output::width() };
     let mut text = summary::render(&finished.document, options);
     if let Some(name) = finished.plan.paper.as_deref() {
         if let Some(comparison) = finished.comparison(name)? {

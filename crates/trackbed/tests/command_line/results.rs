@@ -176,3 +176,21 @@ fn nothing_is_coloured_and_no_bar_is_drawn_in_a_pipe() {
         assert!(!text.contains('\u{1b}') && !text.contains('\r'), "{text:?}");
     }
 }
+
+#[test]
+fn quiet_is_quiet_and_watching_a_pipe_is_plain() {
+    let scratch = Scratch::new("quiet");
+    let loud = scratch.succeed("run vru --runs 1");
+    let quiet = scratch.succeed("run vru --runs 1 --quiet");
+    assert_eq!((quiet.stderr.as_str(), quiet.stdout == loud.stdout), ("", true));
+    assert!(loud.stderr.contains("results: "), "{}", loud.stderr);
+    // Errors are told all the same.
+    let wrong = scratch.trackbed("--quiet run nothing");
+    assert!(wrong.status == 2 && wrong.stderr.contains("nothing"), "{}", wrong.stderr);
+
+    let watched = scratch.succeed("run vru --runs 60 --watch");
+    let line = watched.stderr.lines().find(|line| line.contains(" runs/s, "));
+    // A machine that is through before the first second has nothing to tell.
+    assert!(line.is_none_or(|line| line.contains(" of ") && line.ends_with(" left")), "{line:?}");
+    assert!(!watched.stderr.contains('\u{1b}'), "{:?}", watched.stderr);
+}
