@@ -29,6 +29,8 @@ pub const TOOLS: &[Tool] = &[
     Tool { program: "gpsd", package: "gpsd" },
     Tool { program: "nft", package: "nftables" },
     Tool { program: "ss", package: "iproute2" },
+    Tool { program: "munged", package: "munge" },
+    Tool { program: "slurmctld", package: "slurm-wlm" },
     Tool { program: "/usr/include/usrsctp.h", package: "libusrsctp-dev" },
 ];
 

@@ -1,0 +1,206 @@
+//! The script that `trackbed plan --for slurm` prints, given to a real Slurm: one machine, an array of
+//! eight tasks, and in the end the bytes of a single run. Needs root and Debian's slurm-wlm and munge;
+//! where they are missing, this test says so and passes; with `CI=true` a missing program is a failure.
+#![cfg(target_os = "linux")]
+#![expect(clippy::disallowed_methods, reason = "a cluster takes its time")]
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+const SCENARIO: &str = "\
+protocol = [\"quic\", \"tcp\"]
+runs = 40
+[link]
+rate = \"50 Mbit/s\"
+delay = \"5 ms\"
+loss = [\"0 %\", \"2 %\"]
+[workload]
+kind = \"messages\"
+count = 2
+";
+
+#[test]
+fn an_array_of_eight_comes_to_the_bytes_of_one_run() {
+    if !is_possible() {
+        return;
+    }
+    let folder = Folder::new();
+    let cluster = Cluster::start(&folder.0);
+    fs::write(folder.0.join("sweep.toml"), SCENARIO).unwrap();
+    let script = succeed(trackbed(&folder.0, "plan sweep.toml --for slurm --shards 8 --out out"));
+    fs::write(folder.0.join("sweep.sbatch"), script).unwrap();
+    succeed(cluster.command("sbatch").arg("sweep.sbatch"));
+    wait_until("the end of the jobs", || succeed(cluster.command("squeue").arg("-h")).is_empty());
+    let logs = || {
+        let entries = fs::read_dir(&folder.0).unwrap().map(|entry| entry.unwrap().path());
+        let logs = entries.filter(|path| path.extension().is_some_and(|end| end == "out"));
+        logs.map(|path| fs::read_to_string(path).unwrap()).collect::<String>()
+    };
+    for shard in 1..=8 {
+        let document = folder.0.join(format!("out/shard-{shard}-of-8/run.json"));
+        assert!(document.exists(), "shard {shard} is missing: {}", logs());
+    }
+    succeed(trackbed(&folder.0, "merge out"));
+    succeed(trackbed(&folder.0, "run sweep.toml --out whole"));
+    for file in ["runs.jsonl", "run.json", "samples.csv"] {
+        let [merged, whole] =
+            ["out", "whole"].map(|name| fs::read(folder.0.join(name).join(file)).unwrap());
+        assert!(merged == whole, "{file}");
+    }
+}
+
+/// Whether this machine has what it takes.
+fn is_possible() -> bool {
+    let missing: Vec<&str> = ["munged", "slurmctld", "slurmd", "sbatch"]
+        .into_iter()
+        .filter(|name| program(name).is_none())
+        .collect();
+    let is_root = rustix::process::geteuid().is_root();
+    if missing.is_empty() && is_root {
+        return true;
+    }
+    let is_ci = std::env::var("CI").is_ok_and(|value| value == "true");
+    let why = format!("{missing:?} missing, root: {is_root}; install slurm-wlm and munge");
+    assert!(!is_ci, "CI=true allows no skipped test: {why}");
+    eprintln!("SKIPPED: {why}");
+    false
+}
+
+/// Where a program is; servers are where ordinary users do not look.
+fn program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let servers = ["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from);
+    let folders = std::env::split_paths(&path).chain(servers);
+    folders.map(|folder| folder.join(name)).find(|path| path.is_file())
+}
+
+/// A folder of the test's own, gone when it ends. Slurm's programs want short paths for sockets.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Folder {
+        let path = std::env::temp_dir().join(format!("tb-slurm-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        for name in ["state", "spool"] {
+            fs::create_dir_all(path.join(name)).unwrap();
+        }
+        Folder(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A cluster of this machine alone, with keys, ports and files of its own.
+struct Cluster {
+    folder: PathBuf,
+    servers: Vec<Child>,
+}
+
+impl Cluster {
+    fn start(folder: &Path) -> Cluster {
+        let key = folder.join("munge.key");
+        fs::write(&key, [7; 128]).unwrap();
+        succeed(Command::new("chmod").arg("400").arg(&key));
+        fs::write(folder.join("slurm.conf"), configuration(folder)).unwrap();
+        let mut cluster = Cluster { folder: folder.to_owned(), servers: Vec::new() };
+        let at = |option: &str, file: &str| format!("--{option}={}", folder.join(file).display());
+        let files = [("key-file", "munge.key"), ("socket", "munge.sock"), ("seed-file", "seed")];
+        let more = [("pid-file", "munged.pid"), ("log-file", "munged.log")];
+        let mut munged = cluster.command("munged");
+        munged.args(["--foreground", "--force"]);
+        munged.args(files.iter().chain(&more).map(|(option, file)| at(option, file)));
+        cluster.serve(munged);
+        wait_until("munged", || folder.join("munge.sock").exists());
+        for name in ["slurmctld", "slurmd"] {
+            let mut server = cluster.command(name);
+            server.arg("-D");
+            cluster.serve(server);
+        }
+        let is_idle = || {
+            let state = cluster.command("sinfo").args(["-h", "-o", "%t"]).output().unwrap();
+            state.stdout.starts_with(b"idle")
+        };
+        wait_until("an idle node", is_idle);
+        cluster
+    }
+
+    fn command(&self, name: &str) -> Command {
+        let mut command = Command::new(program(name).unwrap());
+        let folder = Path::new(env!("CARGO_BIN_EXE_trackbed")).parent().unwrap();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = [folder.to_owned()].into_iter().chain(std::env::split_paths(&path));
+        command.env("PATH", std::env::join_paths(folders).unwrap());
+        command.env("SLURM_CONF", self.folder.join("slurm.conf")).current_dir(&self.folder);
+        command.stdin(Stdio::null());
+        command
+    }
+
+    fn serve(&mut self, mut command: Command) {
+        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        self.servers.push(child.unwrap());
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        for server in self.servers.iter_mut().rev() {
+            let _ = server.kill();
+            let _ = server.wait();
+        }
+    }
+}
+
+/// slurm.conf(5): no accounting, no control groups, and ports that nobody else has.
+fn configuration(folder: &Path) -> String {
+    let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+    let [control, node] = listeners.map(|listener| listener.local_addr().unwrap().port());
+    let host = succeed(Command::new("hostname").arg("-s"));
+    let (host, folder) = (host.trim(), folder.display());
+    format!(
+        "ClusterName=trackbed\nSlurmctldHost={host}(127.0.0.1)\nSlurmctldPort={control}\n\
+         SlurmdPort={node}\nSlurmUser=root\nSlurmdUser=root\nAuthType=auth/munge\n\
+         AuthInfo=socket={folder}/munge.sock\nCredType=cred/munge\nStateSaveLocation={folder}/state\n\
+         SlurmdSpoolDir={folder}/spool\nSlurmctldPidFile={folder}/slurmctld.pid\n\
+         SlurmdPidFile={folder}/slurmd.pid\nSlurmctldLogFile={folder}/slurmctld.log\n\
+         SlurmdLogFile={folder}/slurmd.log\nProctrackType=proctrack/linuxproc\n\
+         TaskPlugin=task/none\nSelectType=select/cons_tres\nSelectTypeParameters=CR_CPU\n\
+         AccountingStorageType=accounting_storage/none\nJobCompType=jobcomp/none\n\
+         MailProg=/bin/true\nReturnToService=2\nSlurmdParameters=config_overrides\n\
+         NodeName={host} NodeAddr=127.0.0.1 CPUs=2 State=UNKNOWN\n\
+         PartitionName=test Nodes={host} Default=YES State=UP MaxTime=INFINITE\n"
+    )
+}
+
+fn trackbed(folder: &Path, words: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trackbed"));
+    command.args(words.split_whitespace()).current_dir(folder).stdin(Stdio::null());
+    command
+}
+
+/// What a command prints that must succeed.
+fn succeed(mut command: impl std::borrow::BorrowMut<Command>) -> String {
+    let command = command.borrow_mut();
+    let output = command.output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {errors}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Waits until `there` says so; gives up after two minutes, which no machine should need.
+fn wait_until(what: &str, there: impl Fn() -> bool) {
+    for _ in 0..1_200 {
+        if there() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+    panic!("{what} did not come about");
+}
