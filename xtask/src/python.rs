@@ -1,15 +1,17 @@
 //! Python with the packages that tests use: of inference ONNX Runtime itself and what our arithmetic is
-//! held against, of V2X another ASN.1 and OpenSSL's signatures.
+//! held against, of V2X another ASN.1 and OpenSSL's signatures, of jobs for clusters Kubernetes' own schemas.
 
 use std::env;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// About 400 MB on disc.
-const PACKAGES: [&str; 5] = ["numpy", "onnx", "onnxruntime", "pycrate", "cryptography"];
+/// About 550 MB on disc.
+const PACKAGES: [&str; 6] =
+    ["numpy", "onnx", "onnxruntime", "pycrate", "cryptography", "kubernetes-validate"];
 
 /// What they are imported as.
-const MODULES: [&str; 5] = ["numpy", "onnx", "onnxruntime", "pycrate_asn1dir", "cryptography"];
+const MODULES: [&str; 6] =
+    ["numpy", "onnx", "onnxruntime", "pycrate_asn1dir", "cryptography", "kubernetes_validate"];
 
 /// Makes a virtual environment of our own with the packages where `python3` has them not;
 /// otherwise says what will be skipped.

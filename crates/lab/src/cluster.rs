@@ -81,7 +81,7 @@ pub fn kubernetes(job: &Job, pod: &Pod) -> String {
             "apiVersion": "v1",
             "kind": "ConfigMap",
             "metadata": { "name": label(&job.name) },
-            "data": { name: scenario },
+            "data": { key(name): scenario },
         }));
     }
     documents.push(indexed_job(job, pod));
@@ -100,7 +100,7 @@ fn indexed_job(job: &Job, pod: &Pod) -> Value {
             mounts.push(json!({ "name": "scenario", "mountPath": "/scenario" }));
             let map = json!({ "name": label(&job.name) });
             volumes.push(json!({ "name": "scenario", "configMap": map }));
-            format!("/scenario/{name}")
+            format!("/scenario/{}", key(name))
         }
         None => job.scenario.clone(),
     };
@@ -185,6 +185,12 @@ fn label(name: &str) -> String {
     text.chars().take(LABEL_CHARS_MAX).collect::<String>().trim_matches('-').to_owned()
 }
 
+/// What config maps take as a key.
+fn key(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+    name.chars().map(plain).collect()
+}
+
 /// Whether results go to an object store, and not to a folder.
 pub fn is_url(out: &str) -> bool {
     out.contains("://")
@@ -234,6 +240,9 @@ mod tests {
         let whole = kubernetes(&job(), &pod);
         assert_eq!(whole.matches("---\n").count(), 2, "{whole}");
         assert!(whole.contains("claimName: \"results\"") && whole.contains("kind: \"ConfigMap\""));
+        assert!(
+            whole.contains("\"/scenario/my-sweep.toml\"") && whole.contains("  my-sweep.toml: ")
+        );
         let out = "s3://bucket/sweep".to_owned();
         let bare = Job { file: None, scenario: "vru".to_owned(), out, ..job() };
         let bare = kubernetes(&bare, &pod);

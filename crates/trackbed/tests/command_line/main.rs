@@ -5,6 +5,7 @@ mod bad_input;
 mod captures;
 mod continuing;
 mod handover;
+mod kubernetes;
 mod results;
 mod sweeps;
 mod v2x;
