@@ -2,6 +2,7 @@
 
 use trackbed_core::{Rng, Seed};
 
+use crate::pivot::interval_of_mean;
 use crate::sample::{check_range, mean, quantile_of_sorted};
 use crate::{Sample, StatsError, normal};
 
@@ -55,18 +56,10 @@ impl Bootstrap {
         Bootstrap { resamples: resamples.max(MIN_RESAMPLES), ..self }
     }
 
-    /// The 95 % confidence interval for the mean. Time grows with resamples times values.
+    /// The 95 % confidence interval for the mean: [`mean_interval`](crate::mean_interval), for which
+    /// nothing is drawn. Of skewed values it covers the mean more often than the bootstrap's does.
     pub fn mean_ci95(&self, sample: &Sample) -> [f64; 2] {
-        let values = sample.sorted();
-        if sample.min() == sample.max() {
-            return [sample.min(); 2];
-        }
-        // Leaving out x moves the mean by (mean - x) / (n - 1); the scale cancels below.
-        let centre = sample.mean();
-        let influence: Vec<f64> = values.iter().map(|x| x - centre).collect();
-        let mut replicates = self.replicate(values, mean);
-        let interval = bca(centre, &mut replicates, acceleration(&influence));
-        interval.map(|end| end.clamp(sample.min(), sample.max()))
+        interval_of_mean(sample, 0.95)
     }
 
     /// The 95 % confidence interval for any `statistic`, which gets selections of the values in no

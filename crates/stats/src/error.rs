@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::MAX_MAGNITUDE;
+use crate::{MAX_MAGNITUDE, MIN_PAIRS};
 
 /// Why a statistic cannot be computed from the numbers given.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,6 +26,17 @@ pub enum StatsError {
     },
     /// A probability outside 0..=1.
     BadProbability(f64),
+    /// A margin that is no number from 0 on.
+    BadMargin(f64),
+    /// A target of precision that is no number above 0.
+    BadTarget(f64),
+    /// A schedule of looks that begins with too few runs, or ends before it begins.
+    BadSchedule {
+        /// The runs before the first look.
+        runs_min: usize,
+        /// The runs after which it ends.
+        runs_max: usize,
+    },
     /// The statistic given as a function returned this value: NaN, infinite, or larger in
     /// magnitude than [`MAX_MAGNITUDE`].
     StatisticOutOfRange(f64),
@@ -50,6 +61,18 @@ impl fmt::Display for StatsError {
             StatsError::BadProbability(p) => {
                 write!(f, "{p} is not a probability; give a number from 0 to 1")
             }
+            StatsError::BadMargin(margin) => {
+                write!(f, "{margin} is not a margin; give a number from 0 on, such as 0.03 for 3 %")
+            }
+            StatsError::BadTarget(target) => write!(
+                f,
+                "{target} is not a precision; give a number above 0, such as 0.05 for half-widths of 5 %"
+            ),
+            StatsError::BadSchedule { runs_min, runs_max } => write!(
+                f,
+                "runs cannot be judged from {runs_min} to {runs_max}; begin with at least \
+                 {MIN_PAIRS}, and do not end before"
+            ),
             StatsError::StatisticOutOfRange(value) => write!(
                 f,
                 "the statistic returned {value} on a resample; use one that is a finite number for \

@@ -1,4 +1,4 @@
-//! Pure statistics on slices: quantiles, seeded bootstrap intervals, paired differences.
+//! Pure statistics on slices: quantiles, intervals, comparisons of result sets, and when to stop.
 //!
 //! The crate knows no network and no unit. Numbers enter through [`Sample`] (or the functions
 //! that build one), which refuses what is not finite; behind it no function can return NaN or an
@@ -6,22 +6,35 @@
 //! of the input.
 #![forbid(unsafe_code)]
 
+mod beta;
 mod binomial;
 mod bootstrap;
+mod compare;
 mod equivalence;
 mod error;
+mod multiple;
 mod normal;
 mod paired;
+mod pivot;
 mod runs;
 mod sample;
+mod stopping;
+mod student;
 mod summary;
 
 pub use bootstrap::{Bootstrap, DEFAULT_RESAMPLES, DEFAULT_SEED};
+pub use compare::{
+    Better, Comparison, ComparisonVerdict, Margin, MeanRatio, Regression, RegressionVerdict, Terms,
+    compare_paired, compare_unpaired,
+};
 pub use equivalence::{Equivalence, EquivalenceVerdict, equivalence};
 pub use error::StatsError;
+pub use multiple::{holm, simultaneous_confidence};
 pub use paired::{MIN_PAIRS, PairedDifference, RelativeDifference, Verdict, paired};
+pub use pivot::mean_interval;
 pub use runs::{
     Estimate, Interval, Runs, Statistic, order_statistics, samples_to_bound, scaled_difference,
 };
 pub use sample::{MAX_MAGNITUDE, Sample};
+pub use stopping::{Criterion, Decision, Looks, Precision, Stopping};
 pub use summary::Summary;

@@ -1,8 +1,6 @@
 //! Differences between two configurations that met the same misfortunes.
 
-use crate::bootstrap::{acceleration, bca, check_estimates, jackknife_influence};
-use crate::sample::check_range;
-use crate::{Bootstrap, DEFAULT_SEED, Sample, StatsError};
+use crate::{ComparisonVerdict, Margin, StatsError, Terms, compare_paired};
 
 /// The fewest pairs on which a verdict is given. If nothing differed, all of five differences would
 /// still share a sign with probability 2 x 0.5^5 = 6.25 %, which is more than the 5 % that the
@@ -15,10 +13,10 @@ pub const MIN_PAIRS: usize = 6;
 pub struct PairedDifference {
     /// The mean of second minus first, over the pairs in which both succeeded.
     pub mean: f64,
-    /// The 95 % confidence interval of that mean, see [`Bootstrap`].
+    /// The 95 % confidence interval of that mean, see [`mean_interval`](crate::mean_interval).
     pub ci95: [f64; 2],
-    /// The difference as a fraction of the mean of the first. `None` unless every first value is
-    /// above zero by so much that the fraction stays a number of ordinary size.
+    /// The difference as a fraction of the mean of the first. `None` unless every first value is above
+    /// zero, and their mean by more than chance.
     pub relative: Option<RelativeDifference>,
     /// The number of pairs in which both succeeded, at least 1.
     pub n: usize,
@@ -35,7 +33,8 @@ pub struct PairedDifference {
 pub struct RelativeDifference {
     /// The mean difference divided by the mean of the first.
     pub mean: f64,
-    /// Its 95 % confidence interval, in which both means vary together.
+    /// Its 95 % confidence interval, in which both means vary together; see
+    /// [`MeanRatio`](crate::MeanRatio).
     pub ci95: [f64; 2],
 }
 
@@ -62,89 +61,30 @@ pub fn paired(
     first: &[Option<f64>],
     second: &[Option<f64>],
 ) -> Result<PairedDifference, StatsError> {
-    let pairs = complete_pairs(first, second)?;
-    let differences: Vec<f64> = pairs.iter().map(|pair| pair.difference).collect();
-    let sample = Sample::new(&differences)?;
-    let bootstrap = Bootstrap::new(DEFAULT_SEED);
-    let ci95 = bootstrap.mean_ci95(&sample);
+    let terms = Terms { margin: Margin::Absolute(0.0), ..Terms::default() };
+    let found = compare_paired(first, second, &terms)?;
+    let positive = |(first, second): (&Option<f64>, &Option<f64>)| {
+        first.zip(*second).is_none_or(|(first, _)| first > 0.0)
+    };
+    let ratio = found.ratio.filter(|_| first.iter().zip(second).all(positive));
     Ok(PairedDifference {
-        mean: sample.mean(),
-        ci95,
-        relative: relative(&pairs, &bootstrap),
-        n: pairs.len(),
-        dropped: first.len() - pairs.len(),
-        verdict: verdict(ci95, pairs.len()),
+        mean: found.difference,
+        ci95: found.difference_interval,
+        relative: ratio.map(|ratio| {
+            let mean = found.difference / found.means[0];
+            // So that an interval of no width stays one.
+            RelativeDifference { mean, ci95: ratio.interval.map(|end| mean + (end - ratio.value)) }
+        }),
+        n: found.n[0],
+        dropped: found.dropped[0],
+        verdict: match found.verdict {
+            ComparisonVerdict::Lower => Verdict::Faster,
+            ComparisonVerdict::Higher => Verdict::Slower,
+            ComparisonVerdict::Equal
+            | ComparisonVerdict::Equivalent
+            | ComparisonVerdict::Undecided => Verdict::Undecided,
+        },
     })
-}
-
-#[derive(Clone, Copy)]
-struct Pair {
-    first: f64,
-    difference: f64,
-}
-
-/// The pairs in which both succeeded, sorted so that their order in the input cannot show.
-fn complete_pairs(first: &[Option<f64>], second: &[Option<f64>]) -> Result<Vec<Pair>, StatsError> {
-    if first.len() != second.len() {
-        return Err(StatsError::LengthMismatch { first: first.len(), second: second.len() });
-    }
-    for list in [first, second] {
-        for (index, value) in list.iter().enumerate() {
-            check_range(index, value.unwrap_or(0.0))?;
-        }
-    }
-    let both = first.iter().zip(second).filter_map(|(first, second)| first.zip(*second));
-    let mut pairs: Vec<Pair> =
-        both.map(|(first, second)| Pair { first, difference: second - first }).collect();
-    pairs.sort_unstable_by(|x, y| {
-        x.difference.total_cmp(&y.difference).then(x.first.total_cmp(&y.first))
-    });
-    Ok(pairs)
-}
-
-/// The relative difference, unless a first value is not above zero or so close to it that the
-/// quotients leave the range of [`Sample`].
-fn relative(pairs: &[Pair], bootstrap: &Bootstrap) -> Option<RelativeDifference> {
-    if pairs.iter().any(|pair| pair.first <= 0.0) {
-        return None;
-    }
-    let estimate = ratio_of_sums(pairs);
-    check_estimates(&[estimate]).ok()?;
-    if pairs.len() == 1 {
-        return Some(RelativeDifference { mean: estimate, ci95: [estimate; 2] });
-    }
-    let (differences, firsts) = sums(pairs);
-    let jackknife: Vec<f64> =
-        pairs.iter().map(|pair| (differences - pair.difference) / (firsts - pair.first)).collect();
-    let mut replicates = bootstrap.replicate(pairs, ratio_of_sums);
-    check_estimates(&jackknife).and(check_estimates(&replicates)).ok()?;
-    let acceleration = acceleration(&jackknife_influence(&jackknife));
-    let ci95 = bca(estimate, &mut replicates, acceleration);
-    Some(RelativeDifference { mean: estimate, ci95 })
-}
-
-/// The mean difference over the mean of the first; the number of pairs cancels.
-fn ratio_of_sums(pairs: &[Pair]) -> f64 {
-    let (differences, firsts) = sums(pairs);
-    differences / firsts
-}
-
-fn sums(pairs: &[Pair]) -> (f64, f64) {
-    pairs.iter().fold((0.0, 0.0), |(differences, firsts), pair| {
-        (differences + pair.difference, firsts + pair.first)
-    })
-}
-
-fn verdict([low, high]: [f64; 2], pairs: usize) -> Verdict {
-    if pairs < MIN_PAIRS {
-        Verdict::Undecided
-    } else if high < 0.0 {
-        Verdict::Faster
-    } else if low > 0.0 {
-        Verdict::Slower
-    } else {
-        Verdict::Undecided
-    }
 }
 
 #[cfg(test)]

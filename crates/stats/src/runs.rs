@@ -1,6 +1,7 @@
 //! Samples that come in runs, and what can be said of a quantity that they are drawn from.
 
 use crate::bootstrap::{acceleration, bca, jackknife_influence};
+use crate::pivot::interval_of_mean;
 use crate::sample::{check_range, mean};
 use crate::{Bootstrap, Sample, StatsError, binomial};
 
@@ -69,9 +70,15 @@ impl Runs {
         Ok(Runs { runs: runs.iter().map(sorted).collect(), pooled })
     }
 
+    /// The number of runs, at least 1.
+    #[allow(clippy::len_without_is_empty, reason = "there is at least one run")]
+    pub fn len(&self) -> usize {
+        self.runs.len()
+    }
+
     /// The statistic and its 95 % interval:
     ///
-    /// - of the mean, the BCa bootstrap over runs ([`Bootstrap::mean_ci95`]);
+    /// - of the mean, that of the runs' means ([`mean_interval`](crate::mean_interval));
     /// - of a quantile, the BCa bootstrap that draws whole runs with replacement, so that values which
     ///   share a run's misfortunes do not count as independent; but never narrower than the exact
     ///   interval of order statistics ([`order_statistics`]) would be, were they independent. What that
@@ -79,7 +86,7 @@ impl Runs {
     /// - of the smallest and largest value, that value: what was seen was seen.
     ///
     /// With one run there is no telling how runs differ: the interval of a quantile is open, that of a
-    /// mean is the mean. Below about ten runs it is too narrow.
+    /// mean is the mean. Below about ten runs that of a quantile is too narrow.
     ///
     /// # Errors
     /// [`StatsError::BadProbability`] if a quantile's is not strictly between 0 and 1.
@@ -88,7 +95,7 @@ impl Runs {
         let value = self.of(statistic, &all)?;
         let interval = match statistic {
             Statistic::Mean => {
-                let [low, high] = Bootstrap::default().mean_ci95(&Sample::new(&self.means())?);
+                let [low, high] = interval_of_mean(&Sample::new(&self.means())?, 0.95);
                 Interval { low: Some(low), high: Some(high) }
             }
             Statistic::Min | Statistic::Max => Interval { low: Some(value), high: Some(value) },
@@ -226,7 +233,7 @@ pub fn scaled_difference(
         Statistic::Mean => {
             let means = cell.means().into_iter().zip(against.means());
             let differences: Vec<f64> = means.map(|(x, y)| x - factor * y).collect();
-            closed(Bootstrap::default().mean_ci95(&Sample::new(&differences)?))
+            closed(interval_of_mean(&Sample::new(&differences)?, 0.95))
         }
         Statistic::Min | Statistic::Max => closed([value; 2]),
         Statistic::Quantile(_) if runs == 1 => Interval { low: None, high: None },

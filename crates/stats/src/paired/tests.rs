@@ -15,17 +15,19 @@ fn assert_near(found: [f64; 2], reference: [f64; 2], tolerance: f64) {
     }
 }
 
-/// scipy 1.17.1: `scipy.stats.bootstrap((b - a,), np.mean, n_resamples=1_000_000, method="BCa",
-/// rng=1)`, and `bootstrap((a, b), lambda x, y, axis: y.mean(axis=axis) / x.mean(axis=axis) - 1,
-/// paired=True, ...)`.
+/// Student's interval of the differences (`scipy.stats.ttest_rel(b, a).confidence_interval()`, scipy
+/// 1.17.1) and Fieller's of the ratio (by its quadratic) are -7.7052 to -2.7948 and -0.07025 to
+/// -0.02797; what skewness adds goes outwards.
 #[test]
-fn difference_and_ratio_agree_with_scipy() {
+fn difference_and_ratio_are_scipys_or_wider() {
     let found = paired(&all(&FIRST), &all(&SECOND)).unwrap();
     assert_eq!((found.mean, found.n, found.dropped), (-5.25, 12, 0));
-    assert_near(found.ci95, [-7.25, -3.0], 0.17);
+    assert_near(found.ci95, [-7.7052, -2.7948], 0.3);
+    assert!(found.ci95[0] <= -7.70517 && found.ci95[1] >= -2.79483, "{found:?}");
     let relative = found.relative.unwrap();
     assert!((relative.mean - -0.05003971405877683).abs() < 1e-15);
-    assert_near(relative.ci95, [-0.066017, -0.029851], 0.0015);
+    assert_near(relative.ci95, [-0.07025, -0.02797], 0.003);
+    assert!(relative.ci95[0] <= -0.070247 && relative.ci95[1] >= -0.027969, "{relative:?}");
     assert_eq!(found.verdict, Verdict::Faster);
     assert_eq!(paired(&all(&SECOND), &all(&FIRST)).unwrap().verdict, Verdict::Slower);
 }

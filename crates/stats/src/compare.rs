@@ -1,0 +1,314 @@
+//! One result set held against another: what differs, what is the same within a margin, what is worse.
+
+mod fieller;
+
+use crate::pivot::{Pivot, check_confidence, largest};
+use crate::sample::{check_range, mean};
+use crate::{MIN_PAIRS, StatsError};
+
+/// What a comparison is to be held against.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Terms {
+    /// How sure intervals and verdicts are to be, strictly between 0 and 1: 0.95 unless the caller says
+    /// otherwise. For many comparisons at once see [`simultaneous_confidence`](crate::simultaneous_confidence).
+    pub confidence: f64,
+    /// What does not matter.
+    pub margin: Margin,
+    /// Which values are better, where any are.
+    pub better: Option<Better>,
+}
+
+impl Default for Terms {
+    /// 95 %, 3 % of the first mean, and nothing better than anything else.
+    fn default() -> Terms {
+        Terms { confidence: 0.95, margin: Margin::Relative(0.03), better: None }
+    }
+}
+
+/// By how much the second mean may be off the first without it mattering.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Margin {
+    /// By this share of the first mean: 0.03 for 3 %. Nothing, where that mean is zero.
+    Relative(f64),
+    /// By so much, in the values' own unit: for values that may be zero.
+    Absolute(f64),
+}
+
+/// Which values are better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// Lower ones: times, losses, work.
+    Lower,
+    /// Higher ones: rates, throughput.
+    Higher,
+}
+
+/// How a second result set differs from a first one. Every number is finite.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Comparison {
+    /// The two means: over complete pairs if paired, over what succeeded if not.
+    pub means: [f64; 2],
+    /// The second mean minus the first.
+    pub difference: f64,
+    /// The interval of the difference, at the confidence of the terms.
+    pub difference_interval: [f64; 2],
+    /// The second mean over the first; `None` unless both the first mean and everything within reach of
+    /// chance is on one side of zero.
+    pub ratio: Option<MeanRatio>,
+    /// How likely a difference this large would be, were there none (two-sided). The verdict of a family
+    /// of comparisons comes from these, adjusted: [`holm`](crate::holm), then [`Comparison::judged_by`].
+    pub p_value: f64,
+    /// How likely means this close would be, were they a margin or more apart: the larger p-value of
+    /// two one-sided tests (D. J. Schuirmann, J. Pharmacokin. Biopharm. 15, 1987).
+    pub p_equivalent: f64,
+    /// What this says at the terms' confidence.
+    pub verdict: ComparisonVerdict,
+    /// Whether the second is worse; `None` if the terms say not what is better.
+    pub regression: Option<Regression>,
+    /// The number of values behind each mean, at least 1; if paired, both are the number of pairs.
+    pub n: [usize; 2],
+    /// The number of entries left out of each side: because the run failed or, if paired, its partner.
+    pub dropped: [usize; 2],
+    /// All values of both sides are equal: pair by pair if paired, all to one another if not.
+    identical: bool,
+    confidence: f64,
+}
+
+/// A ratio of means.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MeanRatio {
+    /// The second mean over the first; 1.02 is "2 % more".
+    pub value: f64,
+    /// Every ratio that the test would not reject (E. C. Fieller, J. R. Statist. Soc. B 16, 1954), at the
+    /// confidence of the terms.
+    pub interval: [f64; 2],
+}
+
+/// What a comparison says about a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ComparisonVerdict {
+    /// Every value is exactly the same.
+    Equal,
+    /// The means are within the margin, by two one-sided tests; also where a difference within it is
+    /// certain.
+    Equivalent,
+    /// The second mean is lower, and not certainly within the margin.
+    Lower,
+    /// The second mean is higher, and not certainly within the margin.
+    Higher,
+    /// Chance may have made the difference, and may hide one that matters; or there are fewer than
+    /// [`MIN_PAIRS`] values on a side.
+    Undecided,
+}
+
+/// Whether the second is worse than the first by more than the margin.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Regression {
+    /// How likely a second mean this good would be, were it worse by the margin or more: the test of
+    /// non-inferiority (one-sided).
+    pub p_no_worse: f64,
+    /// How likely a second mean this bad would be, were it worse by the margin at most (one-sided). In a
+    /// family of comparisons adjust these by [`holm`](crate::holm) before failing on one.
+    pub p_worse: f64,
+    /// What this says at the terms' confidence.
+    pub verdict: RegressionVerdict,
+}
+
+/// What a comparison says about getting worse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RegressionVerdict {
+    /// No worse than the margin allows.
+    NoWorse,
+    /// Worse by more than the margin.
+    Worse,
+    /// Chance may have made it either, or there are fewer than [`MIN_PAIRS`] values on a side.
+    Undecided,
+}
+
+impl Comparison {
+    /// The verdict with `p_value` in place of the comparison's own: one adjusted for a family of
+    /// comparisons. What is equal or equivalent stays so.
+    pub fn judged_by(&self, p_value: f64) -> ComparisonVerdict {
+        let error = 1.0 - self.confidence;
+        if self.identical {
+            ComparisonVerdict::Equal
+        } else if self.n.iter().any(|n| *n < MIN_PAIRS) {
+            ComparisonVerdict::Undecided
+        } else if self.p_equivalent <= error {
+            ComparisonVerdict::Equivalent
+        } else if p_value > error {
+            ComparisonVerdict::Undecided
+        } else if self.difference < 0.0 {
+            ComparisonVerdict::Lower
+        } else {
+            ComparisonVerdict::Higher
+        }
+    }
+
+    /// What is said about getting worse, with `p_worse` in place of the comparison's own: one adjusted
+    /// for a family of comparisons.
+    pub fn regression_judged_by(&self, p_worse: f64) -> Option<RegressionVerdict> {
+        let regression = self.regression?;
+        let error = 1.0 - self.confidence;
+        let few = self.n.iter().any(|n| *n < MIN_PAIRS);
+        Some(match () {
+            () if self.identical => RegressionVerdict::NoWorse,
+            () if few => RegressionVerdict::Undecided,
+            () if regression.p_no_worse <= error => RegressionVerdict::NoWorse,
+            () if p_worse <= error => RegressionVerdict::Worse,
+            () => RegressionVerdict::Undecided,
+        })
+    }
+}
+
+/// Compares run by run: entry k of both is run k with the same seed, and `None` a failed run. What a run
+/// did to both sides cancels. The order of the pairs has no influence.
+///
+/// Tests and intervals are those of [`mean_interval`](crate::mean_interval), of the differences between
+/// the runs of a pair: of their mean for the difference, and of (second - r x first) for a ratio r.
+///
+/// # Errors
+/// [`StatsError::LengthMismatch`], [`StatsError::OutOfRange`] for a value that is not finite,
+/// [`StatsError::Empty`] if no pair is complete, [`StatsError::BadProbability`] for the confidence and
+/// [`StatsError::BadMargin`].
+pub fn compare_paired(
+    first: &[Option<f64>],
+    second: &[Option<f64>],
+    terms: &Terms,
+) -> Result<Comparison, StatsError> {
+    if first.len() != second.len() {
+        return Err(StatsError::LengthMismatch { first: first.len(), second: second.len() });
+    }
+    [first, second].into_iter().try_for_each(check)?;
+    let both = first.iter().zip(second).filter_map(|(first, second)| first.zip(*second));
+    let mut pairs: Vec<(f64, f64)> = both.map(|(x, y)| (x + 0.0, y + 0.0)).collect();
+    // So that the order in the input cannot show.
+    pairs.sort_unstable_by(|x, y| x.0.total_cmp(&y.0).then(x.1.total_cmp(&y.1)));
+    let sides: (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
+    let dropped = first.len() - sides.0.len();
+    Sides { first: sides.0, second: sides.1, paired: true, dropped: [dropped; 2] }.compare(terms)
+}
+
+/// Compares two sets of runs that have no seeds in common; `None` is a failed run. Their order, and
+/// which entry stands beside which, has no influence.
+///
+/// As [`compare_paired`], with Welch's errors of two independent means.
+///
+/// # Errors
+/// As [`compare_paired`], without [`StatsError::LengthMismatch`]; [`StatsError::Empty`] if all runs of a
+/// side failed.
+pub fn compare_unpaired(
+    first: &[Option<f64>],
+    second: &[Option<f64>],
+    terms: &Terms,
+) -> Result<Comparison, StatsError> {
+    [first, second].into_iter().try_for_each(check)?;
+    let sorted = |list: &[Option<f64>]| {
+        let mut values: Vec<f64> = list.iter().flatten().map(|x| x + 0.0).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        values
+    };
+    let sides = [first, second].map(sorted);
+    let dropped = [first.len() - sides[0].len(), second.len() - sides[1].len()];
+    let [first, second] = sides;
+    Sides { first, second, paired: false, dropped }.compare(terms)
+}
+
+/// Values in an order of their own; pairs stand at the same place.
+struct Sides {
+    first: Vec<f64>,
+    second: Vec<f64>,
+    paired: bool,
+    dropped: [usize; 2],
+}
+
+impl Sides {
+    fn compare(&self, terms: &Terms) -> Result<Comparison, StatsError> {
+        check_confidence(terms.confidence)?;
+        let (Margin::Relative(margin) | Margin::Absolute(margin)) = terms.margin;
+        if !(0.0..=crate::MAX_MAGNITUDE).contains(&margin) {
+            return Err(StatsError::BadMargin(margin));
+        }
+        if self.first.is_empty() || self.second.is_empty() {
+            return Err(StatsError::Empty);
+        }
+        let difference = self.pivot(1.0, 0.0);
+        // Beyond which the second would be too low, and too high.
+        let [too_low, too_high] = self.margins(terms.margin);
+        let identical = match self.paired {
+            true => self.first == self.second,
+            false => self.first.iter().chain(&self.second).all(|x| *x == self.first[0]),
+        };
+        let mut found = Comparison {
+            means: [mean(&self.first), mean(&self.second)],
+            difference: difference.estimate,
+            difference_interval: difference.interval(terms.confidence),
+            ratio: fieller::ratio(self, terms.confidence),
+            p_value: self.sure(difference.p_either()),
+            p_equivalent: self.sure(too_low.p_above().max(too_high.p_below())),
+            verdict: ComparisonVerdict::Undecided,
+            regression: terms.better.map(|better| {
+                let [p_no_worse, p_worse] = match better {
+                    Better::Lower => [too_high.p_below(), too_high.p_above()],
+                    Better::Higher => [too_low.p_above(), too_low.p_below()],
+                };
+                let verdict = RegressionVerdict::Undecided;
+                let [p_no_worse, p_worse] = [p_no_worse, p_worse].map(|p| self.sure(p));
+                Regression { p_no_worse, p_worse, verdict }
+            }),
+            n: [self.first.len(), self.second.len()],
+            dropped: self.dropped,
+            identical,
+            confidence: terms.confidence,
+        };
+        found.verdict = found.judged_by(found.p_value);
+        if let Some(regression) = found.regression {
+            let verdict = found.regression_judged_by(regression.p_worse);
+            found.regression = verdict.map(|verdict| Regression { verdict, ..regression });
+        }
+        Ok(found)
+    }
+
+    /// How the second mean lies to `ratio` times the first plus `shift`.
+    fn pivot(&self, ratio: f64, shift: f64) -> Pivot {
+        let mut pivot = match self.paired {
+            true => {
+                let pairs = self.first.iter().zip(&self.second);
+                let mut differences: Vec<f64> = pairs.map(|(x, y)| y - ratio * x).collect();
+                differences.sort_unstable_by(f64::total_cmp);
+                let scale = largest(&self.second).max(ratio.abs() * largest(&self.first));
+                Pivot::of_mean(&differences, scale)
+            }
+            false => {
+                let scaled: Vec<f64> = self.first.iter().map(|x| ratio * x).collect();
+                Pivot::of_difference(&self.second, &scaled)
+            }
+        };
+        pivot.estimate -= shift;
+        pivot
+    }
+
+    /// How the second mean lies to the lower and to the upper edge of the margin.
+    fn margins(&self, margin: Margin) -> [Pivot; 2] {
+        match margin {
+            Margin::Absolute(shift) => [-shift, shift].map(|shift| self.pivot(1.0, shift)),
+            Margin::Relative(share) => {
+                // Of a mean below zero, the larger multiple is the lower edge.
+                let share = if mean(&self.first) < 0.0 { -share } else { share };
+                [1.0 - share, 1.0 + share].map(|ratio| self.pivot(ratio, 0.0))
+            }
+        }
+    }
+
+    /// One value on a side says nothing about chance.
+    fn sure(&self, p: f64) -> f64 {
+        if self.first.len().min(self.second.len()) == 1 { 1.0 } else { p }
+    }
+}
+
+fn check(list: &[Option<f64>]) -> Result<(), StatsError> {
+    list.iter().enumerate().try_for_each(|(index, value)| check_range(index, value.unwrap_or(0.0)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,219 @@
+use super::*;
+
+fn all(values: &[f64]) -> Vec<Option<f64>> {
+    values.iter().copied().map(Some).collect()
+}
+
+/// 30 values, symmetric about 100.
+fn base() -> Vec<f64> {
+    (0..30).map(|i| 100.0 + (f64::from(i) - 14.5) / 3.0).collect()
+}
+
+fn scaled(factor: f64) -> Vec<f64> {
+    base()
+        .iter()
+        .enumerate()
+        .map(|(i, x)| factor * x + ((i * 7 % 30) as f64 - 14.5) / 20.0)
+        .collect()
+}
+
+fn lower_is_better() -> Terms {
+    Terms { better: Some(Better::Lower), ..Terms::default() }
+}
+
+type Compare = fn(&[Option<f64>], &[Option<f64>], &Terms) -> Result<Comparison, StatsError>;
+
+const BOTH: [Compare; 2] = [compare_paired, compare_unpaired];
+
+#[test]
+fn verdicts_follow_margin_and_direction() {
+    use ComparisonVerdict::{Equivalent, Higher, Lower};
+    use RegressionVerdict::{NoWorse, Undecided, Worse};
+    let better_higher = Terms { better: Some(Better::Higher), ..Terms::default() };
+    for (factor, verdict, lower_better, higher_better) in [
+        (1.005, Equivalent, NoWorse, NoWorse),
+        (1.1, Higher, Worse, NoWorse),
+        (0.9, Lower, NoWorse, Worse),
+        (1.03, Higher, Undecided, NoWorse),
+    ] {
+        for compare in BOTH {
+            let found = compare(&all(&base()), &all(&scaled(factor)), &lower_is_better()).unwrap();
+            assert_eq!(found.verdict, verdict, "{factor} {found:?}");
+            assert_eq!(found.regression.unwrap().verdict, lower_better, "{factor} {found:?}");
+            let found = compare(&all(&base()), &all(&scaled(factor)), &better_higher).unwrap();
+            assert_eq!(found.regression.unwrap().verdict, higher_better, "{factor} {found:?}");
+            let ratio = found.ratio.unwrap();
+            assert!(ratio.interval[0] < factor && factor < ratio.interval[1], "{factor} {ratio:?}");
+        }
+    }
+    let nothing_said = compare_paired(&all(&base()), &all(&base()), &Terms::default()).unwrap();
+    assert_eq!(nothing_said.regression, None);
+}
+
+/// Pairs cancel what both sides share: differences are found that two samples drown.
+#[test]
+fn pairs_see_what_separate_samples_do_not() {
+    let second: Vec<f64> =
+        base().iter().zip(scaled(0.0)).map(|(x, noise)| x + 0.3 + noise).collect();
+    let terms = Terms { margin: Margin::Relative(0.0), ..Terms::default() };
+    let paired = compare_paired(&all(&base()), &all(&second), &terms).unwrap();
+    let unpaired = compare_unpaired(&all(&base()), &all(&second), &terms).unwrap();
+    assert_eq!(paired.verdict, ComparisonVerdict::Higher);
+    assert_eq!(unpaired.verdict, ComparisonVerdict::Undecided);
+    assert!((paired.difference - unpaired.difference).abs() < 1e-12);
+}
+
+#[test]
+fn what_is_exactly_the_same_is_equal_however_few() {
+    for n in [1, 2, 30] {
+        for compare in BOTH {
+            let same = all(&vec![4.2; n]);
+            let found = compare(&same, &same, &lower_is_better()).unwrap();
+            assert_eq!(found.verdict, ComparisonVerdict::Equal);
+            assert_eq!(found.regression.unwrap().verdict, RegressionVerdict::NoWorse);
+            assert_eq!((found.p_value, found.difference_interval), (1.0, [0.0; 2]));
+            assert_eq!(found.ratio.unwrap(), MeanRatio { value: 1.0, interval: [1.0; 2] });
+        }
+    }
+    // Pair by pair, values may vary.
+    let found = compare_paired(&all(&base()), &all(&base()), &Terms::default()).unwrap();
+    assert_eq!(found.verdict, ComparisonVerdict::Equal);
+    assert_eq!(found.ratio.unwrap().interval, [1.0; 2]);
+    let shuffled: Vec<f64> = base().into_iter().rev().collect();
+    let found = compare_unpaired(&all(&base()), &all(&shuffled), &Terms::default()).unwrap();
+    assert_eq!((found.verdict, found.p_value), (ComparisonVerdict::Equivalent, 1.0));
+}
+
+/// A deterministic slowdown: no spread, but a difference that all runs show.
+#[test]
+fn a_constant_difference_is_as_sure_as_signs_are() {
+    let (first, second) = (all(&[100.0; 30]), all(&[110.0; 30]));
+    let found = compare_paired(&first, &second, &lower_is_better()).unwrap();
+    assert_eq!(found.verdict, ComparisonVerdict::Higher);
+    assert_eq!(found.p_value, 2.0_f64.powi(-29));
+    assert_eq!(found.regression.unwrap().verdict, RegressionVerdict::Worse);
+    let ratio = found.ratio.unwrap();
+    assert!(ratio.interval.iter().all(|end| (end - 1.1).abs() < 1e-8), "{ratio:?}");
+    let slightly = compare_paired(&first, &all(&[101.0; 30]), &lower_is_better()).unwrap();
+    assert_eq!(slightly.verdict, ComparisonVerdict::Equivalent);
+    // A factor on runs that vary leaves rounding alone, and that is no spread.
+    let second: Vec<f64> = base().iter().map(|x| 1.1 * x).collect();
+    let found = compare_paired(&all(&base()), &all(&second), &lower_is_better()).unwrap();
+    assert!(found.ratio.unwrap().interval.iter().all(|end| (end - 1.1).abs() < 1e-8), "{found:?}");
+    // Five runs say too little.
+    let few = compare_paired(&first[..5], &second_few(), &lower_is_better()).unwrap();
+    assert_eq!(few.verdict, ComparisonVerdict::Undecided);
+    assert_eq!(few.regression.unwrap().verdict, RegressionVerdict::Undecided);
+    assert_eq!(few.p_value, 0.0625);
+}
+
+fn second_few() -> Vec<Option<f64>> {
+    all(&[110.0; 5])
+}
+
+#[test]
+fn one_run_is_never_enough_to_tell_apart() {
+    for compare in BOTH {
+        let found = compare(&all(&[1.0]), &all(&[2.0]), &lower_is_better()).unwrap();
+        assert_eq!((found.verdict, found.p_value), (ComparisonVerdict::Undecided, 1.0));
+        assert_eq!(found.ratio.unwrap(), MeanRatio { value: 2.0, interval: [2.0; 2] });
+        assert_eq!(found.regression.unwrap().verdict, RegressionVerdict::Undecided);
+    }
+    let found = compare_unpaired(&all(&[1.0]), &all(&base()), &lower_is_better()).unwrap();
+    assert_eq!((found.verdict, found.n), (ComparisonVerdict::Undecided, [1, 30]));
+}
+
+/// Nothing of nothing is no ratio, and any value above it is worse.
+#[test]
+fn means_of_zero_have_differences_but_no_ratio() {
+    for compare in BOTH {
+        let zeros = all(&[0.0; 30]);
+        let found = compare(&zeros, &all(&base()), &lower_is_better()).unwrap();
+        assert_eq!((found.ratio, found.verdict), (None, ComparisonVerdict::Higher));
+        assert_eq!(found.regression.unwrap().verdict, RegressionVerdict::Worse);
+        let found = compare(&all(&base()), &zeros, &lower_is_better()).unwrap();
+        assert_eq!(found.ratio.unwrap().value, 0.0);
+        assert_eq!(found.regression.unwrap().verdict, RegressionVerdict::NoWorse);
+        // One lost packet in one of 30 runs, and half a packet does not matter.
+        let mut one = zeros.clone();
+        one[3] = Some(1.0);
+        let terms = Terms { margin: Margin::Absolute(0.5), ..lower_is_better() };
+        let found = compare(&zeros, &one, &terms).unwrap();
+        assert_eq!(found.verdict, ComparisonVerdict::Equivalent, "{found:?}");
+    }
+    // Around zero there is no telling what share of the mean anything is.
+    let around = all(&[-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.5]);
+    let found = compare_paired(&around, &all(&[1.0; 7]), &Terms::default()).unwrap();
+    assert_eq!(found.ratio, None);
+}
+
+/// Below zero, "3 % more" is 3 % farther from zero.
+#[test]
+fn margins_of_means_below_zero_are_mirrored() {
+    let negative =
+        |values: Vec<f64>| -> Vec<Option<f64>> { values.iter().map(|x| Some(-x)).collect() };
+    for compare in BOTH {
+        let (first, second) = (negative(base()), negative(scaled(1.1)));
+        let found = compare(&first, &second, &lower_is_better()).unwrap();
+        assert_eq!(found.verdict, ComparisonVerdict::Lower);
+        assert_eq!(found.regression.unwrap().verdict, RegressionVerdict::NoWorse);
+        let found = compare(&first, &negative(scaled(1.005)), &lower_is_better()).unwrap();
+        assert_eq!(found.verdict, ComparisonVerdict::Equivalent);
+    }
+}
+
+#[test]
+fn failed_runs_are_left_out_and_counted() {
+    let (mut first, mut second) = (all(&base()), all(&scaled(1.0)));
+    (first[0], first[1], second[1], second[2]) = (None, None, None, None);
+    let paired = compare_paired(&first, &second, &Terms::default()).unwrap();
+    assert_eq!((paired.n, paired.dropped), ([27; 2], [3; 2]));
+    let unpaired = compare_unpaired(&first, &second[..20], &Terms::default()).unwrap();
+    assert_eq!((unpaired.n, unpaired.dropped), ([28, 18], [2, 2]));
+}
+
+#[test]
+fn order_does_not_show() {
+    let (first, second) = (all(&base()), all(&scaled(1.02)));
+    let (mut x, mut y) = (first.clone(), second.clone());
+    x.rotate_left(11);
+    y.rotate_left(11);
+    for compare in BOTH {
+        let terms = lower_is_better();
+        assert_eq!(compare(&x, &y, &terms).unwrap(), compare(&first, &second, &terms).unwrap());
+    }
+}
+
+#[test]
+fn adjusted_p_values_decide_in_a_family() {
+    let found = compare_paired(&all(&base()), &all(&scaled(1.1)), &lower_is_better()).unwrap();
+    assert_eq!(found.judged_by(found.p_value), found.verdict);
+    assert_eq!(found.judged_by(0.06), ComparisonVerdict::Undecided);
+    assert_eq!(found.regression_judged_by(0.06), Some(RegressionVerdict::Undecided));
+    assert_eq!(found.regression_judged_by(0.04), Some(RegressionVerdict::Worse));
+}
+
+#[test]
+fn bad_input_is_an_error_that_names_the_place() {
+    let (first, second) = (all(&base()), all(&scaled(1.0)));
+    let mismatch = compare_paired(&first, &second[1..], &Terms::default());
+    assert_eq!(mismatch, Err(StatsError::LengthMismatch { first: 30, second: 29 }));
+    for compare in BOTH {
+        let mut bad = second.clone();
+        bad[4] = Some(f64::NAN);
+        let result = compare(&first, &bad, &Terms::default());
+        assert!(matches!(result, Err(StatsError::OutOfRange { index: 4, .. })), "{result:?}");
+        assert_eq!(compare(&[None], &[None], &Terms::default()), Err(StatsError::Empty));
+        assert_eq!(compare(&[], &[], &Terms::default()), Err(StatsError::Empty));
+        for confidence in [0.0, 1.0, f64::NAN] {
+            let terms = Terms { confidence, ..Terms::default() };
+            let result = compare(&first, &second, &terms);
+            assert!(matches!(result, Err(StatsError::BadProbability(_))), "{result:?}");
+        }
+        for margin in [-0.1, f64::NAN, f64::INFINITY] {
+            let terms = Terms { margin: Margin::Relative(margin), ..Terms::default() };
+            let result = compare(&first, &second, &terms);
+            assert!(matches!(result, Err(StatsError::BadMargin(_))), "{result:?}");
+        }
+    }
+}
