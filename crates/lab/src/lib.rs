@@ -11,6 +11,7 @@ pub mod campaign;
 pub mod capture;
 mod checks;
 pub mod cluster;
+pub mod compare;
 mod device;
 pub mod directory;
 pub mod emulated;

@@ -2,6 +2,7 @@
 //! captures for Wireshark with the TLS secrets in them, key logs and qlog.
 #![forbid(unsafe_code)]
 
+pub mod contrast;
 pub mod keylog;
 pub mod metrics;
 pub mod pcapng;

@@ -10,6 +10,7 @@ pub mod agreement;
 mod cells;
 pub mod comparison;
 mod conclusion;
+pub mod contrast;
 mod details;
 mod differences;
 pub mod guidance;

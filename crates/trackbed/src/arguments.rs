@@ -9,6 +9,7 @@ use trackbed_lab::scenario::Override;
 
 use crate::commands::advise::{self, AdviseArguments};
 use crate::commands::calibrate::{self, CalibrateArguments};
+use crate::commands::compare::{self, CompareArguments};
 use crate::commands::handover::HandoverArguments;
 use crate::commands::infer::{self, InferArguments};
 use crate::commands::link::TimedSetting;
@@ -56,6 +57,9 @@ pub enum Command {
     /// Run a scenario in virtual time and on the kernel, and say how far the two agree
     #[command(after_long_help = AGREE_EXAMPLES)]
     Agree(AgreeArguments),
+    /// Hold one run directory against another: what differs, what is the same, what got worse
+    #[command(after_long_help = compare::EXAMPLES)]
+    Compare(CompareArguments),
     /// Show what a scenario would run, or print a job for a cluster that runs it in shards
     #[command(after_long_help = plan::EXAMPLES)]
     Plan(PlanArguments),

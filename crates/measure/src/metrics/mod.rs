@@ -79,6 +79,23 @@ pub const COMPARED: &[Compared] = &[
     Compared { name: "fps", less_is_better: false },
 ];
 
+/// Whether less of a metric is better, or more of it; `None` where that cannot be said. Times, misses and
+/// losses are better if they are less; rates if they are more.
+pub fn less_is_better(name: &str) -> Option<bool> {
+    let compared = COMPARED.iter().find(|compared| compared.name == name);
+    let less = ["_ms", "_miss_ratio", "late_verdict_ratio", "lost_count", "failed_count"];
+    let less_too = ["wrong_verdict_count", "rebuffering_count", "loss_percent", "drop_percent"];
+    let cost = ["cpu_percent", "retransmission_percent", "memory_bytes", "power_watts"];
+    let more = ["_mbps", "_hz", "in_time_count"];
+    let ends = |words: &[&str]| words.iter().any(|word| name.ends_with(word));
+    match compared {
+        Some(compared) => Some(compared.less_is_better),
+        None if ends(&less) || ends(&less_too) || ends(&cost) => Some(true),
+        None if ends(&more) => Some(false),
+        None => None,
+    }
+}
+
 const REGISTRY: &[Metric] = &[
     completion::COMPLETION_MS,
     page::PLT_MS,

@@ -4,6 +4,7 @@ pub mod advise;
 pub mod agree;
 pub mod calibrate;
 pub mod campaign;
+pub mod compare;
 pub mod handover;
 pub mod infer;
 pub mod link;

@@ -3,6 +3,7 @@
 mod advise;
 mod bad_input;
 mod captures;
+mod compare;
 mod continuing;
 mod handover;
 mod kubernetes;

@@ -1,0 +1,299 @@
+//! One run directory held against another, cell by cell: what differs by more than chance, and what
+//! has got worse.
+//!
+//! Directories of other versions can be compared too: nothing is planned again, cells are matched by
+//! their factors.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use trackbed_measure::contrast::{
+    CellContrast, Change, Contrast, ContrastVerdict, Regression, Side,
+};
+use trackbed_measure::metrics;
+use trackbed_measure::results::{CellResult, Document, RunResult};
+use trackbed_stats::{
+    Better, Comparison, ComparisonVerdict, Margin, RegressionVerdict, Terms, compare_paired,
+    compare_unpaired, holm,
+};
+
+use crate::aggregate::run_means;
+use crate::directory::{About, DirectoryError, RecordedRuns, read_about, read_document};
+use crate::results::Results as _;
+
+/// What is to be compared, and how.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The metrics; empty for that by which each cell is ranked.
+    pub metrics: Vec<String>,
+    /// How sure verdicts are to be, strictly between 0 and 1.
+    pub confidence: f64,
+    /// What does not matter, as a share of the first mean.
+    pub margin: f64,
+}
+
+/// Compares the run directory at `second` with that at `first`.
+///
+/// # Errors
+/// If one of them cannot be read, or they have nothing in common.
+pub fn compare(first: &Path, second: &Path, question: &Question) -> Result<Contrast, CompareError> {
+    let (first, second) = (Opened::read(first)?, Opened::read(second)?);
+    let unknown = question.metrics.iter().find(|name| metrics::find(name).is_none());
+    if let Some(name) = unknown {
+        return Err(CompareError::NoMetric(name.clone()));
+    }
+    let paired = first.document.seed == second.document.seed;
+    let mut found = Vec::new();
+    let mut missing = Vec::new();
+    let mut matched = vec![false; second.document.cells.len()];
+    for (index, cell) in first.document.cells.iter().enumerate() {
+        let same = |other: &CellResult| other.factors == cell.factors;
+        let Some(other) = second.document.cells.iter().position(same) else {
+            missing.push(cell.factors.clone());
+            continue;
+        };
+        matched[other] = true;
+        let places = [index as u32, other as u32];
+        found.extend(of_cell([&first, &second], places, question, paired)?);
+    }
+    let others = second.document.cells.iter().zip(&matched);
+    let added = others.filter(|(_, matched)| !**matched).map(|(cell, _)| cell.factors.clone());
+    if found.is_empty() {
+        return Err(CompareError::NothingInCommon([first.path, second.path]));
+    }
+    Ok(Contrast {
+        changes: changes(&first, &second),
+        added: added.collect(),
+        first: first.side(),
+        second: second.side(),
+        paired,
+        confidence: question.confidence,
+        margin: question.margin,
+        cells: judged(found),
+        missing,
+    })
+}
+
+/// A run directory as it was left.
+struct Opened {
+    path: PathBuf,
+    about: About,
+    document: Document,
+    runs: RecordedRuns,
+}
+
+impl Opened {
+    fn read(path: &Path) -> Result<Opened, CompareError> {
+        Ok(Opened {
+            path: path.to_owned(),
+            about: read_about(path)?,
+            document: read_document(path)?,
+            runs: RecordedRuns::read(path)?,
+        })
+    }
+
+    fn side(&self) -> Side {
+        let Document { trackbed, scenario, substrate, seed, runs, .. } = &self.document;
+        Side {
+            directory: self.path.display().to_string(),
+            trackbed: trackbed.clone(),
+            scenario: scenario.clone(),
+            substrate: substrate.clone(),
+            seed: *seed,
+            runs: *runs,
+        }
+    }
+
+    /// The runs of a cell that count.
+    fn of(&self, cell: u32) -> Result<Vec<RunResult>, DirectoryError> {
+        let mut runs = self.runs.of(cell)?.into_owned();
+        runs.retain(|run| run.run < self.document.runs && !run.is_invalid());
+        Ok(runs)
+    }
+}
+
+/// A comparison, not yet seen beside the others.
+struct Single {
+    contrast: CellContrast,
+    comparison: Comparison,
+}
+
+/// The comparisons of a cell: of each metric that both sides have.
+fn of_cell(
+    sides: [&Opened; 2],
+    cells: [u32; 2],
+    question: &Question,
+    paired: bool,
+) -> Result<Vec<Single>, CompareError> {
+    let results = [0, 1].map(|side| &sides[side].document.cells[cells[side] as usize]);
+    let runs = [sides[0].of(cells[0])?, sides[1].of(cells[1])?];
+    let count = sides[0].document.runs.max(sides[1].document.runs);
+    let has = |name: &str| results.iter().all(|cell| cell.metrics.contains_key(name));
+    let ranking = metrics::COMPARED.iter().map(|compared| compared.name).find(|name| has(name));
+    let chosen: Vec<&str> = match question.metrics.as_slice() {
+        [] => ranking.into_iter().collect(),
+        names => names.iter().map(String::as_str).filter(|name| has(name)).collect(),
+    };
+    let single = |metric: &str| {
+        let better = metrics::less_is_better(metric);
+        let terms = Terms {
+            confidence: question.confidence,
+            margin: Margin::Relative(question.margin),
+            better: better.map(|less| if less { Better::Lower } else { Better::Higher }),
+        };
+        let [one, two] = runs.each_ref().map(|runs| run_means(runs, metric, count));
+        let comparison = match paired {
+            true => compare_paired(&one, &two, &terms),
+            false => compare_unpaired(&one, &two, &terms),
+        };
+        // Without any pair of runs that went through there is nothing to compare.
+        let comparison = comparison.ok()?;
+        let percent = |ratio: f64| (ratio - 1.0) * 100.0;
+        let contrast = CellContrast {
+            factors: results[0].factors.clone(),
+            cells,
+            metric: metric.to_owned(),
+            means: comparison.means,
+            difference: comparison.difference,
+            interval: comparison.difference_interval,
+            percent: comparison.ratio.map(|ratio| {
+                [percent(ratio.value), percent(ratio.interval[0]), percent(ratio.interval[1])]
+            }),
+            p_value: comparison.p_value,
+            p_adjusted: comparison.p_value,
+            n: comparison.n.map(|n| n as u32),
+            failed: results.map(|cell| cell.failed),
+            verdict: ContrastVerdict::Undecided,
+            regression: None,
+        };
+        Some(Single { contrast, comparison })
+    };
+    Ok(chosen.into_iter().filter_map(single).collect())
+}
+
+/// Gives each its verdict in the light of all: among many comparisons, some differ by chance.
+fn judged(found: Vec<Single>) -> Vec<CellContrast> {
+    let adjusted = |values: Vec<f64>| holm(&values).expect("a test gives a probability");
+    let differ = adjusted(found.iter().map(|one| one.comparison.p_value).collect());
+    let p_worse = |one: &Single| one.comparison.regression.map(|regression| regression.p_worse);
+    let mut worse = adjusted(found.iter().filter_map(p_worse).collect()).into_iter();
+    let judge = |(Single { contrast, comparison }, p_adjusted): (Single, f64)| {
+        let regression = comparison.regression.and_then(|_| {
+            let p_worse = worse.next().expect("there is one for each that may get worse");
+            comparison.regression_judged_by(p_worse)
+        });
+        CellContrast {
+            p_adjusted,
+            verdict: match comparison.judged_by(p_adjusted) {
+                ComparisonVerdict::Equal => ContrastVerdict::Equal,
+                ComparisonVerdict::Equivalent => ContrastVerdict::Equivalent,
+                ComparisonVerdict::Lower => ContrastVerdict::Lower,
+                ComparisonVerdict::Higher => ContrastVerdict::Higher,
+                ComparisonVerdict::Undecided => ContrastVerdict::Undecided,
+            },
+            regression: regression.map(|verdict| match verdict {
+                RegressionVerdict::NoWorse => Regression::NoWorse,
+                RegressionVerdict::Worse => Regression::Worse,
+                RegressionVerdict::Undecided => Regression::Undecided,
+            }),
+            ..contrast
+        }
+    };
+    found.into_iter().zip(differ).map(judge).collect()
+}
+
+/// What is different about the two directories themselves.
+fn changes(first: &Opened, second: &Opened) -> Vec<Change> {
+    let mut changes = Vec::new();
+    let mut change = |what: &str, first: String, second: String| {
+        if first != second {
+            changes.push(Change { what: what.to_owned(), first, second });
+        }
+    };
+    let (one, two) = (&first.document, &second.document);
+    change("version of trackbed", one.trackbed.clone(), two.trackbed.clone());
+    change("scenario", one.scenario.clone(), two.scenario.clone());
+    change("substrate", one.substrate.clone(), two.substrate.clone());
+    change("seed", one.seed.to_string(), two.seed.to_string());
+    change("runs", one.runs.to_string(), two.runs.to_string());
+    let settings = |about: &About| {
+        let is_told_above =
+            |text: &&String| !["runs=", "seed="].iter().any(|key| text.starts_with(key));
+        let told: Vec<&str> =
+            about.overrides.iter().filter(is_told_above).map(String::as_str).collect();
+        if told.is_empty() { "none".to_owned() } else { told.join(", ") }
+    };
+    change("settings", settings(&first.about), settings(&second.about));
+    let (line, other) = first_difference(&first.about.text, &second.about.text);
+    change("scenario text", line, other);
+    let none = || "none".to_owned();
+    change("model", one.model.clone().unwrap_or_else(none), two.model.clone().unwrap_or_else(none));
+    let mut names: Vec<&String> = one.environment.keys().chain(two.environment.keys()).collect();
+    names.sort();
+    names.dedup();
+    for name in names {
+        let value = |document: &Document| document.environment.get(name).cloned();
+        change(name, value(one).unwrap_or_else(none), value(two).unwrap_or_else(none));
+    }
+    changes
+}
+
+/// The first line that differs, with its number; twice nothing if none does.
+fn first_difference(first: &str, second: &str) -> (String, String) {
+    let (mut ours, mut theirs) = (first.lines(), second.lines());
+    for number in 1.. {
+        let pair = (ours.next(), theirs.next());
+        if pair == (None, None) {
+            break;
+        }
+        if pair.0 != pair.1 {
+            let text = |line: Option<&str>| match line {
+                Some(line) => format!("line {number}: {}", line.trim()),
+                None => format!("ends before line {number}"),
+            };
+            return (text(pair.0), text(pair.1));
+        }
+    }
+    Default::default()
+}
+
+/// Why two directories cannot be compared.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum CompareError {
+    /// One of them cannot be read.
+    Directory(DirectoryError),
+    /// There is no such metric.
+    NoMetric(String),
+    /// No cell with the same factors has the same metric on both sides.
+    NothingInCommon([PathBuf; 2]),
+}
+
+impl From<DirectoryError> for CompareError {
+    fn from(why: DirectoryError) -> CompareError {
+        CompareError::Directory(why)
+    }
+}
+
+impl fmt::Display for CompareError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CompareError::Directory(why) => why.fmt(f),
+            CompareError::NoMetric(name) => {
+                write!(
+                    f,
+                    "there is no metric {name}; `trackbed list metrics` shows those that there are"
+                )
+            }
+            CompareError::NothingInCommon([first, second]) => write!(
+                f,
+                "{} and {} have no cell with the same factors and the same metric; name another \
+                 --metric, or run both with the same axes",
+                first.display(),
+                second.display()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for CompareError {}

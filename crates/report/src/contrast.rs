@@ -1,0 +1,158 @@
+//! One run directory held against another, as text.
+
+use std::fmt::{self, Write as _};
+
+use serde_json::{Map, Value};
+use trackbed_measure::contrast::{CellContrast, Change, Contrast, ContrastVerdict, Regression};
+
+use crate::number::{Decimals, dash};
+use crate::table::{Align, Table};
+use crate::words::title;
+
+/// Renders the comparison for the terminal.
+pub fn render(contrast: &Contrast) -> String {
+    let mut text = String::new();
+    write_all(contrast, &mut text).expect("a String takes everything");
+    text
+}
+
+fn write_all(contrast: &Contrast, out: &mut String) -> fmt::Result {
+    let Contrast { first, second, .. } = contrast;
+    writeln!(out, "{} against {}", second.directory, first.directory)?;
+    writeln!(out, "\n{}\n", verdict(contrast))?;
+    let metrics = contrast.cells.iter().fold(Vec::new(), |mut names, cell| {
+        if !names.contains(&cell.metric.as_str()) {
+            names.push(&cell.metric);
+        }
+        names
+    });
+    for metric in metrics {
+        writeln!(out, "{metric}, {}:\n", how(contrast))?;
+        let cells: Vec<&CellContrast> =
+            contrast.cells.iter().filter(|cell| cell.metric == metric).collect();
+        writeln!(out, "{}", table(metric, &cells))?;
+    }
+    write_unmatched("only in the first", &contrast.missing, out)?;
+    write_unmatched("only in the second", &contrast.added, out)?;
+    for cell in contrast.cells.iter().filter(|cell| cell.failed != [0, 0]) {
+        let [first, second] = cell.failed;
+        writeln!(out, "failed runs of {}: {first} before, {second} now", words(&cell.factors))?;
+    }
+    write_changes(&contrast.changes, out)
+}
+
+/// The answer in a sentence.
+fn verdict(contrast: &Contrast) -> String {
+    let margin = contrast.margin * 100.0;
+    let count = |verdict: ContrastVerdict| {
+        contrast.cells.iter().filter(|cell| cell.verdict == verdict).count()
+    };
+    let parts = [
+        (ContrastVerdict::Equal, "equal"),
+        (ContrastVerdict::Equivalent, "equivalent"),
+        (ContrastVerdict::Lower, "lower"),
+        (ContrastVerdict::Higher, "higher"),
+        (ContrastVerdict::Undecided, "undecided"),
+    ];
+    let counted = parts.map(|(verdict, word)| (count(verdict), word));
+    let told: Vec<String> = counted
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    let worse = contrast.worse().count();
+    let end = match worse {
+        0 if contrast.is_no_worse() => format!("nothing is worse by more than {margin} %"),
+        0 => format!("nothing is shown to be worse by more than {margin} %"),
+        1 => format!("1 is worse by more than {margin} %, or fails more often"),
+        many => format!("{many} are worse by more than {margin} %, or fail more often"),
+    };
+    format!("of {} comparisons {}: {end}", contrast.cells.len(), told.join(", "))
+}
+
+fn how(contrast: &Contrast) -> String {
+    let confidence = contrast.confidence * 100.0;
+    let pairs = match contrast.paired {
+        true => "run by run (same seed, same misfortunes)",
+        false => "as independent runs (other seeds)",
+    };
+    format!("{pairs}; verdicts at {confidence} % for all together (Holm)")
+}
+
+fn table(metric: &str, cells: &[&CellContrast]) -> Table {
+    let mut factors: Vec<&String> = Vec::new();
+    for name in cells.iter().flat_map(|cell| cell.factors.keys()) {
+        if !factors.contains(&name) {
+            factors.push(name);
+        }
+    }
+    let before = format!("before\n{}", title(metric).split('\n').next_back().unwrap_or_default());
+    let columns = [("cell".to_owned(), Align::Right)]
+        .into_iter()
+        .chain(factors.iter().map(|name| ((*name).clone(), Align::Left)))
+        .chain([before, "now".to_owned()].map(|title| (title, Align::Right)))
+        .chain(["difference", "interval", "%", "n"].map(|title| (title.to_owned(), Align::Right)))
+        .chain([("verdict".to_owned(), Align::Left)]);
+    let mut table = Table::new(columns);
+    let decimals = Decimals::of(cells.iter().flat_map(|cell| cell.means));
+    let fine = Decimals::of(cells.iter().map(|cell| cell.difference));
+    for cell in cells {
+        let value = |name: &&String| cell.factors.get(*name).map(plain).unwrap_or_default();
+        let n = match cell.n {
+            [one, two] if one == two => one.to_string(),
+            [one, two] => format!("{one}, {two}"),
+        };
+        let percent = cell.percent.map(|[value, ..]| format!("{value:+.2}"));
+        let row = [cell.cells[0].to_string()]
+            .into_iter()
+            .chain(factors.iter().map(value))
+            .chain(cell.means.map(|mean| decimals.text(mean)))
+            .chain([fine.signed(cell.difference), fine.signed_interval(cell.interval)])
+            .chain([percent.unwrap_or_else(dash), n, judgement(cell)]);
+        table.row(row);
+    }
+    table
+}
+
+fn judgement(cell: &CellContrast) -> String {
+    let word = match cell.verdict {
+        ContrastVerdict::Equal => "equal",
+        ContrastVerdict::Equivalent => "equivalent",
+        ContrastVerdict::Lower => "lower",
+        ContrastVerdict::Higher => "higher",
+        ContrastVerdict::Undecided => "undecided",
+    };
+    let worse = match cell.regression {
+        Some(Regression::Worse) => ", WORSE",
+        Some(Regression::NoWorse) if cell.verdict == ContrastVerdict::Undecided => ", no worse",
+        _ => "",
+    };
+    let fails = if cell.fails_more() { ", FAILS MORE" } else { "" };
+    format!("{word}{worse}{fails}")
+}
+
+fn write_unmatched(what: &str, cells: &[Map<String, Value>], out: &mut String) -> fmt::Result {
+    cells.iter().try_for_each(|factors| writeln!(out, "{what}: {}", words(factors)))
+}
+
+fn write_changes(changes: &[Change], out: &mut String) -> fmt::Result {
+    if changes.is_empty() {
+        return writeln!(out, "both were made by the same version, scenario, settings and seed");
+    }
+    writeln!(out, "what else has changed:")?;
+    let line =
+        |Change { what, first, second }: &Change| writeln!(out, "  {what}: {first} -> {second}");
+    changes.iter().try_for_each(line)
+}
+
+fn words(factors: &Map<String, Value>) -> String {
+    let words: Vec<String> = factors.values().map(plain).collect();
+    if words.is_empty() { "the only cell".to_owned() } else { words.join(" ") }
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

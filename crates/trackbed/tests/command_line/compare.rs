@@ -1,0 +1,128 @@
+//! One run directory held against another.
+
+use serde_json::Value;
+
+use super::{SCENARIO, Scratch};
+
+/// A clean and a lossy cell of each of two protocols; 10 ms a round trip.
+fn scratch(name: &str) -> Scratch {
+    let scratch = Scratch::new(name);
+    scratch.write("a.toml", SCENARIO);
+    run(&scratch, "before", "");
+    scratch
+}
+
+fn run(scratch: &Scratch, out: &str, more: &str) {
+    let axes = "--set protocol=quic,tcp --set link.loss=0,2% --runs 12";
+    scratch.succeed(&format!("run a.toml {axes} --out {out} {more}"));
+}
+
+fn compare(scratch: &Scratch, words: &str) -> (i32, Value) {
+    let ended = scratch.trackbed(&format!("compare {words} --json"));
+    let document = serde_json::from_str(&ended.stdout);
+    (ended.status, document.unwrap_or_else(|why| panic!("{why}: {}", ended.stderr)))
+}
+
+fn verdicts(document: &Value) -> Vec<&str> {
+    let cells = document["cells"].as_array().unwrap();
+    cells.iter().map(|cell| cell["verdict"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn the_same_runs_are_equal_and_no_worse() {
+    let scratch = scratch("compare-same");
+    run(&scratch, "again", "--jobs 1");
+    let (status, found) = compare(&scratch, "before again --no-worse-than 0.1%");
+    assert_eq!((status, verdicts(&found)), (0, vec!["equal"; 4]));
+    assert_eq!((&found["paired"], found["changes"].as_array().unwrap().len()), (&true.into(), 0));
+}
+
+/// Three round trips of 10 ms become three of 10.5: 5 % more, whatever got lost.
+#[test]
+fn what_got_worse_is_found_and_what_else_has_changed_is_named() {
+    let scratch = scratch("compare-worse");
+    run(&scratch, "slower", "--set link.delay=5.25ms");
+    let (status, found) = compare(&scratch, "before slower");
+    assert_eq!(status, 1);
+    let clean = &found["cells"][0];
+    assert_eq!((&clean["verdict"], &clean["regression"]), (&"higher".into(), &"worse".into()));
+    let [more, percent] = [&clean["difference"], &clean["percent"][0]].map(|v| v.as_f64().unwrap());
+    assert!((more - 1.5).abs() < 1e-3, "{more}");
+    assert!((4.5..5.0).contains(&percent), "bytes take time too: {percent}");
+    let setting = &found["changes"][0];
+    assert_eq!(
+        (&setting["what"], &setting["first"]),
+        (&"settings".into(), &Value::from("protocol=quic,tcp, link.loss=0,2%"))
+    );
+    assert!(setting["second"].as_str().unwrap().ends_with("link.delay=5.25ms"), "{setting}");
+    // The other way round it got better, and within 10 % nothing is wrong.
+    assert_eq!(compare(&scratch, "slower before --no-worse-than 3%").0, 0);
+    assert_eq!(compare(&scratch, "before slower --margin 10%").0, 0);
+    let text = scratch.trackbed("compare before slower").stdout;
+    assert!(text.contains("higher, WORSE") && text.contains("settings: protocol=quic"), "{text}");
+}
+
+#[test]
+fn what_is_not_shown_is_not_taken_for_granted() {
+    let scratch = scratch("compare-undecided");
+    run(&scratch, "other", "--seed 2");
+    let (status, found) = compare(&scratch, "before other");
+    assert_eq!((status, &found["paired"]), (0, &false.into()));
+    assert!(verdicts(&found).contains(&"undecided"), "{found}");
+    let (status, _) = compare(&scratch, "before other --no-worse-than 3%");
+    assert_eq!(status, 1, "of lossy cells, twelve other runs do not show it");
+}
+
+#[test]
+fn cells_that_are_gone_and_runs_that_fail_are_not_overlooked() {
+    let scratch = scratch("compare-gone");
+    let axes = "--set protocol=quic,tcp --set link.loss=0,5% --runs 12 --out fewer";
+    scratch.succeed(&format!("run a.toml {axes}"));
+    let (status, found) = compare(&scratch, "before fewer");
+    assert_eq!((status, verdicts(&found)), (0, vec!["equal"; 2]), "of what both have");
+    let losses = |list: &Value| {
+        let list = list.as_array().unwrap().iter();
+        list.map(|factors| factors["loss"].as_f64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (losses(&found["missing"]), losses(&found["added"])),
+        (vec![0.02; 2], vec![0.05; 2])
+    );
+    assert_eq!(compare(&scratch, "before fewer --no-worse-than 3%").0, 1, "some are missing");
+
+    let failing = "--set workload.timeout=100ms --out failing";
+    let ended = scratch.trackbed(&format!(
+        "run a.toml --set protocol=quic,tcp --set link.loss=0,2% --runs 12 {failing}"
+    ));
+    assert_eq!(ended.status, 1, "a lost packet costs TCP 200 ms at the least: {}", ended.stderr);
+    let (status, _) = compare(&scratch, "before failing");
+    assert_eq!(status, 1);
+    let text = scratch.trackbed("compare before failing").stdout;
+    assert!(
+        text.contains("FAILS MORE") && text.contains("failed runs of tcp 0.02: 0 before"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused() {
+    let scratch = scratch("compare-refused");
+    std::fs::create_dir(scratch.path("empty")).unwrap();
+    scratch.succeed("run a.toml --set link.delay=1ms,2ms --out foreign");
+    run(&scratch, "damaged", "");
+    scratch.write("damaged/run.json", "{\"cells\": 3}");
+    for (words, why) in [
+        ("before missing", "missing: this is no run directory"),
+        ("before empty", "empty: this is no run directory"),
+        ("before foreign", "no cell with the same factors"),
+        ("before damaged", "run.json is damaged"),
+        ("before before --metric speed", "no metric speed; `trackbed list metrics`"),
+        ("before before --margin x", "write a percentage"),
+        ("before before --confidence 100%", "95%"),
+        ("before", "<SECOND>"),
+    ] {
+        let ended = scratch.trackbed(&format!("compare {words}"));
+        assert_eq!((ended.status, ended.stdout.as_str()), (2, ""), "{words}");
+        assert!(ended.stderr.contains(why), "{words}: {}", ended.stderr);
+    }
+}
