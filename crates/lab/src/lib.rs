@@ -39,6 +39,7 @@ pub mod shell;
 pub mod substrate;
 pub mod track;
 pub mod units;
+pub mod until;
 mod warm_up;
 
 /// The version of the tool, as results and captures name it.

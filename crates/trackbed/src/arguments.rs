@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use trackbed_lab::scenario::Override;
+use trackbed_lab::until::Until;
 
 use crate::commands::advise::{self, AdviseArguments};
 use crate::commands::calibrate::{self, CalibrateArguments};
@@ -112,6 +113,8 @@ Examples:
   trackbed run bulk --set link.loss=0,0.01%,0.1%     a sweep of the loss
   trackbed run vru --set protocol=quic,http3 --set workload.phones=100 --runs 10
   trackbed run my.toml --out results --json > results.json
+  trackbed run vru --set link.loss=1% --until 'completion_ms 2%' --runs-max 5000
+  trackbed run my.toml --runs 1000 --out big --shard 1/2     half of it (see trackbed merge)
   trackbed run vru --substrate emulated --runs 10    on the kernel, in real time
   trackbed run vru --substrate emulated --set protocol=http2 --set server=trackbed,nginx
 
@@ -121,7 +124,7 @@ compared run by run. Intervals are 95 % intervals of the mean (bootstrap over ru
 
 The run directory holds
   about.json   the command, the settings and the scenario's text: enough to repeat everything
-  runs.jsonl   the result of each run, written as soon as it is over
+  runs.jsonl   the result of each run, written as soon as it is over; in the end in order
   run.json     the document that --json prints; renewed about every second
   samples.csv  every sample of every metric
 
@@ -315,6 +318,14 @@ pub struct RunOptions {
     /// Runs of each cell, in place of the scenario's number
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub runs: Option<u32>,
+    /// Run each cell until the 95 % interval of a metric reaches no farther than so much to either side:
+    /// [mean | median | pNN] METRIC PRECISION, for example "completion_ms 2%" or "p95 rtt_ms 0.5";
+    /// --runs is where it begins, and exit status 1 says that a cell did not get there
+    #[arg(long, value_name = "PRECISION", conflicts_with = "shard")]
+    pub until: Option<Until>,
+    /// With --until, runs that no cell may exceed
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = count)]
+    pub runs_max: u32,
     /// Root seed, in place of the scenario's; the same seed gives the same results
     #[arg(long, value_name = "N", value_parser = number::<u64>, allow_negative_numbers = true)]
     pub seed: Option<u64>,

@@ -146,6 +146,14 @@ impl RunDirectory {
         &self.path
     }
 
+    /// Says anew what made it, as far as that has turned out since.
+    ///
+    /// # Errors
+    /// If that cannot be written.
+    pub fn describe(&mut self, about: &About) -> Result<(), DirectoryError> {
+        write_json(&self.path.join(ABOUT), about).map_err(|why| self.refuse(Problem::Io(why)))
+    }
+
     /// The results that are there.
     pub fn runs(&self) -> &RecordedRuns {
         self.log.runs()

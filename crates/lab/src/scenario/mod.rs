@@ -203,5 +203,5 @@ impl Counts {
 
 const NAME_CHARS_MAX: usize = 64;
 
-/// Results of this many runs still fit memory.
-const RUNS_MAX: u64 = 1_000_000;
+/// Results stay on the disk; what is kept of each takes 16 bytes.
+const RUNS_MAX: u64 = 10_000_000;

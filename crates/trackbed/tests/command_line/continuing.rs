@@ -143,3 +143,43 @@ fn two_campaigns_do_not_write_to_one_directory() {
     assert_eq!(ended.status, 2, "{}", ended.stderr);
     assert!(ended.stderr.contains("another trackbed is writing here"), "{}", ended.stderr);
 }
+
+/// A clean cell never varies; a lossy one does, and gets more runs. What comes of it is a directory of so
+/// many runs like any other.
+#[test]
+fn a_campaign_goes_on_until_it_is_precise_enough() {
+    let scratch = scratch("until");
+    let words = "run a.toml --set link.loss=0,3% --json --runs 30 --until";
+    let run = |precision: &str, more: &str| {
+        let mut command = scratch.command(words);
+        Ended::from(command.arg(precision).args(more.split_whitespace()).output().unwrap())
+    };
+    let ended = run("mean completion_ms 12%", "--runs-max 3000 --out out");
+    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let document: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    let completion = |cell: usize| &document["cells"][cell]["metrics"]["completion_ms"];
+    assert_eq!(completion(0)["n"], 30);
+    let [n, mean] = ["n", "mean"].map(|name| completion(1)[name].as_f64().unwrap());
+    let ends = [0, 1].map(|end| completion(1)["ci95"][end].as_f64().unwrap());
+    assert!(n > 30.0 && n < 3000.0 && (ends[1] - ends[0]) / 2.0 <= 0.12 * mean, "{document}");
+    assert!(ended.stderr.contains(&format!("30 to {n} runs of a cell")), "{}", ended.stderr);
+    assert_eq!(document["runs"].as_f64(), Some(n));
+    // The same again finds everything there, and the same numbers.
+    let again = run("mean completion_ms 12%", "--runs-max 3000 --jobs 1 --out out");
+    assert!(again.stdout == ended.stdout, "{}", again.stderr);
+    scratch.succeed("verify-results out");
+    scratch.succeed(&format!("replay out 1 {}", n - 1.0));
+
+    let short = run("mean completion_ms 0.0001%", "--runs-max 40 --out short");
+    assert_eq!(short.status, 1, "{}", short.stdout);
+    assert!(short.stderr.contains("not reached by cell 1"), "{}", short.stderr);
+    for (precision, more, why) in [
+        ("speed 2%", "", "list metrics"),
+        ("completion_ms", "", "for example"),
+        ("completion_ms 2%", "--shard 1/2", "--shard"),
+        ("completion_ms 2%", "--runs-max 10", "--runs-max"),
+    ] {
+        let ended = run(precision, more);
+        assert!(ended.status == 2 && ended.stderr.contains(why), "{precision}: {}", ended.stderr);
+    }
+}

@@ -99,7 +99,7 @@ fn numbers_beyond_reason() {
     expect(&(scenario("") + "count = 0\n"), "0", too_few, "");
     let error = plan_with(&scenario("runs = 0"), &[]).unwrap_err().to_string();
     assert!(error.starts_with(&format!("error: {too_few}\n --> a.toml:2:8\n")), "{error}");
-    let help = "at most 1000000 runs in all fit one plan; write fewer";
+    let help = "at most 10000000 runs in all fit one plan; write fewer";
     let text = scenario("runs = 1000000000");
     expect(&text, "1000000000", "1000000000 runs of 1 cells", help);
     let huge = "99999999999999999999999";

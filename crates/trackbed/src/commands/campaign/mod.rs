@@ -1,30 +1,32 @@
 //! What `run` and `paper` share: plan, run everything, keep it, sum it up.
 
+mod whole;
+
 use std::num::NonZeroUsize;
 use std::path::Path;
 
 use anyhow::Context as _;
 use trackbed_inference::runtime::{Runtime, Search};
 use trackbed_lab::VERSION;
-use trackbed_lab::campaign::{self, Execution, Origin};
+use trackbed_lab::campaign::Execution;
 use trackbed_lab::directory::{About, RunDirectory};
 use trackbed_lab::emulated::{EMULATED, Emulated};
 use trackbed_lab::live::{LIVE, Live, Ticket};
 use trackbed_lab::paper::{self, Study};
-use trackbed_lab::refresh::Refresh;
 use trackbed_lab::results;
 use trackbed_lab::scenario::{self, Home, Override, Plan, Source, Work};
 use trackbed_lab::substrate::{Substrate, VIRTUAL, Virtual};
-use trackbed_lab::units::Units;
+use trackbed_lab::units::{Shard, Units};
+use trackbed_lab::until::Rounds;
 use trackbed_measure::reference::Comparison;
 use trackbed_measure::results::{Document, RunResult};
 use trackbed_report::summary;
 
 use crate::Verdict;
 use crate::arguments::{RunOptions, SubstrateArgument};
+use crate::interrupt;
 use crate::output::{shell_word, tell};
-use crate::progress::{Stopwatch, Watch};
-use crate::{interrupt, progress};
+use whole::{Whole, replay_command};
 
 /// A campaign that is over, or was interrupted.
 pub struct Finished {
@@ -36,6 +38,8 @@ pub struct Finished {
     pub directory: RunDirectory,
     /// Ctrl-C ended it early.
     pub interrupted: bool,
+    /// All that was to be known precisely is.
+    pub is_precise: bool,
 }
 
 impl Finished {
@@ -101,7 +105,7 @@ impl Finished {
         let refuted = self.document.checks.iter().any(|check| !check.pass);
         match self.interrupted {
             true => Verdict::Interrupted,
-            false if failed || refuted => Verdict::CheckFailed,
+            false if failed || refuted || !self.is_precise => Verdict::CheckFailed,
             false => Verdict::Success,
         }
     }
@@ -113,10 +117,11 @@ impl Finished {
 /// If the scenario or a setting is not valid, or results cannot be written.
 pub fn execute(scenario: &str, options: &RunOptions) -> anyhow::Result<Finished> {
     let (source, overrides) = (Source::named(scenario), overrides(options));
-    let plan = scenario::load(&source, &overrides)?;
+    let mut plan = scenario::load(&source, &overrides)?;
     for note in &plan.notes {
         tell(format_args!("note: {note}"));
     }
+    let rounds = rounds(&mut plan, options)?;
     let chosen = options.substrate.unwrap_or(match plan.home {
         Home::Virtual => SubstrateArgument::Virtual,
         Home::Emulated => SubstrateArgument::Emulated,
@@ -129,51 +134,115 @@ pub fn execute(scenario: &str, options: &RunOptions) -> anyhow::Result<Finished>
     };
     // Before anything else: the kernel lets only a process with one thread have namespaces.
     let substrate = substrate(chosen, options, &about)?;
-    let substrate = &*substrate;
     substrate.check(&plan).map_err(anyhow::Error::msg)?;
     let out = options.out.clone().map(|out| match shard {
         Some(shard) => out.join(shard.folder()),
         None => out,
     });
-    let mut directory = open(out.as_deref(), &plan, about)?;
-    if shard.is_none() {
-        directory.keep_timelines(&plan)?;
+    let directory = open(out.as_deref(), &plan, about.clone())?;
+    let campaign = Campaign { plan, substrate: &*substrate, about, directory, shard };
+    match rounds {
+        None => campaign.run(options),
+        Some(rounds) => campaign.run_until(rounds, options),
+    }
+}
+
+/// With --until, how many runs each cell gets is to turn out; `plan` has as many as there may be.
+fn rounds(plan: &mut Plan, options: &RunOptions) -> anyhow::Result<Option<Rounds>> {
+    let Some(until) = &options.until else { return Ok(None) };
+    let (least, most) = (plan.runs, options.runs_max);
+    plan.runs = most.max(least);
+    let rounds = Rounds::new(plan, until.clone(), least, most);
+    rounds.map(Some).map_err(|why| anyhow::anyhow!("--until: {why}; give --runs and --runs-max"))
+}
+
+/// All that is needed to begin.
+struct Campaign<'a> {
+    plan: Plan,
+    substrate: &'a dyn Substrate,
+    about: About,
+    directory: RunDirectory,
+    shard: Option<Shard>,
+}
+
+impl Campaign<'_> {
+    /// Runs what is missing of the plan, or of this process's share.
+    fn run(mut self, options: &RunOptions) -> anyhow::Result<Finished> {
+        let cells = self.plan.cells.len();
+        let is_ours = |cell, run| self.shard.is_none_or(|shard| shard.has(cells, (cell, run)));
+        let total = Units::of(&self.plan, is_ours).len();
+        let is_missing = |cell, run| is_ours(cell, run) && !self.directory.runs().has(cell, run);
+        let missing = Units::of(&self.plan, is_missing);
+        if missing.len() < total {
+            tell(format_args!("{} of {total} runs are there already", total - missing.len()));
+        }
+        if !missing.is_empty() && self.substrate.name() != VIRTUAL {
+            look_for_runtime(&self.plan)?;
+        }
+        if self.shard.is_none() {
+            self.directory.keep_timelines(&self.plan)?;
+        }
+        let whole = whole(&self.plan, self.substrate, options)?;
+        let is_complete = whole.run(total, &missing, &mut self.directory)?;
+        self.directory.settle()?;
+        let document = whole.sum_up(&mut self.directory)?;
+        if !is_complete {
+            let runs = self.directory.runs();
+            let is_kept = |cell, run| is_ours(cell, run) && runs.has(cell, run);
+            let kept = Units::of(&self.plan, is_kept).len();
+            let how = match self.shard {
+                Some(shard) => format!("the same command, which does shard {shard}"),
+                None => format!("--out {}", shell_word(self.directory.path())),
+            };
+            tell(format_args!("{kept} of {total} runs are kept; continue with {how}"));
+        }
+        Ok(self.finished(document, !is_complete, true))
     }
 
-    let is_ours = |cell, run| shard.is_none_or(|shard| shard.has(plan.cells.len(), (cell, run)));
-    let total = Units::of(&plan, is_ours).len();
-    let is_missing = |cell, run| is_ours(cell, run) && !directory.runs().has(cell, run);
-    let missing = Units::of(&plan, is_missing);
-    if !missing.is_empty() && substrate.name() != VIRTUAL {
-        look_for_runtime(&plan)?;
+    /// Runs until every cell is known precisely enough.
+    fn run_until(mut self, mut rounds: Rounds, options: &RunOptions) -> anyhow::Result<Finished> {
+        if self.substrate.name() != VIRTUAL {
+            look_for_runtime(&self.plan)?;
+        }
+        let whole = whole(&self.plan, self.substrate, options)?;
+        let is_complete = whole.run_until(&mut rounds, &mut self.directory)?;
+        // From now on the directory is one of so many runs, like any other.
+        self.plan.runs = rounds.most_runs();
+        let setting = Override { key: "runs".to_owned(), value: self.plan.runs.to_string() };
+        self.about.overrides.push(setting.to_string());
+        self.about.runs = self.plan.runs;
+        self.directory.describe(&self.about)?;
+        self.directory.keep_timelines(&self.plan)?;
+        self.directory.settle()?;
+        let document =
+            self::whole(&self.plan, self.substrate, options)?.sum_up(&mut self.directory)?;
+        if is_complete {
+            tell(rounds.summary());
+        } else {
+            let directory = shell_word(self.directory.path());
+            tell(format_args!(
+                "stopped early; continue with the same command and --out {directory}"
+            ));
+        }
+        let is_precise = rounds.short_of().is_empty();
+        Ok(self.finished(document, !is_complete, is_precise))
     }
-    if missing.len() < total {
-        tell(format_args!("{} of {total} runs are there already", total - missing.len()));
+
+    fn finished(self, document: Document, interrupted: bool, is_precise: bool) -> Finished {
+        let Campaign { plan, directory, .. } = self;
+        Finished { plan, document, directory, interrupted, is_precise }
     }
-    let cancel = interrupt::install()?;
+}
+
+fn whole<'a>(
+    plan: &'a Plan,
+    substrate: &'a dyn Substrate,
+    options: &RunOptions,
+) -> anyhow::Result<Whole<'a>> {
     let jobs = options.jobs.and_then(|jobs| NonZeroUsize::new(jobs as usize));
-    let whole = Whole {
-        plan: &plan,
-        substrate,
-        keep_invalid: options.keep_invalid,
-        execution: Execution { jobs, cancel },
-        total,
-        watches: options.watch,
-    };
-    let done = whole.run_and_keep(&missing, &mut directory)?;
-    directory.settle()?;
-    let document = whole.sum_up(&mut directory)?;
-    let interrupted = done < missing.len();
-    if interrupted {
-        let kept = total - missing.len() + done;
-        let word = shell_word(directory.path());
-        let how = match shard {
-            Some(shard) => format!("the same command, which does shard {shard}"),
-            None => format!("--out {word}"),
-        };
-        tell(format_args!("{kept} of {total} runs are kept; continue with {how}"));
-    }
-    Ok(Finished { plan, document, directory, interrupted })
+    let execution = Execution { jobs, cancel: interrupt::install()? };
+    let RunOptions { keep_invalid, watch: watches, .. } = *options;
+    Ok(Whole { plan, substrate, keep_invalid, execution, watches })
 }
 
 /// Looks for ONNX Runtime where a cell has an object detector: without one, each of its runs would
@@ -199,74 +268,6 @@ pub fn refuse_what_needs_the_kernel(scenario: &str, options: &RunOptions) -> any
     let why = Virtual::new().check(&plan).err().unwrap_or_default();
     let why = why.lines().next();
     why.map_or(Ok(()), |why| Err(anyhow::anyhow!("{why}: nothing to compare")))
-}
-
-/// Everything that is to be run, and how.
-struct Whole<'a> {
-    plan: &'a Plan,
-    substrate: &'a dyn Substrate,
-    keep_invalid: bool,
-    execution: Execution,
-    /// How many runs there are to be in the end.
-    total: u64,
-    /// Somebody looks on.
-    watches: bool,
-}
-
-impl Whole<'_> {
-    /// Runs what is missing, and says how much of it was done. Each result is kept as soon as it is
-    /// there, and now and then all of them are summed up, so that whatever ends this process leaves
-    /// results that can be used.
-    fn run_and_keep(&self, missing: &Units, directory: &mut RunDirectory) -> anyhow::Result<u64> {
-        let bar = progress::bar(self.total, self.total - missing.len());
-        let clock = Stopwatch::start();
-        let mut watch = self.watches.then(Watch::new);
-        let (mut refresh, mut kept, mut done) = (Refresh::new(), Ok(()), 0);
-        campaign::run(self.plan, self.substrate, missing, &self.execution, |result| {
-            bar.inc(1);
-            if kept.is_ok() {
-                kept = directory.append(&result).map_err(anyhow::Error::new);
-                done += 1;
-            }
-            let began = clock.elapsed();
-            if kept.is_ok() && refresh.is_due(began) {
-                kept = self.sum_up(directory).map(|document| {
-                    if let Some(watch) = &mut watch {
-                        watch.show(&bar, began, &so_far(&document, directory.path()));
-                    }
-                });
-                refresh.done(began, clock.elapsed());
-            }
-            if kept.is_err() {
-                self.execution.cancel.cancel();
-            }
-        });
-        bar.finish_and_clear();
-        watch.iter_mut().for_each(Watch::clear);
-        kept.map(|()| done)
-    }
-
-    fn sum_up(&self, directory: &mut RunDirectory) -> anyhow::Result<Document> {
-        let document = self.document(directory)?;
-        directory.sum_up(self.plan, &document)?;
-        Ok(document)
-    }
-
-    fn document(&self, directory: &RunDirectory) -> anyhow::Result<Document> {
-        let origin = Origin::of(self.substrate, self.plan);
-        Ok(campaign::document(self.plan, &origin, directory, self.keep_invalid)?)
-    }
-}
-
-fn replay_command(directory: &Path) -> String {
-    format!("trackbed replay {}", shell_word(directory))
-}
-
-/// Results while more are coming in.
-fn so_far(document: &Document, directory: &Path) -> String {
-    let replay = replay_command(directory);
-    let width = console::Term::stderr().size_checked().map(|(_, width)| usize::from(width));
-    summary::render(document, summary::Options { replay: &replay, verbose: false, width })
 }
 
 fn substrate(

@@ -1,0 +1,264 @@
+//! Campaigns that go on until results are precise enough.
+
+use std::fmt;
+use std::str::FromStr;
+
+use trackbed_measure::metrics;
+use trackbed_stats::{Criterion, Decision, Looks, Precision, Statistic, StatsError, Stopping};
+
+use crate::directory::DirectoryError;
+use crate::results::Results;
+use crate::scenario::Plan;
+
+/// What is to be known how precisely: of every cell, the 95 % interval of a statistic of a metric is to
+/// reach no farther than so much to either side.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Until {
+    metric: String,
+    statistic: Statistic,
+    precision: Precision,
+}
+
+/// In the words in which it is given.
+impl fmt::Display for Until {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.statistic {
+            Statistic::Mean => f.write_str("mean")?,
+            Statistic::Quantile(p) => write!(f, "p{}", (p * 1e10).round() / 1e8)?,
+            Statistic::Min => f.write_str("min")?,
+            Statistic::Max => f.write_str("max")?,
+        }
+        write!(f, " {} ", self.metric)?;
+        match self.precision {
+            // As it was written: a hundredth of a number is not always its like in binary.
+            Precision::Relative(share) => write!(f, "{}%", (share * 1e10).round() / 1e8),
+            Precision::Absolute(width) => write!(f, "{width}"),
+        }
+    }
+}
+
+impl FromStr for Until {
+    type Err = String;
+
+    /// Reads `[mean | median | pNN] METRIC PRECISION`, the precision in percent of the statistic or in the
+    /// metric's unit.
+    fn from_str(text: &str) -> Result<Until, String> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let (statistic, metric, precision) = match words[..] {
+            [metric, precision] => ("mean", metric, precision),
+            [statistic, metric, precision] => (statistic, metric, precision),
+            _ => return Err(format!("\"{text}\" {HELP}")),
+        };
+        if metrics::find(metric).is_none() {
+            return Err(format!(
+                "there is no metric {metric}; `trackbed list metrics` shows those that there are"
+            ));
+        }
+        let quantile = || {
+            let percent = statistic.strip_prefix('p')?.parse::<f64>().ok()?;
+            (percent > 0.0 && percent < 100.0).then(|| Statistic::Quantile(percent / 100.0))
+        };
+        let statistic = match statistic {
+            "mean" => Some(Statistic::Mean),
+            "median" => Some(Statistic::Quantile(0.5)),
+            _ => quantile(),
+        };
+        let number = |text: &str| text.parse::<f64>().ok().filter(|x| *x > 0.0 && x.is_finite());
+        let precision = match precision.strip_suffix('%') {
+            Some(percent) => number(percent).map(|percent| Precision::Relative(percent / 100.0)),
+            None => number(precision).map(Precision::Absolute),
+        };
+        match (statistic, precision) {
+            (Some(statistic), Some(precision)) => {
+                Ok(Until { metric: metric.to_owned(), statistic, precision })
+            }
+            _ => Err(format!("\"{text}\" {HELP}")),
+        }
+    }
+}
+
+const HELP: &str = "is no precision; write for example \"completion_ms 2%\" or \"p95 rtt_ms 0.5\"";
+
+/// How many runs each cell needs, as it turns out.
+#[derive(Debug)]
+pub struct Rounds {
+    until: Until,
+    cells: Vec<Cell>,
+}
+
+#[derive(Debug)]
+struct Cell {
+    stopping: Stopping,
+    /// So many runs it is to have.
+    runs: u32,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Open,
+    Reached,
+    Exhausted,
+}
+
+impl Rounds {
+    /// At the start: every cell of `plan` needs `runs_min` runs, and gets at most `runs_max`.
+    ///
+    /// # Errors
+    /// In words, if these are no such numbers.
+    pub fn new(plan: &Plan, until: Until, runs_min: u32, runs_max: u32) -> Result<Rounds, String> {
+        let looks =
+            Looks::new(runs_min as usize, runs_max as usize).map_err(|why| why.to_string())?;
+        let cell = |_| Cell { stopping: Stopping::new(looks), runs: runs_min, state: State::Open };
+        Ok(Rounds { until, cells: plan.cells.iter().map(cell).collect() })
+    }
+
+    /// Whether a run of a cell is needed, as far as is known.
+    pub fn wants(&self, cell: u32, run: u32) -> bool {
+        self.cells.get(cell as usize).is_some_and(|cell| run < cell.runs)
+    }
+
+    /// Looks at `results`, which hold every run that is wanted, and says whether more are.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn look(&mut self, results: &dyn Results) -> Result<bool, DirectoryError> {
+        let Until { metric, statistic, precision } = &self.until;
+        let criterion = Criterion { statistic: *statistic, precision: *precision };
+        let open = |(_, cell): &(u32, &mut Cell)| cell.state == State::Open;
+        for (index, cell) in (0..).zip(&mut self.cells).filter(open) {
+            let there = results.of(index)?;
+            let mut runs: Vec<Option<&[f64]>> = vec![None; cell.runs as usize];
+            for run in there.iter().filter(|run| !run.is_invalid()) {
+                let samples = run.outcome.samples().and_then(|samples| samples.get(metric));
+                if let Some(place) = runs.get_mut(run.run as usize) {
+                    *place = samples.map(Vec::as_slice);
+                }
+            }
+            if runs.iter().all(Option::is_none) {
+                // Where nothing of the kind is measured, more runs will not help.
+                cell.state = State::Exhausted;
+                continue;
+            }
+            match cell.stopping.decide(&[(criterion, &runs)]) {
+                Ok(Decision::Continue { until }) => cell.runs = until as u32,
+                Ok(Decision::Reached { .. }) => cell.state = State::Reached,
+                Ok(Decision::Exhausted { .. }) | Err(StatsError::OutOfRange { .. }) => {
+                    cell.state = State::Exhausted;
+                }
+                Err(why) => unreachable!("the criterion was read, and the lists are one: {why}"),
+            }
+        }
+        Ok(self.cells.iter().any(|cell| cell.state == State::Open))
+    }
+
+    /// How many runs are wanted in all, as far as is known.
+    pub fn len(&self) -> u64 {
+        self.cells.iter().map(|cell| u64::from(cell.runs)).sum()
+    }
+
+    /// Whether none is.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The most runs that any cell has.
+    pub fn most_runs(&self) -> u32 {
+        self.cells.iter().map(|cell| cell.runs).max().unwrap_or(0)
+    }
+
+    /// The cells that had all the runs that they may have, and are not known precisely enough.
+    pub fn short_of(&self) -> Vec<u32> {
+        let short = (0..).zip(&self.cells).filter(|(_, cell)| cell.state != State::Reached);
+        short.map(|(index, _)| index).collect()
+    }
+
+    /// What happened, in a line.
+    pub fn summary(&self) -> String {
+        let least = self.cells.iter().map(|cell| cell.runs).min().unwrap_or(0);
+        let most = self.most_runs();
+        let runs = if least == most { format!("{most}") } else { format!("{least} to {most}") };
+        let short: Vec<String> = self.short_of().iter().map(u32::to_string).collect();
+        let (until, reached) = (&self.until, self.cells.len() - short.len());
+        let rest = match short.as_slice() {
+            [] => String::new(),
+            short => format!("; not reached by cell {}", short.join(", ")),
+        };
+        format!("{runs} runs of a cell: {until} reached by {reached} of {}{rest}", self.cells.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use trackbed_measure::results::{Outcome, RunResult};
+
+    use super::*;
+    use crate::scenario::{self, Override, Source};
+
+    #[test]
+    fn precisions_are_read_and_written() {
+        for (text, written) in [
+            ("completion_ms 2%", "mean completion_ms 2%"),
+            ("median rtt_ms 0.5", "p50 rtt_ms 0.5"),
+            ("p99 rtt_ms 10%", "p99 rtt_ms 10%"),
+            ("p99.9 rtt_ms 0.0001%", "p99.9 rtt_ms 0.0001%"),
+        ] {
+            assert_eq!(text.parse::<Until>().unwrap().to_string(), written);
+        }
+        for text in [
+            "",
+            "completion_ms",
+            "completion_ms 0%",
+            "p0 rtt_ms 1%",
+            "p100 rtt_ms 1%",
+            "completion_ms -1%",
+            "completion_ms x",
+            "best rtt_ms 1%",
+            "a b c d",
+        ] {
+            assert!(text.parse::<Until>().unwrap_err().contains("for example"), "{text}");
+        }
+        assert!("speed 2%".parse::<Until>().unwrap_err().contains("list metrics"));
+    }
+
+    /// Cell 0 is always the same, cell 1 varies, cell 2 has no such metric.
+    #[test]
+    fn each_cell_gets_the_runs_that_it_needs() {
+        let settings = ["protocol=quic,tcp,http1", "tls=1.3", "handshake=new"];
+        let overrides: Vec<Override> = settings.iter().map(|text| text.parse().unwrap()).collect();
+        let plan = scenario::load(&Source::named("vru"), &overrides).unwrap();
+        assert_eq!(plan.cells.len(), 3);
+        let result = |cell: u32, run: u32| {
+            let value = if cell == 1 { 100.0 + f64::from(run % 2) } else { 7.0 };
+            let name = if cell == 2 { "rtt_ms" } else { "completion_ms" };
+            let outcome = Outcome::Samples(BTreeMap::from([(name.to_owned(), vec![value])]));
+            RunResult { cell, run, outcome, certificate: None }
+        };
+        let until = "completion_ms 0.1".parse::<Until>().unwrap();
+        let mut rounds = Rounds::new(&plan, until.clone(), 30, 1_000).unwrap();
+        let mut looks = 0;
+        loop {
+            let wanted = (0..3).flat_map(|cell| (0..1_000).map(move |run| (cell, run)));
+            let wanted = wanted.filter(|(cell, run)| rounds.wants(*cell, *run));
+            let results: Vec<RunResult> = wanted.map(|(cell, run)| result(cell, run)).collect();
+            assert_eq!(results.len() as u64, rounds.len());
+            looks += 1;
+            if !rounds.look(&results).unwrap() {
+                break;
+            }
+        }
+        // Half a width of 1.96 times 0.5 over the root of n is below 0.1 from 97 runs on.
+        assert!((97..=130).contains(&rounds.most_runs()), "{}", rounds.most_runs());
+        assert!((4..12).contains(&looks), "{looks}");
+        assert_eq!((rounds.cells[0].runs, rounds.short_of()), (30, vec![2]));
+        assert!(rounds.summary().ends_with("reached by 2 of 3; not reached by cell 2"));
+
+        let mut short = Rounds::new(&plan, until, 30, 40).unwrap();
+        let all = |runs: u32| (0..runs).flat_map(|run| (0..3).map(move |cell| result(cell, run)));
+        while short.look(&all(40).collect::<Vec<_>>()).unwrap() {}
+        assert_eq!(short.short_of(), [1, 2]);
+        assert!(Rounds::new(&plan, "rtt_ms 1%".parse().unwrap(), 3, 40).is_err());
+    }
+}
