@@ -1,15 +1,16 @@
 //! Python with the packages that tests use: of inference ONNX Runtime itself and what our arithmetic is
-//! held against, of V2X another ASN.1 and OpenSSL's signatures.
+//! held against, of V2X another ASN.1 and OpenSSL's signatures, of statistics SciPy.
 
 use std::env;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// About 400 MB on disc.
-const PACKAGES: [&str; 5] = ["numpy", "onnx", "onnxruntime", "pycrate", "cryptography"];
+/// About 500 MB on disc.
+const PACKAGES: [&str; 6] = ["numpy", "onnx", "onnxruntime", "pycrate", "cryptography", "scipy"];
 
 /// What they are imported as.
-const MODULES: [&str; 5] = ["numpy", "onnx", "onnxruntime", "pycrate_asn1dir", "cryptography"];
+const MODULES: [&str; 6] =
+    ["numpy", "onnx", "onnxruntime", "pycrate_asn1dir", "cryptography", "scipy"];
 
 /// Makes a virtual environment of our own with the packages where `python3` has them not;
 /// otherwise says what will be skipped.
