@@ -1,17 +1,25 @@
 //! Python with the packages that tests use: of inference ONNX Runtime itself and what our arithmetic is
-//! held against, of V2X another ASN.1 and OpenSSL's signatures, of jobs for clusters Kubernetes' own schemas.
+//! held against, of V2X another ASN.1 and OpenSSL's signatures, of statistics SciPy, of jobs for clusters
+//! Kubernetes' own schemas.
 
 use std::env;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// About 550 MB on disc.
-const PACKAGES: [&str; 6] =
-    ["numpy", "onnx", "onnxruntime", "pycrate", "cryptography", "kubernetes-validate"];
+/// About 650 MB on disc.
+const PACKAGES: [&str; 7] =
+    ["numpy", "onnx", "onnxruntime", "pycrate", "cryptography", "scipy", "kubernetes-validate"];
 
 /// What they are imported as.
-const MODULES: [&str; 6] =
-    ["numpy", "onnx", "onnxruntime", "pycrate_asn1dir", "cryptography", "kubernetes_validate"];
+const MODULES: [&str; 7] = [
+    "numpy",
+    "onnx",
+    "onnxruntime",
+    "pycrate_asn1dir",
+    "cryptography",
+    "scipy",
+    "kubernetes_validate",
+];
 
 /// Makes a virtual environment of our own with the packages where `python3` has them not;
 /// otherwise says what will be skipped.

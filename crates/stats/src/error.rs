@@ -26,6 +26,13 @@ pub enum StatsError {
     },
     /// A probability outside 0..=1.
     BadProbability(f64),
+    /// Something that happened more often than it was tried.
+    BadCount {
+        /// How often it happened.
+        count: u64,
+        /// How often it was tried.
+        trials: u64,
+    },
     /// A margin that is no number from 0 on.
     BadMargin(f64),
     /// A target of precision that is no number above 0.
@@ -60,6 +67,12 @@ impl fmt::Display for StatsError {
             ),
             StatsError::BadProbability(p) => {
                 write!(f, "{p} is not a probability; give a number from 0 to 1")
+            }
+            StatsError::BadCount { count, trials } => {
+                write!(
+                    f,
+                    "{count} of {trials} is no proportion; count what happened among the trials"
+                )
             }
             StatsError::BadMargin(margin) => {
                 write!(f, "{margin} is not a margin; give a number from 0 on, such as 0.03 for 3 %")

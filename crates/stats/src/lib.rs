@@ -14,13 +14,16 @@ mod equivalence;
 mod error;
 mod multiple;
 mod normal;
+mod outliers;
 mod paired;
 mod pivot;
+mod proportion;
 mod runs;
 mod sample;
 mod stopping;
 mod student;
 mod summary;
+mod warm_up;
 
 pub use bootstrap::{Bootstrap, DEFAULT_RESAMPLES, DEFAULT_SEED};
 pub use compare::{
@@ -30,11 +33,14 @@ pub use compare::{
 pub use equivalence::{Equivalence, EquivalenceVerdict, equivalence};
 pub use error::StatsError;
 pub use multiple::{holm, simultaneous_confidence};
+pub use outliers::outliers;
 pub use paired::{MIN_PAIRS, PairedDifference, RelativeDifference, Verdict, paired};
 pub use pivot::mean_interval;
+pub use proportion::proportion_interval;
 pub use runs::{
     Estimate, Interval, Runs, Statistic, order_statistics, samples_to_bound, scaled_difference,
 };
 pub use sample::{MAX_MAGNITUDE, Sample};
 pub use stopping::{Criterion, Decision, Looks, Precision, Stopping};
 pub use summary::Summary;
+pub use warm_up::warm_up;

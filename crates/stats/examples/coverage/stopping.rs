@@ -1,0 +1,53 @@
+//! Where stopping stops, and what its means and intervals are worth.
+
+use trackbed_stats::{
+    Criterion, Decision, Looks, Precision, Sample, Statistic, Stopping, mean_interval,
+};
+
+use crate::sources::{EXPONENTIAL, LOG_NORMAL, NORMAL, Source, percent, rng};
+
+pub fn print() {
+    println!("| values | target | first look | runs | bias of the mean | covered |");
+    println!("| --- | ---: | ---: | ---: | ---: | ---: |");
+    for source in [NORMAL, EXPONENTIAL, LOG_NORMAL] {
+        for (target, trials) in [(0.2, 10_000), (0.1, 10_000), (0.05, 5_000), (0.02, 1_000)] {
+            for runs_min in [10, 30] {
+                row(&source, target, runs_min, trials);
+            }
+        }
+    }
+}
+
+fn row(source: &Source, target: f64, runs_min: usize, trials: u32) {
+    let mut rng = rng(source.name);
+    let looks = Looks::new(runs_min, 1_000_000).unwrap();
+    let criterion =
+        Criterion { statistic: Statistic::Mean, precision: Precision::Relative(target) };
+    let (mut runs, mut sum, mut covered) = (0, 0.0, 0);
+    for _ in 0..trials {
+        let mut stopping = Stopping::new(looks);
+        let mut values = Vec::new();
+        let stopped = loop {
+            let complete: Vec<Option<&[f64]>> = values.chunks(1).map(Some).collect();
+            match stopping.decide(&[(criterion, &complete)]).unwrap() {
+                Decision::Continue { until } => {
+                    values.extend(source.values(&mut rng, until - values.len()));
+                }
+                Decision::Reached { runs } | Decision::Exhausted { runs } => break runs,
+            }
+        };
+        let sample = Sample::new(&values).unwrap();
+        let [low, high] = mean_interval(&sample, 0.95).unwrap();
+        runs += stopped;
+        sum += sample.mean();
+        covered += u32::from(low <= source.mean && source.mean <= high);
+    }
+    let bias = 100.0 * (sum / f64::from(trials) / source.mean - 1.0);
+    println!(
+        "| {} | {} % | {runs_min} | {:.0} | {bias:+.1} % | {:.1} % |",
+        source.name,
+        100.0 * target,
+        runs as f64 / f64::from(trials),
+        percent(covered, trials),
+    );
+}

@@ -1,0 +1,187 @@
+//! Ours against SciPy and NumPy, on the data of `reference.txt`, which `reference.py` writes. The table is
+//! held against SciPy itself where Python has it: taken from the active virtual environment, from
+//! `TRACKBED_PYTHON`, or from `PATH`.
+#![forbid(unsafe_code)]
+
+mod table;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use table::{Line, Table, assert_near};
+use trackbed_stats::{
+    Better, Bootstrap, Comparison, Terms, compare_paired, compare_unpaired, mean_interval,
+    order_statistics, proportion_interval,
+};
+
+const COMMITTED: &str = include_str!("reference.txt");
+
+#[test]
+fn quantiles_are_numpys() {
+    let table = Table::new(COMMITTED);
+    for line in table.lines("quantile") {
+        let found = table.sample(line.name(0)).quantile(line.number(1)).unwrap();
+        assert_near(line, found, line.number(2), 1e-12);
+    }
+}
+
+/// The end that skewness moves is found in Python by a search; ours is solved for.
+#[test]
+fn intervals_of_means_are_what_a_search_finds() {
+    let table = Table::new(COMMITTED);
+    for line in table.lines("mean") {
+        let ends = mean_interval(table.sample(line.name(0)), line.number(1)).unwrap();
+        line.assert_ends(2, ends, 1e-9);
+    }
+}
+
+/// SciPy's t: ours of symmetric values, and never wider of any.
+#[test]
+fn intervals_of_means_reach_as_far_as_students() {
+    let table = Table::new(COMMITTED);
+    for line in table.lines("student") {
+        let [low, high] = mean_interval(table.sample(line.name(0)), line.number(1)).unwrap();
+        assert!(low <= line.number(2) + 1e-9 && high >= line.number(3) - 1e-9, "{line:?}");
+        if line.name(0) == "symmetric" {
+            line.assert_ends(2, [low, high], 1e-9);
+        }
+    }
+}
+
+/// `quantile_test` has no end where ours is open.
+#[test]
+fn intervals_of_quantiles_are_scipys() {
+    let table = Table::new(COMMITTED);
+    for line in table.lines("order") {
+        let found = order_statistics(table.sample(line.name(0)), line.number(1)).unwrap();
+        for (place, end) in [(2, found.low), (3, found.high)] {
+            match end {
+                Some(end) => assert_near(line, end, line.number(place), 1e-12),
+                None => assert!(line.number(place).is_nan(), "{line:?}"),
+            }
+        }
+    }
+}
+
+/// Ends that are themselves random: within a twentieth of the interval's width.
+#[test]
+fn bootstrap_intervals_are_scipys_but_for_chance() {
+    let table = Table::new(COMMITTED);
+    let bootstrap = Bootstrap::default().with_resamples(20_000);
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    // As NumPy's, with n in the divisor.
+    let deviation = |values: &[f64]| {
+        let centre = mean(values);
+        mean(&values.iter().map(|x| (x - centre) * (x - centre)).collect::<Vec<f64>>()).sqrt()
+    };
+    for line in table.lines("bca") {
+        let sample = table.sample(line.name(0));
+        let ends = match line.name(1) {
+            "mean" => bootstrap.ci95(sample, mean),
+            _ => bootstrap.ci95(sample, deviation),
+        };
+        let width = line.number(3) - line.number(2);
+        line.assert_ends(2, ends.unwrap(), 0.05 * width / line.number(3));
+    }
+}
+
+#[test]
+fn comparisons_are_what_a_search_finds() {
+    let table = Table::new(COMMITTED);
+    for paired in [true, false] {
+        for line in table.lines(if paired { "paired" } else { "unpaired" }) {
+            let found = compared(&table, line.name(0), line.name(1), paired);
+            assert_near(line, found.p_value, line.number(2), 1e-7);
+            line.assert_ends(3, found.difference_interval, 1e-8);
+            line.assert_ends(5, found.ratio.unwrap().interval, 1e-8);
+        }
+    }
+    for line in table.lines("margins") {
+        let found = compared(&table, line.name(0), line.name(1), line.name(2) == "paired");
+        let regression = found.regression.unwrap();
+        let expected = [3, 4, 5].map(|place| line.number(place));
+        let p_values = [found.p_equivalent, regression.p_no_worse, regression.p_worse];
+        for (found, expected) in p_values.into_iter().zip(expected) {
+            // Below this no pairs are surer than their signs.
+            assert_near(line, found, expected.max(2.0_f64.powi(-30)), 1e-7);
+        }
+    }
+}
+
+/// Tests that presume nothing (permutations, Wilcoxon's and Mann and Whitney's) and Student's or Welch's
+/// agree on the magnitude; and no p-value of ours is below Student's.
+#[test]
+fn p_values_have_the_magnitude_of_other_tests() {
+    let table = Table::new(COMMITTED);
+    for line in table.lines("chance") {
+        let found = compared(&table, line.name(0), line.name(1), line.name(2) == "paired").p_value;
+        let [permuted, ranks, student] = [3, 4, 5].map(|place| line.number(place));
+        assert!(found >= student * (1.0 - 1e-7), "{line:?} {found}");
+        if found < 1e-3 {
+            assert!(permuted < 5e-3 && ranks < 5e-3, "{line:?} {found}");
+        } else {
+            assert!((0.7..1.5).contains(&(found / permuted)), "{line:?} {found}");
+        }
+    }
+}
+
+#[test]
+fn proportions_are_clopper_and_pearsons() {
+    for line in Table::new(COMMITTED).lines("proportion") {
+        let [count, trials] = [0, 1].map(|place| line.number(place) as u64);
+        let found = proportion_interval(count, trials, line.number(2)).unwrap();
+        line.assert_ends(3, found, 1e-9);
+    }
+}
+
+/// The table is what SciPy says today; what is resampled, within a tenth.
+#[test]
+fn the_table_is_scipys() {
+    let python = std::env::var_os("TRACKBED_PYTHON").unwrap_or_else(active_python);
+    let probe = Command::new(&python)
+        .args(["-c", "import scipy"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    if !probe.is_ok_and(|status| status.success()) {
+        let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
+        assert!(!in_ci, "CI=true allows no skipped test: `pip install scipy`");
+        eprintln!("skipped: Python has not SciPy: pip install scipy");
+        return;
+    }
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scipy/reference.py");
+    let output = Command::new(python).arg(script).stderr(Stdio::inherit()).output().unwrap();
+    assert!(output.status.success(), "the reference failed: {}", output.status);
+    let fresh = String::from_utf8(output.stdout).unwrap();
+    let (fresh, committed) = (Table::new(&fresh), Table::new(COMMITTED));
+    assert_eq!(fresh.all().len(), committed.all().len());
+    for (fresh, committed) in fresh.all().iter().zip(committed.all()) {
+        let resampled = ["bca", "chance"].contains(&committed.question());
+        fresh.assert_is(committed, if resampled { 0.1 } else { 1e-6 });
+    }
+}
+
+fn active_python() -> OsString {
+    let environment = std::env::var_os("VIRTUAL_ENV");
+    let python = environment.map(|folder| PathBuf::from(folder).join("bin/python3"));
+    python.map_or_else(|| "python3".into(), PathBuf::into_os_string)
+}
+
+fn compared(table: &Table, first: &str, second: &str, paired: bool) -> Comparison {
+    let terms = Terms { better: Some(Better::Lower), ..Terms::default() };
+    let [first, second] = [first, second].map(|name| table.runs(name));
+    match paired {
+        true => compare_paired(&first, &second, &terms),
+        false => compare_unpaired(&first, &second, &terms),
+    }
+    .unwrap()
+}
+
+impl Line<'_> {
+    /// The two answers from `place` on are these ends.
+    fn assert_ends(&self, place: usize, ends: [f64; 2], tolerance: f64) {
+        assert_near(self, ends[0], self.number(place), tolerance);
+        assert_near(self, ends[1], self.number(place + 1), tolerance);
+    }
+}
