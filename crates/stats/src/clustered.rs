@@ -25,7 +25,7 @@ pub(crate) fn interval(runs: &[Vec<f64>], pooled: &Sample, p: f64) -> Interval {
 }
 
 /// As how many independent values these count, about the quantile at `p`.
-fn independent_values(runs: &[Vec<f64>], pooled: &Sample, p: f64) -> f64 {
+pub(crate) fn independent_values(runs: &[Vec<f64>], pooled: &Sample, p: f64) -> f64 {
     let quantile = quantile_of_sorted(pooled.sorted(), p);
     // Those equal to it count half, so that ties within one run show.
     let below = |run: &Vec<f64>| {

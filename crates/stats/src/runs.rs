@@ -41,6 +41,9 @@ pub struct Estimate {
     pub runs: usize,
     /// The number of values in all.
     pub samples: usize,
+    /// As how many independent values these count for the statistic: of a mean the runs, of a quantile
+    /// fewer than all values where those of a run are alike. It takes [`samples_to_bound`] of these.
+    pub independent: f64,
 }
 
 /// A confidence interval. An end is `None` where the values leave it open: of 30 values, none need lie
@@ -100,7 +103,15 @@ impl Runs {
             Statistic::Min | Statistic::Max => Interval { low: Some(value), high: Some(value) },
             Statistic::Quantile(p) => self.quantile_interval(p),
         };
-        Ok(Estimate { value, interval, runs: self.runs.len(), samples: self.pooled.len() })
+        let (runs, samples) = (self.runs.len(), self.pooled.len());
+        let independent = match statistic {
+            Statistic::Mean => runs as f64,
+            Statistic::Quantile(p) if runs > 1 && runs < samples => {
+                clustered::independent_values(&self.runs, &self.pooled, p)
+            }
+            Statistic::Quantile(_) | Statistic::Min | Statistic::Max => samples as f64,
+        };
+        Ok(Estimate { value, interval, runs, samples, independent })
     }
 
     fn quantile_interval(&self, p: f64) -> Interval {
@@ -243,7 +254,8 @@ pub fn scaled_difference(
             Interval { low: x.low.and(y.high).map(|_| low), high: x.high.and(y.low).map(|_| high) }
         }
     };
-    Ok(Estimate { value, interval, runs, samples })
+    let independent = if statistic == Statistic::Mean { runs } else { samples } as f64;
+    Ok(Estimate { value, interval, runs, samples, independent })
 }
 
 /// The exact 95 % interval of the quantile at `p` of whatever distribution independent values come

@@ -54,7 +54,7 @@ fn single_values_have_the_interval_of_order_statistics() {
     assert_eq!(median.interval, Interval { low: Some(40.0), high: Some(61.0) });
     let tail = runs(&values).estimate(Statistic::Quantile(0.99)).unwrap();
     assert_eq!(tail.interval, Interval { low: Some(97.0), high: None });
-    assert_eq!((tail.runs, tail.samples), (100, 100));
+    assert_eq!((tail.runs, tail.samples, tail.independent), (100, 100, 100.0));
 }
 
 /// Thirty runs of a hundred equal values each are thirty values: the interval must be about as wide as
@@ -65,7 +65,9 @@ fn values_that_share_their_run_do_not_count_as_independent() {
     let values: Vec<f64> = (0..30).map(|_| normal(&mut rng)).collect();
     let copied: Vec<Vec<f64>> = values.iter().map(|value| vec![*value; 100]).collect();
     let width = |interval: Interval| interval.high.unwrap() - interval.low.unwrap();
-    let found = width(runs(&copied).estimate(Statistic::Quantile(0.5)).unwrap().interval);
+    let estimate = runs(&copied).estimate(Statistic::Quantile(0.5)).unwrap();
+    assert!((25.0..=30.0).contains(&estimate.independent), "{estimate:?}");
+    let found = width(estimate.interval);
     let thirty = width(order_statistics(&Sample::new(&values).unwrap(), 0.5).unwrap());
     assert!((0.6..1.6).contains(&(found / thirty)), "{found}, {thirty}");
     let naive = Sample::new(&copied.concat()).unwrap();
