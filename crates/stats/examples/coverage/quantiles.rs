@@ -13,22 +13,22 @@ const QUANTILES: [(f64, f64); 3] =
 
 const SETS: u32 = 2_000;
 
+/// Each cell: in how many of the sets the quantile is below the interval, and above it; and in how many the
+/// interval has both ends.
 pub fn print() {
-    println!(
-        "| runs of {VALUES} values | of a run's own | quantile | truth below | truth above | closed |"
-    );
-    println!("| ---: | ---: | ---: | ---: | ---: | ---: |");
+    let heads = QUANTILES.map(|(p, _)| format!(" p = {p} |")).concat();
+    println!("| runs of {VALUES} values | the run's share |{heads}");
+    println!("| ---: | ---: |{}", " ---: |".repeat(QUANTILES.len()));
     for runs in [6, 10, 30, 100] {
         for shared in [0.0, 0.2, 0.5, 0.9] {
-            for (p, point) in QUANTILES {
-                row(runs, shared, p, point);
-            }
+            let cells = QUANTILES.map(|(p, point)| cell(runs, shared, p, point)).join(" | ");
+            println!("| {runs} | {:.0} % | {cells} |", 100.0 * shared);
         }
     }
 }
 
 /// Log-normal values exp(√c z + √(1 - c) e), in which the run's z makes up the share c.
-fn row(runs: usize, shared: f64, p: f64, point: f64) {
+fn cell(runs: usize, shared: f64, p: f64, point: f64) -> String {
     let mut rng = rng(&format!("quantiles {shared}"));
     let truth = libm::exp(point);
     let (mut closed, mut below, mut above) = (0, 0, 0);
@@ -41,10 +41,7 @@ fn row(runs: usize, shared: f64, p: f64, point: f64) {
         above += u32::from(interval.high.is_some_and(|high| truth > high));
     }
     let [below, above, closed] = [below, above, closed].map(|count| percent(count, SETS));
-    println!(
-        "| {runs} | {:.0} % | {p} | {below:.1} % | {above:.1} % | {closed:.0} % |",
-        100.0 * shared
-    );
+    format!("{below:.1}, {above:.1} ({closed:.0} %)")
 }
 
 fn run(rng: &mut Rng, shared: f64) -> Vec<f64> {
