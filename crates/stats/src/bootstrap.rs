@@ -86,7 +86,8 @@ impl Bootstrap {
         check_estimates(&jackknife)?;
         let mut replicates = self.replicate(values, statistic);
         check_estimates(&replicates)?;
-        Ok(bca(estimate, &mut replicates, acceleration(&jackknife_influence(&jackknife))))
+        let acceleration = acceleration(&jackknife_influence(&jackknife));
+        Ok(bca(estimate, &mut replicates, acceleration, normal::Z_975))
     }
 
     /// The statistic of each resample of `items`, which are drawn with replacement.
@@ -107,11 +108,17 @@ impl Bootstrap {
     }
 }
 
-/// The interval from an estimate, its replicates (not empty) and the acceleration.
-pub(crate) fn bca(estimate: f64, replicates: &mut [f64], acceleration: f64) -> [f64; 2] {
+/// The interval from an estimate, its replicates (not empty) and the acceleration, so many standard
+/// deviations to both sides as `reach` is on the normal scale.
+pub(crate) fn bca(
+    estimate: f64,
+    replicates: &mut [f64],
+    acceleration: f64,
+    reach: f64,
+) -> [f64; 2] {
     replicates.sort_unstable_by(f64::total_cmp);
     let bias = bias_correction(estimate, replicates);
-    [-normal::Z_975, normal::Z_975].map(|z| {
+    [-reach, reach].map(|z| {
         // Efron 1987, equation (2.3).
         let numerator = bias + z;
         let denominator = 1.0 - acceleration * numerator;

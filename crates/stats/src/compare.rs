@@ -274,8 +274,7 @@ impl Sides {
         let mut pivot = match self.paired {
             true => {
                 let pairs = self.first.iter().zip(&self.second);
-                let mut differences: Vec<f64> = pairs.map(|(x, y)| y - ratio * x).collect();
-                differences.sort_unstable_by(f64::total_cmp);
+                let differences: Vec<f64> = pairs.map(|(x, y)| y - ratio * x).collect();
                 let scale = largest(&self.second).max(ratio.abs() * largest(&self.first));
                 Pivot::of_mean(&differences, scale)
             }

@@ -9,6 +9,7 @@
 mod beta;
 mod binomial;
 mod bootstrap;
+mod clustered;
 mod compare;
 mod equivalence;
 mod error;

@@ -3,7 +3,7 @@
 use crate::bootstrap::{acceleration, bca, jackknife_influence};
 use crate::pivot::interval_of_mean;
 use crate::sample::{check_range, mean};
-use crate::{Bootstrap, Sample, StatsError, binomial};
+use crate::{Bootstrap, Sample, StatsError, binomial, clustered, student};
 
 /// At least one run with at least one value each, every value finite and within
 /// [`MAX_MAGNITUDE`](crate::MAX_MAGNITUDE).
@@ -41,6 +41,9 @@ pub struct Estimate {
     pub runs: usize,
     /// The number of values in all.
     pub samples: usize,
+    /// As how many independent values these count for the statistic: of a mean the runs, of a quantile
+    /// fewer than all values where those of a run are alike. It takes [`samples_to_bound`] of these.
+    pub independent: f64,
 }
 
 /// A confidence interval. An end is `None` where the values leave it open: of 30 values, none need lie
@@ -79,14 +82,13 @@ impl Runs {
     /// The statistic and its 95 % interval:
     ///
     /// - of the mean, that of the runs' means ([`mean_interval`](crate::mean_interval));
-    /// - of a quantile, the BCa bootstrap that draws whole runs with replacement, so that values which
-    ///   share a run's misfortunes do not count as independent; but never narrower than the exact
-    ///   interval of order statistics ([`order_statistics`]) would be, were they independent. What that
-    ///   leaves open, a resampling of the same values cannot close;
+    /// - of a quantile, that of order statistics ([`order_statistics`]), for as many independent values
+    ///   as the runs' count: those which share a run's misfortunes count as fewer (E. L. Korn and B. I.
+    ///   Graubard, Survey Methodology 24, 1998). With one value in each run it is exact;
     /// - of the smallest and largest value, that value: what was seen was seen.
     ///
     /// With one run there is no telling how runs differ: the interval of a quantile is open, that of a
-    /// mean is the mean. Below about ten runs that of a quantile is too narrow.
+    /// mean is the mean. `docs/statistics.md` says how often they cover.
     ///
     /// # Errors
     /// [`StatsError::BadProbability`] if a quantile's is not strictly between 0 and 1.
@@ -99,27 +101,30 @@ impl Runs {
                 Interval { low: Some(low), high: Some(high) }
             }
             Statistic::Min | Statistic::Max => Interval { low: Some(value), high: Some(value) },
-            Statistic::Quantile(p) => self.quantile_interval(p, value)?,
+            Statistic::Quantile(p) => self.quantile_interval(p),
         };
-        Ok(Estimate { value, interval, runs: self.runs.len(), samples: self.pooled.len() })
+        let (runs, samples) = (self.runs.len(), self.pooled.len());
+        let independent = match statistic {
+            Statistic::Mean => runs as f64,
+            Statistic::Quantile(p) if runs > 1 && runs < samples => {
+                clustered::independent_values(&self.runs, &self.pooled, p)
+            }
+            Statistic::Quantile(_) | Statistic::Min | Statistic::Max => samples as f64,
+        };
+        Ok(Estimate { value, interval, runs, samples, independent })
     }
 
-    fn quantile_interval(&self, p: f64, value: f64) -> Result<Interval, StatsError> {
-        let exact = order_statistics(&self.pooled, p)?;
-        if self.runs.len() == 1 {
-            return Ok(Interval { low: None, high: None });
+    fn quantile_interval(&self, p: f64) -> Interval {
+        match self.runs.len() {
+            1 => Interval { low: None, high: None },
+            runs if runs == self.pooled.len() => order_statistics_of(&self.pooled, p),
+            _ => clustered::interval(&self.runs, &self.pooled, p),
         }
-        if self.runs.len() == self.pooled.len() {
-            return Ok(exact);
-        }
-        let [low, high] = self.resampled(value, |chosen| self.quantile_of(chosen, p));
-        Ok(Interval {
-            low: exact.low.map(|end| end.min(low)),
-            high: exact.high.map(|end| end.max(high)),
-        })
     }
 
-    /// The BCa interval of a statistic of runs, which are drawn with replacement.
+    /// The BCa interval of a statistic of runs, which are drawn with replacement. It reaches as much
+    /// farther as Student's t does, with n in the divisor as resamples have it (T. C. Hesterberg, "What
+    /// teachers should know about the bootstrap", The American Statistician 69, 2015, section 5.1).
     fn resampled(&self, value: f64, statistic: impl Fn(&[usize]) -> f64) -> [f64; 2] {
         let all: Vec<usize> = (0..self.runs.len()).collect();
         let without = |left_out: &usize| -> f64 {
@@ -129,7 +134,9 @@ impl Runs {
         let jackknife: Vec<f64> = all.iter().map(without).collect();
         let bootstrap = Bootstrap::default().with_resamples(self.resamples());
         let mut replicates = bootstrap.replicate(&all, statistic);
-        bca(value, &mut replicates, acceleration(&jackknife_influence(&jackknife)))
+        let n = self.runs.len() as f64;
+        let reach = student::upper_point(TAIL, n - 1.0) * (n / (n - 1.0)).sqrt();
+        bca(value, &mut replicates, acceleration(&jackknife_influence(&jackknife)), reach)
     }
 
     /// As many resamples as keep the time within bounds, however many values there are.
@@ -238,8 +245,8 @@ pub fn scaled_difference(
         Statistic::Min | Statistic::Max => closed([value; 2]),
         Statistic::Quantile(_) if runs == 1 => Interval { low: None, high: None },
         Statistic::Quantile(p) => {
-            let [x, y] =
-                [order_statistics(&cell.pooled, p)?, order_statistics(&against.pooled, p)?];
+            // Not as few as the runs' dependence would have them count: what they share may cancel.
+            let [x, y] = [&cell, &against].map(|side| order_statistics_of(&side.pooled, p));
             let quantiles = |chosen: &[usize]| {
                 cell.quantile_of(chosen, p) - factor * against.quantile_of(chosen, p)
             };
@@ -247,7 +254,8 @@ pub fn scaled_difference(
             Interval { low: x.low.and(y.high).map(|_| low), high: x.high.and(y.low).map(|_| high) }
         }
     };
-    Ok(Estimate { value, interval, runs, samples })
+    let independent = if statistic == Statistic::Mean { runs } else { samples } as f64;
+    Ok(Estimate { value, interval, runs, samples, independent })
 }
 
 /// The exact 95 % interval of the quantile at `p` of whatever distribution independent values come
@@ -259,14 +267,17 @@ pub fn scaled_difference(
 /// # Errors
 /// [`StatsError::BadProbability`] if `p` is not strictly between 0 and 1.
 pub fn order_statistics(sample: &Sample, p: f64) -> Result<Interval, StatsError> {
-    if !(p > 0.0 && p < 1.0) {
-        return Err(StatsError::BadProbability(p));
+    match p > 0.0 && p < 1.0 {
+        true => Ok(order_statistics_of(sample, p)),
+        false => Err(StatsError::BadProbability(p)),
     }
+}
+
+/// [`order_statistics`] at a probability that is known to be one.
+fn order_statistics_of(sample: &Sample, p: f64) -> Interval {
     let values = sample.sorted();
     let (below, above) = binomial::central(values.len(), p, TAIL);
-    let low = below.map(|index| values[index]);
-    let high = above.map(|index| values[index]);
-    Ok(Interval { low, high })
+    Interval { low: below.map(|index| values[index]), high: above.map(|index| values[index]) }
 }
 
 /// How many independent values it takes until the interval of the quantile at `p` has an upper end, or

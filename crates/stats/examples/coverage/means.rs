@@ -8,27 +8,27 @@ use crate::sources::{
 
 const SOURCES: [Source; 6] = [NORMAL, STUDENT, EXPONENTIAL, LOG_NORMAL, PARETO, COUNTS];
 
+const COUNTS_OF_VALUES: [usize; 6] = [3, 5, 10, 30, 100, 1_000];
+
 const SETS: u32 = 10_000;
 
+/// Each cell: in how many of the sets the interval covers the mean; in how many the mean is below it, and
+/// above it; and the interval's width (the median) in that of the normal one, 2 x 1.96 s/√n.
 pub fn print() {
-    println!("| values | n | covered | truth below | truth above | width |");
-    println!("| --- | ---: | ---: | ---: | ---: | ---: |");
+    let heads = COUNTS_OF_VALUES.map(|n| format!(" n = {n} |")).concat();
+    println!("| values |{heads} BCa bootstrap, n = 30 |");
+    println!("| --- |{} ---: |", " ---: |".repeat(COUNTS_OF_VALUES.len()));
     for source in SOURCES {
-        for n in [3, 5, 10, 30, 100, 1_000] {
-            row(&source, n, source.name, |sample| mean_interval(sample, 0.95).unwrap());
-        }
-    }
-    // For comparison: the bootstrap's.
-    for source in SOURCES {
+        let ours = |n| cell(&source, n, |sample| mean_interval(sample, 0.95).unwrap());
+        let cells: Vec<String> = COUNTS_OF_VALUES.into_iter().map(ours).collect();
         let bootstrap = Bootstrap::default().with_resamples(2_000);
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-        let name = format!("{}, BCa bootstrap", source.name);
-        row(&source, 30, &name, |sample| bootstrap.ci95(sample, mean).unwrap());
+        let other = cell(&source, 30, |sample| bootstrap.ci95(sample, mean).unwrap());
+        println!("| {} | {} | {other} |", source.name, cells.join(" | "));
     }
 }
 
-/// Widths are in those of the normal interval with the true mean's place in the middle: 2 x 1.96 s/√n.
-fn row(source: &Source, n: usize, name: &str, interval: impl Fn(&Sample) -> [f64; 2]) {
+fn cell(source: &Source, n: usize, interval: impl Fn(&Sample) -> [f64; 2]) -> String {
     let mut rng = rng(source.name);
     let (mut below, mut above) = (0, 0);
     let mut widths = Vec::new();
@@ -43,10 +43,7 @@ fn row(source: &Source, n: usize, name: &str, interval: impl Fn(&Sample) -> [f64
         }
     }
     let width = Sample::new(&widths).and_then(|widths| widths.quantile(0.5)).unwrap_or(0.0);
-    println!(
-        "| {name} | {n} | {:.1} % | {:.1} % | {:.1} % | {width:.2} |",
-        100.0 - percent(below + above, SETS),
-        percent(below, SETS),
-        percent(above, SETS),
-    );
+    let covered = 100.0 - percent(below + above, SETS);
+    let [below, above] = [below, above].map(|count| percent(count, SETS));
+    format!("**{covered:.1}** ({below:.1}, {above:.1}) x {width:.2}")
 }

@@ -11,40 +11,37 @@ const VALUES: usize = 20;
 const QUANTILES: [(f64, f64); 3] =
     [(0.5, 0.0), (0.95, 1.644_853_626_951_472_7), (0.99, 2.326_347_874_040_841)];
 
+const SETS: u32 = 2_000;
+
+/// Each cell: in how many of the sets the quantile is below the interval, and above it; and in how many the
+/// interval has both ends.
 pub fn print() {
-    println!(
-        "| runs of {VALUES} values | of a run's own | quantile | closed | covered, if closed |"
-    );
-    println!("| ---: | ---: | ---: | ---: | ---: |");
-    for (runs, sets) in [(10, 1_000), (30, 1_000), (100, 300)] {
-        for shared in [0.0, 0.5] {
-            for (p, point) in QUANTILES {
-                row(runs, sets, shared, p, point);
-            }
+    let heads = QUANTILES.map(|(p, _)| format!(" p = {p} |")).concat();
+    println!("| runs of {VALUES} values | the run's share |{heads}");
+    println!("| ---: | ---: |{}", " ---: |".repeat(QUANTILES.len()));
+    for runs in [6, 10, 30, 100] {
+        for shared in [0.0, 0.2, 0.5, 0.9] {
+            let cells = QUANTILES.map(|(p, point)| cell(runs, shared, p, point)).join(" | ");
+            println!("| {runs} | {:.0} % | {cells} |", 100.0 * shared);
         }
     }
 }
 
 /// Log-normal values exp(√c z + √(1 - c) e), in which the run's z makes up the share c.
-fn row(runs: usize, sets: u32, shared: f64, p: f64, point: f64) {
+fn cell(runs: usize, shared: f64, p: f64, point: f64) -> String {
     let mut rng = rng(&format!("quantiles {shared}"));
     let truth = libm::exp(point);
-    let (mut closed, mut covered) = (0, 0);
-    for _ in 0..sets {
+    let (mut closed, mut below, mut above) = (0, 0, 0);
+    for _ in 0..SETS {
         let values: Vec<Vec<f64>> = (0..runs).map(|_| run(&mut rng, shared)).collect();
         let found = Runs::new(values.iter().map(Vec::as_slice)).unwrap();
         let interval = found.estimate(Statistic::Quantile(p)).unwrap().interval;
-        if let (Some(low), Some(high)) = (interval.low, interval.high) {
-            closed += 1;
-            covered += u32::from(low <= truth && truth <= high);
-        }
+        closed += u32::from(interval.low.is_some() && interval.high.is_some());
+        below += u32::from(interval.low.is_some_and(|low| truth < low));
+        above += u32::from(interval.high.is_some_and(|high| truth > high));
     }
-    let share = match closed {
-        0 => "".to_owned(),
-        _ => format!("{:.1} %", percent(covered, closed)),
-    };
-    let closed = percent(closed, sets);
-    println!("| {runs} | {:.0} % | {p} | {closed:.0} % | {share} |", 100.0 * shared);
+    let [below, above, closed] = [below, above, closed].map(|count| percent(count, SETS));
+    format!("{below:.1}, {above:.1} ({closed:.0} %)")
 }
 
 fn run(rng: &mut Rng, shared: f64) -> Vec<f64> {

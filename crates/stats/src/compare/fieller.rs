@@ -49,7 +49,7 @@ fn reach(value: f64, direction: f64, rejected: impl Fn(f64) -> bool) -> Option<f
 const LARGEST: f64 = 1e12;
 
 /// Where the search begins, as a share of the ratio.
-const FIRST_STEP: f64 = 1e-9;
+const FIRST_STEP: f64 = 1e-3;
 
 /// The ends are this many halvings of the step precise.
 const STEPS: u32 = 40;

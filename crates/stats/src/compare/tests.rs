@@ -217,3 +217,44 @@ fn bad_input_is_an_error_that_names_the_place() {
         }
     }
 }
+
+/// Where nothing differs but chance, at most about 5 % of p-values are below 5 %, skewed and heavy-tailed
+/// as the values may be: of 1,000, with a standard error of 0.7 %.
+#[test]
+fn chance_alone_is_taken_for_a_difference_as_rarely_as_said() {
+    let draws: [fn(&mut trackbed_core::Rng) -> f64; 3] =
+        [|rng| 10.0 + rng.normal(), |rng| rng.exponential(), |rng| libm::exp(rng.normal())];
+    let mut rng = trackbed_core::Seed::of_run(1, 0).stream("chance");
+    for draw in draws {
+        for compare in BOTH {
+            let mut side =
+                || -> Vec<Option<f64>> { (0..30).map(|_| Some(draw(&mut rng))).collect() };
+            let mut wrong = || compare(&side(), &side(), &Terms::default()).unwrap().p_value < 0.05;
+            let wrong = (0..1_000).filter(|_| wrong()).count();
+            assert!((20..=68).contains(&wrong), "{wrong}");
+        }
+    }
+}
+
+/// On the very edge of the margin the tests for it err in about 5 %: a second mean that is 3 % more, with
+/// a margin of 3 %.
+#[test]
+fn tests_on_the_edge_of_the_margin_err_as_rarely_as_said() {
+    let mut rng = trackbed_core::Seed::of_run(1, 0).stream("edge");
+    let (mut equivalent, mut no_worse, mut worse) = (0, 0, 0);
+    for _ in 0..1_000 {
+        let luck: Vec<f64> = (0..30).map(|_| libm::exp(0.3 * rng.normal())).collect();
+        let mut side = |factor: f64| -> Vec<Option<f64>> {
+            luck.iter()
+                .map(|luck| Some(factor * luck * (0.95 + 0.05 * rng.exponential())))
+                .collect()
+        };
+        let found = compare_paired(&side(1.0), &side(1.03), &lower_is_better()).unwrap();
+        equivalent += u32::from(found.p_equivalent <= 0.05);
+        let regression = found.regression.unwrap().verdict;
+        no_worse += u32::from(regression == RegressionVerdict::NoWorse);
+        worse += u32::from(regression == RegressionVerdict::Worse);
+    }
+    assert!((20..=68).contains(&equivalent), "{equivalent}");
+    assert!((25..=75).contains(&no_worse) && (25..=75).contains(&worse), "{no_worse} {worse}");
+}

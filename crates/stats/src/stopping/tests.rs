@@ -136,3 +136,26 @@ fn bad_targets_are_refused_before_any_look() {
     let criterion = mean_within(Precision::Relative(0.1));
     assert!(Stopping::new(looks).decide(&[(criterion, &each(&bad))]).is_err());
 }
+
+/// What stopping costs, for skewed values and a target of 10 %: exponential ones need (1.96 / 0.1)^2 = 384
+/// runs at least. The mean at the stop is off by less than 1 % of itself, and about 95 % of the intervals
+/// hold the truth (300 trials: a standard error of 1.3 %).
+#[test]
+fn means_at_the_stop_are_hardly_biased() {
+    let mut rng = trackbed_core::Seed::of_run(1, 0).stream("stopping");
+    let criterion = mean_within(Precision::Relative(0.1));
+    let (mut sum, mut covered) = (0.0, 0);
+    for _ in 0..300 {
+        let values: Vec<f64> = (0..2_000).map(|_| rng.exponential()).collect();
+        let mut stopping = Stopping::new(Looks::new(30, 2_000).unwrap());
+        let decision = stopping.decide(&[(criterion, &each(&values))]).unwrap();
+        let Decision::Reached { runs } = decision else { panic!("{decision:?}") };
+        assert!((200..1_000).contains(&runs), "{runs}");
+        let sample = crate::Sample::new(&values[..runs]).unwrap();
+        let [low, high] = crate::mean_interval(&sample, 0.95).unwrap();
+        sum += sample.mean();
+        covered += u32::from(low <= 1.0 && 1.0 <= high);
+    }
+    assert!((sum / 300.0 - 1.0).abs() < 0.01, "{}", sum / 300.0);
+    assert!((272..=297).contains(&covered), "{covered}");
+}

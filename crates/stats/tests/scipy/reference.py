@@ -25,6 +25,8 @@ def data():
         "base": 100 * luck * (1 + 0.05 * rng.normal(size=30)),
         "same": 100 * luck * (1 + 0.05 * rng.normal(size=30)),
         "slower": 106 * luck * (0.95 + 0.05 * rng.exponential(1, 30)),
+        "level": np.full(20, 100.0),
+        "swing": 101 + 0.5 * (np.arange(1, 21) - 10.5),
         "apart": 120 * rng.lognormal(0, 0.3, 17),
     }
     return {name: np.round(values, 6) for name, values in sets.items()}
@@ -83,6 +85,8 @@ def ratio_interval(pivot, ratio):
 
 def describe(sets):
     for name, x in sets.items():
+        if name == "level":
+            continue
         for p in (0.0, 0.05, 0.5, 0.95, 0.99, 1.0):
             say("quantile", name, p, np.quantile(x, p))
         for confidence in (0.9, 0.95, 0.999):
@@ -118,6 +122,11 @@ def compare(sets):
             (b - a,), np.mean, permutation_type="samples", n_resamples=200_000, rng=1, batch=10_000
         )
         say("chance", x, y, "paired", flipped.pvalue, stats.wilcoxon(b, a).pvalue, stats.ttest_rel(b, a).pvalue)
+    for x, y in (("level", "swing"), ("base", "same"), ("base", "slower")):
+        a, b = sets[x], sets[y]
+        low = stats.ttest_1samp(b - 0.97 * a, 0, alternative="greater").pvalue
+        high = stats.ttest_1samp(b - 1.03 * a, 0, alternative="less").pvalue
+        say("tost", x, y, max(low, high))
     for x, y in (("base", "same"), ("base", "slower"), ("base", "apart"), ("exponential", "lognormal")):
         a, b = sets[x], sets[y]
         pivot = lambda r: difference_of(b, r * a)
