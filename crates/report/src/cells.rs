@@ -35,7 +35,8 @@ pub(crate) fn table(section: &Section<'_>, width: Option<usize>) -> String {
     }
 }
 
-fn whole(section: &Section<'_>, has_spread: bool) -> Table {
+/// The table in full; with the spread of samples as a line where wished.
+pub(crate) fn whole(section: &Section<'_>, has_spread: bool) -> Table {
     let cells: &[&CellResult] = &section.results().collect::<Vec<_>>();
     let headline = section.headline();
     let left = |title: String, texts| Column { title, align: Align::Left, texts };

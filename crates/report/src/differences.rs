@@ -34,6 +34,12 @@ pub(crate) fn groups<'a>(section: &Section<'a>, metric: &str) -> Vec<Group<'a>> 
     groups
 }
 
+/// One table for all groups, if anything was compared.
+pub(crate) fn of(section: &Section<'_>, metric: &str) -> Option<Table> {
+    let groups = groups(section, metric);
+    (!groups.is_empty()).then(|| table(section, metric, &groups))
+}
+
 /// Writes one table for all groups.
 pub(crate) fn write(section: &Section<'_>, metric: &str, out: &mut String) -> fmt::Result {
     let groups = groups(section, metric);

@@ -16,6 +16,7 @@ mod differences;
 pub mod guidance;
 pub mod handover;
 mod number;
+pub mod page;
 mod section;
 mod spread;
 pub mod summary;

@@ -19,6 +19,7 @@ use crate::commands::monitor::{self, MonitorArguments};
 use crate::commands::phad::{self, PhadArguments};
 use crate::commands::plan::{self, PlanArguments};
 use crate::commands::relay::{self, RelayArguments};
+use crate::commands::report::{self, ReportArguments};
 use crate::commands::serve::{self, ServeArguments};
 use crate::commands::v2x::V2xArguments;
 use crate::commands::verify::{self, VerifyArguments};
@@ -58,6 +59,9 @@ pub enum Command {
     /// Run a scenario in virtual time and on the kernel, and say how far the two agree
     #[command(after_long_help = AGREE_EXAMPLES)]
     Agree(AgreeArguments),
+    /// Write one page about a run directory, with figures, for any browser
+    #[command(after_long_help = report::EXAMPLES)]
+    Report(ReportArguments),
     /// Hold one run directory against another: what differs, what is the same, what got worse
     #[command(after_long_help = compare::EXAMPLES)]
     Compare(CompareArguments),
@@ -298,6 +302,12 @@ pub struct RunArguments {
     #[command(flatten)]
     /// What to change in the scenario, and where results go.
     pub options: RunOptions,
+    /// Write a page with figures too: report.html in the run directory
+    #[arg(long)]
+    pub report: bool,
+    /// Write that page and show it in a browser
+    #[arg(long)]
+    pub open: bool,
 }
 
 /// What `run`, `paper` and `agree` share.

@@ -46,7 +46,7 @@ fn tables_fit_a_terminal() {
     assert!(wide.contains("p95  min to p95 to max "), "{wide}");
     let line = wide.lines().find(|line| line.starts_with("   1  http2")).unwrap();
     // From 120 over 131.25 to 150, on a line of 24 from 100 to 150.
-    assert!(line.contains("150.0           ─────┃━━━━━━━━  8"), "{wide}");
+    assert!(line.contains("150.0           ──────┃━━━━━━━━  8"), "{wide}");
     assert!(!of_width(80).contains('┃'));
     assert!(
         of_width(80).lines().all(|line| line.chars().count() <= 80 || line.contains("against"))

@@ -16,6 +16,7 @@ pub mod phad;
 pub mod plan;
 pub mod relay;
 pub mod replay;
+pub mod report;
 pub mod run;
 pub mod serve;
 pub mod v2x;

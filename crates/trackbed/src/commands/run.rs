@@ -4,7 +4,7 @@ use trackbed_lab::paper::Study;
 use trackbed_report::summary::Options;
 use trackbed_report::{comparison, guidance, summary};
 
-use super::campaign;
+use super::{campaign, report};
 use crate::Verdict;
 use crate::arguments::RunArguments;
 use crate::output;
@@ -15,6 +15,12 @@ use crate::output;
 /// If the scenario is not valid or results cannot be written.
 pub fn execute(arguments: &RunArguments) -> anyhow::Result<Verdict> {
     let finished = campaign::execute(&arguments.scenario, &arguments.options)?;
+    if arguments.report || arguments.open {
+        let path = report::write(finished.directory.path(), None)?;
+        if arguments.open {
+            report::open(&path);
+        }
+    }
     if arguments.options.json {
         output::print_json(&serde_json::to_value(&finished.document)?)?;
         finished.tell_where(true);

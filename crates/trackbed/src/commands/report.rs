@@ -1,0 +1,93 @@
+//! `trackbed report`, and `run --report`
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::Context as _;
+use clap::Args;
+use trackbed_lab::directory::{RecordedRuns, read_about, read_document};
+use trackbed_lab::results::Results as _;
+use trackbed_lab::shell;
+use trackbed_lab::substrate::VIRTUAL;
+use trackbed_report::page::{Origin, Page};
+
+use crate::Verdict;
+use crate::output::{shell_word, tell};
+
+/// The help behind the options.
+pub const EXAMPLES: &str = "\
+Examples:
+  trackbed report trackbed-out/vru --open
+  trackbed report results --out results.html
+  trackbed run vru --report
+
+The page is one file that needs no network: tables with intervals, distributions, sweeps, differences,
+runs that stand out, and how everything was made. Each figure can be saved as SVG, PNG and CSV.";
+
+/// What to report on.
+#[derive(Debug, Args)]
+pub struct ReportArguments {
+    /// The run directory
+    pub directory: PathBuf,
+    /// Where the page goes [default: report.html in the run directory]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Show the page in a browser
+    #[arg(long)]
+    pub open: bool,
+}
+
+/// Writes the page about a run directory.
+///
+/// # Errors
+/// If the directory cannot be read, or the page not be written.
+pub fn execute(arguments: &ReportArguments) -> anyhow::Result<Verdict> {
+    let path = write(&arguments.directory, arguments.out.as_deref())?;
+    if arguments.open {
+        open(&path);
+    }
+    Ok(Verdict::Success)
+}
+
+/// Writes the page about the run directory at `directory`, to `out` or into it, and says where it is.
+///
+/// # Errors
+/// As [`execute`].
+pub fn write(directory: &Path, out: Option<&Path>) -> anyhow::Result<PathBuf> {
+    let about = read_about(directory)?;
+    let document = read_document(directory)?;
+    let runs = RecordedRuns::read(directory)?;
+    let words: Vec<String> = about.command.iter().map(|word| shell::word(word)).collect();
+    let is_repeatable = document.substrate == VIRTUAL;
+    let mut page = Page::new(
+        &document,
+        Origin {
+            command: words.join(" "),
+            settings: about.overrides,
+            scenario: about.text,
+            replay: is_repeatable.then(|| format!("trackbed replay {}", shell_word(directory))),
+        },
+    );
+    for cell in 0..document.cells.len() as u32 {
+        let mut of_cell = runs.of(cell)?.into_owned();
+        of_cell.retain(|run| run.run < document.runs);
+        page.add_cell(cell, &of_cell);
+    }
+    let path = out.map_or_else(|| directory.join("report.html"), Path::to_owned);
+    fs::write(&path, page.finish()).with_context(|| {
+        format!("cannot write {}; give another place with --out", path.display())
+    })?;
+    tell(format_args!("report: {}", shell_word(&path)));
+    Ok(path)
+}
+
+/// Shows a file with whatever this desktop shows such files with.
+pub fn open(path: &Path) {
+    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let started =
+        Command::new(opener).arg(path).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    if started.is_err() {
+        tell(format_args!("there is no {opener} here: open {} yourself", path.display()));
+    }
+}
