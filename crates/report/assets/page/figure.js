@@ -1,7 +1,7 @@
 // A figure on the page: its conditions, its legend, its picture, and what can be done with it.
 "use strict";
 const trackbedFigure = (() => {
-  const { kinds, colour, dash, symbol, label } = trackbedKinds;
+  const { kinds, colour, dash, symbol, digits, label } = trackbedKinds;
   const element = (name, properties = {}, ...children) => {
     const made = Object.assign(document.createElement(name), properties);
     made.append(...children);
@@ -29,7 +29,7 @@ const trackbedFigure = (() => {
 
   const picture = (figure, panel, width) => {
     const kind = kinds[figure.kind](figure, panel);
-    const axis = (axis) => ({ label: label(axis), type: axis.log ? "log" : "linear", grid: true, nice: !axis.log });
+    const axis = (axis) => ({ label: label(axis), type: axis.log ? "log" : "linear", grid: true, nice: !axis.log, tickFormat: digits });
     const { x, y, ...rest } = kind;
     const ordinal = figure.kind === "rows" || figure.kind === "spans";
     const svg = Plot.plot({

@@ -57,10 +57,10 @@ const trackbedKinds = (() => {
       const banded = series.points.filter((point) => point.interval);
       const own = [];
       if (banded.length > 1) {
-        own.push(Plot.areaY(banded, { x: "x", y1: (p) => p.interval[0], y2: (p) => p.interval[1], fill: colour(index), fillOpacity: 0.15, curve }));
+        own.push(Plot.areaY(banded, { x: "x", y1: (p) => p.interval[0], y2: (p) => p.interval[1], fill: colour(index), fillOpacity: 0.1, curve }));
       }
       own.push(Plot.line(series.points, { x: "x", y: "y", stroke: colour(index), strokeWidth: 2, strokeDasharray: dash(index), curve }));
-      if (series.points.length <= 40) {
+      if (curve === "linear" && series.points.length <= 40) {
         own.push(Plot.dot(series.points, { x: "x", y: "y", fill: colour(index), symbol: SYMBOLS[index % 8], r: 3.5 }));
       }
       return own;

@@ -105,6 +105,9 @@ impl Axis {
     /// Of a metric, whose name ends in its unit.
     pub fn of_metric(metric: &str) -> Axis {
         let (name, unit) = metric.rsplit_once('_').unwrap_or((metric, ""));
+        if let Some((_, label, unit)) = LABELS.iter().find(|(known, ..)| *known == metric) {
+            return Axis::plain(label, unit);
+        }
         Axis { label: name.replace('_', " "), unit: unit_text(unit).to_owned(), log: false }
     }
 
@@ -129,8 +132,18 @@ fn unit_text(unit: &str) -> &str {
     UNITS.iter().find(|(name, _)| *name == unit).map_or(unit, |(_, text)| text)
 }
 
+/// Metrics that have a better name than their own.
+const LABELS: [(&str, &str, &str); 6] = [
+    ("rtt_ms", "round-trip time", "ms"),
+    ("plt_ms", "page load time", "ms"),
+    ("ttfb_ms", "time to first byte", "ms"),
+    ("fps", "inference", "frames/s"),
+    ("cpu_percent", "processor time", "% of a core"),
+    ("completion_ms", "completion time", "ms"),
+];
+
 /// The units in which names of metrics and factors end.
-const UNITS: [(&str, &str); 13] = [
+const UNITS: [(&str, &str); 12] = [
     ("ms", "ms"),
     ("mbps", "Mbit/s"),
     ("bps", "bit/s"),
@@ -143,7 +156,6 @@ const UNITS: [(&str, &str); 13] = [
     ("celsius", "°C"),
     ("watts", "W"),
     ("m", "m"),
-    ("fps", "frames/s"),
 ];
 
 impl Panel {

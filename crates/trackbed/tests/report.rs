@@ -1,0 +1,157 @@
+//! The page about a run directory, in a browser: everything is drawn, nothing goes wrong, nothing is
+//! fetched. Needs Chromium; where it is missing these tests say so and pass; with `CI=true` that is a
+//! failure.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+/// A folder of the test's own, gone when it ends.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Scratch {
+        let path = std::env::temp_dir().join(format!("tb-report-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Scratch(path)
+    }
+
+    fn trackbed(&self, words: &str) -> (i32, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_trackbed"));
+        command.args(words.split_whitespace()).current_dir(&self.0).stdin(Stdio::null());
+        let output = command.output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code().unwrap(), errors)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Comes before all other scripts, and notes what goes wrong.
+const WITNESS: &str = "<script>window.wrong = [];\
+    addEventListener('error', (event) => wrong.push(String(event.message)), true);\
+    addEventListener('securitypolicyviolation', (event) => wrong.push('asks for ' + event.blockedURI));\
+    addEventListener('unhandledrejection', (event) => wrong.push(String(event.reason)));\
+    const report = console.error; console.error = (...words) => { wrong.push(words.join(' ')); report(...words); };\
+    </script>";
+
+/// Comes last: draws everything, does what a reader can do, and writes what it saw into the page.
+const EXAMINER: &str = "<script>\
+    trackbedReport.drawAll();\
+    const drawn = performance.now();\
+    document.querySelectorAll('details').forEach((details) => { details.open = true; });\
+    document.querySelectorAll('figure select').forEach((select) => {\
+      for (const option of select.options) { select.value = option.value; select.dispatchEvent(new Event('change')); }\
+    });\
+    document.getElementById('theme').click();\
+    const figures = [...document.querySelectorAll('figure')];\
+    const seen = {\
+      wrong, figures: figures.length,\
+      empty: figures.filter((figure) => !figure.querySelector('svg[role=img] path, svg[role=img] circle, svg[role=img] rect')).map((figure) => figure.id),\
+      unlabelled: [...document.querySelectorAll('svg[role=img], select, [role=region]')].filter((one) => !one.getAttribute('aria-label')).length,\
+      unreachable: [...document.querySelectorAll('button, select, a[href], summary, [role=region]')].filter((one) => one.tabIndex < 0).length,\
+      resources: performance.getEntriesByType('resource').map((entry) => entry.name).filter((name) => !name.startsWith('data:')),\
+      theme: document.documentElement.dataset.theme, wide: document.documentElement.scrollWidth > innerWidth, drawn };\
+    const place = document.createElement('pre'); place.id = 'seen';\
+    place.textContent = JSON.stringify(seen); document.body.append(place);\
+    </script></body>";
+
+/// What a browser says of a page at so many pixels; `None` where there is no browser.
+fn examine(scratch: &Scratch, page: &Path, width: u32) -> Option<Value> {
+    let text = fs::read_to_string(page).unwrap();
+    // Whatever is asked for from elsewhere is refused, and told.
+    let policy = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'unsafe-inline' data: blob:\">";
+    let watched = text.replacen("<head>", &format!("<head>{policy}{WITNESS}"), 1);
+    let watched = watched.replacen("</body>", EXAMINER, 1);
+    let copy = scratch.0.join("watched.html");
+    fs::write(&copy, watched).unwrap();
+    let mut command = Command::new("chromium");
+    command.args(["--headless=new", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=5000"]);
+    command.arg(format!("--user-data-dir={}", scratch.0.join("profile").display()));
+    command.arg(format!("--window-size={width},1000")).arg("--dump-dom");
+    let output = command.arg(format!("file://{}", copy.display())).stderr(Stdio::null()).output();
+    let Ok(output) = output else {
+        let is_ci = std::env::var("CI").is_ok_and(|value| value == "true");
+        assert!(!is_ci, "CI=true allows no skipped test: install the Debian package chromium");
+        eprintln!("SKIPPED: no chromium; install the Debian package chromium");
+        return None;
+    };
+    let dom = String::from_utf8_lossy(&output.stdout).into_owned();
+    let (_, seen) = dom.rsplit_once("<pre id=\"seen\">").expect("the last script came to its end");
+    let seen = seen.split_once("</pre>").unwrap().0.replace("&amp;", "&").replace("&lt;", "<");
+    Some(serde_json::from_str(&seen.replace("&gt;", ">")).unwrap())
+}
+
+fn is_good(seen: &Value, figures: u64) {
+    assert_eq!(seen["wrong"], Value::Array(Vec::new()), "{seen}");
+    assert_eq!(seen["empty"], Value::Array(Vec::new()), "{seen}");
+    assert_eq!(seen["resources"], Value::Array(Vec::new()), "nothing is fetched: {seen}");
+    assert_eq!((&seen["unlabelled"], &seen["unreachable"]), (&0.into(), &0.into()), "{seen}");
+    assert_eq!(seen["wide"], false, "the page itself never scrolls sideways: {seen}");
+    assert!(seen["figures"].as_u64().unwrap() >= figures, "{seen}");
+}
+
+#[test]
+fn every_figure_is_drawn_at_every_width_and_nothing_is_fetched() {
+    let scratch = Scratch::new("vru");
+    let words = "run vru --runs 8 --set link.loss=0,1%,3% --set handshake=new --out out --report";
+    let (status, errors) = scratch.trackbed(words);
+    assert_eq!(status, 0, "{errors}");
+    assert!(errors.contains("report: out/report.html"), "{errors}");
+    let page = scratch.0.join("out/report.html");
+    assert!(fs::metadata(&page).unwrap().len() < 3_000_000);
+    for width in [500, 1024, 1600] {
+        let Some(seen) = examine(&scratch, &page, width) else { return };
+        is_good(&seen, 7);
+        println!("{width} pixels: drawn after {} ms", seen["drawn"]);
+    }
+}
+
+#[test]
+fn parts_models_and_failures_have_their_places() {
+    let scratch = Scratch::new("parts");
+    scratch.trackbed("run v2x --quick --runs 6 --out v2x --report");
+    let (status, _) = scratch.trackbed(
+        "run vru --runs 4 --set link.loss=1 --set protocol=quic --set workload.timeout=2s --out lost",
+    );
+    assert_eq!(status, 1);
+    let (status, errors) = scratch.trackbed("report lost --out lost.html");
+    assert_eq!(status, 0, "{errors}");
+    let [v2x, lost] = ["v2x/report.html", "lost.html"].map(|name| scratch.0.join(name));
+    let text = fs::read_to_string(&v2x).unwrap();
+    assert!(text.contains("Model, no measurement: ") && text.contains("id=\"part-crossing\""));
+    let text = fs::read_to_string(&lost).unwrap();
+    assert!(text.contains("Failed runs") && text.contains("trackbed replay lost 0 0"));
+    if let Some(seen) = examine(&scratch, &v2x, 1024) {
+        is_good(&seen, 15);
+        is_good(&examine(&scratch, &lost, 1024).unwrap(), 0);
+    }
+}
+
+#[test]
+fn what_cannot_be_reported_on_is_refused() {
+    let scratch = Scratch::new("refused");
+    fs::create_dir(scratch.0.join("empty")).unwrap();
+    let (status, errors) = scratch.trackbed("run vru --runs 1 --set protocol=tcp --out out");
+    assert_eq!(status, 0, "{errors}");
+    for (words, why) in [
+        ("report missing", "this is no run directory"),
+        ("report empty", "this is no run directory"),
+        ("report out --out /nowhere/page.html", "cannot write /nowhere/page.html"),
+        ("report", "<DIRECTORY>"),
+    ] {
+        let (status, errors) = scratch.trackbed(words);
+        assert_eq!(status, 2, "{words}");
+        assert!(errors.contains(why), "{words}: {errors}");
+    }
+    fs::write(scratch.0.join("out/runs.jsonl"), "nonsense\n{}\n").unwrap();
+    let (status, errors) = scratch.trackbed("report out");
+    assert!(status == 2 && errors.contains("runs.jsonl is damaged (line 1: "), "{errors}");
+}
