@@ -13,7 +13,7 @@ const VALUES_MIN: usize = 8;
 /// Analysis", 1977, section 2E), and also where that width is stretched, on the side to which values
 /// lean, by their medcouple (M. Hubert and E. Vandervieren, "An adjusted boxplot for
 /// skewed distributions", Comput. Statist. Data Anal. 52, 2008). So long tails are no outliers for being
-/// long: of 30 normal values one stands out in 1 set of 50, of 30 log-normal ones (sigma 1) in 1 of 4.
+/// long: in sets of 30 normal values hardly any does, of 30 log-normal ones (sigma 1) one in 1 set of 6.
 ///
 /// Where the middle half is one and the same value, all others stand out. With fewer than 8 values none
 /// does.

@@ -10,7 +10,6 @@ use crate::sources::{EXPONENTIAL, LOG_NORMAL, NORMAL, STUDENT, Source, percent, 
 const TRIALS: u32 = 10_000;
 
 pub fn print() {
-    println!("How often p is below 5 % where nothing differs: unpaired, and paired.\n");
     println!("| values | 6 runs | 10 | 30 | 100 | 10 against 40 |");
     println!("| --- | ---: | ---: | ---: | ---: | ---: |");
     for source in [NORMAL, STUDENT, EXPONENTIAL, LOG_NORMAL] {
@@ -18,7 +17,6 @@ pub fn print() {
         let cells = sizes.map(|(n, m)| no_difference(&source, n, m)).join(" | ");
         println!("| {} | {cells} |", source.name);
     }
-    println!("\nHow often each is said, with a margin of 3 %.");
     println!("\n| values | n | difference | equivalent | no worse | worse |");
     println!("| --- | ---: | ---: | ---: | ---: | ---: |");
     for (name, noise) in NOISES {
@@ -30,7 +28,8 @@ pub fn print() {
     }
 }
 
-/// Both sides from the same distribution; as pairs, each value has a part from its run as well.
+/// How often p is below 5 % where nothing differs, unpaired and paired. Both sides are from the same
+/// distribution; as pairs, each value has a part from its run as well.
 fn no_difference(source: &Source, n: usize, m: usize) -> String {
     let mut rng = rng(source.name);
     let terms = Terms { margin: Margin::Relative(0.0), ..Terms::default() };
@@ -60,7 +59,7 @@ const NOISES: [(&str, Noise); 2] = [
     ("exponential", |rng| 0.95 + 0.05 * rng.exponential()),
 ];
 
-/// Pairs whose common part is log-normal with sigma 0.3, each side with its own noise; the second is so
+/// How often each is said. Pairs whose common part is log-normal with sigma 0.3, each side with its own noise; the second is so
 /// much more. The margin is 3 %, and lower is better.
 fn beside_the_margin(name: &str, noise: Noise, n: usize, percent_more: f64) {
     let mut rng = rng(name);

@@ -9,14 +9,17 @@
 
 mod comparisons;
 mod means;
+mod methods;
 mod outliers;
 mod quantiles;
 mod sources;
 mod stopping;
 
-const TABLES: [(&str, fn()); 5] = [
+const TABLES: [(&str, fn()); 7] = [
     ("means", means::print),
+    ("methods", methods::print),
     ("quantiles", quantiles::print),
+    ("differences", quantiles::print_differences),
     ("comparisons", comparisons::print),
     ("stopping", stopping::print),
     ("outliers", outliers::print),

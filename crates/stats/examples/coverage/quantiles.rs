@@ -1,7 +1,7 @@
 //! Intervals of quantiles, of values that share a part with their run.
 
 use trackbed_core::Rng;
-use trackbed_stats::{Runs, Statistic};
+use trackbed_stats::{Runs, Statistic, scaled_difference};
 
 use crate::sources::{percent, rng};
 
@@ -44,7 +44,54 @@ fn cell(runs: usize, shared: f64, p: f64, point: f64) -> String {
     format!("{below:.1}, {above:.1} ({closed:.0} %)")
 }
 
+/// Resampling takes its time.
+const DIFFERENCES: u32 = 300;
+
+/// Each cell: in how many of the sets the difference of two cells' quantiles is below its interval, and
+/// above it, and in how many the interval has both ends. The cells have their runs' z in common, and the
+/// second twice as much of everything: twice the first's quantile is the truth.
+pub fn print_differences() {
+    println!("| runs of {VALUES} values | the run's share | p = 0.5 | p = 0.95 |");
+    println!("| ---: | ---: | ---: | ---: |");
+    for runs in [10, 30] {
+        for shared in [0.2, 0.9] {
+            let cells = [0.5, 0.95].map(|p| difference(runs, shared, p)).join(" | ");
+            println!("| {runs} | {:.0} % | {cells} |", 100.0 * shared);
+        }
+    }
+}
+
+fn difference(runs: usize, shared: f64, p: f64) -> String {
+    let mut rng = rng(&format!("differences {shared}"));
+    let (mut closed, mut below, mut above) = (0, 0, 0);
+    for _ in 0..DIFFERENCES {
+        let pairs: Vec<[Vec<f64>; 2]> = (0..runs)
+            .map(|_| {
+                let own = rng.normal();
+                [1.0, 2.0].map(|factor| {
+                    let values = with(&mut rng, own, shared);
+                    values.into_iter().map(|value| factor * value).collect()
+                })
+            })
+            .collect();
+        let [first, second] =
+            [0, 1].map(|side| pairs.iter().map(|pair| Some(&pair[side][..])).collect::<Vec<_>>());
+        let found = scaled_difference(&second, &first, Statistic::Quantile(p), 2.0).unwrap();
+        closed += u32::from(found.interval.low.is_some() && found.interval.high.is_some());
+        below += u32::from(found.interval.low.is_some_and(|low| 0.0 < low));
+        above += u32::from(found.interval.high.is_some_and(|high| 0.0 > high));
+    }
+    let [below, above, closed] = [below, above, closed].map(|count| percent(count, DIFFERENCES));
+    format!("{below:.1}, {above:.1} ({closed:.0} %)")
+}
+
 fn run(rng: &mut Rng, shared: f64) -> Vec<f64> {
-    let own = shared.sqrt() * rng.normal();
-    (0..VALUES).map(|_| libm::exp(own + (1.0 - shared).sqrt() * rng.normal())).collect()
+    let own = rng.normal();
+    with(rng, own, shared)
+}
+
+/// The values of a run that has drawn `own`.
+fn with(rng: &mut Rng, own: f64, shared: f64) -> Vec<f64> {
+    let value = |rng: &mut Rng| shared.sqrt() * own + (1.0 - shared).sqrt() * rng.normal();
+    (0..VALUES).map(|_| libm::exp(value(rng))).collect()
 }

@@ -6,8 +6,13 @@ A line is a question, the data or numbers that it is about, and the answers. Wha
 interval that knows skewness, is found here by searching for its ends, where ours solves for them.
 """
 
+import inspect
+
 import numpy as np
 from scipy import optimize, stats
+
+# SciPy's name for it before 1.15.
+SEED = {"rng" if "rng" in inspect.signature(stats.bootstrap).parameters else "random_state": 1}
 
 
 def data():
@@ -101,11 +106,11 @@ def describe(sets):
         say("student", name, 0.95, t.low, t.high)
     for name in ("skewed", "exponential", "lognormal"):
         found = stats.bootstrap(
-            (sets[name],), np.mean, n_resamples=200_000, method="BCa", rng=1, batch=10_000
+            (sets[name],), np.mean, n_resamples=200_000, method="BCa", batch=10_000, **SEED
         ).confidence_interval
         say("bca", name, "mean", found.low, found.high)
         found = stats.bootstrap(
-            (sets[name],), np.std, n_resamples=200_000, method="BCa", rng=1, batch=10_000
+            (sets[name],), np.std, n_resamples=200_000, method="BCa", batch=10_000, **SEED
         ).confidence_interval
         say("bca", name, "deviation", found.low, found.high)
 
@@ -119,7 +124,7 @@ def compare(sets):
         margins = tails(pivot(0.97), 0)[0], tails(pivot(1.03), 0)
         say("margins", x, y, "paired", max(margins[0], margins[1][1]), margins[1][1], margins[1][0])
         flipped = stats.permutation_test(
-            (b - a,), np.mean, permutation_type="samples", n_resamples=200_000, rng=1, batch=10_000
+            (b - a,), np.mean, permutation_type="samples", n_resamples=200_000, batch=10_000, **SEED
         )
         say("chance", x, y, "paired", flipped.pvalue, stats.wilcoxon(b, a).pvalue, stats.ttest_rel(b, a).pvalue)
     for x, y in (("level", "swing"), ("base", "same"), ("base", "slower")):
@@ -136,7 +141,7 @@ def compare(sets):
         say("margins", x, y, "unpaired", max(margins[0], margins[1][1]), margins[1][1], margins[1][0])
         mixed = stats.permutation_test(
             (b, a), lambda b, a, axis: stats.ttest_ind(b, a, axis=axis, equal_var=False).statistic,
-            n_resamples=20_000, rng=1, batch=2_000, vectorized=True,
+            n_resamples=20_000, batch=2_000, vectorized=True, **SEED,
         )
         welch = stats.ttest_ind(b, a, equal_var=False).pvalue
         say("chance", x, y, "unpaired", mixed.pvalue, stats.mannwhitneyu(b, a).pvalue, welch)
