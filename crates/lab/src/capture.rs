@@ -18,6 +18,8 @@ use trackbed_net::{Direction, LinkId, Point, Tap};
 use trackbed_protocols::{Observer, Side};
 use trackbed_substrate::wall_clock;
 
+use crate::run::Onlooker;
+
 /// Captures a run into a directory.
 #[derive(Debug)]
 pub struct Capture {
@@ -57,23 +59,6 @@ impl Capture {
         })
     }
 
-    /// What the network shows its packets to: those of the shared link and, if there is one, of the
-    /// second one, which is another interface in the same files.
-    pub fn tap(&self, shared: LinkId, second: Option<LinkId>) -> Box<dyn Tap> {
-        let packets = Arc::clone(&self.packets);
-        if second.is_some()
-            && let Some(packets) = packets.lock().unwrap_or_else(PoisonError::into_inner).as_mut()
-        {
-            packets.add_second_link();
-        }
-        Box::new(LinksTap { shared, second, packets })
-    }
-
-    /// What protocols show their keys and traces to.
-    pub fn observer(&self) -> Arc<dyn Observer> {
-        Arc::new(Watch { keys: self.keys.clone(), qlog: self.qlog.clone() })
-    }
-
     /// Keeps what the events of the run say of its pages.
     pub fn keep_pages(&self, records: &[Record]) {
         *self.bars.lock().unwrap_or_else(PoisonError::into_inner) = waterfall::bars(records);
@@ -108,6 +93,23 @@ impl Capture {
         let bars = self.bars.lock().unwrap_or_else(PoisonError::into_inner);
         files.extend(write_pages(&bars, &self.directory, &self.command)?);
         Ok(files)
+    }
+}
+
+impl Onlooker for Capture {
+    /// Packets of the second link are on another interface in the same files.
+    fn tap(&self, shared: LinkId, second: Option<LinkId>) -> Box<dyn Tap> {
+        let packets = Arc::clone(&self.packets);
+        if second.is_some()
+            && let Some(packets) = packets.lock().unwrap_or_else(PoisonError::into_inner).as_mut()
+        {
+            packets.add_second_link();
+        }
+        Box::new(LinksTap { shared, second, packets })
+    }
+
+    fn observer(&self) -> Arc<dyn Observer> {
+        Arc::new(Watch { keys: self.keys.clone(), qlog: self.qlog.clone() })
     }
 }
 

@@ -37,6 +37,7 @@ pub mod scenario;
 mod scene;
 pub mod shell;
 pub mod substrate;
+pub mod timeline;
 pub mod track;
 pub mod units;
 pub mod until;

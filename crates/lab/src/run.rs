@@ -10,7 +10,7 @@ use trackbed_core::event::{Record, Role};
 use trackbed_core::{Event, EventLog, Seed, Time};
 use trackbed_measure::metrics;
 use trackbed_measure::results::Outcome;
-use trackbed_net::{Counters, Direction, DropReason, LinkId, NodeId};
+use trackbed_net::{Counters, Direction, DropReason, LinkId, NodeId, Tap};
 use trackbed_protocols::{
     ClientConfig, Error, Ledger, LedgerTotals, Observer, PathControl, ServerConfig, ServerHandle,
     TransportParameters,
@@ -63,6 +63,17 @@ impl Runner {
         self.record(cell, Seed::of_run(root, u64::from(run)), None)
     }
 
+    /// The same, with `onlooker` watching.
+    pub(crate) fn watched(
+        &self,
+        cell: &Cell,
+        root: u64,
+        run: u32,
+        onlooker: &dyn Onlooker,
+    ) -> Result<Vec<Record>, Unfinished> {
+        self.record(cell, Seed::of_run(root, u64::from(run)), Some(onlooker))
+    }
+
     /// The same with every packet, key and trace captured.
     ///
     /// # Errors
@@ -83,7 +94,7 @@ impl Runner {
         seed: Seed,
         capture: Option<&Capture>,
     ) -> Result<Outcome, RunError> {
-        match self.record(cell, seed, capture) {
+        match self.record(cell, seed, capture.map(|capture| capture as &dyn Onlooker)) {
             Ok(records) => {
                 if let Some(capture) = capture {
                     capture.keep_pages(&records);
@@ -99,23 +110,33 @@ impl Runner {
         &self,
         cell: &Cell,
         seed: Seed,
-        capture: Option<&Capture>,
+        onlooker: Option<&dyn Onlooker>,
     ) -> Result<Vec<Record>, Unfinished> {
         let scene = Scene::of(cell, &seed, environment::VIRTUAL_LEAD);
         let who = (cell.workload.phones(), cell.workload.networks());
         let mut track = Track::build(&scene.network, who, &seed, Ends::Hosts);
-        track.network.set_tap(capture.map(|capture| capture.tap(track.shared, track.second)));
+        track.network.set_tap(onlooker.map(|one| one.tap(track.shared, track.second)));
         let device = Device::of(cell, &seed);
         if let Some(device) = &device {
             track.network.set_processor(track.phones.clone(), device.processor());
         }
         let Track { phones, shared, second, .. } = track;
         let layout = Layout { phones, shared, second, scene, device };
-        let observer = capture.map(Capture::observer);
+        let observer = onlooker.map(Onlooker::observer);
         let main = |hosts| play(cell, seed, hosts, layout, observer);
         let finished = self.simulation.run(seed, track.network, main).map_err(Unfinished::Run)?;
         finished.map_err(Unfinished::Protocol)
     }
+}
+
+/// Whoever watches a run without having part in it.
+pub(crate) trait Onlooker {
+    /// What the network shows its packets to: those of the shared link and, if there is one, of the
+    /// second one.
+    fn tap(&self, shared: LinkId, second: Option<LinkId>) -> Box<dyn Tap>;
+
+    /// What protocols show their keys and traces to.
+    fn observer(&self) -> Arc<dyn Observer>;
 }
 
 /// Why a run has no end.

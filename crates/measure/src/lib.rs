@@ -10,4 +10,5 @@ pub mod qlog;
 pub mod reference;
 pub mod results;
 pub mod samples;
+pub mod timeline;
 pub mod waterfall;

@@ -6,9 +6,11 @@ const trackbedKinds = (() => {
   const colour = (index) => `var(--c${index % 8})`;
   const dash = (index) => DASHES[index % DASHES.length];
 
-  const digits = (value) =>
-    value === 0 ? "0" : Math.abs(value) >= 1e5 || Math.abs(value) < 1e-3
-      ? value.toExponential(2) : String(Number(value.toPrecision(5)));
+  const digits = (value) => {
+    const size = Math.abs(value);
+    if (size !== 0 && (size >= 1e12 || size < 1e-4)) return value.toExponential(2);
+    return Number(value.toPrecision(5)).toLocaleString("en", { maximumFractionDigits: 8 });
+  };
   const withUnit = (value, axis) => digits(value) + (axis.unit ? " " + axis.unit : "");
   const label = (axis) => axis.label + (axis.unit ? ` (${axis.unit})` : "");
 
@@ -41,7 +43,7 @@ const trackbedKinds = (() => {
     const marks = [];
     if (mark.until != null) {
       const band = mark.vertical ? { x1: mark.at, x2: mark.until } : { y1: mark.at, y2: mark.until };
-      marks.push(Plot.rect([mark], { ...band, fill: "var(--soft)", fillOpacity: 0.18 }));
+      marks.push(Plot.rect([mark], { ...band, fill: "var(--soft)", fillOpacity: 0.3 }));
     } else {
       marks.push((mark.vertical ? Plot.ruleX : Plot.ruleY)([mark.at], { stroke: "var(--soft)", strokeDasharray: "4 3" }));
       if (mark.name) {

@@ -15,8 +15,7 @@ use crate::{cells, conclusion, details, differences};
 /// The whole page.
 pub(super) fn page(page: &Page<'_>, sections: &[Section<'_>], figures: &[Vec<Figure>]) -> String {
     let document = page.document;
-    let all: Vec<&Figure> =
-        figures.iter().flatten().chain(page.further.iter().map(|(_, figure)| figure)).collect();
+    let all: Vec<&Figure> = figures.iter().flatten().collect();
     let data = json!({ "scenario": document.scenario, "figures": all });
     // Inside a script element only `</` could end it early, and `<!--` change what it means.
     let data = data.to_string().replace('<', "\\u003c");
@@ -35,7 +34,7 @@ pub(super) fn page(page: &Page<'_>, sections: &[Section<'_>], figures: &[Vec<Fig
                 (header(page, sections))
                 main id="results" {
                     @for (section, figures) in sections.iter().zip(figures) {
-                        (part(page, section, figures))
+                        (part(section, figures))
                     }
                     (problems(page))
                     (checks(document))
@@ -92,7 +91,7 @@ fn header(page: &Page<'_>, sections: &[Section<'_>]) -> Markup {
 }
 
 /// One part of the scenario: its tables and figures.
-fn part(page: &Page<'_>, section: &Section<'_>, figures: &[Figure]) -> Markup {
+fn part(section: &Section<'_>, figures: &[Figure]) -> Markup {
     let title = section.title.clone().unwrap_or_else(|| "Results".to_owned());
     let headline = section.headline();
     html! {
@@ -109,9 +108,6 @@ fn part(page: &Page<'_>, section: &Section<'_>, figures: &[Figure]) -> Markup {
             }
             div.figures {
                 @for figure in figures { (figure_place(figure)) }
-                @for (of, figure) in &page.further {
-                    @if of == section.title.as_deref().unwrap_or_default() { (figure_place(figure)) }
-                }
             }
         }
     }

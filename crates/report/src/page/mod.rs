@@ -8,6 +8,7 @@ mod distribution;
 pub mod figure;
 mod figures;
 mod html;
+pub mod run;
 
 use std::collections::BTreeMap;
 
@@ -18,6 +19,7 @@ use crate::section::Section;
 use distribution::Steps;
 use figure::Figure;
 use figures::Material;
+use run::Watched;
 
 /// What made the results, as the page says it.
 #[derive(Clone, Debug, Default)]
@@ -42,8 +44,9 @@ pub struct Page<'a> {
     distributions: Vec<BTreeMap<&'static str, Steps>>,
     reliability: Tally,
     outlying: Vec<Outlying>,
-    /// Figures from elsewhere, with the titles of the sections that they belong to.
-    further: Vec<(String, Figure)>,
+    watched: Vec<Watched>,
+    /// By cell, the run in the middle.
+    middle: BTreeMap<u32, u32>,
 }
 
 /// How many runs in real time the machine kept up with.
@@ -68,8 +71,8 @@ impl<'a> Page<'a> {
     /// A page about `document`.
     pub fn new(document: &'a Document, origin: Origin) -> Page<'a> {
         let distributions = vec![BTreeMap::new(); document.cells.len()];
-        let (reliability, outlying, further) = Default::default();
-        Page { document, origin, distributions, reliability, outlying, further }
+        let (reliability, outlying, watched, middle) = Default::default();
+        Page { document, origin, distributions, reliability, outlying, watched, middle }
     }
 
     /// Takes what the page shows of the runs of a cell, which are those that count, in the order of
@@ -85,12 +88,52 @@ impl<'a> Page<'a> {
                 Reliability::Invalid => self.reliability.invalid += 1,
             }
         }
-        self.outlying.extend(standing_out(cell, &counted().collect::<Vec<_>>()));
+        let counted: Vec<&RunResult> = counted().collect();
+        let Some(Ranked { metric, means }) = Ranked::of(&counted) else { return };
+        let mut order: Vec<usize> =
+            (0..means.len()).filter(|place| means[*place].is_some()).collect();
+        order.sort_by(|a, b| means[*a].partial_cmp(&means[*b]).expect("both are known"));
+        let Some(middle) = order.get(order.len() / 2) else { return };
+        self.middle.insert(cell, counted[*middle].run);
+        let median = means[*middle].unwrap_or_default();
+        let one = |place: usize| {
+            Some(Outlying { cell, run: counted[place].run, metric, value: means[place]?, median })
+        };
+        self.outlying.extend(outliers(&means).unwrap_or_default().into_iter().filter_map(one));
     }
 
-    /// Adds a figure that the document cannot give, such as how a run went by.
-    pub fn add_figure(&mut self, section: &str, figure: Figure) {
-        self.further.push((section.to_owned(), figure));
+    /// Adds how a run went by.
+    pub fn add_run(&mut self, run: Watched) {
+        self.watched.push(run);
+    }
+
+    /// What a cell is called on the page, and the part that it belongs to.
+    pub fn name_of(&self, cell: u32) -> (String, String) {
+        let sections = Section::all(self.document);
+        let Some(section) = sections.iter().find(|section| section.cells.contains(&cell)) else {
+            return Default::default();
+        };
+        let material = Material { section, distributions: &self.distributions };
+        (section.title.clone().unwrap_or_default(), material.called(cell))
+    }
+
+    /// A few cells of each part that tell how its runs go by: the best and the worst one, each with the
+    /// number of the run in the middle by the metric that ranks them. Known once all cells were added.
+    pub fn typical_runs(&self) -> Vec<(u32, u32)> {
+        let of_section = |section: &Section<'_>| {
+            let metric = section.headline();
+            let mean =
+                |cell: &&u32| Some(self.document.cells[**cell as usize].metrics.get(metric?)?.mean);
+            let known = section.cells.iter().filter(|cell| mean(cell).is_some());
+            let order = |a: &&u32, b: &&u32| mean(a).partial_cmp(&mean(b)).expect("both are known");
+            let (least, most) = (known.clone().min_by(order), known.max_by(order));
+            let mut cells: Vec<u32> = least.into_iter().chain(most).copied().collect();
+            cells.dedup();
+            cells
+        };
+        let cells =
+            Section::all(self.document).into_iter().flat_map(|section| of_section(&section));
+        cells.filter_map(|cell| Some((cell, *self.middle.get(&cell)?))).collect()
     }
 
     /// The page.
@@ -101,30 +144,35 @@ impl<'a> Page<'a> {
         let sections = Section::all(self.document);
         let figures: Vec<Vec<Figure>> = sections
             .iter()
-            .map(|section| figures::of(&Material { section, distributions: &self.distributions }))
+            .map(|section| {
+                let material = Material { section, distributions: &self.distributions };
+                let mut figures = figures::of(&material);
+                let title = section.title.as_deref().unwrap_or_default();
+                figures.extend(run::figures(title, &self.watched));
+                figures
+            })
             .collect();
         html::page(&self, &sections, &figures)
     }
 }
 
-/// The runs of a cell that stand out by the first metric that they have of those that rank cells.
-fn standing_out(cell: u32, runs: &[&RunResult]) -> Vec<Outlying> {
-    let mean = |run: &&RunResult, metric: &str| {
-        let values = run.outcome.samples()?.get(metric)?;
-        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-    };
-    let ranking = trackbed_measure::metrics::COMPARED.iter().map(|compared| compared.name);
-    let has = |metric: &&str| runs.iter().any(|run| mean(run, metric).is_some());
-    let Some(metric) = ranking.into_iter().find(has) else { return Vec::new() };
-    let means: Vec<Option<f64>> = runs.iter().map(|run| mean(run, metric)).collect();
-    let mut sorted: Vec<f64> = means.iter().flatten().copied().collect();
-    sorted.sort_by(f64::total_cmp);
-    let median = sorted.get(sorted.len() / 2).copied().unwrap_or_default();
-    let places = outliers(&means).unwrap_or_default();
-    let one = |place: usize| {
-        Some(Outlying { cell, run: runs[place].run, metric, value: means[place]?, median })
-    };
-    places.into_iter().filter_map(one).collect()
+/// The means of the runs of a cell, by the first metric that they have of those that rank cells.
+struct Ranked {
+    metric: &'static str,
+    means: Vec<Option<f64>>,
+}
+
+impl Ranked {
+    fn of(runs: &[&RunResult]) -> Option<Ranked> {
+        let mean = |run: &&RunResult, metric: &str| {
+            let values = run.outcome.samples()?.get(metric)?;
+            (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+        };
+        let ranking = trackbed_measure::metrics::COMPARED.iter().map(|compared| compared.name);
+        let has = |metric: &&str| runs.iter().any(|run| mean(run, metric).is_some());
+        let metric = ranking.into_iter().find(has)?;
+        Some(Ranked { metric, means: runs.iter().map(|run| mean(run, metric)).collect() })
+    }
 }
 
 /// The metrics whose distributions a page shows, where cells have them.

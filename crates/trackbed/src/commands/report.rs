@@ -7,9 +7,12 @@ use std::process::{Command, Stdio};
 use anyhow::Context as _;
 use clap::Args;
 use trackbed_lab::directory::{RecordedRuns, read_about, read_document};
+use trackbed_lab::recorded::Recorded;
 use trackbed_lab::results::Results as _;
 use trackbed_lab::shell;
 use trackbed_lab::substrate::VIRTUAL;
+use trackbed_lab::timeline::{self, Seen};
+use trackbed_report::page::run::Watched;
 use trackbed_report::page::{Origin, Page};
 
 use crate::Verdict;
@@ -74,12 +77,34 @@ pub fn write(directory: &Path, out: Option<&Path>) -> anyhow::Result<PathBuf> {
         of_cell.retain(|run| run.run < document.runs);
         page.add_cell(cell, &of_cell);
     }
+    if is_repeatable {
+        watch(directory, &mut page);
+    }
     let path = out.map_or_else(|| directory.join("report.html"), Path::to_owned);
     fs::write(&path, page.finish()).with_context(|| {
         format!("cannot write {}; give another place with --out", path.display())
     })?;
     tell(format_args!("report: {}", shell_word(&path)));
     Ok(path)
+}
+
+/// Repeats a typical run of a few cells, to show how they went by. Directories of other versions have to
+/// do without.
+fn watch(directory: &Path, page: &mut Page<'_>) {
+    let recorded = match Recorded::read(directory) {
+        Ok(recorded) => recorded,
+        Err(why) => {
+            tell(format_args!("note: no single runs are shown: {why}"));
+            return;
+        }
+    };
+    for (cell, run) in page.typical_runs() {
+        let seen = timeline::of(&recorded.plan.cells[cell as usize], recorded.plan.seed, run);
+        let Some(Seen { timeline, bars }) = seen else { continue };
+        let (section, name) = page.name_of(cell);
+        let name = format!("{name}, run {run}");
+        page.add_run(Watched { section, name, timeline, bars });
+    }
 }
 
 /// Shows a file with whatever this desktop shows such files with.

@@ -64,6 +64,12 @@ impl<'a> Material<'a> {
         names
     }
 
+    /// What a cell is called by what differs in its section.
+    pub(super) fn called(&self, index: u32) -> String {
+        let cell = &self.section.document.cells[index as usize];
+        self.name(index, cell, &self.varying())
+    }
+
     /// What a cell is called by the factors `names`.
     fn name(&self, index: u32, cell: &CellResult, names: &[String]) -> String {
         let texts = names.iter().map(|name| {
@@ -87,9 +93,17 @@ fn number(cell: &CellResult, factor: &str) -> Option<f64> {
 /// The name under which a figure is saved: of the section, the kind and what it shows.
 fn id(section: &Section<'_>, words: &[&str]) -> String {
     let title = section.title.as_deref().unwrap_or_default();
-    let text = std::iter::once(title).chain(words.iter().copied()).collect::<Vec<_>>().join("-");
+    format!("{}{}", slug(title), plain(&words.join("-")))
+}
+
+/// What the names of a section's figures begin with.
+pub(super) fn slug(section: &str) -> String {
+    if section.is_empty() { String::new() } else { format!("{}-", plain(section)) }
+}
+
+fn plain(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
-    text.chars().map(plain).collect::<String>().trim_matches('-').to_owned()
+    text.chars().map(plain).collect()
 }
 
 /// Groups items by a text, in the order in which the texts come.

@@ -1,0 +1,317 @@
+//! How a single run went by: repeated in virtual time, with everything noted that can be drawn.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value;
+use trackbed_core::event::{Playback, Record};
+use trackbed_core::{Event, Packet, Seed, Time};
+use trackbed_measure::qlog::QlogSinks;
+use trackbed_measure::timeline::{Chart, Curve, Span, Timeline};
+use trackbed_measure::waterfall::{self, Bar};
+use trackbed_net::{Direction, LinkId, Point, Tap};
+use trackbed_protocols::{Observer, Side};
+use trackbed_substrate::Cancel;
+
+use crate::run::{Onlooker, Runner};
+use crate::scenario::Cell;
+
+/// A run that went by.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// Its curves and spans.
+    pub timeline: Timeline,
+    /// How its pages were loaded.
+    pub bars: Vec<Bar>,
+}
+
+/// Repeats run number `run` of `cell` under the root seed `root`; `None` if it comes to no end.
+pub fn of(cell: &Cell, root: u64, run: u32) -> Option<Seen> {
+    let notes = Notes::default();
+    let runner = Runner::new(Cancel::new());
+    let records = runner.watched(cell, root, run, &notes).ok()?;
+    let mut timeline = Timeline { curves: notes.throughput(), ..Timeline::default() };
+    timeline.curves.extend(round_trips(&records));
+    timeline.curves.extend(notes.transport());
+    timeline.curves.extend(processor(&records));
+    timeline.spans = spans(&records);
+    if let Some(radio) = &cell.radio {
+        let drive = radio.drive(&Seed::of_run(root, u64::from(run)));
+        for operator in &drive.timelines {
+            let point =
+                |sample: &trackbed_radio::SignalSample| (sample.chainage_m, sample.rsrp_dbm);
+            let points = thinned(operator.signal.iter().map(point).collect());
+            let name = operator.operator.clone();
+            timeline.curves.push(Curve { chart: Chart::Power, name: name.clone(), points });
+            let place = |at: Time| {
+                let next = operator.signal.partition_point(|sample| sample.at < at);
+                operator.signal.get(next).map(|sample| sample.chainage_m)
+            };
+            timeline.places.extend(operator.handovers.iter().filter_map(|handover| {
+                let (from, until) = (place(handover.command)?, place(handover.end)?);
+                Some(Span { name: format!("handover of {name}"), from, until })
+            }));
+        }
+    }
+    timeline.curves.retain(|curve| !curve.points.is_empty());
+    Some(Seen { timeline, bars: waterfall::bars(&records) })
+}
+
+/// What is noted while a run goes by.
+#[derive(Clone, Default)]
+struct Notes {
+    /// Bytes that arrived, by link, direction and millisecond.
+    arrived: Arc<Mutex<Arrived>>,
+    qlog: QlogSinks,
+}
+
+type Arrived = BTreeMap<(bool, bool, u64), u64>;
+
+impl Onlooker for Notes {
+    fn tap(&self, shared: LinkId, second: Option<LinkId>) -> Box<dyn Tap> {
+        Box::new(Ends { shared, second, arrived: Arc::clone(&self.arrived) })
+    }
+
+    fn observer(&self) -> Arc<dyn Observer> {
+        Arc::new(Traces(self.qlog.clone()))
+    }
+}
+
+struct Ends {
+    shared: LinkId,
+    second: Option<LinkId>,
+    arrived: Arc<Mutex<Arrived>>,
+}
+
+impl Tap for Ends {
+    fn see(&mut self, at: Time, link: LinkId, direction: Direction, point: Point, packet: &Packet) {
+        let is_second = Some(link) == self.second;
+        if point == Point::Delivered && (is_second || link == self.shared) {
+            let mut arrived = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
+            let place = (is_second, direction == Direction::Backward, at.as_nanos() / NANOS_PER_MS);
+            *arrived.entry(place).or_default() += packet.bytes_on_wire();
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Traces(QlogSinks);
+
+impl Observer for Traces {
+    fn tls_key(&self, _line: &str) {}
+
+    fn qlog(&self, side: Side, _connection: &str) -> Option<Box<dyn Write + Send + Sync>> {
+        Some(self.0.create(match side {
+            Side::Client => "client",
+            Side::Server => "server",
+        }))
+    }
+}
+
+impl Notes {
+    /// What arrived, in as many steps as a chart has room for.
+    fn throughput(&self) -> Vec<Curve> {
+        let arrived = self.arrived.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = arrived.keys().map(|(.., ms)| *ms).max().unwrap_or(0);
+        let step = (last + 1).div_ceil(STEPS).max(1);
+        let mut curves = Vec::new();
+        for (is_second, is_down, name) in [
+            (false, false, "up"),
+            (false, true, "down"),
+            (true, false, "up, second path"),
+            (true, true, "down, second path"),
+        ] {
+            let mut steps = vec![0_u64; (last / step + 1) as usize];
+            let range = (is_second, is_down, 0)..=(is_second, is_down, u64::MAX);
+            arrived.range(range).for_each(|((.., ms), bytes)| steps[(ms / step) as usize] += bytes);
+            if steps.iter().any(|bytes| *bytes > 0) {
+                // Bytes in so many milliseconds: 8 bits each, and a thousand kbit/s are a Mbit/s.
+                let mbps = |bytes: u64| bytes as f64 * 8.0 / step as f64 / 1e3;
+                let point =
+                    |(index, bytes): (u64, &u64)| ((index * step) as f64 / 1e3, mbps(*bytes));
+                let points = (0..).zip(&steps).map(point).collect();
+                curves.push(Curve { chart: Chart::Throughput, name: name.to_owned(), points });
+            }
+        }
+        curves
+    }
+
+    /// What the first QUIC connection of each side says of its window and its round-trip time.
+    fn transport(&self) -> Vec<Curve> {
+        let mut curves = Vec::new();
+        for (side, text) in self.qlog.take() {
+            if side != "client" && side != "server" {
+                continue;
+            }
+            let lines = text.split(|byte| *byte == b'\n').filter_map(metrics);
+            let lines: Vec<Value> = lines.collect();
+            for (chart, key) in [
+                (Chart::CongestionWindow, "congestion_window"),
+                (Chart::SmoothedRtt, "smoothed_rtt"),
+            ] {
+                let point = |line: &Value| {
+                    Some((line["time"].as_f64()? / 1e3, line["data"][key].as_f64()?))
+                };
+                let points = thinned(lines.iter().filter_map(point).collect());
+                curves.push(Curve { chart, name: side.clone(), points });
+            }
+        }
+        curves.sort_by_key(|curve| curve.chart);
+        curves
+    }
+}
+
+/// A line of a trace, if it is about recovery (draft-ietf-quic-qlog-quic-events, section 8).
+fn metrics(line: &[u8]) -> Option<Value> {
+    // Records of a JSON text sequence begin with a separator (RFC 7464).
+    let line = line.strip_prefix(b"\x1e").unwrap_or(line);
+    let value: Value = serde_json::from_slice(line).ok()?;
+    value["name"].as_str()?.ends_with("recovery_metrics_updated").then_some(value)
+}
+
+/// From each message's intended time to its answer.
+fn round_trips(records: &[Record]) -> Vec<Curve> {
+    let mut sent = BTreeMap::new();
+    let mut points = Vec::new();
+    for Record { at, event } in records {
+        match event {
+            Event::Sent { phone, message, intended, .. } => {
+                sent.insert((*phone, *message), *intended);
+            }
+            Event::Answered { phone, message, .. } => {
+                if let Some(intended) = sent.get(&(*phone, *message)) {
+                    points.push((seconds(*intended), (*at - *intended).as_secs_f64() * 1e3));
+                }
+            }
+            _ => {}
+        }
+    }
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    vec![Curve { chart: Chart::RoundTrips, name: "message".to_owned(), points: thinned(points) }]
+}
+
+fn processor(records: &[Record]) -> Vec<Curve> {
+    let of = |name: &str, value: &dyn Fn(&trackbed_core::event::Load) -> Option<u64>| {
+        let point = |record: &Record| match &record.event {
+            Event::Load(load) => Some((seconds(record.at), value(load)? as f64 / 1e3)),
+            _ => None,
+        };
+        let points = thinned(records.iter().filter_map(point).collect());
+        Curve { chart: Chart::Processor, name: name.to_owned(), points }
+    };
+    vec![
+        of("clients", &|load| load.client.millipercent),
+        of("server", &|load| load.server.millipercent),
+        of("inference", &|load| load.inference.millipercent),
+    ]
+}
+
+/// Handovers, and spells in which pictures stood still.
+fn spans(records: &[Record]) -> Vec<Span> {
+    let mut spans = Vec::new();
+    let mut stalled = None;
+    for Record { at, event } in records {
+        match event {
+            Event::Handover { path, from, until } => spans.push(Span {
+                name: format!("handover, path {path}"),
+                from: seconds(*from),
+                until: seconds(*until),
+            }),
+            Event::Playback { step: Playback::Stalled, .. } => stalled = Some(seconds(*at)),
+            Event::Playback { step: Playback::Playing | Playback::Ended { .. }, .. } => {
+                if let Some(from) = stalled.take() {
+                    let name = "rebuffering".to_owned();
+                    spans.push(Span { name, from, until: seconds(*at) });
+                }
+            }
+            _ => {}
+        }
+    }
+    spans
+}
+
+fn seconds(at: Time) -> f64 {
+    at.as_nanos() as f64 / 1e9
+}
+
+/// At most so many points; of each part the largest, which is what one looks for.
+fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    let each = points.len().div_ceil(POINTS_MAX).max(1);
+    let largest = |part: &[(f64, f64)]| part.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
+    points.chunks(each).filter_map(largest).collect()
+}
+
+const NANOS_PER_MS: u64 = 1_000_000;
+/// Steps of a chart.
+const STEPS: u64 = 200;
+const POINTS_MAX: usize = 400;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{self, Override, Source};
+
+    fn seen(scenario: &str, settings: &[&str]) -> Seen {
+        let overrides: Vec<Override> = settings.iter().map(|text| text.parse().unwrap()).collect();
+        let plan = scenario::load(&Source::named(scenario), &overrides);
+        let plan = plan.unwrap_or_else(|why| panic!("{why}"));
+        of(&plan.cells[0], plan.seed, 0).unwrap()
+    }
+
+    fn points(seen: &Seen, chart: Chart, name: &str) -> Vec<(f64, f64)> {
+        let fits = |curve: &&Curve| curve.chart == chart && curve.name == name;
+        seen.timeline.curves.iter().find(fits).map(|curve| curve.points.clone()).unwrap_or_default()
+    }
+
+    /// 2 MB at 8 Mbit/s: eight while it lasts, which is two seconds and what headers take.
+    #[test]
+    fn throughput_is_the_rate_of_the_link_while_it_is_full() {
+        let settings = [
+            "protocol=quic",
+            "workload.size=2MB",
+            "link.rate=8mbit",
+            "link.delay=10ms",
+            "link.loss=0",
+            "tls=1.3",
+            "handshake=new",
+        ];
+        let seen = seen("bulk", &settings);
+        let down = points(&seen, Chart::Throughput, "down");
+        let middle: Vec<f64> =
+            down.iter().filter(|(at, _)| (0.5..1.5).contains(at)).map(|(_, mbps)| *mbps).collect();
+        assert!(middle.len() > 50);
+        let mean = middle.iter().sum::<f64>() / middle.len() as f64;
+        assert!((7.9..8.05).contains(&mean), "{mean}");
+        let sum: f64 =
+            down.iter().map(|(_, mbps)| mbps).sum::<f64>() * (down[1].0 - down[0].0) / 8.0;
+        assert!((2.0..2.15).contains(&sum), "{sum} MB, headers included");
+        let window = points(&seen, Chart::CongestionWindow, "server");
+        assert!(window.iter().any(|(_, bytes)| *bytes > 20_000.0), "{window:?}");
+    }
+
+    #[test]
+    fn a_message_takes_what_the_link_takes() {
+        let settings = ["protocol=quic", "tls=1.3", "handshake=new", "link.loss=0"];
+        let seen = seen("vru", &settings);
+        let trips = points(&seen, Chart::RoundTrips, "message");
+        assert_eq!(trips.len(), 10);
+        // The first one waits for the handshake, another round trip.
+        assert!(trips[1..].iter().all(|(_, ms)| (10.0..10.3).contains(ms)), "{trips:?}");
+    }
+
+    #[test]
+    fn a_train_has_handovers_on_its_way() {
+        let seen = seen("train", &["part=schedulers", "quick=true"]);
+        assert!(seen.timeline.spans.iter().any(|span| span.name.starts_with("handover")));
+        let power: Vec<&Curve> =
+            seen.timeline.curves.iter().filter(|curve| curve.chart == Chart::Power).collect();
+        assert_eq!(power.len(), 2);
+        for curve in power {
+            assert!(curve.points.len() <= POINTS_MAX && curve.points.len() > 50);
+            assert!(curve.points.iter().all(|(_, dbm)| (-150.0..-20.0).contains(dbm)));
+        }
+        let is_forward = |span: &Span| span.until >= span.from;
+        assert!(!seen.timeline.places.is_empty() && seen.timeline.places.iter().all(is_forward));
+    }
+}
