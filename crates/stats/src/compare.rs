@@ -50,7 +50,8 @@ pub struct Comparison {
     pub means: [f64; 2],
     /// The second mean minus the first.
     pub difference: f64,
-    /// The interval of the difference, at the confidence of the terms.
+    /// The interval of the difference, at the confidence of the terms. A side with one value adds nothing
+    /// to it, since one shows no spread.
     pub difference_interval: [f64; 2],
     /// The second mean over the first; `None` unless both the first mean and everything within reach of
     /// chance is on one side of zero.

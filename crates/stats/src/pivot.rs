@@ -179,7 +179,7 @@ pub(crate) fn largest(values: &[f64]) -> f64 {
 }
 
 /// Zero, if `value` is no more than what arithmetic on numbers of this scale leaves over.
-fn without_rounding(value: f64, scale: f64) -> f64 {
+pub(crate) fn without_rounding(value: f64, scale: f64) -> f64 {
     if value.abs() <= ROUNDING * scale { 0.0 } else { value }
 }
 

@@ -1,9 +1,9 @@
 //! Samples that come in runs, and what can be said of a quantity that they are drawn from.
 
 use crate::bootstrap::{acceleration, bca, jackknife_influence};
-use crate::pivot::interval_of_mean;
+use crate::pivot::{interval_of_mean, largest, without_rounding};
 use crate::sample::{check_range, mean};
-use crate::{Bootstrap, Sample, StatsError, binomial, clustered, student};
+use crate::{Bootstrap, MIN_PAIRS, Sample, StatsError, binomial, clustered, student};
 
 /// At least one run with at least one value each, every value finite and within
 /// [`MAX_MAGNITUDE`](crate::MAX_MAGNITUDE).
@@ -204,7 +204,8 @@ impl Runs {
 
 /// The statistic of `cell` minus `factor` times that of `against`, over the runs that both have: entry
 /// k of each is run k, and `None` one that failed. Runs are drawn in pairs, so what a run did to both
-/// cancels. An end is open where the interval of one of the two is open on that side.
+/// cancels. An end is open where one of the two has too few values on that side, and both are where too
+/// few runs show what does not cancel.
 ///
 /// # Errors
 /// [`StatsError::LengthMismatch`], [`StatsError::Empty`] if no pair is complete, and as
@@ -244,18 +245,38 @@ pub fn scaled_difference(
         }
         Statistic::Min | Statistic::Max => closed([value; 2]),
         Statistic::Quantile(_) if runs == 1 => Interval { low: None, high: None },
-        Statistic::Quantile(p) => {
-            // Not as few as the runs' dependence would have them count: what they share may cancel.
-            let [x, y] = [&cell, &against].map(|side| order_statistics_of(&side.pooled, p));
-            let quantiles = |chosen: &[usize]| {
-                cell.quantile_of(chosen, p) - factor * against.quantile_of(chosen, p)
-            };
-            let [low, high] = cell.resampled(value, quantiles);
-            Interval { low: x.low.and(y.high).map(|_| low), high: x.high.and(y.low).map(|_| high) }
-        }
+        Statistic::Quantile(p) => quantile_difference([&cell, &against], p, factor, value),
     };
     let independent = if statistic == Statistic::Mean { runs } else { samples } as f64;
     Ok(Estimate { value, interval, runs, samples, independent })
+}
+
+/// The interval of the difference of two quantiles, by resampling pairs of runs.
+///
+/// An end is open where one of the sides has too few values, as if they were independent: not as few as
+/// the runs' dependence would have them count, for what a run did to both cancels. But then some runs must
+/// show what does not cancel: both ends are open where fewer than [`MIN_PAIRS`] runs have unlike numbers
+/// of values below the two quantiles, unless each side has an interval by itself.
+fn quantile_difference(sides: [&Runs; 2], p: f64, factor: f64, value: f64) -> Interval {
+    let [cell, against] = sides;
+    let quantiles =
+        |chosen: &[usize]| cell.quantile_of(chosen, p) - factor * against.quantile_of(chosen, p);
+    let [low, high] = cell.resampled(value, quantiles);
+    let all: Vec<usize> = (0..cell.runs.len()).collect();
+    let below = sides.map(|side| {
+        let quantile = side.quantile_of(&all, p);
+        side.runs.iter().map(|run| run.partition_point(|x| *x <= quantile)).collect::<Vec<_>>()
+    });
+    let unlike = below[0].iter().zip(&below[1]).filter(|(x, y)| x != y).count();
+    let closed = |interval: Interval| interval.low.is_some() && interval.high.is_some();
+    let scale = largest(cell.pooled.sorted()).max(factor * largest(against.pooled.sorted()));
+    let cancels = without_rounding(high - low, scale) == 0.0;
+    if !cancels && unlike < MIN_PAIRS && !sides.iter().all(|side| closed(side.quantile_interval(p)))
+    {
+        return Interval { low: None, high: None };
+    }
+    let [x, y] = sides.map(|side| order_statistics_of(&side.pooled, p));
+    Interval { low: x.low.and(y.high).map(|_| low), high: x.high.and(y.low).map(|_| high) }
 }
 
 /// The exact 95 % interval of the quantile at `p` of whatever distribution independent values come
