@@ -147,7 +147,8 @@ fn doubt(comparison: &Comparison, estimate: &Estimate, bound: f64) -> Doubt {
             Statistic::Quantile(p) => samples_to_bound(p).unwrap_or(usize::MAX) as f64,
             Statistic::Mean | Statistic::Min | Statistic::Max => runs,
         };
-        let per_run = estimate.samples as f64 / runs;
+        // Values that share a run count as fewer.
+        let per_run = estimate.independent / runs;
         let more = (needed / per_run).ceil() - runs;
         return Doubt::OpenEnd { more: (more as u64).max(1) };
     };

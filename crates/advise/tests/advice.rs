@@ -107,10 +107,10 @@ fn the_interval_decides_and_the_best_comes_first() {
     assert!(best.reason.ends_with("is below 50 ms"), "{}", best.reason);
     assert!((best.margin.unwrap() - 0.4).abs() < 1e-9);
     assert_eq!(advice.cells.iter().map(|c| c.on_front).collect::<Vec<_>>(), [true, false, false]);
-    // The half width is 0.62, the distance 0.1: it takes about 38 times the runs.
+    // The half width is 0.67 (Student's t of 29 degrees), the distance 0.1: about 45 times the runs.
     let close = &advice.cells[1].findings[0];
     let more = close.more_runs.unwrap();
-    assert!((900..1_300).contains(&more), "{more}");
+    assert!((900..1_500).contains(&more), "{more}");
     assert!(close.words.contains("more runs might settle it"), "{}", close.words);
     assert!(results.ask(&["rtt < 10 ms"]).best().is_none());
 }

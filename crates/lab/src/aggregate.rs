@@ -8,7 +8,7 @@ use trackbed_measure::metrics::{self, Compared};
 use trackbed_measure::results::{
     CellResult, Check, Difference, Failure, MetricSummary, Outcome, RunResult, Verdict,
 };
-use trackbed_stats::{Bootstrap, PairedDifference, Sample, paired};
+use trackbed_stats::{PairedDifference, Sample, mean_interval, paired};
 
 use crate::directory::DirectoryError;
 use crate::expectation;
@@ -197,7 +197,7 @@ fn metric_summary(values: &[f64], means: &[f64]) -> Option<MetricSummary> {
     let quantile = |p: f64| all.quantile(p).ok();
     Some(MetricSummary {
         mean: means.mean(),
-        ci95: Bootstrap::default().mean_ci95(&means),
+        ci95: mean_interval(&means, CONFIDENCE).ok()?,
         p50: quantile(0.5)?,
         p95: quantile(0.95)?,
         p99: quantile(0.99)?,
@@ -207,6 +207,9 @@ fn metric_summary(values: &[f64], means: &[f64]) -> Option<MetricSummary> {
         samples: all.len() as u64,
     })
 }
+
+/// Of intervals, as `ci95` says.
+const CONFIDENCE: f64 = 0.95;
 
 fn failures(runs: &[RunResult]) -> Vec<Failure> {
     let mut failures: Vec<Failure> = Vec::new();

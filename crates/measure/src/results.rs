@@ -177,7 +177,7 @@ pub struct Failure {
 pub struct MetricSummary {
     /// The mean of the runs' means.
     pub mean: f64,
-    /// The 95 % interval of that mean (bias-corrected accelerated bootstrap over runs).
+    /// The 95 % interval of that mean over runs (Student's t, corrected for skewness: `docs/statistics.md`).
     pub ci95: [f64; 2],
     /// The median over all samples of all runs.
     pub p50: f64,

@@ -56,12 +56,6 @@ impl Bootstrap {
         Bootstrap { resamples: resamples.max(MIN_RESAMPLES), ..self }
     }
 
-    /// The 95 % confidence interval for the mean: [`mean_interval`](crate::mean_interval), for which
-    /// nothing is drawn. Of skewed values it covers the mean more often than the bootstrap's does.
-    pub fn mean_ci95(&self, sample: &Sample) -> [f64; 2] {
-        interval_of_mean(sample, 0.95)
-    }
-
     /// The 95 % confidence interval for any `statistic`, which gets selections of the values in no
     /// particular order: as many as the sample has when resampling, one fewer for the jackknife.
     /// Time grows with (resamples + n) calls of it.

@@ -124,7 +124,7 @@ Examples:
 
 A setting that is given several values becomes an axis: every value is run with every other, and
 each combination is a cell. Run k of every cell meets the same losses and delays, so cells are
-compared run by run. Intervals are 95 % intervals of the mean (bootstrap over runs).
+compared run by run. Intervals are 95 % intervals of the mean over runs.
 
 The run directory holds
   about.json   the command, the settings and the scenario's text: enough to repeat everything
