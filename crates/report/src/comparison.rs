@@ -51,7 +51,8 @@ fn lines(text: &str) -> Vec<String> {
 
 const LINE_CHARS: usize = 96;
 
-fn figures(comparison: &Comparison) -> Table {
+/// The figures of the paper beside ours.
+pub(crate) fn figures(comparison: &Comparison) -> Table {
     let titles = ["figure", "cell", "paper", "here", "95 % interval", "off by %"];
     let mut table = Table::new(titles.map(|title| match title {
         "figure" | "cell" => (title, Align::Left),

@@ -61,7 +61,7 @@ fn write_all(
 }
 
 /// `ours` is the title of the column of what was found in the runs.
-fn table(figures: &[Figure], ours: &str) -> Table {
+pub(crate) fn table(figures: &[Figure], ours: &str) -> Table {
     let devices = devices();
     let titles = ["figure", "load", "protocol", "cipher"].map(|title| (title, Align::Left));
     let numbers = devices.iter().map(String::as_str).chain([ours, "95 % interval"]);

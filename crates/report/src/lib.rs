@@ -17,6 +17,7 @@ pub mod guidance;
 pub mod handover;
 mod number;
 pub mod page;
+pub mod papers;
 mod section;
 mod spread;
 pub mod summary;

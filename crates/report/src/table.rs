@@ -57,6 +57,26 @@ impl Table {
         (0..columns).map(|column| self.width(column)).sum::<usize>() + 2 * columns.saturating_sub(1)
     }
 
+    /// The same for a page of Markdown.
+    pub(crate) fn markdown(&self) -> String {
+        let line = |cells: &mut dyn Iterator<Item = String>| {
+            format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
+        };
+        let escaped = |text: &String| text.replace('\n', " ").trim().replace('|', "\\|");
+        let mut text = line(&mut self.columns.iter().map(|(title, _)| escaped(title)));
+        text.push_str(&line(&mut self.columns.iter().map(|(_, align)| {
+            match align {
+                Align::Left => "---",
+                Align::Right => "---:",
+            }
+            .to_owned()
+        })));
+        for row in &self.rows {
+            text.push_str(&line(&mut row.iter().map(escaped)));
+        }
+        text
+    }
+
     /// The titles, with the side on which each column is flush.
     pub(crate) fn columns(&self) -> &[(String, Align)] {
         &self.columns

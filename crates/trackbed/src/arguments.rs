@@ -247,7 +247,8 @@ pub struct LinkArguments {
 const PAPER_EXAMPLES: &str = "\
 Examples:
   trackbed paper vru
-  trackbed paper vru --runs 100 --json";
+  trackbed paper vru --runs 100 --json
+  trackbed paper all --page papers.md                every paper, in virtual time";
 
 /// What to show.
 #[derive(Debug, Args)]
@@ -390,8 +391,11 @@ pub struct ReplayArguments {
 /// Which paper.
 #[derive(Debug, Args)]
 pub struct PaperArguments {
-    /// The scenario that a paper's study became (see `trackbed list scenarios`)
+    /// The scenario that a paper's study became (see `trackbed list scenarios`), or all
     pub name: String,
+    /// With all: write the claims of all papers, and what came of them, to this page (Markdown)
+    #[arg(long, value_name = "FILE")]
+    pub page: Option<PathBuf>,
     #[command(flatten)]
     /// What to change, and where results go.
     pub options: RunOptions,

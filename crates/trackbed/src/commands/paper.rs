@@ -1,26 +1,38 @@
 //! `trackbed paper`
 
+use std::fs;
+use std::path::PathBuf;
+
 use anyhow::{Context as _, bail};
 use trackbed_lab::paper::{self, Study};
+use trackbed_lab::scenario::{self, Override, Source};
+use trackbed_lab::shell;
 use trackbed_measure::reference::Comparison;
 use trackbed_measure::results::Check;
+use trackbed_report::papers::{self, Chapter, Findings};
 use trackbed_report::summary::Options;
 use trackbed_report::{comparison, guidance, summary};
 
 use super::campaign::{self, Finished};
 use crate::Verdict;
-use crate::arguments::PaperArguments;
-use crate::output;
+use crate::arguments::{PaperArguments, RunOptions, SubstrateArgument};
+use crate::output::{self, shell_word, tell};
 
 /// Runs a paper's scenario and holds its figures and claims against ours.
 ///
 /// # Errors
 /// If there is no such paper, a setting is not valid, or results cannot be written.
 pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
+    if arguments.name == ALL {
+        return all(arguments);
+    }
     if !paper::names().any(|name| name == arguments.name) {
         let known: Vec<&str> = paper::names().collect();
         let known = known.join(", trackbed paper ");
-        bail!("there is no paper {:?}; write trackbed paper {known}", arguments.name);
+        bail!("there is no paper {:?}; write trackbed paper {known}, or all", arguments.name);
+    }
+    if arguments.page.is_some() {
+        bail!("a page is about all papers: write trackbed paper all --page FILE");
     }
     let finished = campaign::execute(&arguments.name, &arguments.options)?;
     let found = Found::of(&arguments.name, &finished)?;
@@ -47,6 +59,70 @@ pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
         Verdict::Success if claims.iter().any(|claim| !claim.pass) => Verdict::CheckFailed,
         other => other,
     })
+}
+
+/// The name that stands for every paper.
+const ALL: &str = "all";
+
+/// Runs every paper's scenario in virtual time, and says on one page what came of their claims.
+fn all(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
+    let options = &arguments.options;
+    if !options.overrides.is_empty() || !options.parts.is_empty() {
+        bail!("settings and parts are of one scenario: write trackbed paper NAME");
+    }
+    let out = options.out.clone().unwrap_or_else(|| PathBuf::from("trackbed-out").join("papers"));
+    let (mut chapters, mut verdict) = (Vec::new(), Verdict::Success);
+    for name in paper::names() {
+        let quick = options.quick && has_quick_form(name);
+        let options = RunOptions {
+            out: Some(out.join(name)),
+            substrate: options.substrate.or(Some(SubstrateArgument::Virtual)),
+            quick,
+            ..options.clone()
+        };
+        tell(format_args!("{name}:"));
+        let finished = campaign::execute(name, &options)?;
+        let found = Found::of(name, &finished)?;
+        if found.checks().iter().any(|claim| !claim.pass) {
+            verdict = Verdict::CheckFailed;
+        }
+        chapters.push(chapter(name, quick, &finished, found));
+        if finished.interrupted {
+            verdict = Verdict::Interrupted;
+            break;
+        }
+    }
+    let words: Vec<String> = std::env::args().skip(1).map(|word| shell::word(&word)).collect();
+    let page = papers::page(&chapters, &format!("trackbed {}", words.join(" ")));
+    if let Some(path) = &arguments.page {
+        fs::write(path, page).with_context(|| format!("cannot write {}", path.display()))?;
+        output::print(&papers::tallies(&chapters).to_string())?;
+    } else {
+        output::print(&page)?;
+    }
+    tell(format_args!("results: {}", shell_word(&out)));
+    Ok(verdict)
+}
+
+fn has_quick_form(name: &str) -> bool {
+    let quick = Override { key: "quick".to_owned(), value: true.to_string() };
+    scenario::load(&Source::named(name), &[quick]).is_ok()
+}
+
+fn chapter(name: &str, quick: bool, finished: &Finished, found: Found) -> Chapter {
+    let document = &finished.document;
+    let (cells, runs) = (document.cells.len(), document.runs);
+    Chapter {
+        name: name.to_owned(),
+        command: format!("trackbed paper {name}{}", if quick { " --quick" } else { "" }),
+        extent: format!("{cells} cells, {runs} runs each, {} substrate", document.substrate),
+        findings: match found {
+            Found::Claims(comparison) => Findings::Claims(comparison),
+            Found::Guidance(Study { title, model, figures, guidance }) => {
+                Findings::Guidance { title: title.to_owned(), model, figures, guidance }
+            }
+        },
+    }
 }
 
 /// What a paper found, held against runs.
