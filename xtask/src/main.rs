@@ -25,7 +25,7 @@ Chores:
                     idle machine
   agreement rest    goes on with one that was cut short, with the same build (target/agreement)
   agreement short   prints a few rows of it
-  reference         regenerates docs/reference.md from the registries
+  reference         regenerates docs/reference.md and docs/schema from the registries
   fuzz [SECONDS]    runs every fuzz target for that long, 60 s unless said otherwise
                     (needs nightly Rust and `cargo install cargo-fuzz`)
 ";

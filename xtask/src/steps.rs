@@ -102,10 +102,13 @@ pub fn agreement(extent: Extent) -> Vec<Step> {
     vec![Step::cargo("build --release --bin trackbed"), Step::Agreement(extent)]
 }
 
-/// The reference page, from the registries.
+/// The reference page and the schema of scenarios, from the registries.
 pub fn reference() -> Vec<Step> {
-    let words = "test -p trackbed --test reference";
-    vec![Step::cargo(words).with("TRACKBED_BLESS", "1")]
+    let of = |words: &str| Step::cargo(words).with("TRACKBED_BLESS", "1");
+    vec![
+        of("test -p trackbed --test reference"),
+        of("test -p trackbed --test command_line the_committed_schema"),
+    ]
 }
 
 /// Coverage-guided fuzzing of every target.

@@ -13,6 +13,7 @@ mod conclusion;
 pub mod contrast;
 mod details;
 mod differences;
+pub mod export;
 pub mod guidance;
 pub mod handover;
 mod number;

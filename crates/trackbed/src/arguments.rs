@@ -11,6 +11,7 @@ use trackbed_lab::until::Until;
 use crate::commands::advise::{self, AdviseArguments};
 use crate::commands::calibrate::{self, CalibrateArguments};
 use crate::commands::compare::{self, CompareArguments};
+use crate::commands::export::{self, ExportArguments};
 use crate::commands::handover::HandoverArguments;
 use crate::commands::infer::{self, InferArguments};
 use crate::commands::link::TimedSetting;
@@ -62,6 +63,9 @@ pub enum Command {
     /// Write one page about a run directory, with figures, for any browser
     #[command(after_long_help = report::EXAMPLES)]
     Report(ReportArguments),
+    /// Write a table of a run directory for other programs: CSV, or JSON line by line
+    #[command(after_long_help = export::EXAMPLES)]
+    Export(ExportArguments),
     /// Hold one run directory against another: what differs, what is the same, what got worse
     #[command(after_long_help = compare::EXAMPLES)]
     Compare(CompareArguments),
@@ -281,6 +285,8 @@ pub enum ListKind {
     Metrics,
     /// Every key of a scenario file
     Keys,
+    /// The JSON Schema of scenario files, for editors
+    Schema,
 }
 
 /// Where the runs happen.

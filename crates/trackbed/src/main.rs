@@ -58,6 +58,7 @@ fn main() -> ExitCode {
         Command::Relay(arguments) => commands::relay::execute(&arguments),
         Command::Serve(arguments) => commands::serve::execute(&arguments),
         Command::V2x(arguments) => commands::v2x::execute(&arguments),
+        Command::Export(arguments) => commands::export::execute(&arguments),
         Command::Report(arguments) => commands::report::execute(&arguments),
         Command::Compare(arguments) => commands::compare::execute(&arguments),
         Command::Plan(arguments) => commands::plan::execute(&arguments),

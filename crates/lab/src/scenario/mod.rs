@@ -22,6 +22,7 @@ mod environment;
 mod factors;
 mod files;
 mod inference;
+mod json_schema;
 mod link;
 mod mqtt;
 mod network;
@@ -50,6 +51,7 @@ use std::path::Path;
 use trackbed_core::parameter::{FromValue, Value};
 
 pub(crate) use endpoint::{COUPLED, SCHEDULER_OF_LINUX};
+pub use json_schema::json_schema;
 pub use link::link;
 pub use overrides::{Override, OverrideError};
 pub(crate) use parts::PART;

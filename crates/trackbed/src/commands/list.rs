@@ -15,7 +15,7 @@ use crate::output;
 /// If standard output cannot be written.
 pub fn execute(arguments: &ListArguments) -> anyhow::Result<Verdict> {
     let text = match arguments.kind {
-        Some(kind) => section(kind).to_string(),
+        Some(kind) => section(kind),
         None => overview(),
     };
     output::print(&text)?;
@@ -37,8 +37,8 @@ fn overview() -> String {
     format!("{}\nMore: trackbed list metrics, trackbed list keys\n", sections.join("\n"))
 }
 
-fn section(kind: ListKind) -> Table {
-    match kind {
+fn section(kind: ListKind) -> String {
+    let table = match kind {
         ListKind::Scenarios => pairs(
             ["scenario", "what it compares"],
             scenario::built_in().iter().map(|entry| (entry.name, entry.summary())),
@@ -60,7 +60,9 @@ fn section(kind: ListKind) -> Table {
             metrics::registry().iter().map(|metric| (metric.name, metric.help.to_owned())),
         ),
         ListKind::Keys => keys(),
-    }
+        ListKind::Schema => return format!("{:#}\n", scenario::json_schema()),
+    };
+    table.to_string()
 }
 
 fn pairs<'a>(titles: [&str; 2], rows: impl Iterator<Item = (&'a str, String)>) -> Table {

@@ -5,6 +5,7 @@ pub mod agree;
 pub mod calibrate;
 pub mod campaign;
 pub mod compare;
+pub mod export;
 pub mod handover;
 pub mod infer;
 pub mod link;

@@ -1,0 +1,132 @@
+//! Tables for other programs, and the schemas of what goes in and comes out.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{SCENARIO, Scratch};
+
+fn scratch(name: &str) -> Scratch {
+    let scratch = Scratch::new(name);
+    scratch.write("a.toml", SCENARIO);
+    let axes = "--set protocol=quic,tcp --set link.loss=0,3%";
+    scratch.succeed(&format!("run a.toml {axes} --runs 5 --out out"));
+    scratch
+}
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn samples_are_those_of_the_directory_in_either_format() {
+    let scratch = scratch("export");
+    let csv = scratch.succeed("export out").stdout;
+    assert!(csv == scratch.read("out/samples.csv"));
+    let samples = lines(&scratch.succeed("export out --format ndjson").stdout);
+    assert_eq!(samples.len(), csv.lines().count() - 1);
+    let first = samples.iter().find(|row| row["metric"] == "completion_ms" && row["cell"] == 1);
+    let first = first.unwrap();
+    assert_eq!((&first["protocol"], &first["loss"]), (&"quic".into(), &0.03.into()));
+    scratch.succeed("export out --format ndjson --out samples.ndjson");
+    assert_eq!(lines(&scratch.read("samples.ndjson")), samples);
+}
+
+#[test]
+fn cells_runs_and_differences_have_the_numbers_of_the_document() {
+    let scratch = scratch("export-tables");
+    let document: Value = serde_json::from_str(&scratch.read("out/run.json")).unwrap();
+    let cells = lines(&scratch.succeed("export out --table cells --format ndjson").stdout);
+    for row in &cells {
+        let cell = &document["cells"][row["cell"].as_u64().unwrap() as usize];
+        let summary = &cell["metrics"][row["metric"].as_str().unwrap()];
+        for name in ["mean", "p50", "p99", "n", "samples"] {
+            assert_eq!(row[name], summary[name]);
+        }
+        assert_eq!((&row["ci95_low"], &row["ci95_high"]), (&summary["ci95"][0], &summary["ci95"][1]));
+    }
+    let runs = lines(&scratch.succeed("export out --table runs --format ndjson").stdout);
+    assert_eq!(runs.len(), 20);
+    let mean: f64 = runs.iter().filter(|row| row["cell"] == 3).map(|row| row["rtt_ms"].as_f64().unwrap()).sum();
+    let expected = document["cells"][3]["metrics"]["rtt_ms"]["mean"].as_f64().unwrap();
+    assert!((mean / 5.0 - expected).abs() < 1e-9);
+    let differences = lines(&scratch.succeed("export out --table differences --format ndjson").stdout);
+    assert_eq!(differences.len(), document["differences"].as_array().unwrap().len());
+    // Failed runs are rows too.
+    scratch.trackbed("run a.toml --set link.loss=1 --set workload.timeout=1s --out lost");
+    let csv = scratch.succeed("export lost --table runs").stdout;
+    assert_eq!(csv.matches(",failed,").count(), 2, "{csv}");
+}
+
+#[test]
+fn what_cannot_be_exported_is_refused() {
+    let scratch = scratch("export-refused");
+    for (words, why) in [
+        ("export missing", "this is no run directory"),
+        ("export out --format xls", "csv, ndjson"),
+        ("export out --out /nowhere/file.csv", "cannot write /nowhere/file.csv"),
+        ("export out --out /dev/full", "cannot write /dev/full"),
+    ] {
+        let ended = scratch.trackbed(words);
+        assert_eq!(ended.status, 2, "{words}");
+        assert!(ended.stderr.contains(why), "{words}: {}", ended.stderr);
+    }
+}
+
+/// `docs/schema/scenario.json` is what the registries say; `cargo xtask reference` writes it anew.
+#[test]
+fn the_committed_schema_is_that_of_the_registries() {
+    let scratch = Scratch::new("schema");
+    let printed = scratch.succeed("list schema").stdout;
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/scenario.json");
+    if std::env::var_os("TRACKBED_BLESS").is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, &printed).unwrap();
+    }
+    let committed = fs::read_to_string(&path).unwrap_or_default();
+    assert!(committed == printed, "docs/schema/scenario.json is out of date: cargo xtask reference");
+}
+
+fn validator() -> jsonschema::Validator {
+    let text = Scratch::new("schema-read").succeed("list schema").stdout;
+    jsonschema::validator_for(&serde_json::from_str(&text).unwrap()).unwrap()
+}
+
+fn json_of(text: &str) -> Value {
+    let table: toml::Table = text.parse().unwrap();
+    serde_json::to_value(table).unwrap()
+}
+
+#[test]
+fn scenarios_are_what_the_schema_says_and_mistakes_are_not() {
+    let validator = validator();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let mut count = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|end| end == "toml") {
+            let scenario = json_of(&fs::read_to_string(&path).unwrap());
+            let errors: Vec<String> =
+                validator.iter_errors(&scenario).map(|why| format!("{}: {why}", why.instance_path())).collect();
+            assert!(errors.is_empty(), "{}: {errors:#?}", path.display());
+            count += 1;
+        }
+    }
+    assert!(count >= 8, "{count}");
+    assert!(validator.is_valid(&json_of(SCENARIO)));
+    for (right, wrong) in [
+        ("protocol = \"quic\"", "protocol = \"quick\""),
+        ("protocol = \"quic\"", "protocoll = \"quic\""),
+        ("runs = 2", "runs = 0"),
+        ("runs = 2", "runs = \"two\""),
+        ("delay = \"5 ms\"", "delay = { unifrom = { least = \"1 ms\" } }"),
+        ("delay = \"5 ms\"", "deley = \"5 ms\""),
+        ("kind = \"messages\"", "kind = \"massages\""),
+        ("count = 2", "count = 2\ncuont = 3"),
+    ] {
+        let text = SCENARIO.replace(right, wrong);
+        assert_ne!(text, SCENARIO);
+        assert!(!validator.is_valid(&json_of(&text)), "{wrong}");
+    }
+}
