@@ -61,7 +61,8 @@ impl<'a, W: io::Write> Exporter<'a, W> {
         let of_cell = || document.cells.iter().flat_map(|cell| cell.metrics.keys().cloned());
         let metrics: Vec<String> = of_cell().collect::<BTreeSet<_>>().into_iter().collect();
         let fixed = |before: &[&str], middle: &[String], after: &[&str]| {
-            let own = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+            let own =
+                |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
             [own(before), middle.to_vec(), own(after)].concat()
         };
         let columns = match content {
@@ -192,8 +193,19 @@ impl<'a, W: io::Write> Exporter<'a, W> {
 }
 
 const CELL_COLUMNS: [&str; 13] = [
-    "metric", "mean", "ci95_low", "ci95_high", "p50", "p95", "p99", "min", "max", "n", "samples",
-    "failed", "invalid",
+    "metric",
+    "mean",
+    "ci95_low",
+    "ci95_high",
+    "p50",
+    "p95",
+    "p99",
+    "min",
+    "max",
+    "n",
+    "samples",
+    "failed",
+    "invalid",
 ];
 const DIFFERENCE_COLUMNS: [&str; 9] =
     ["metric", "cell", "against", "mean", "ci95_low", "ci95_high", "percent", "n", "verdict"];

@@ -169,7 +169,7 @@ fn write_guidance(
             GuidanceVerdict::Undecided => "undecided",
             GuidanceVerdict::NotMeasured => "not measured",
         };
-        let counts = [*better, against.len(), *undecided].map(|count| count.to_string());
+        let counts = [better.to_string(), against.len().to_string(), undecided.to_string()];
         let row = [(*text).to_owned()].into_iter().chain(counts).chain([verdict.to_owned()]);
         table.row(row);
     }
@@ -210,7 +210,10 @@ mod tests {
         };
         let page = page(&[chapter], "trackbed paper all --page docs/papers.md");
         assert!(page.contains("| vru | 3 | 2 | 1 | 0 | 0 |\n"), "{page}");
-        assert!(page.contains("| QUIC is faster | -15 % | -12.0 % [-20.0, -4.0] | holds |\n"), "{page}");
+        assert!(
+            page.contains("| QUIC is faster | -15 % | -12.0 % [-20.0, -4.0] | holds |\n"),
+            "{page}"
+        );
         assert!(page.contains("| by a\\|lot | "), "bars in text are no columns: {page}");
         assert!(page.contains("\n## vru: A study of pipes | tubes\n"), "{page}");
     }

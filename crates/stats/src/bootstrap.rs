@@ -2,7 +2,6 @@
 
 use trackbed_core::{Rng, Seed};
 
-use crate::pivot::interval_of_mean;
 use crate::sample::{check_range, mean, quantile_of_sorted};
 use crate::{Sample, StatsError, normal};
 

@@ -21,7 +21,8 @@ pub fn json_schema() -> Value {
     });
     properties.insert("quick".to_owned(), table(laid_over, "what is smaller with --quick"));
     let help = "parts of the scenario, each laid over what stands outside of them";
-    properties.insert("part".to_owned(), json!({ "type": "array", "items": part, "description": help }));
+    properties
+        .insert("part".to_owned(), json!({ "type": "array", "items": part, "description": help }));
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "https://trackbed.dev/schema/scenario-1.json",

@@ -75,7 +75,8 @@ pub fn execute(arguments: &ExportArguments) -> anyhow::Result<Verdict> {
     match &arguments.out {
         None => write(arguments, BufWriter::new(io::stdout().lock()))?,
         Some(path) => {
-            let place = || format!("cannot write {}; give another place with --out", path.display());
+            let place =
+                || format!("cannot write {}; give another place with --out", path.display());
             let file = File::create(path).with_context(place)?;
             write(arguments, BufWriter::new(file)).with_context(place)?;
             tell(path.display());

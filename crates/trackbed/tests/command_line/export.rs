@@ -44,14 +44,19 @@ fn cells_runs_and_differences_have_the_numbers_of_the_document() {
         for name in ["mean", "p50", "p99", "n", "samples"] {
             assert_eq!(row[name], summary[name]);
         }
-        assert_eq!((&row["ci95_low"], &row["ci95_high"]), (&summary["ci95"][0], &summary["ci95"][1]));
+        assert_eq!(
+            (&row["ci95_low"], &row["ci95_high"]),
+            (&summary["ci95"][0], &summary["ci95"][1])
+        );
     }
     let runs = lines(&scratch.succeed("export out --table runs --format ndjson").stdout);
     assert_eq!(runs.len(), 20);
-    let mean: f64 = runs.iter().filter(|row| row["cell"] == 3).map(|row| row["rtt_ms"].as_f64().unwrap()).sum();
+    let mean: f64 =
+        runs.iter().filter(|row| row["cell"] == 3).map(|row| row["rtt_ms"].as_f64().unwrap()).sum();
     let expected = document["cells"][3]["metrics"]["rtt_ms"]["mean"].as_f64().unwrap();
     assert!((mean / 5.0 - expected).abs() < 1e-9);
-    let differences = lines(&scratch.succeed("export out --table differences --format ndjson").stdout);
+    let differences =
+        lines(&scratch.succeed("export out --table differences --format ndjson").stdout);
     assert_eq!(differences.len(), document["differences"].as_array().unwrap().len());
     // Failed runs are rows too.
     scratch.trackbed("run a.toml --set link.loss=1 --set workload.timeout=1s --out lost");
@@ -85,7 +90,10 @@ fn the_committed_schema_is_that_of_the_registries() {
         fs::write(&path, &printed).unwrap();
     }
     let committed = fs::read_to_string(&path).unwrap_or_default();
-    assert!(committed == printed, "docs/schema/scenario.json is out of date: cargo xtask reference");
+    assert!(
+        committed == printed,
+        "docs/schema/scenario.json is out of date: cargo xtask reference"
+    );
 }
 
 fn validator() -> jsonschema::Validator {
@@ -107,8 +115,10 @@ fn scenarios_are_what_the_schema_says_and_mistakes_are_not() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|end| end == "toml") {
             let scenario = json_of(&fs::read_to_string(&path).unwrap());
-            let errors: Vec<String> =
-                validator.iter_errors(&scenario).map(|why| format!("{}: {why}", why.instance_path())).collect();
+            let errors: Vec<String> = validator
+                .iter_errors(&scenario)
+                .map(|why| format!("{}: {why}", why.instance_path()))
+                .collect();
             assert!(errors.is_empty(), "{}: {errors:#?}", path.display());
             count += 1;
         }
