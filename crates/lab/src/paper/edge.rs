@@ -118,7 +118,7 @@ mod tests {
                 ("cpu_percent", 150.0),
             ];
             let spread = |value: f64| {
-                (0..400).map(|k| value + noise + (f64::from(k) - 199.5) / 1e4).collect::<Vec<_>>()
+                (0..400).map(|k| value + noise + (f64::from(k) - 199.5) / 200.0).collect::<Vec<_>>()
             };
             let samples = samples.map(|(name, value)| (name.to_owned(), spread(value)));
             let outcome = Outcome::Samples(BTreeMap::from(samples));
