@@ -42,7 +42,7 @@ pub struct Exporter<'a, W: io::Write> {
 
 #[derive(Debug)]
 enum Sink<W: io::Write> {
-    Csv(csv::Writer<W>),
+    Csv(Box<csv::Writer<W>>),
     Ndjson(W),
 }
 
@@ -75,7 +75,7 @@ impl<'a, W: io::Write> Exporter<'a, W> {
             Content::Differences => fixed(&DIFFERENCE_COLUMNS, &[], &[]),
         };
         let mut sink = match format {
-            Format::Csv => Sink::Csv(csv::Writer::from_writer(sink)),
+            Format::Csv => Sink::Csv(Box::new(csv::Writer::from_writer(sink))),
             Format::Ndjson => Sink::Ndjson(sink),
         };
         if let Sink::Csv(csv) = &mut sink {
@@ -181,6 +181,10 @@ impl<'a, W: io::Write> Exporter<'a, W> {
             Sink::Csv(csv) => Ok(csv.write_record(row.iter().map(|value| match value {
                 Value::Null => String::new(),
                 Value::String(text) => text.clone(),
+                // As samples.csv has them: 3, and not 3.0.
+                Value::Number(number) if number.is_f64() => {
+                    number.as_f64().unwrap_or_default().to_string()
+                }
                 other => other.to_string(),
             }))?),
             Sink::Ndjson(sink) => {

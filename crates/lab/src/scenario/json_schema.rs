@@ -10,52 +10,152 @@ use super::schema::{Field, SCHEMA, Shape, Slot};
 
 /// The schema of a scenario file.
 pub fn json_schema() -> Value {
-    let mut properties = properties(&SCHEMA.top);
-    let required: Vec<&str> = ["workload"].into();
-    let laid_over = Value::Object(properties.clone());
-    let mut part = properties.clone();
-    part.insert("name".to_owned(), text("the part's name"));
-    part.insert("quick".to_owned(), table(laid_over.clone(), "what is smaller with --quick"));
-    let part = json!({
-        "type": "object", "properties": part, "required": ["name"], "additionalProperties": false,
-    });
-    properties.insert("quick".to_owned(), table(laid_over, "what is smaller with --quick"));
+    let mut definitions = Definitions::default();
+    let mut keys = definitions.properties(&SCHEMA.top);
+    let quick = definitions.table("quick", keys.clone(), "what is smaller with --quick");
+    keys.insert("quick".to_owned(), quick);
+    let mut part = keys.clone();
+    part.insert("name".to_owned(), json!({ "type": "string", "description": "the part's name" }));
+    let mut part = object(part);
+    part["required"] = json!(["name"]);
+    let part = definitions.keep("part", part);
     let help = "parts of the scenario, each laid over what stands outside of them";
-    properties
-        .insert("part".to_owned(), json!({ "type": "array", "items": part, "description": help }));
+    let parts = json!({ "type": "array", "items": part, "description": help });
+    keys.insert("part".to_owned(), parts);
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "https://trackbed.dev/schema/scenario-1.json",
         "title": "A Trackbed scenario",
         "type": "object",
-        "properties": properties,
+        "properties": keys,
         // In a scenario with parts, each may have a workload of its own.
-        "anyOf": [{ "required": required }, { "required": ["part"] }],
+        "anyOf": [{ "required": ["workload"] }, { "required": ["part"] }],
         "additionalProperties": false,
+        "$defs": definitions.0.into_iter().collect::<Map<String, Value>>(),
     })
 }
 
-fn properties(fields: &[Field]) -> Map<String, Value> {
-    fields.iter().map(|field| (field.name.clone(), described(field))).collect()
-}
+/// What is said once and referred to: links alone stand at nine places.
+#[derive(Default)]
+struct Definitions(Vec<(String, Value)>);
 
-/// A key, with what it means and what holds without it.
-fn described(field: &Field) -> Value {
-    let mut schema = shape(&field.shape);
-    schema["description"] = Value::from(field.help);
-    if let Otherwise::Default(text) = field.otherwise {
-        schema["default"] = Value::from(text);
+impl Definitions {
+    /// A reference to `schema`, which is kept under this name, or one like it.
+    fn keep(&mut self, name: &str, schema: Value) -> Value {
+        let known = self.0.iter().find(|(_, known)| *known == schema);
+        let name = match known {
+            Some((name, _)) => name.clone(),
+            None => {
+                let like = |other: &str| {
+                    let rest = other.strip_prefix(name).unwrap_or("x");
+                    rest.is_empty()
+                        || rest.strip_prefix('-').is_some_and(|n| n.parse::<u32>().is_ok())
+                };
+                let count = self.0.iter().filter(|(other, _)| like(other)).count();
+                let own =
+                    if count == 0 { name.to_owned() } else { format!("{name}-{}", count + 1) };
+                self.0.push((own.clone(), schema));
+                own
+            }
+        };
+        json!({ "$ref": format!("#/$defs/{name}") })
     }
-    schema
-}
 
-fn shape(shape: &Shape) -> Value {
-    match shape {
-        Shape::Fixed(kind) => value(*kind),
-        Shape::Swept(kind) => swept(value(*kind)),
-        Shape::Models(slot) => swept(model(slot)),
-        Shape::Section(fields) => table(Value::Object(properties(fields)), ""),
-        Shape::Workload => workload(),
+    fn table(&mut self, name: &str, properties: Map<String, Value>, help: &str) -> Value {
+        let mut reference = self.keep(name, object(properties));
+        if !help.is_empty() {
+            reference["description"] = Value::from(help);
+        }
+        reference
+    }
+
+    fn properties(&mut self, fields: &[Field]) -> Map<String, Value> {
+        fields.iter().map(|field| (field.name.clone(), self.described(field))).collect()
+    }
+
+    /// A key, with what it means and what holds without it.
+    fn described(&mut self, field: &Field) -> Value {
+        let mut schema = self.shape(&field.name, &field.shape);
+        schema["description"] = Value::from(field.help);
+        if let Otherwise::Default(text) = field.otherwise {
+            schema["default"] = Value::from(text);
+        }
+        schema
+    }
+
+    fn shape(&mut self, name: &str, shape: &Shape) -> Value {
+        match shape {
+            Shape::Fixed(kind) => value(*kind),
+            Shape::Swept(kind) => {
+                let (name, one) = (format!("{}-swept", name_of(*kind, name)), value(*kind));
+                self.swept(&name, one)
+            }
+            Shape::Models(slot) => {
+                let one = self.model(name, slot);
+                self.swept(&format!("{name}-swept"), one)
+            }
+            Shape::Section(fields) => {
+                let properties = self.properties(fields);
+                self.table(name, properties, "")
+            }
+            Shape::Workload => self.workload(),
+        }
+    }
+
+    /// One value, a list of values, or a range of quantities.
+    fn swept(&mut self, name: &str, one: Value) -> Value {
+        let end = json!({ "type": ["string", "number"] });
+        let points = json!({ "type": "integer", "minimum": 2 });
+        let range = json!({
+            "type": "object",
+            "properties": { "from": end, "to": end, "step": end, "points": points },
+            "required": ["from", "to"],
+            "additionalProperties": false,
+        });
+        let range = self.keep("range", range);
+        let list = json!({ "type": "array", "items": one, "minItems": 1 });
+        self.keep(name, json!({ "anyOf": [one, list, range] }))
+    }
+
+    /// A plain value, the name of a model, or a model with what it takes.
+    fn model(&mut self, name: &str, slot: &Slot) -> Value {
+        let shorthand = |shorthand: &super::schema::Shorthand| match shorthand.word {
+            Some(word) => json!({ "type": "string", "examples": [format!("100 {word}")] }),
+            None => value(shorthand.kind),
+        };
+        let mut choices: Vec<Value> = slot.shorthands.iter().map(shorthand).collect();
+        let names: Vec<&str> = slot.models.iter().map(|model| model.name.as_str()).collect();
+        choices.push(json!({ "enum": names }));
+        for model in &slot.models {
+            let properties = self.properties(&model.fields);
+            let mut content = vec![self.table(&model.name, properties, "")];
+            if let Some(field) = model.only_field() {
+                content.push(self.shape(&field.name, &field.shape));
+            }
+            let content = json!({ "anyOf": content, "description": model.help });
+            choices.push(json!({
+                "type": "object", "properties": { &model.name: content },
+                "required": [&model.name], "additionalProperties": false,
+            }));
+        }
+        self.keep(name, json!({ "anyOf": choices }))
+    }
+
+    /// The keys of all workloads; which belong to which kind, the parser says.
+    fn workload(&mut self) -> Value {
+        let mut all: Map<String, Value> = Map::new();
+        for (kind, fields) in &SCHEMA.workloads {
+            for field in fields {
+                let mut schema = self.described(field);
+                if field.name == "kind" {
+                    all.insert(field.name.clone(), schema);
+                    continue;
+                }
+                schema["description"] = Value::from(format!("{kind}: {}", field.help));
+                let any = all.entry(field.name.clone()).or_insert_with(|| json!({ "anyOf": [] }));
+                any["anyOf"].as_array_mut().expect("it was made as one").push(schema);
+            }
+        }
+        self.table("workload", all, "")
     }
 }
 
@@ -66,92 +166,39 @@ fn value(kind: Kind) -> Value {
         Kind::Number => json!({ "type": "number", "exclusiveMinimum": 0 }),
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::Choice(words) => json!({ "enum": words }),
-        Kind::Share => json!({ "type": ["string", "number"], "examples": [kind.example()] }),
         Kind::Counts => json!({ "type": ["array", "string", "integer"] }),
         Kind::Timetable => json!({ "type": ["array", "string"] }),
+        Kind::Share => {
+            json!({ "type": ["string", "number"], "examples": [kind.example().trim_matches('"')] })
+        }
         Kind::Rate | Kind::Time | Kind::Size | Kind::Frequency => {
-            json!({ "type": ["string", "integer"], "examples": [unquoted(kind)] })
+            json!({ "type": ["string", "integer"], "examples": [kind.example().trim_matches('"')] })
         }
         Kind::File | Kind::Folder | Kind::Text => json!({ "type": "string", "minLength": 1 }),
     }
 }
 
-fn unquoted(kind: Kind) -> String {
-    kind.example().trim_matches('"').to_owned()
+/// What values of a kind are called; choices are those of a key.
+fn name_of(kind: Kind, key: &str) -> String {
+    let name = match kind {
+        Kind::Rate => "rate",
+        Kind::Time => "time",
+        Kind::Share => "share",
+        Kind::Size => "size",
+        Kind::Count { .. } => "count",
+        Kind::Number => "number",
+        Kind::Frequency => "frequency",
+        Kind::Choice(_) => key,
+        Kind::Flag => "flag",
+        Kind::Counts => "counts",
+        Kind::Timetable => "timetable",
+        Kind::File => "file",
+        Kind::Folder => "folder",
+        Kind::Text => "text",
+    };
+    name.to_owned()
 }
 
-/// One value, a list of values, or a range of quantities.
-fn swept(one: Value) -> Value {
-    let end = json!({ "type": ["string", "number"] });
-    let points = json!({ "type": "integer", "minimum": 2 });
-    let range = json!({
-        "type": "object",
-        "properties": { "from": end, "to": end, "step": end, "points": points },
-        "required": ["from", "to"],
-        "additionalProperties": false,
-    });
-    json!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }, range] })
-}
-
-/// A plain value, the name of a model, or a model with what it takes.
-fn model(slot: &Slot) -> Value {
-    let mut choices: Vec<Value> = slot
-        .shorthands
-        .iter()
-        .map(|shorthand| match shorthand.word {
-            Some(word) => json!({ "type": "string", "examples": [format!("100 {word}")] }),
-            None => value(shorthand.kind),
-        })
-        .collect();
-    let names: Vec<&str> = slot.models.iter().map(|model| model.name.as_str()).collect();
-    choices.push(json!({ "enum": names }));
-    choices.extend(slot.models.iter().map(|model| {
-        let fields = table(Value::Object(properties(&model.fields)), "");
-        let plain = model.only_field().map(|field| shape(&field.shape));
-        let content: Vec<Value> = std::iter::once(fields).chain(plain).collect();
-        let content = json!({ "anyOf": content, "description": model.help });
-        json!({
-            "type": "object", "properties": { &model.name: content },
-            "required": [&model.name], "additionalProperties": false,
-        })
-    }));
-    json!({ "anyOf": choices })
-}
-
-/// The keys of all workloads; which belong to which kind, the parser says.
-fn workload() -> Value {
-    let mut all: Map<String, Value> = Map::new();
-    for (kind, fields) in &SCHEMA.workloads {
-        for field in fields {
-            let mut schema = described(field);
-            if field.name != "kind" {
-                schema["description"] = Value::from(format!("{kind}: {}", field.help));
-            }
-            match all.get_mut(&field.name) {
-                None => {
-                    all.insert(field.name.clone(), schema);
-                }
-                Some(known) if *known == schema => {}
-                Some(known) if field.name == "kind" => *known = schema,
-                Some(known) => {
-                    let first = known.take();
-                    *known = json!({ "anyOf": [first, schema] });
-                }
-            }
-        }
-    }
-    table(Value::Object(all), "")
-}
-
-fn table(properties: Value, help: &str) -> Value {
-    let mut schema =
-        json!({ "type": "object", "properties": properties, "additionalProperties": false });
-    if !help.is_empty() {
-        schema["description"] = Value::from(help);
-    }
-    schema
-}
-
-fn text(help: &str) -> Value {
-    json!({ "type": "string", "minLength": 1, "description": help })
+fn object(properties: Map<String, Value>) -> Value {
+    json!({ "type": "object", "properties": properties, "additionalProperties": false })
 }
