@@ -67,6 +67,9 @@ const ALL: &str = "all";
 /// Runs every paper's scenario in virtual time, and says on one page what came of their claims.
 fn all(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
     let options = &arguments.options;
+    if options.json {
+        bail!("what comes of all papers is a page of Markdown; leave --json out");
+    }
     if !options.overrides.is_empty() || !options.parts.is_empty() {
         bail!("settings and parts are of one scenario: write trackbed paper NAME");
     }
