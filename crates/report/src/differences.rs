@@ -46,7 +46,8 @@ pub(crate) fn write(section: &Section<'_>, metric: &str, out: &mut String) -> fm
     write!(out, "{}", table(section, metric, &groups))
 }
 
-fn table(section: &Section<'_>, metric: &str, groups: &[Group<'_>]) -> Table {
+/// A row for each cell that is compared with another.
+pub(crate) fn table(section: &Section<'_>, metric: &str, groups: &[Group<'_>]) -> Table {
     let factors = section.factors();
     let (_, unit) = split_unit(metric);
     let mut columns = vec![("cell".to_owned(), Align::Right)];

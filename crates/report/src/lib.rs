@@ -1,4 +1,4 @@
-//! Results as people read them: tables for the terminal.
+//! Results as people read them: tables for the terminal, and a page for browsers.
 //!
 //! Everything here turns a [`trackbed_measure::results::Document`], a handover table or an
 //! [`trackbed_advise::Advice`] into text;
@@ -15,6 +15,7 @@ mod differences;
 pub mod guidance;
 pub mod handover;
 mod number;
+pub mod page;
 mod section;
 pub mod summary;
 mod table;

@@ -35,6 +35,16 @@ impl Table {
         self.rows.push(cells);
     }
 
+    /// The titles, each with the side on which its column is flush.
+    pub(crate) fn columns(&self) -> &[(String, Align)] {
+        &self.columns
+    }
+
+    /// The rows, each with a text for each column.
+    pub(crate) fn rows(&self) -> &[Vec<String>] {
+        &self.rows
+    }
+
     fn width(&self, column: usize) -> usize {
         let cells = self.rows.iter().map(|row| row[column].chars().count());
         let title = self.columns[column].0.lines().map(|line| line.chars().count());

@@ -1,0 +1,88 @@
+// What several shapes draw alike.
+
+/** A plot with the page's fonts and colours; colours are given as they are. */
+function plot(options) {
+  return Plot.plot({
+    color: { type: "identity" },
+    symbol: { type: "identity" },
+    marginTop: 22,
+    marginBottom: 42,
+    marginRight: 18,
+    ...options,
+    style: { background: "transparent", color: "var(--ink)", fontSize: "12px", overflow: "visible" },
+  });
+}
+
+/** An axis as Plot wants it. */
+function scaleOf(axis, more = {}) {
+  return { label: axisLabel(axis), type: axis.scale, nice: axis.scale === "linear", ...more };
+}
+
+/** Gridlines, which carry no meaning. */
+function grids(which) {
+  const style = { stroke: "var(--line)", strokeOpacity: 1 };
+  return [
+    which.includes("x") ? Plot.gridX(style) : null,
+    which.includes("y") ? Plot.gridY(style) : null,
+  ];
+}
+
+/** Deadlines and other places that have a name. */
+function placeMarks(view) {
+  return view.marks?.flatMap((mark) => {
+    const along = mark.axis;
+    const line = { stroke: "var(--ink)", strokeDasharray: "5 4", strokeWidth: 1.25 };
+    const text = { text: [mark.label], fill: "var(--ink)", stroke: "var(--card)", strokeWidth: 4 };
+    return along === "x"
+      ? [
+          Plot.ruleX([mark.from], line),
+          Plot.text([mark.from], {
+            ...text, x: [mark.from], frameAnchor: "top", textAnchor: "start", dx: 4, dy: -14,
+          }),
+        ]
+      : [
+          Plot.ruleY([mark.from], line),
+          Plot.text([mark.from], {
+            ...text, y: [mark.from], frameAnchor: "right", textAnchor: "end", dy: -8,
+          }),
+        ];
+  }) ?? [];
+}
+
+/** The values that a scale must cover, limits included. */
+function covered(view, along, values) {
+  const marks = (view.marks ?? []).filter((mark) => mark.axis === along);
+  const all = [...values, ...marks.map((mark) => mark.from)].filter(Number.isFinite);
+  return all.length ? d3.extent(all) : [0, 1];
+}
+
+/** A domain with a little room at both ends; from zero on where that costs little. */
+function domain(axis, [low, high]) {
+  if (axis.scale === "log") return [low / 1.08, high * 1.08];
+  if (low === high) return low === 0 ? [0, 1] : [Math.min(0, low), Math.max(0, high * 1.1)];
+  if (low >= 0 && low < 0.35 * high) return [0, high * 1.03];
+  const room = (high - low) * 0.04;
+  return [low - room, high + room];
+}
+
+/** Where a drawing has its points, for who points at them or goes through them by keys. */
+function placed(drawing, points, lines) {
+  const x = drawing.scale("x");
+  const y = drawing.scale("y");
+  const at = (scale, value) => scale.apply(value) + (scale.bandwidth ?? 0) / 2;
+  return points.map((point) => ({
+    series: point.series,
+    px: at(x, point.x),
+    py: at(y, point.label !== undefined && y.type === "band" ? point.label : point.y),
+    lines: lines(point),
+  }));
+}
+
+/** Ticks at the very values that were run, as far as their labels have room. */
+function ticksAt(values, axis, width) {
+  const all = [...new Set(values)].filter(Number.isFinite).sort(d3.ascending);
+  if (all.length > 10 || all.length < 2 || axis.scale === "log") return undefined;
+  const span = all[all.length - 1] - all[0];
+  const close = all.some((value, at) => at > 0 && ((value - all[at - 1]) / span) * width < 26);
+  return close ? undefined : all;
+}

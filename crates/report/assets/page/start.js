@@ -1,0 +1,21 @@
+// Draws everything, and says on the root element how it went: tests and readers' mails need it.
+
+const root = document.documentElement;
+const errors = [];
+addEventListener("error", (event) => {
+  errors.push(event.message);
+  root.dataset.errors = errors.join("\n");
+});
+themeChooser();
+for (const figure of data.figures) {
+  try {
+    present(figure);
+  } catch (error) {
+    errors.push(`${figure.id}: ${error.stack ?? error}`);
+    document.getElementById(figure.place)?.append(
+      element("p", { class: "bad" }, `"${figure.title}" could not be drawn: ${error.message}`));
+  }
+}
+if (errors.length) root.dataset.errors = errors.join("\n");
+root.dataset.figures = data.figures.length;
+root.dataset.drawn = performance.now().toFixed(0);

@@ -1,0 +1,180 @@
+//! What a figure is, as plain data: the page's script draws it knowing its shape alone.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// What an axis shows.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Axis {
+    /// The quantity: `completion`.
+    pub name: String,
+    /// Its unit: `ms`. Empty for categories alone.
+    pub unit: String,
+    /// How values lie along it.
+    pub scale: Scale,
+}
+
+impl Axis {
+    /// An axis of numbers.
+    pub fn linear(name: impl Into<String>, unit: impl Into<String>) -> Axis {
+        Axis { name: name.into(), unit: unit.into(), scale: Scale::Linear }
+    }
+
+    /// An axis of names.
+    pub(crate) fn categories(name: impl Into<String>) -> Axis {
+        Axis { name: name.into(), unit: String::new(), scale: Scale::Category }
+    }
+
+    /// With a logarithmic scale where positive `values` lie so far apart that the small ones would
+    /// be one dot.
+    pub(crate) fn for_values(mut self, values: impl IntoIterator<Item = f64>) -> Axis {
+        let finite = values.into_iter().filter(|value| value.is_finite());
+        let (low, high) =
+            finite.fold((f64::INFINITY, 0.0_f64), |(low, high), v| (low.min(v), high.max(v)));
+        if low > 0.0 && high / low >= DECADES_MIN {
+            self.scale = Scale::Log;
+        }
+        self
+    }
+}
+
+/// From this ratio of the largest to the smallest value on, an axis is logarithmic.
+const DECADES_MIN: f64 = 50.0;
+
+/// How values lie along an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scale {
+    /// Equal differences, equal lengths.
+    Linear,
+    /// Equal ratios, equal lengths.
+    Log,
+    /// Names, one below the other.
+    Category,
+}
+
+/// How a figure's values are drawn; the script has a file for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Shape {
+    /// A row for each label: a dot, its interval, and ticks for quantiles.
+    Dots,
+    /// Distribution functions.
+    Steps,
+    /// Lines with bands of intervals.
+    Bands,
+    /// Points with intervals both ways, and a line through the best ones.
+    Scatter,
+    /// Panels one below the other along one axis.
+    Panels,
+    /// A bar of phases for each label.
+    Bars,
+    /// Lines and places with one scale for both axes.
+    Map,
+}
+
+/// A picture with its words.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Figure {
+    /// Unique on the page; also the name of downloaded files.
+    pub id: String,
+    /// The element that it is put into.
+    pub place: String,
+    pub shape: Shape,
+    pub title: String,
+    /// What it shows and how it is read.
+    pub note: String,
+    /// What a reader may choose, each with its options.
+    pub choosers: Vec<Chooser>,
+    /// A view for each combination of choices that there is.
+    pub views: Vec<View>,
+}
+
+/// A choice between views.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Chooser {
+    pub name: String,
+    pub options: Vec<String>,
+}
+
+/// What is drawn for one choice.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct View {
+    /// The number of the option of each chooser.
+    pub choice: Vec<usize>,
+    pub x: Axis,
+    /// One; panels have as many as there are panels.
+    pub y: Vec<Axis>,
+    pub series: Vec<Series>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<Mark>,
+    /// On how many runs it rests, and what is missing.
+    pub caption: String,
+}
+
+/// Values that belong together. Every list that is not empty has one entry for each point.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Series {
+    pub name: String,
+    pub colour: usize,
+    pub dash: usize,
+    /// Which of the view's panels it belongs to.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub panel: usize,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub x: Vec<f64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub y: Vec<f64>,
+    /// Further values of the points by name: ends of intervals, quantiles, n.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub more: BTreeMap<&'static str, Vec<f64>>,
+}
+
+impl Series {
+    /// Adds a further value of the point that is being added.
+    pub fn add(&mut self, name: &'static str, value: f64) {
+        self.more.entry(name).or_default().push(value);
+    }
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+/// A place or a span along an axis with a name.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Mark {
+    pub axis: Along,
+    pub from: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<f64>,
+    pub label: String,
+}
+
+/// Which axis a mark stands on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Along {
+    X,
+    Y,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_axis_is_logarithmic_where_values_lie_far_apart() {
+        let scale = |values: &[f64]| {
+            Axis::linear("rtt", "ms").for_values(values.iter().copied()).scale
+        };
+        assert_eq!(scale(&[1.0, 49.0]), Scale::Linear);
+        assert_eq!(scale(&[1.0, f64::NAN, 50.0]), Scale::Log);
+        assert_eq!(scale(&[0.0, 1000.0]), Scale::Linear, "zero has no logarithm");
+        assert_eq!(scale(&[-1.0, 1000.0]), Scale::Linear);
+        assert_eq!(scale(&[]), Scale::Linear);
+    }
+}

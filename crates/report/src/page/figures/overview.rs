@@ -1,0 +1,85 @@
+//! Every cell's mean with its interval, and where the tails are.
+
+use crate::page::factors::Split;
+use crate::page::figure::{Along, Axis, Figure, Series, Shape, View};
+use crate::page::material::{Material, axis, label};
+
+/// More rows than this are spread over choices.
+const ROWS_MAX: usize = 36;
+
+pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
+    let results = material.results();
+    let split = Split::new(&results, &material.factors, ROWS_MAX);
+    let groups = material.chosen(&split);
+    let metrics = material.metrics_with(|_, _| true);
+    let mut views = Vec::new();
+    for (place, metric) in metrics.iter().enumerate() {
+        for (choice, cells) in &groups {
+            let series = rows(material, metric, cells, &split.series);
+            if series.is_empty() {
+                continue;
+            }
+            let shown = ["low", "high", "p50", "p95", "p99"];
+            let values = series.iter().flat_map(|one| {
+                one.x.iter().chain(shown.iter().flat_map(|name| &one.more[name])).copied()
+            });
+            views.push(View {
+                choice: [vec![place], choice.clone()].concat(),
+                x: axis(metric, values.collect::<Vec<_>>()),
+                y: vec![Axis::categories("cell")],
+                series,
+                marks: material.limits(metric, Along::X),
+                caption: material.caption(cells, metric),
+            });
+        }
+    }
+    if views.is_empty() {
+        return Vec::new();
+    }
+    vec![Figure {
+        id: material.id("overview"),
+        place: material.place(),
+        shape: Shape::Dots,
+        title: "Means and tails".to_owned(),
+        note: "The dot is the mean over runs, the bar its 95 % interval. Ticks are quantiles over all \
+               samples: half of them lie below p50, 95 and 99 in a hundred below p95 and p99."
+            .to_owned(),
+        choosers: material.choosers(&metrics, &split),
+        views,
+    }]
+}
+
+/// A series for each look, with a row for each of its cells.
+fn rows(
+    material: &Material<'_>,
+    metric: &str,
+    cells: &[(u32, &trackbed_measure::results::CellResult)],
+    names: &[String],
+) -> Vec<Series> {
+    let mut series: Vec<Series> = Vec::new();
+    for (index, cell) in cells {
+        let Some(summary) = cell.metrics.get(metric) else { continue };
+        let name = cell.factor_text(material.looks.first().unwrap_or_default());
+        let place = series.iter().position(|one| one.name == name).unwrap_or_else(|| {
+            series.push(Series { dash: 0, ..material.series(name, cell) });
+            series.len() - 1
+        });
+        let one = &mut series[place];
+        one.labels.push(label(cell, names));
+        one.x.push(summary.mean);
+        let [low, high] = summary.ci95;
+        let (low, high) = if summary.n > 1 { (low, high) } else { (f64::NAN, f64::NAN) };
+        let more = [
+            ("low", low),
+            ("high", high),
+            ("p50", summary.p50),
+            ("p95", summary.p95),
+            ("p99", summary.p99),
+            ("n", f64::from(summary.n)),
+            ("failed", f64::from(cell.failed)),
+            ("cell", f64::from(*index)),
+        ];
+        more.into_iter().for_each(|(name, value)| one.add(name, value));
+    }
+    series
+}

@@ -1,0 +1,295 @@
+//! Results as one page for browsers: an HTML file that needs nothing beside itself.
+//!
+//! The page says what was run, what came out and how sure that is, in words and tables that need no
+//! script, and in figures that a script draws from plain descriptions ([`figure`]). The numbers are those
+//! of the [`Document`]; what is computed here are distribution functions of samples alone, with as many
+//! points as a reader can see, so that a page stays small however many runs there are.
+//!
+//! ```
+//! # fn page(document: &trackbed_measure::results::Document,
+//! #         runs_of: impl Fn(u32) -> Vec<trackbed_measure::results::RunResult>)
+//! #     -> Result<String, trackbed_report::page::PageError> {
+//! use trackbed_report::page::{Builder, Origin};
+//!
+//! let origin = Origin { command: "trackbed run vru".to_owned(), ..Origin::default() };
+//! let mut builder = Builder::new(document, origin);
+//! for cell in 0..document.cells.len() as u32 {
+//!     builder.cell(cell, &runs_of(cell))?; // one cell's runs in memory at a time
+//! }
+//! Ok(builder.finish())
+//! # }
+//! ```
+
+mod assets;
+mod certificates;
+mod distribution;
+mod factors;
+mod figure;
+mod figures;
+mod html;
+mod json;
+mod material;
+mod palette;
+mod thin;
+mod trace;
+mod words;
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt;
+
+use serde::Serialize;
+use trackbed_measure::results::{Document, RunResult};
+use trackbed_measure::waterfall::Bar;
+
+use crate::section::Section;
+use certificates::Certificates;
+use distribution::Distribution;
+use figure::Figure;
+use material::Material;
+
+pub use figure::{Axis, Scale};
+pub use trace::{Happening, Line, Map, Panel, Places, Timeline};
+
+/// Where the results come from, as far as the document does not say it.
+#[derive(Clone, Debug, Default)]
+pub struct Origin {
+    /// The command line that made the runs.
+    pub command: String,
+    /// The command that replays a run, as `trackbed replay DIR`; the numbers of its cell and of itself
+    /// are put behind it. Empty where runs cannot be replayed.
+    pub replay: String,
+    /// The scenario's text as it was read; empty where it is not known.
+    pub scenario: String,
+    /// What else is to be said of how the results came about, each with its name: settings, when.
+    pub notes: Vec<(String, String)>,
+}
+
+/// A value of a metric that is to be kept: a deadline.
+#[derive(Clone, Debug)]
+pub struct Limit {
+    /// The metric: `verdict_ms`.
+    pub metric: String,
+    /// In the unit of that metric.
+    pub value: f64,
+    /// What it is called in figures: `deadline 10 ms`.
+    pub label: String,
+}
+
+/// Makes a page, cell by cell.
+#[derive(Debug)]
+pub struct Builder<'a> {
+    document: &'a Document,
+    origin: Origin,
+    limits: Vec<Limit>,
+    budget: Budget,
+    distributions: BTreeMap<(u32, &'static str), Distribution>,
+    certificates: Certificates,
+    traces: Vec<Figure>,
+}
+
+impl<'a> Builder<'a> {
+    /// A page about `document`.
+    pub fn new(document: &'a Document, origin: Origin) -> Builder<'a> {
+        Builder {
+            document,
+            origin,
+            limits: Vec::new(),
+            budget: Budget::of(document),
+            distributions: BTreeMap::new(),
+            certificates: Certificates::default(),
+            traces: Vec::new(),
+        }
+    }
+
+    /// Gathers distributions and certificates from the runs of cell `index`, all at once; they are not
+    /// kept. Cells that are left out have no distributions, and everything else.
+    ///
+    /// # Errors
+    /// If the document has no such cell.
+    pub fn cell<'r>(
+        &mut self,
+        index: u32,
+        runs: impl IntoIterator<Item = &'r RunResult>,
+    ) -> Result<(), PageError> {
+        let Some(cell) = self.document.cells.get(index as usize) else {
+            return Err(PageError::NoSuchCell { index, cells: self.document.cells.len() });
+        };
+        let sections = Section::all(self.document);
+        let Some(section) = sections.iter().find(|section| section.cells.contains(&index)) else {
+            return Err(PageError::NoSuchCell { index, cells: self.document.cells.len() });
+        };
+        let metrics = material::telling(section, self.budget.metrics);
+        let only_valid = cell.invalid > 0;
+        let gathered = distribution::gather(&metrics, only_valid, runs.into_iter());
+        self.certificates.merge(&gathered.certificates);
+        for (metric, samples) in metrics.into_iter().zip(gathered.samples) {
+            if let Some(distribution) = Distribution::of(samples, self.budget.points) {
+                self.distributions.insert((index, metric), distribution);
+            }
+        }
+        Ok(())
+    }
+
+    /// Draws a limit wherever its metric is drawn.
+    pub fn limit(&mut self, limit: Limit) {
+        self.limits.push(limit);
+    }
+
+    /// Adds the timeline of a run. Long lines are thinned; peaks stay.
+    ///
+    /// # Errors
+    /// If a line has not as many values across as upwards.
+    pub fn timeline(&mut self, timeline: &Timeline) -> Result<(), PageError> {
+        let lines = timeline.panels.iter().flat_map(|panel| &panel.lines);
+        check_lines(&timeline.title, lines)?;
+        self.traces.push(figures::timeline::figure(timeline, self.traces.len(), RUNS));
+        Ok(())
+    }
+
+    /// Adds a map.
+    ///
+    /// # Errors
+    /// If a line has not as many values across as upwards, or places have not as many names.
+    pub fn map(&mut self, map: &Map) -> Result<(), PageError> {
+        check_lines(&map.title, &map.lines)?;
+        for Places { name, labels, x, y } in &map.places {
+            if x.len() != y.len() || x.len() != labels.len() {
+                return Err(PageError::uneven(&map.title, name));
+            }
+        }
+        self.traces.push(figures::map::figure(map, self.traces.len(), RUNS));
+        Ok(())
+    }
+
+    /// Adds the waterfall of one page: the objects of one phone of one run.
+    pub fn waterfall(&mut self, title: &str, bars: &[Bar]) {
+        self.traces.push(figures::waterfall::figure(title, bars, self.traces.len(), RUNS));
+    }
+
+    /// The page as HTML.
+    pub fn finish(self) -> String {
+        let sections = Section::all(self.document);
+        let mut drawn: Vec<Figure> = Vec::new();
+        for (number, section) in sections.iter().enumerate() {
+            let most = self.budget.metrics;
+            let material =
+                Material::new(section, number, most, &self.distributions, &self.limits);
+            drawn.extend(figures::registry().iter().flat_map(|kind| kind(&material)));
+        }
+        let traces = self.traces.len();
+        drawn.extend(self.traces);
+        let data = Data {
+            name: self.document.scenario.as_str(),
+            source: source(self.document),
+            model: self.document.model.is_some(),
+            figures: drawn,
+        };
+        html::page(&html::Page {
+            document: self.document,
+            origin: &self.origin,
+            sections: &sections,
+            certificates: &self.certificates,
+            traces,
+            data: json::embedded(&data),
+        })
+    }
+}
+
+/// What the script reads.
+#[derive(Serialize)]
+struct Data<'a> {
+    /// Downloads are named by it.
+    name: &'a str,
+    /// Stands below every figure that is downloaded, so that it describes itself.
+    source: String,
+    /// Whether what is shown comes from a model of a machine.
+    model: bool,
+    figures: Vec<Figure>,
+}
+
+fn source(document: &Document) -> String {
+    let Document { trackbed, scenario, substrate, seed, runs, .. } = document;
+    format!("trackbed {trackbed}, {scenario}, {runs} runs, {substrate} substrate, seed {seed}")
+}
+
+/// The place of what belongs to single runs.
+const RUNS: &str = "figures-runs";
+
+/// How much of a document fits into a page that opens at once.
+#[derive(Clone, Copy, Debug)]
+struct Budget {
+    /// Metrics of figures.
+    metrics: usize,
+    /// Points of a distribution function.
+    points: usize,
+}
+
+impl Budget {
+    fn of(document: &Document) -> Budget {
+        let cells = document.cells.len().max(1);
+        let metrics = (SUMMARIES_MAX / cells).clamp(1, METRICS_MAX);
+        Budget { metrics, points: (POINTS_MAX / (cells * metrics)).clamp(POINTS_LEAST, 200) }
+    }
+}
+
+/// Metrics of cells that figures show, all cells together.
+const SUMMARIES_MAX: usize = 2_400;
+/// Metrics of figures at the most; the table has all.
+const METRICS_MAX: usize = 12;
+/// Points of distribution functions on a page.
+const POINTS_MAX: usize = 40_000;
+/// Points of one at the least.
+const POINTS_LEAST: usize = 19;
+
+fn check_lines<'l>(
+    title: &str,
+    lines: impl IntoIterator<Item = &'l Line>,
+) -> Result<(), PageError> {
+    let uneven = lines.into_iter().find(|line| line.x.len() != line.y.len());
+    uneven.map_or(Ok(()), |line| Err(PageError::uneven(title, &line.name)))
+}
+
+/// Why something cannot be put on a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PageError {
+    /// The document has no cell of that number.
+    NoSuchCell {
+        /// The number that was given.
+        index: u32,
+        /// How many cells the document has.
+        cells: usize,
+    },
+    /// Values that belong together are not equally many.
+    Uneven {
+        /// The timeline or map.
+        title: String,
+        /// The line, or the places.
+        name: String,
+    },
+}
+
+impl PageError {
+    fn uneven(title: &str, name: &str) -> PageError {
+        PageError::Uneven { title: title.to_owned(), name: name.to_owned() }
+    }
+}
+
+impl fmt::Display for PageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PageError::NoSuchCell { index, cells } => {
+                write!(f, "there is no cell {index}: the document has {cells}, counted from 0")
+            }
+            PageError::Uneven { title, name } => {
+                write!(f, "{title}, {name}: every value across needs one upwards (and a name)")
+            }
+        }
+    }
+}
+
+impl Error for PageError {}
+
+#[cfg(test)]
+mod tests;
