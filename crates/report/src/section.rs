@@ -4,6 +4,7 @@ use trackbed_measure::metrics;
 use trackbed_measure::results::{CellResult, Difference, Document, factor_names};
 
 /// The cells of one part of a scenario, or all where it has no parts.
+#[derive(Debug)]
 pub(crate) struct Section<'a> {
     /// The part's name.
     pub title: Option<String>,

@@ -68,10 +68,7 @@ function swatch(look) {
     const type = d3[`symbol${look.symbol[0].toUpperCase()}${look.symbol.slice(1)}`];
     svg.append("path").attr("transform", "translate(12,6)").attr("d", d3.symbol(type, 46)())
       .attr("fill", look.hollow ? "none" : ink).attr("stroke", ink)
-      .attr("stroke-width", look.hollow || STROKED.has(look.symbol) ? 1.6 : 0);
+      .attr("stroke-width", look.hollow ? 1.6 : 0);
   }
   return svg.node();
 }
-
-/** Symbols that are strokes without an inside. */
-const STROKED = new Set(["times"]);

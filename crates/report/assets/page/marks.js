@@ -13,17 +13,40 @@ function plot(options) {
   });
 }
 
-/** An axis as Plot wants it. */
-function scaleOf(axis, more = {}) {
-  return { label: axisLabel(axis), type: axis.scale, nice: axis.scale === "linear", ...more };
+/** An axis as Plot wants it, over this domain. */
+function scaleOf(axis, range, more = {}) {
+  const own = { label: axisLabel(axis), type: axis.scale, domain: range, nice: false };
+  if (axis.scale === "log") return { ...own, ticks: decades(range), tickFormat: ticked, ...more };
+  if (axis.scale === "symlog") {
+    const ticks = bothWays(range, axis.constant);
+    return { ...own, constant: axis.constant, ticks, tickFormat: ticked, ...more };
+  }
+  return { ...own, tickFormat: ticked, ...more };
 }
 
-/** Gridlines, which carry no meaning. */
-function grids(which) {
+/** Ticks of a logarithmic axis: powers of ten, with 2 and 5 between where there is room. */
+function decades([low, high]) {
+  const powers = d3.range(Math.floor(Math.log10(low)), Math.ceil(Math.log10(high)) + 1);
+  const steps = powers.length > 5 ? [1] : [1, 2, 5];
+  const all = powers.flatMap((power) => steps.map((step) => Number(`${step}e${power}`)));
+  return all.filter((value) => value >= low && value <= high);
+}
+
+/** Ticks of an axis that is logarithmic to both sides of zero. */
+function bothWays([low, high], constant) {
+  const most = Math.max(Math.abs(low), Math.abs(high));
+  const powers = d3.range(Math.ceil(Math.log10(constant)), Math.ceil(Math.log10(most)) + 1);
+  const every = Math.ceil(powers.length / 4);
+  const sizes = powers.filter((_, at) => at % every === 0).map((power) => Number(`1e${power}`));
+  return [0, ...sizes, ...sizes.map((size) => -size)].filter((value) => value >= low && value <= high);
+}
+
+/** Gridlines at the ticks; they carry no meaning. */
+function grids(scales) {
   const style = { stroke: "var(--line)", strokeOpacity: 1 };
   return [
-    which.includes("x") ? Plot.gridX(style) : null,
-    which.includes("y") ? Plot.gridY(style) : null,
+    scales.x ? Plot.gridX({ ...style, ticks: scales.x.ticks }) : null,
+    scales.y ? Plot.gridY({ ...style, ticks: scales.y.ticks }) : null,
   ];
 }
 
@@ -56,9 +79,15 @@ function covered(view, along, values) {
   return all.length ? d3.extent(all) : [0, 1];
 }
 
+/** From where on a symmetric logarithmic axis is logarithmic: the smallest difference that there is. */
+function constantOf(values) {
+  return d3.min(values.filter(Number.isFinite).map(Math.abs).filter((size) => size > 0)) ?? 1;
+}
+
 /** A domain with a little room at both ends; from zero on where that costs little. */
 function domain(axis, [low, high]) {
   if (axis.scale === "log") return [low / 1.08, high * 1.08];
+  if (axis.scale === "symlog") return [low < 0 ? low * 1.5 : 0, high > 0 ? high * 1.5 : 0];
   if (low === high) return low === 0 ? [0, 1] : [Math.min(0, low), Math.max(0, high * 1.1)];
   if (low >= 0 && low < 0.35 * high) return [0, high * 1.03];
   const room = (high - low) * 0.04;
@@ -81,8 +110,8 @@ function placed(drawing, points, lines) {
 /** Ticks at the very values that were run, as far as their labels have room. */
 function ticksAt(values, axis, width) {
   const all = [...new Set(values)].filter(Number.isFinite).sort(d3.ascending);
-  if (all.length > 10 || all.length < 2 || axis.scale === "log") return undefined;
+  if (all.length > 10 || all.length < 2 || axis.scale === "log") return {};
   const span = all[all.length - 1] - all[0];
   const close = all.some((value, at) => at > 0 && ((value - all[at - 1]) / span) * width < 26);
-  return close ? undefined : all;
+  return close ? {} : { ticks: all, tickFormat: ticked };
 }

@@ -28,6 +28,12 @@ function shown(value) {
   return Number.isInteger(value) ? String(value) : value.toFixed(Math.min(decimals, 7));
 }
 
+/** A number on an axis, as short as it can be said. */
+function ticked(value) {
+  const size = Math.abs(value);
+  return size >= 1e7 || (size < 1e-4 && size > 0) ? value.toExponential() : String(Number(value.toPrecision(6)));
+}
+
 /** A value with its unit: `110.2 ms`. A bare number has none to name. */
 function withUnit(value, axis) {
   const unit = ["number", "share"].includes(axis.unit) ? "" : axis.unit;
@@ -45,7 +51,8 @@ const colour = (series) => `var(--s${series.colour})`;
 const DASHES = ["", "7 3", "2 3", "10 3 2 3", "1 5", "14 4"];
 const dashes = (series) => DASHES[series.dash % DASHES.length];
 
-const SYMBOLS = ["circle", "square", "triangle", "diamond", "plus", "wye", "times", "star"];
+// Those that have an inside.
+const SYMBOLS = ["circle", "square", "triangle", "diamond", "cross", "wye", "star"];
 const symbol = (series) => SYMBOLS[(series.colour + series.dash) % SYMBOLS.length];
 
 /** The points of a series as objects: x, y, label and everything else that is known of them. */

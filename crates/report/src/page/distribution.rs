@@ -53,9 +53,8 @@ fn steps(sorted: &[f64]) -> Vec<(f64, usize)> {
 fn chosen(steps: &[(f64, usize)], count: usize, points: usize) -> Vec<usize> {
     let even = points.saturating_sub(TAILS.len() + 2);
     let shares = (1..=even).map(|place| place as f64 / (even + 1) as f64).chain(TAILS);
-    let reaches = |share: f64| {
-        steps.partition_point(|(_, up_to)| *up_to as f64 / (count as f64) < share)
-    };
+    let reaches =
+        |share: f64| steps.partition_point(|(_, up_to)| *up_to as f64 / (count as f64) < share);
     let mut kept: Vec<usize> = shares.map(reaches).collect();
     kept.extend([0, steps.len() - 1]);
     kept.sort_unstable();
@@ -65,8 +64,8 @@ fn chosen(steps: &[(f64, usize)], count: usize, points: usize) -> Vec<usize> {
 
 /// Shares that are always there, where samples are so many: tails are what averages hide.
 const TAILS: [f64; 17] = [
-    0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 0.9995,
-    0.9999,
+    0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999,
+    0.9995, 0.9999,
 ];
 
 /// Samples of several metrics, gathered from the runs of one cell.
@@ -125,7 +124,10 @@ mod tests {
             assert_eq!(*share, up_to as f64 / 25_000.0);
         }
         let maximum = all.iter().copied().fold(f64::MIN, f64::max);
-        assert_eq!((*thinned.values.last().unwrap(), *thinned.shares.last().unwrap()), (maximum, 1.0));
+        assert_eq!(
+            (*thinned.values.last().unwrap(), *thinned.shares.last().unwrap()),
+            (maximum, 1.0)
+        );
     }
 
     /// A quantile read off the thinned function is the order statistic of all samples.

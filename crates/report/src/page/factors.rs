@@ -58,7 +58,8 @@ pub(crate) fn axis(cells: &[&CellResult], factor: &str) -> Axis {
 
 /// The units in which names of factors end.
 const UNITS: [&str; 14] = [
-    "ns", "us", "ms", "s", "bytes", "mbps", "kbps", "bps", "hz", "percent", "m", "kmh", "mps", "dbm",
+    "ns", "us", "ms", "s", "bytes", "mbps", "kbps", "bps", "hz", "percent", "m", "kmh", "mps",
+    "dbm",
 ];
 
 /// The values of a factor in `cells`, in the order in which they come.
@@ -188,7 +189,10 @@ mod tests {
         let cells: Vec<&CellResult> = cells.iter().collect();
         let factors = ["protocol".to_owned(), "loss".to_owned()];
         let split = Split::new(&cells, &factors, 8);
-        assert_eq!((split.chosen, split.series), (vec!["loss".to_owned()], vec!["protocol".to_owned()]));
+        assert_eq!(
+            (split.chosen, split.series),
+            (vec!["loss".to_owned()], vec!["protocol".to_owned()])
+        );
         assert!(Split::new(&cells, &factors, 12).chosen.is_empty());
         let looks = Looks::new(&cells, &factors);
         assert_eq!(looks.of(cells[0]), (0, 0));

@@ -26,6 +26,16 @@ impl Axis {
         Axis { name: name.into(), unit: String::new(), scale: Scale::Category }
     }
 
+    /// With a scale that is logarithmic to both sides of zero where some `values` lie that much
+    /// further from it than others.
+    pub(crate) fn for_differences(mut self, values: impl IntoIterator<Item = f64>) -> Axis {
+        let sizes = values.into_iter().map(f64::abs).filter(|size| size.is_finite() && *size > 0.0);
+        let (low, high) =
+            sizes.fold((f64::INFINITY, 0.0_f64), |(low, high), v| (low.min(v), high.max(v)));
+        self.scale = if high / low >= DECADES_MIN { Scale::Symlog } else { Scale::Linear };
+        self
+    }
+
     /// With a logarithmic scale where positive `values` lie so far apart that the small ones would
     /// be one dot.
     pub(crate) fn for_values(mut self, values: impl IntoIterator<Item = f64>) -> Axis {
@@ -50,6 +60,8 @@ pub enum Scale {
     Linear,
     /// Equal ratios, equal lengths.
     Log,
+    /// Logarithmic both ways from zero, for differences.
+    Symlog,
     /// Names, one below the other.
     Category,
 }
@@ -138,6 +150,12 @@ impl Series {
     pub fn add(&mut self, name: &'static str, value: f64) {
         self.more.entry(name).or_default().push(value);
     }
+
+    /// Adds the ends of an interval; of one run there is none.
+    pub fn interval(&mut self, n: u32, ci95: [f64; 2], names: [&'static str; 2]) {
+        let ends = if n > 1 { ci95 } else { [f64::NAN; 2] };
+        names.into_iter().zip(ends).for_each(|(name, end)| self.add(name, end));
+    }
 }
 
 fn is_zero(number: &usize) -> bool {
@@ -168,13 +186,18 @@ mod tests {
 
     #[test]
     fn an_axis_is_logarithmic_where_values_lie_far_apart() {
-        let scale = |values: &[f64]| {
-            Axis::linear("rtt", "ms").for_values(values.iter().copied()).scale
-        };
+        let scale =
+            |values: &[f64]| Axis::linear("rtt", "ms").for_values(values.iter().copied()).scale;
         assert_eq!(scale(&[1.0, 49.0]), Scale::Linear);
         assert_eq!(scale(&[1.0, f64::NAN, 50.0]), Scale::Log);
         assert_eq!(scale(&[0.0, 1000.0]), Scale::Linear, "zero has no logarithm");
         assert_eq!(scale(&[-1.0, 1000.0]), Scale::Linear);
+        assert_eq!(scale(&[]), Scale::Linear);
+        let scale = |values: &[f64]| {
+            Axis::linear("rtt", "ms").for_differences(values.iter().copied()).scale
+        };
+        assert_eq!(scale(&[-1.0, 0.0, 49.0]), Scale::Linear);
+        assert_eq!(scale(&[-1.0, 0.0, 50.0]), Scale::Symlog);
         assert_eq!(scale(&[]), Scale::Linear);
     }
 }

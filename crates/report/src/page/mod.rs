@@ -82,7 +82,13 @@ pub struct Builder<'a> {
     document: &'a Document,
     origin: Origin,
     limits: Vec<Limit>,
-    budget: Budget,
+    sections: Vec<Section<'a>>,
+    /// The metrics of each section's figures.
+    metrics: Vec<Vec<&'static str>>,
+    /// The section of each cell.
+    section_of: Vec<usize>,
+    /// Points of a distribution function.
+    points: usize,
     distributions: BTreeMap<(u32, &'static str), Distribution>,
     certificates: Certificates,
     traces: Vec<Figure>,
@@ -91,11 +97,21 @@ pub struct Builder<'a> {
 impl<'a> Builder<'a> {
     /// A page about `document`.
     pub fn new(document: &'a Document, origin: Origin) -> Builder<'a> {
+        let sections = Section::all(document);
+        let budget = Budget::of(document);
+        let metrics = sections.iter().map(|section| material::telling(section, budget.metrics));
+        let mut section_of = vec![0; document.cells.len()];
+        for (number, section) in sections.iter().enumerate() {
+            section.cells.iter().for_each(|cell| section_of[*cell as usize] = number);
+        }
         Builder {
             document,
             origin,
             limits: Vec::new(),
-            budget: Budget::of(document),
+            metrics: metrics.collect(),
+            sections,
+            section_of,
+            points: budget.points,
             distributions: BTreeMap::new(),
             certificates: Certificates::default(),
             traces: Vec::new(),
@@ -115,16 +131,12 @@ impl<'a> Builder<'a> {
         let Some(cell) = self.document.cells.get(index as usize) else {
             return Err(PageError::NoSuchCell { index, cells: self.document.cells.len() });
         };
-        let sections = Section::all(self.document);
-        let Some(section) = sections.iter().find(|section| section.cells.contains(&index)) else {
-            return Err(PageError::NoSuchCell { index, cells: self.document.cells.len() });
-        };
-        let metrics = material::telling(section, self.budget.metrics);
+        let metrics = &self.metrics[self.section_of[index as usize]];
         let only_valid = cell.invalid > 0;
-        let gathered = distribution::gather(&metrics, only_valid, runs.into_iter());
+        let gathered = distribution::gather(metrics, only_valid, runs.into_iter());
         self.certificates.merge(&gathered.certificates);
-        for (metric, samples) in metrics.into_iter().zip(gathered.samples) {
-            if let Some(distribution) = Distribution::of(samples, self.budget.points) {
+        for (metric, samples) in metrics.iter().copied().zip(gathered.samples) {
+            if let Some(distribution) = Distribution::of(samples, self.points) {
                 self.distributions.insert((index, metric), distribution);
             }
         }
@@ -169,30 +181,33 @@ impl<'a> Builder<'a> {
 
     /// The page as HTML.
     pub fn finish(self) -> String {
-        let sections = Section::all(self.document);
-        let mut drawn: Vec<Figure> = Vec::new();
-        for (number, section) in sections.iter().enumerate() {
-            let most = self.budget.metrics;
-            let material =
-                Material::new(section, number, most, &self.distributions, &self.limits);
-            drawn.extend(figures::registry().iter().flat_map(|kind| kind(&material)));
-        }
-        let traces = self.traces.len();
-        drawn.extend(self.traces);
         let data = Data {
             name: self.document.scenario.as_str(),
             source: source(self.document),
             model: self.document.model.is_some(),
-            figures: drawn,
+            figures: self.figures(),
         };
         html::page(&html::Page {
             document: self.document,
             origin: &self.origin,
-            sections: &sections,
+            sections: &self.sections,
             certificates: &self.certificates,
-            traces,
+            traces: self.traces.len(),
             data: json::embedded(&data),
         })
+    }
+
+    /// The figures of all sections, and then those of single runs.
+    fn figures(&self) -> Vec<Figure> {
+        let mut drawn: Vec<Figure> = Vec::new();
+        for (number, section) in self.sections.iter().enumerate() {
+            let metrics = self.metrics[number].clone();
+            let material =
+                Material::new(section, number, metrics, &self.distributions, &self.limits);
+            drawn.extend(figures::registry().iter().flat_map(|kind| kind(&material)));
+        }
+        drawn.extend(self.traces.iter().cloned());
+        drawn
     }
 }
 

@@ -58,7 +58,7 @@ pub(crate) const DARK: Palette = Palette {
     warn: "#f2bd62",
     line: "#333d48",
     series: [
-        "#687fed", "#d56a00", "#47d7ff", "#a78ead", "#a9c3a1", "#ebc426", "#45649f", "#f6f3ee",
+        "#687fed", "#d56a00", "#47d7ff", "#a78ead", "#a9c3a1", "#ebc426", "#4868a6", "#f6f3ee",
     ],
 };
 

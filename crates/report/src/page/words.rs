@@ -21,6 +21,11 @@ pub(crate) fn metric(name: &str) -> String {
     format!("{name} ({unit})")
 }
 
+/// A factor's name as people write it: `environment reconnections`.
+pub(crate) fn factor(name: &str) -> String {
+    name.replace('_', " ")
+}
+
 /// A factor's value as an option; a cell that has none says so.
 pub(crate) fn value(text: &str) -> String {
     if text.is_empty() { "not set".to_owned() } else { text.to_owned() }
@@ -51,7 +56,8 @@ mod tests {
     fn every_metric_has_a_unit() {
         for metric in metrics::registry() {
             let (name, unit) = name_and_unit(metric.name);
-            let known = metric.name == "fps" || UNITS.iter().any(|(end, _)| metric.name.ends_with(end));
+            let known =
+                metric.name == "fps" || UNITS.iter().any(|(end, _)| metric.name.ends_with(end));
             assert!(known && !name.is_empty() && !unit.is_empty(), "{}", metric.name);
         }
         assert_eq!(metric("handover_goodput_mbps"), "handover goodput (Mbit/s)");

@@ -6,17 +6,18 @@ shapes.bands = (view, width) => {
   const [axis] = view.y;
   const values = points.flatMap((point) => [point.y, point.low, point.high]);
   const across = points.map((point) => point.x);
+  const x = scaleOf(view.x, d3.extent(across), {
+    insetLeft: 10, insetRight: 10, ...ticksAt(across, view.x, width - 90),
+  });
+  const y = scaleOf(axis, domain(axis, covered(view, "y", values)));
   const drawing = plot({
     width,
     height,
     marginLeft: 62,
-    x: scaleOf(view.x, {
-      domain: d3.extent(across), nice: false, insetLeft: 10, insetRight: 10,
-      ticks: ticksAt(across, view.x, width - 90),
-    }),
-    y: scaleOf(axis, { domain: domain(axis, covered(view, "y", values)), nice: axis.scale !== "log" }),
+    x,
+    y,
     marks: [
-      ...grids("y"),
+      ...grids({ y }),
       ...placeMarks(view),
       ...view.series.flatMap((series) => band(series)),
     ],

@@ -15,14 +15,15 @@ shapes.bars = (view, width) => {
   }))).filter((phase) => Number.isFinite(phase.x1 ?? NaN) && Number.isFinite(phase.x2 ?? NaN));
   const longest = d3.max(labels, textWidth) ?? 0;
   const above = longest > width * 0.4;
+  const x = scaleOf(view.x, [0, d3.max(rows, (row) => row.x) || 1]);
   const drawing = plot({
     width,
     height: labels.length * (above ? 34 : 22) + 70,
     marginLeft: above ? 14 : longest + 18,
-    x: scaleOf(view.x, { domain: [0, d3.max(rows, (row) => row.x) || 1] }),
+    x,
     y: { type: "band", domain: labels, label: null, axis: above ? null : "left", tickSize: 0, padding: 0.3 },
     marks: [
-      ...grids("x"),
+      ...grids({ x }),
       above ? names(labels, width) : null,
       Plot.barX(phases, {
         x1: "x1", x2: "x2", y: "label", fill: "fill", insetTop: above ? 12 : 0,

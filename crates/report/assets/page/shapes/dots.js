@@ -15,16 +15,18 @@ shapes.dots = (view, width) => {
   const above = longest > width * 0.42;
   const marginLeft = above ? 14 : Math.min(longest, width * 0.42) + 20;
   const values = points.flatMap((p) => [p.x, p.low, p.high, p.p50, p.p95, p.p99]);
+  const axis = { ...view.x, constant: constantOf(points.map((point) => point.x)) };
   const row = above ? 38 : Math.max(20, Math.min(30, 640 / labels.length));
+  const x = scaleOf(axis, domain(axis, covered(view, "x", values)));
   const dy = above ? 6 : 0;
   const drawing = plot({
     width,
     height: labels.length * row + 70,
     marginLeft,
-    x: scaleOf(view.x, { domain: domain(view.x, covered(view, "x", values)), nice: false }),
+    x,
     y: { type: "band", domain: labels, label: null, axis: above ? null : "left", tickSize: 0, padding: 0 },
     marks: [
-      ...grids("x"),
+      ...grids({ x }),
       Plot.ruleY(labels, { y: (label) => label, stroke: "var(--line)", strokeDasharray: "1 3", dy }),
       above ? names(labels, width) : null,
       ...placeMarks(view),

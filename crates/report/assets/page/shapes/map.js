@@ -18,14 +18,16 @@ shapes.map = (view, width) => {
     const room = (pixels * perPixel - (until - from)) / 2;
     return [from - room, until + room];
   };
+  const x = scaleOf(view.x, centred(left, right, inner));
+  const y = scaleOf(axis, centred(low, high, height - around));
   const drawing = plot({
     width,
     height,
     ...margins,
-    x: scaleOf(view.x, { domain: centred(left, right, inner), nice: false }),
-    y: scaleOf(axis, { domain: centred(low, high, height - around), nice: false }),
+    x,
+    y,
     marks: [
-      ...grids("xy"),
+      ...grids({ x, y }),
       ...lines.map((series) => Plot.line(pointsOf(series), {
         x: "x", y: "y", stroke: colour(series), strokeWidth: 2, strokeDasharray: dashes(series),
       })),

@@ -33,16 +33,18 @@ shapes.panels = (view, width) => {
 
 function panel(view, { axis, series, range, width, height, isLast, isFirst }) {
   const values = series.flatMap((one) => one.y ?? []);
+  const x = scaleOf(view.x, range, { axis: isLast ? "bottom" : null });
+  const y = scaleOf(axis, domain(axis, covered(view, "y", values)), { ticks: 4 });
   return plot({
     width,
     height,
     marginLeft: 62,
     marginTop: isFirst ? 34 : 24,
     marginBottom: isLast ? 42 : 8,
-    x: { ...scaleOf(view.x, { domain: range, nice: false }), axis: isLast ? "bottom" : null },
-    y: scaleOf(axis, { domain: domain(axis, covered(view, "y", values)), ticks: 4 }),
+    x,
+    y,
     marks: [
-      ...grids("xy"),
+      ...grids({ x, y }),
       ...happenings(view, isFirst),
       ...series.map((one) => Plot.line(pointsOf(one), {
         x: "x", y: "y", stroke: colour(one), strokeWidth: 1.6, strokeDasharray: dashes(one),

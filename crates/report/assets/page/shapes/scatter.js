@@ -6,14 +6,16 @@ shapes.scatter = (view, width) => {
   const front = points.filter((point) => point.front === 1).sort((a, b) => a.x - b.x);
   const xs = covered(view, "x", points.flatMap((p) => [p.x, p.xlow, p.xhigh]));
   const ys = covered(view, "y", points.flatMap((p) => [p.y, p.low, p.high]));
+  const x = scaleOf(view.x, domain(view.x, xs));
+  const y = scaleOf(axis, domain(axis, ys));
   const drawing = plot({
     width,
     height: Math.max(280, Math.min(430, width * 0.62)),
     marginLeft: 62,
-    x: scaleOf(view.x, { domain: domain(view.x, xs) }),
-    y: scaleOf(axis, { domain: domain(axis, ys) }),
+    x,
+    y,
     marks: [
-      ...grids("xy"),
+      ...grids({ x, y }),
       ...placeMarks(view),
       Plot.line(front, { x: "x", y: "y", stroke: "var(--quiet)", strokeWidth: 1.4, curve: "linear" }),
       ...[["xlow", "xhigh", "y", Plot.ruleY], ["low", "high", "x", Plot.ruleX]].map(

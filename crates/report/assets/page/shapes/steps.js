@@ -4,14 +4,16 @@ shapes.steps = (view, width) => {
   const height = Math.max(260, Math.min(400, width * 0.6));
   const points = view.series.flatMap(pointsOf);
   const range = covered(view, "x", points.map((point) => point.x));
+  const x = scaleOf(view.x, domain(view.x, range));
+  const y = scaleOf(view.y[0], [0, 100]);
   const drawing = plot({
     width,
     height,
     marginLeft: 48,
-    x: scaleOf(view.x, { domain: domain(view.x, range), nice: false }),
-    y: scaleOf(view.y[0], { domain: [0, 100], nice: false }),
+    x,
+    y,
     marks: [
-      ...grids("xy"),
+      ...grids({ x, y }),
       ...placeMarks(view),
       ...view.series.map((series) => {
         const steps = pointsOf(series);

@@ -1,43 +1,40 @@
 //! How far cells lie from the best one, pair by pair of runs.
 
-use trackbed_measure::results::{Difference, Verdict};
+use trackbed_measure::results::{CellResult, Verdict};
 
 use crate::differences::{Group, groups};
-use crate::page::figure::{Along, Axis, Chooser, Figure, Mark, Scale, Series, Shape, View};
+use crate::page::factors;
+use crate::page::figure::{Along, Axis, Chooser, Figure, Mark, Series, Shape, View};
 use crate::page::material::{Material, axis, label};
 use crate::page::words;
 
-/// With more rows, each group is a choice.
+/// With more rows, each condition is a choice.
 const ROWS_MAX: usize = 24;
 
 pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
-    let metrics: Vec<&str> = material.metrics.clone();
-    let with: Vec<&str> = metrics
-        .into_iter()
-        .filter(|metric| material.section.differences(metric).next().is_some())
-        .collect();
-    let rows = |metric: &&str| material.section.differences(metric).count();
-    let apart = with.iter().map(rows).max().unwrap_or(0) > ROWS_MAX;
-    let against = |group: &Group<'_>| {
-        let cell = material.section.document.cells.get(group.against as usize);
-        cell.map_or_else(String::new, |cell| label(cell, &material.factors))
-    };
+    let mut metrics = material.metrics.clone();
+    metrics.retain(|metric| material.section.differences(metric).next().is_some());
+    let rows = metrics.iter().map(|metric| material.section.differences(metric).count());
+    let apart = rows.max().unwrap_or(0) > ROWS_MAX;
     let mut options: Vec<String> = Vec::new();
     let mut views = Vec::new();
-    for (place, metric) in with.iter().enumerate() {
+    for (place, metric) in metrics.iter().enumerate() {
         let all = groups(material.section, metric);
         if !apart {
-            let differences = all.iter().flat_map(|group| group.differences.iter().copied());
-            views.push(view(material, metric, vec![place], differences.collect()));
+            let names = &material.factors;
+            views.extend(view(material, metric, vec![place], &all, names));
             continue;
         }
-        for group in &all {
-            let name = against(group);
-            let option = options.iter().position(|option| *option == name).unwrap_or_else(|| {
-                options.push(name);
+        for group in all {
+            let (varying, fixed) = parted(material, &group);
+            let against = material.section.document.cells.get(group.against as usize);
+            let condition = against.map_or_else(String::new, |cell| label(cell, &fixed));
+            let option = options.iter().position(|option| *option == condition);
+            let option = option.unwrap_or_else(|| {
+                options.push(condition);
                 options.len() - 1
             });
-            views.push(view(material, metric, vec![place, option], group.differences.clone()));
+            views.extend(view(material, metric, vec![place, option], &[group], &varying));
         }
     }
     if views.is_empty() {
@@ -45,12 +42,10 @@ pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
     }
     let metric = Chooser {
         name: "metric".to_owned(),
-        options: with.iter().map(|name| words::metric(name)).collect(),
+        options: metrics.iter().map(|name| words::metric(name)).collect(),
     };
-    let mut choosers = vec![metric];
-    if apart {
-        choosers.push(Chooser { name: "against".to_owned(), options });
-    }
+    let condition = Chooser { name: "condition".to_owned(), options };
+    let choosers = [metric].into_iter().chain(apart.then_some(condition)).collect();
     vec![Figure {
         id: material.id("difference"),
         place: material.place(),
@@ -65,43 +60,63 @@ pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
     }]
 }
 
+/// The factors in which a group's cells differ, and those that are its condition.
+fn parted(material: &Material<'_>, group: &Group<'_>) -> (Vec<String>, Vec<String>) {
+    let cells = &material.section.document.cells;
+    let members: Vec<&CellResult> = group
+        .differences
+        .iter()
+        .map(|difference| difference.cell)
+        .chain([group.against])
+        .filter_map(|index| cells.get(index as usize))
+        .collect();
+    let names = material.factors.iter().cloned();
+    names.partition(|name| factors::values(&members, name).len() > 1)
+}
+
+/// The differences of these groups in one picture; nothing of no differences.
 fn view(
     material: &Material<'_>,
     metric: &str,
     choice: Vec<usize>,
-    differences: Vec<&Difference>,
-) -> View {
+    groups: &[Group<'_>],
+    names: &[String],
+) -> Option<View> {
+    let differences = || groups.iter().flat_map(|group| group.differences.iter().copied());
+    let cells = &material.section.document.cells;
     let mut series: Vec<Series> = Vec::new();
-    let document = material.section.document;
-    for difference in &differences {
-        let Some(cell) = document.cells.get(difference.cell as usize) else { continue };
-        let name = cell.factor_text(material.looks.first().unwrap_or_default());
-        let place = series.iter().position(|one| one.name == name).unwrap_or_else(|| {
-            series.push(Series { dash: 0, ..material.series(name, cell) });
-            series.len() - 1
-        });
-        let one = &mut series[place];
-        one.labels.push(label(cell, &material.factors));
+    for difference in differences() {
+        let Some(cell) = cells.get(difference.cell as usize) else { continue };
+        let one = material.look(&mut series, cell);
+        one.labels.push(label(cell, names));
         one.x.push(difference.mean);
-        let [low, high] = difference.ci95;
-        let (low, high) = if difference.n > 1 { (low, high) } else { (f64::NAN, f64::NAN) };
-        one.add("low", low);
-        one.add("high", high);
+        one.interval(difference.n, difference.ci95, ["low", "high"]);
         one.add("n", f64::from(difference.n));
         one.add("cell", f64::from(difference.cell));
         one.add("against", f64::from(difference.against));
     }
-    let undecided = differences.iter().filter(|d| d.verdict == Verdict::Undecided).count();
-    let pairs = differences.iter().map(|difference| difference.n);
-    let (least, most) = (pairs.clone().min().unwrap_or(0), pairs.max().unwrap_or(0));
+    let undecided = differences().filter(|one| one.verdict == Verdict::Undecided).count();
+    let (least, most) = (differences().map(|d| d.n).min()?, differences().map(|d| d.n).max()?);
     let pairs = if least == most { most.to_string() } else { format!("{least} to {most}") };
+    let best: Vec<String> = groups
+        .iter()
+        .filter_map(|group| Some(label(cells.get(group.against as usize)?, &material.factors)))
+        .collect();
+    let best = match best.as_slice() {
+        [only] => format!("The best: {only}. "),
+        _ => String::new(),
+    };
     let measured = axis(metric, []);
-    View {
+    let x = Axis { name: format!("difference of {}", measured.name), ..measured };
+    Some(View {
         choice,
-        x: Axis { name: format!("difference of {}", measured.name), scale: Scale::Linear, ..measured },
+        x: x.for_differences(series.iter().flat_map(|one| one.x.iter().copied())),
         y: vec![Axis::categories("cell")],
         series,
         marks: vec![Mark { axis: Along::X, from: 0.0, until: None, label: "the best".to_owned() }],
-        caption: format!("n = {pairs} pairs of runs each; {undecided} of {} undecided.", differences.len()),
-    }
+        caption: format!(
+            "{best}n = {pairs} pairs of runs each; {undecided} of {} undecided.",
+            differences().count()
+        ),
+    })
 }

@@ -25,20 +25,16 @@ fn figure(material: &Material<'_>, [across, upwards]: &[&str; 2]) -> Option<Figu
     if points.len() < 2 {
         return None;
     }
-    let costs: Vec<[f64; 2]> = points
-        .iter()
-        .map(|(.., x, y)| [cost(across, x.mean), cost(upwards, y.mean)])
-        .collect();
+    let costs: Vec<[f64; 2]> =
+        points.iter().map(|(.., x, y)| [cost(across, x.mean), cost(upwards, y.mean)]).collect();
     let mut series: Vec<Series> = Vec::new();
     for (place, (index, cell, x, y)) in points.iter().enumerate() {
         let name = label(cell, &material.factors);
         let mut one = material.series(name, cell);
         one.x.push(x.mean);
         one.y.push(y.mean);
-        let ends = [("xlow", x, 0), ("xhigh", x, 1), ("low", y, 0), ("high", y, 1)];
-        for (name, summary, end) in ends {
-            one.add(name, if summary.n > 1 { summary.ci95[end] } else { f64::NAN });
-        }
+        one.interval(x.n, x.ci95, ["xlow", "xhigh"]);
+        one.interval(y.n, y.ci95, ["low", "high"]);
         one.add("front", f64::from(u8::from(is_unbeaten(&costs, place))));
         one.add("n", f64::from(y.n.min(x.n)));
         one.add("cell", f64::from(*index));

@@ -1,5 +1,7 @@
 //! Every cell's mean with its interval, and where the tails are.
 
+use trackbed_measure::results::CellResult;
+
 use crate::page::factors::Split;
 use crate::page::figure::{Along, Axis, Figure, Series, Shape, View};
 use crate::page::material::{Material, axis, label};
@@ -53,25 +55,17 @@ pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
 fn rows(
     material: &Material<'_>,
     metric: &str,
-    cells: &[(u32, &trackbed_measure::results::CellResult)],
+    cells: &[(u32, &CellResult)],
     names: &[String],
 ) -> Vec<Series> {
     let mut series: Vec<Series> = Vec::new();
     for (index, cell) in cells {
         let Some(summary) = cell.metrics.get(metric) else { continue };
-        let name = cell.factor_text(material.looks.first().unwrap_or_default());
-        let place = series.iter().position(|one| one.name == name).unwrap_or_else(|| {
-            series.push(Series { dash: 0, ..material.series(name, cell) });
-            series.len() - 1
-        });
-        let one = &mut series[place];
+        let one = material.look(&mut series, cell);
         one.labels.push(label(cell, names));
         one.x.push(summary.mean);
-        let [low, high] = summary.ci95;
-        let (low, high) = if summary.n > 1 { (low, high) } else { (f64::NAN, f64::NAN) };
+        one.interval(summary.n, summary.ci95, ["low", "high"]);
         let more = [
-            ("low", low),
-            ("high", high),
             ("p50", summary.p50),
             ("p95", summary.p95),
             ("p99", summary.p99),

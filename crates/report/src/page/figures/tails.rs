@@ -69,9 +69,7 @@ fn quantiles(factor: &str, metric: &str, cells: &[(u32, &CellResult)]) -> Vec<Se
         [("p50", |s| s.p50), ("p95", |s| s.p95), ("p99", |s| s.p99)];
     let mut points: Vec<(f64, &MetricSummary)> = cells
         .iter()
-        .filter_map(|(_, cell)| {
-            Some((factors::number(cell, factor)?.0, cell.metrics.get(metric)?))
-        })
+        .filter_map(|(_, cell)| Some((factors::number(cell, factor)?.0, cell.metrics.get(metric)?)))
         .collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     let series = of.into_iter().enumerate().map(|(number, (name, of))| {

@@ -29,7 +29,11 @@ pub(in crate::page) fn figure(title: &str, bars: &[Bar], number: usize, place: &
     }
     let missing = bars.iter().filter(|bar| bar.done.is_none()).count();
     let mut caption = format!("{} objects of one page of one run (n = 1)", bars.len());
-    caption.push_str(&if missing == 0 { ".".to_owned() } else { format!("; {missing} never came.") });
+    caption.push_str(&if missing == 0 {
+        ".".to_owned()
+    } else {
+        format!("; {missing} never came.")
+    });
     if bars.len() > ROWS_MAX {
         caption.push_str(&format!(" The first {ROWS_MAX} are drawn."));
     }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use crate::table::{Align, Table};
 
 /// Rows of one table; what lies beyond is in the run directory, and said to be there.
-const ROWS_MAX: usize = 2_000;
+const ROWS_MAX: usize = 1_000;
 
 /// A table that can be scrolled by itself, under a name for those who do not see it.
 pub(super) fn table(table: &Table, name: &str) -> Markup {

@@ -65,9 +65,8 @@ const SIGHTS: [[[f64; 3]; 3]; 4] = [
 
 /// Coordinates in Oklab (B. Ottosson, 2020), in which distances are about what people see.
 fn oklab([r, g, b]: [f64; 3]) -> [f64; 3] {
-    let cone = |weights: [f64; 3]| {
-        (weights[0] * r + weights[1] * g + weights[2] * b).max(0.0).cbrt()
-    };
+    let cone =
+        |weights: [f64; 3]| (weights[0] * r + weights[1] * g + weights[2] * b).max(0.0).cbrt();
     let l = cone([0.4122214708, 0.5363325363, 0.0514459929]);
     let m = cone([0.2119034982, 0.6806995451, 0.1073969566]);
     let s = cone([0.0883024619, 0.2817188376, 0.6299787005]);
