@@ -339,7 +339,7 @@ fn downloads_stand_for_themselves() {
     assert_eq!(lines.next(), Some("metric,statistic,series,x,x name,y,y name,high,low,n"));
     // Two metrics, four statistics, three protocols, four loads.
     assert_eq!(lines.count(), 2 * 4 * 3 * 4);
-    assert!(csv.contains("\nrtt (ms),mean,http2,1,rate (hz),4,rtt (ms),4.8,3.6,30\r\n"), "{csv}");
+    assert!(csv.contains("\nrtt (ms),mean,http2,1,rate (1/s),4,rtt (ms),4.8,3.6,30\r\n"), "{csv}");
     for name in probe["names"].as_array().unwrap() {
         let name = name.as_str().unwrap();
         assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c)), "{name}");

@@ -1,6 +1,9 @@
 // A figure with its words, choices, legend and downloads.
 
-/** Puts `figure` into its place, and draws it anew whenever its width or a choice changes. */
+/**
+ * Puts `figure` into its place; the function that comes back draws it, and from then on whenever its
+ * width or a choice changes.
+ */
 function present(figure) {
   const place = document.getElementById(figure.place);
   const title = `title-${figure.id}`;
@@ -11,6 +14,7 @@ function present(figure) {
   const said = element("p", { class: "unseen", "aria-live": "polite" });
   const caption = element("p", { class: "caption" });
   const keys = element("div", {});
+  const meaning = element("p", { class: "note meaning" });
   const card = element("article", { class: "card figure", id: figure.id, "aria-labelledby": title },
     element("h3", { id: title }, figure.title),
     figure.note ? element("p", { class: "note" }, figure.note) : null,
@@ -24,20 +28,32 @@ function present(figure) {
     stage.replaceChildren(drawing.node);
     readable(stage, drawing, said);
     caption.textContent = state.view.caption;
+    meaning.replaceChildren(...meanings(figure, state.view));
     keys.replaceChildren(...[legend(figure, state.view, state.hidden, draw)].filter(Boolean));
     if (focus) [...keys.querySelectorAll("button")].find((one) => one.textContent === focus)?.focus();
   };
   const controls = chooser(figure, state, () => draw());
-  card.append(...[controls, keys, stage, caption, said].filter(Boolean), downloads(figure, state));
+  card.append(...[controls, meaning, keys, stage, caption, said].filter(Boolean), downloads(figure, state));
   place.append(card);
-  state.width = stage.clientWidth;
-  draw();
-  new ResizeObserver(() => {
+  const fit = () => {
     const width = stage.clientWidth;
     if (width < 50 || Math.abs(width - state.width) < 2) return;
     state.width = width;
     draw();
-  }).observe(stage);
+  };
+  return () => {
+    fit();
+    // In the next frame: what is observed must not change while it is.
+    new ResizeObserver(() => requestAnimationFrame(fit)).observe(stage);
+  };
+}
+
+/** What the chosen options are, where that is to be said. */
+function meanings(figure, view) {
+  return figure.choosers.flatMap(({ options, help }, at) => {
+    const text = help?.[view.choice[at]];
+    return text ? [element("strong", {}, `${options[view.choice[at]]}: `), text] : [];
+  });
 }
 
 /** A list to choose from for each of the figure's choices that has more than one option. */

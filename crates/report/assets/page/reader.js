@@ -8,7 +8,7 @@ function readable(stage, drawing, said) {
   const ring = element("div", { class: "ring", hidden: "", "aria-hidden": "true" });
   stage.append(ring, tip);
   const points = drawing.points.filter((point) => Number.isFinite(point.px) && Number.isFinite(point.py));
-  const lines = [...d3.group(points, (point) => point.series).values()];
+  const lines = linesOf(points);
   let current = null;
   const scale = () => {
     const box = drawing.node.getBoundingClientRect();
@@ -54,13 +54,20 @@ function readable(stage, drawing, said) {
   };
 }
 
+/** The points of each series; where each has but one, they make one line from left to right. */
+function linesOf(points) {
+  const lines = [...d3.group(points, (point) => point.series).values()];
+  const alone = lines.every((line) => line.length === 1);
+  return alone && lines.length ? [d3.sort(points, (point) => point.px)] : lines;
+}
+
 /** The point that a key leads to; none where the key leads nowhere. */
 function step(lines, current, key) {
   const moves = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
   const move = moves[key];
   if (!move || !lines.length) return null;
   if (!current) return lines[0][0];
-  const line = lines.findIndex((points) => points[0].series === current.series);
+  const line = lines.findIndex((points) => points.includes(current));
   const [across, along] = move;
   if (along) {
     const at = lines[line].indexOf(current) + along;

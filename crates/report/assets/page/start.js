@@ -7,15 +7,19 @@ addEventListener("error", (event) => {
   root.dataset.errors = errors.join("\n");
 });
 themeChooser();
-for (const figure of data.figures) {
+const attempt = (figure, act) => {
   try {
-    present(figure);
+    return act();
   } catch (error) {
     errors.push(`${figure.id}: ${error.stack ?? error}`);
     document.getElementById(figure.place)?.append(
       element("p", { class: "bad" }, `"${figure.title}" could not be drawn: ${error.message}`));
+    return () => {};
   }
-}
+};
+// All are placed before the first is drawn, so that none changes the width of another.
+const drawn = data.figures.map((figure) => [figure, attempt(figure, () => present(figure))]);
+drawn.forEach(([figure, draw]) => attempt(figure, draw));
 if (errors.length) root.dataset.errors = errors.join("\n");
 root.dataset.figures = data.figures.length;
 root.dataset.drawn = performance.now().toFixed(0);

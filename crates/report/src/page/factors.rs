@@ -41,10 +41,7 @@ pub(crate) fn is_numeric(cells: &[&CellResult], factor: &str, values_min: usize)
 pub(crate) fn axis(cells: &[&CellResult], factor: &str) -> Axis {
     let values: Vec<(f64, String)> = cells.iter().filter_map(|cell| number(cell, factor)).collect();
     let written = values.iter().map(|(_, unit)| unit.as_str()).find(|unit| !unit.is_empty());
-    let (name, unit) = match factor.rsplit_once('_') {
-        Some((name, unit)) if UNITS.contains(&unit) => (name, unit),
-        _ => (factor, ""),
-    };
+    let (name, unit) = name_and_unit(factor);
     let share = values.iter().all(|(value, _)| (0.0..=1.0).contains(value))
         && values.iter().any(|(value, _)| value.fract() != 0.0);
     let unit = match (written, unit) {
@@ -53,13 +50,34 @@ pub(crate) fn axis(cells: &[&CellResult], factor: &str) -> Axis {
         (None, "") => "number",
         (None, unit) => unit,
     };
-    Axis::linear(name.replace('_', " "), unit).for_values(values.iter().map(|(value, _)| *value))
+    Axis::linear(name, unit).for_values(values.iter().map(|(value, _)| *value))
 }
 
-/// The units in which names of factors end.
-const UNITS: [&str; 14] = [
-    "ns", "us", "ms", "s", "bytes", "mbps", "kbps", "bps", "hz", "percent", "m", "kmh", "mps",
-    "dbm",
+/// A factor's name as people write it, and the unit that it ends in: `delay` and `ms`.
+pub(crate) fn name_and_unit(factor: &str) -> (String, &'static str) {
+    let split = factor.rsplit_once('_').and_then(|(name, end)| {
+        let (_, unit) = UNITS.iter().find(|(short, _)| *short == end)?;
+        Some((name.replace('_', " "), *unit))
+    });
+    split.unwrap_or_else(|| (factor.replace('_', " "), ""))
+}
+
+/// The ends of factors' names, and how the units are written.
+const UNITS: [(&str, &str); 14] = [
+    ("ns", "ns"),
+    ("us", "µs"),
+    ("ms", "ms"),
+    ("s", "s"),
+    ("bytes", "B"),
+    ("mbps", "Mbit/s"),
+    ("kbps", "kbit/s"),
+    ("bps", "bit/s"),
+    ("hz", "1/s"),
+    ("percent", "%"),
+    ("m", "m"),
+    ("kmh", "km/h"),
+    ("mps", "m/s"),
+    ("dbm", "dBm"),
 ];
 
 /// The values of a factor in `cells`, in the order in which they come.
@@ -109,43 +127,39 @@ pub(crate) fn names(cells: &[&CellResult], factors: &[String]) -> Vec<String> {
     names
 }
 
-/// Colour and dash of each cell: a value of the first factor has one colour in all figures of a
-/// section, the others' combinations have dashes.
+/// Colour and dash of each cell: a value of the first factor that is no number has one colour in all
+/// figures of a section; the other factors' combinations have dashes.
 #[derive(Clone, Debug)]
 pub(crate) struct Looks {
-    factors: Vec<String>,
+    coloured: Option<String>,
     colours: Vec<String>,
+    dashed: Vec<String>,
     dashes: Vec<String>,
 }
 
 impl Looks {
-    /// For cells that differ in `factors`.
+    /// For cells whose series are told apart by `factors`.
     pub fn new(cells: &[&CellResult], factors: &[String]) -> Looks {
-        let words = factors.iter().position(|name| !is_numeric(cells, name, 1)).unwrap_or(0);
-        let mut factors = factors.to_vec();
-        if !factors.is_empty() {
-            let first = factors.remove(words);
-            factors.insert(0, first);
-        }
-        let (first, rest) = factors.split_at(factors.len().min(1));
-        let colours = first.first().map_or_else(Vec::new, |name| values(cells, name));
-        let rest: Vec<String> =
-            rest.iter().filter(|name| !is_numeric(cells, name, 1)).cloned().collect();
-        let dashes = names(cells, &rest);
-        Looks { factors: [first, &rest].concat(), colours, dashes }
+        let word = factors.iter().find(|name| !is_numeric(cells, name, 1));
+        let coloured = word.or(factors.first()).cloned();
+        let colours = coloured.as_ref().map_or_else(Vec::new, |name| values(cells, name));
+        let others = factors.iter().filter(|name| Some(*name) != coloured.as_ref());
+        let dashed: Vec<String> = others.cloned().collect();
+        let dashes = names(cells, &dashed);
+        Looks { coloured, colours, dashed, dashes }
     }
 
     /// The factor that has the colours.
-    pub fn first(&self) -> Option<&str> {
-        self.factors.first().map(String::as_str)
+    pub fn coloured(&self) -> Option<&str> {
+        self.coloured.as_deref()
     }
 
     /// The colour of a cell, from 0 to [`SERIES`], and its dash.
     pub fn of(&self, cell: &CellResult) -> (usize, usize) {
-        let Some((first, rest)) = self.factors.split_first() else { return (0, 0) };
+        let Some(coloured) = &self.coloured else { return (0, 0) };
         let place = |list: &[String], text: &str| list.iter().position(|one| one == text);
-        let colour = place(&self.colours, &cell.factor_text(first)).unwrap_or(0);
-        let dash = place(&self.dashes, &cell_name(cell, rest)).unwrap_or(0);
+        let colour = place(&self.colours, &cell.factor_text(coloured)).unwrap_or(0);
+        let dash = place(&self.dashes, &cell_name(cell, &self.dashed)).unwrap_or(0);
         (colour % SERIES, dash + colour / SERIES)
     }
 }
@@ -197,6 +211,8 @@ mod tests {
         let looks = Looks::new(&cells, &factors);
         assert_eq!(looks.of(cells[0]), (0, 0));
         assert_eq!(looks.of(cells[4]), (1, 0));
-        assert_eq!(looks.of(cells[6]), (1, 0), "the same protocol, the same colour");
+        assert_eq!(looks.of(cells[6]), (1, 2), "the same protocol, the same colour");
+        assert_eq!(Looks::new(&cells, &factors[..1]).of(cells[6]), (1, 0), "nothing to tell apart");
+        assert_eq!(Looks::new(&cells, &factors[1..]).of(cells[6]), (2, 0), "a number, if need be");
     }
 }

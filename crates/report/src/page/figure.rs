@@ -108,6 +108,9 @@ pub(crate) struct Figure {
 pub(crate) struct Chooser {
     pub name: String,
     pub options: Vec<String>,
+    /// What each option means, where that is to be said.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub help: Vec<String>,
 }
 
 /// What is drawn for one choice.

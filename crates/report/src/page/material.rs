@@ -11,16 +11,19 @@ use super::figure::{Along, Axis, Chooser, Mark, Series};
 use super::{Limit, words};
 use crate::section::Section;
 
+/// Cells, each with its number in the document.
+pub(crate) type Numbered<'a> = Vec<(u32, &'a CellResult)>;
+
 /// A section with what was gathered from its runs.
 pub(crate) struct Material<'a> {
     pub section: &'a Section<'a>,
     /// The section's place in the document, from 0.
     pub number: usize,
-    /// Its cells, each with its number in the document.
-    pub cells: Vec<(u32, &'a CellResult)>,
+    pub cells: Numbered<'a>,
     /// The factors in which they differ.
     pub factors: Vec<String>,
-    pub looks: Looks,
+    /// The looks of its cells where all factors are told apart.
+    looks: Looks,
     /// Metrics of figures, the most telling one first.
     pub metrics: Vec<&'static str>,
     /// Distributions by cell and metric.
@@ -36,8 +39,7 @@ impl<'a> Material<'a> {
         distributions: &'a BTreeMap<(u32, &'static str), Distribution>,
         limits: &'a [Limit],
     ) -> Material<'a> {
-        let cells: Vec<(u32, &CellResult)> =
-            section.cells.iter().copied().zip(section.results()).collect();
+        let cells: Numbered<'a> = section.cells.iter().copied().zip(section.results()).collect();
         let results: Vec<&CellResult> = cells.iter().map(|(_, cell)| *cell).collect();
         let mut factors = section.factors();
         factors.retain(|name| factors::values(&results, name).len() > 1);
@@ -73,18 +75,19 @@ impl<'a> Material<'a> {
             .collect()
     }
 
-    /// An empty series that looks as those of `cell` do.
-    pub fn series(&self, name: String, cell: &CellResult) -> Series {
-        let (colour, dash) = self.looks.of(cell);
-        Series { name, colour, dash, ..Series::default() }
+    /// The looks of series that are told apart by these factors alone.
+    pub fn looks(&self, factors: &[String]) -> Looks {
+        Looks::new(&self.results(), factors)
     }
 
     /// The series of `list` for all cells of the same colour as `cell`, which is named by the factor
     /// that has the colours.
     pub fn look<'l>(&self, list: &'l mut Vec<Series>, cell: &CellResult) -> &'l mut Series {
-        let name = self.looks.first().map_or_else(String::new, |factor| cell.factor_text(factor));
+        let name =
+            self.looks.coloured().map_or_else(String::new, |factor| cell.factor_text(factor));
         let place = list.iter().position(|one| one.name == name).unwrap_or_else(|| {
-            list.push(Series { dash: 0, ..self.series(name, cell) });
+            let (colour, _) = self.looks.of(cell);
+            list.push(Series { name, colour, ..Series::default() });
             list.len() - 1
         });
         &mut list[place]
@@ -92,11 +95,11 @@ impl<'a> Material<'a> {
 
     /// The cells that go together for each combination of values of the `chosen` factors, with the
     /// number of the value of each.
-    pub fn chosen(&self, split: &Split) -> Vec<(Vec<usize>, Vec<(u32, &'a CellResult)>)> {
+    pub fn chosen(&self, split: &Split) -> Vec<(Vec<usize>, Numbered<'a>)> {
         let results = self.results();
         let options: Vec<Vec<String>> =
             split.chosen.iter().map(|name| factors::values(&results, name)).collect();
-        let mut groups: BTreeMap<Vec<usize>, Vec<(u32, &CellResult)>> = BTreeMap::new();
+        let mut groups: BTreeMap<Vec<usize>, Numbered<'a>> = BTreeMap::new();
         for (index, cell) in &self.cells {
             let places = split.chosen.iter().zip(&options).map(|(name, options)| {
                 let text = cell.factor_text(name);
@@ -113,10 +116,12 @@ impl<'a> Material<'a> {
         let metric = Chooser {
             name: "metric".to_owned(),
             options: metrics.iter().map(|name| words::metric(name)).collect(),
+            help: metrics.iter().map(|name| words::help(name)).collect(),
         };
         let others = split.chosen.iter().map(|name| Chooser {
             name: factors::axis(&results, name).name,
             options: factors::values(&results, name).iter().map(|t| words::value(t)).collect(),
+            help: Vec::new(),
         });
         std::iter::once(metric).chain(others).collect()
     }
@@ -153,6 +158,12 @@ pub(crate) fn axis(metric: &str, values: impl IntoIterator<Item = f64>) -> Axis 
     Axis::linear(name, unit).for_values(values)
 }
 
+/// An empty series for `cell`.
+pub(crate) fn series(name: String, cell: &CellResult, looks: &Looks) -> Series {
+    let (colour, dash) = looks.of(cell);
+    Series { name, colour, dash, ..Series::default() }
+}
+
 /// Whether the cell with less of a metric is the better one, where that can be said.
 fn less_is_better(metric: &str) -> Option<bool> {
     let compared = metrics::COMPARED.iter().find(|compared| compared.name == metric);
@@ -185,11 +196,12 @@ pub(crate) fn telling(section: &Section<'_>, most: usize) -> Vec<&'static str> {
 pub(crate) fn label(cell: &CellResult, factors: &[String]) -> String {
     let texts = factors.iter().filter_map(|name| {
         let text = cell.factor_text(name);
-        match factors::number(cell, name) {
-            _ if text.is_empty() => None,
-            Some(_) => Some(format!("{} {text}", words::factor(name))),
-            None => Some(text),
-        }
+        let (name, unit) = match factors::number(cell, name) {
+            _ if text.is_empty() => return None,
+            Some(_) => factors::name_and_unit(name),
+            None => return Some(text),
+        };
+        Some(format!("{name} {text} {unit}").trim_end().to_owned())
     });
     let text = texts.collect::<Vec<_>>().join(" ");
     if text.is_empty() { "all runs".to_owned() } else { text }

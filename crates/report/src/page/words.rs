@@ -1,5 +1,7 @@
 //! What metrics and values are called on the page.
 
+use trackbed_measure::metrics;
+
 use crate::words::split_unit;
 
 /// A metric's name and its unit as people write them: `handover goodput` and `Mbit/s`.
@@ -21,9 +23,9 @@ pub(crate) fn metric(name: &str) -> String {
     format!("{name} ({unit})")
 }
 
-/// A factor's name as people write it: `environment reconnections`.
-pub(crate) fn factor(name: &str) -> String {
-    name.replace('_', " ")
+/// What a metric is, in a sentence.
+pub(crate) fn help(name: &str) -> String {
+    metrics::find(name).map_or_else(String::new, |metric| metric.help.to_owned())
 }
 
 /// A factor's value as an option; a cell that has none says so.
@@ -48,8 +50,6 @@ const UNITS: [(&str, &str); 11] = [
 
 #[cfg(test)]
 mod tests {
-    use trackbed_measure::metrics;
-
     use super::*;
 
     #[test]

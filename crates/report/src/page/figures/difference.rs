@@ -43,8 +43,9 @@ pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
     let metric = Chooser {
         name: "metric".to_owned(),
         options: metrics.iter().map(|name| words::metric(name)).collect(),
+        help: metrics.iter().map(|name| words::help(name)).collect(),
     };
-    let condition = Chooser { name: "condition".to_owned(), options };
+    let condition = Chooser { name: "condition".to_owned(), options, help: Vec::new() };
     let choosers = [metric].into_iter().chain(apart.then_some(condition)).collect();
     vec![Figure {
         id: material.id("difference"),

@@ -3,7 +3,7 @@
 use crate::page::distribution::Distribution;
 use crate::page::factors::Split;
 use crate::page::figure::{Along, Axis, Figure, Series, Shape, View};
-use crate::page::material::{Material, axis, label};
+use crate::page::material::{Material, axis, label, series};
 
 /// Curves in one picture; more are spread over choices.
 const CURVES_MAX: usize = 12;
@@ -14,30 +14,31 @@ pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
     let groups = material.chosen(&split);
     let has = |cell, metric| distribution(material, cell, metric).is_some();
     let metrics = material.metrics_with(has);
+    let looks = material.looks(&split.series);
     let mut views = Vec::new();
     for (place, metric) in metrics.iter().enumerate() {
         for (choice, cells) in &groups {
-            let series: Vec<Series> = cells
+            let curves: Vec<Series> = cells
                 .iter()
                 .filter_map(|(index, cell)| {
                     let found = distribution(material, *index, metric)?;
-                    let mut one = material.series(label(cell, &split.series), cell);
+                    let mut one = series(label(cell, &split.series), cell, &looks);
                     one.x = found.values.clone();
                     one.y = found.shares.iter().map(|share| share * 100.0).collect();
                     Some(one)
                 })
                 .collect();
-            if series.is_empty() {
+            if curves.is_empty() {
                 continue;
             }
-            let values: Vec<f64> = series.iter().flat_map(|one| one.x.clone()).collect();
+            let values: Vec<f64> = curves.iter().flat_map(|one| one.x.clone()).collect();
             let samples = cells.iter().filter_map(|(i, _)| distribution(material, *i, metric));
             let samples: usize = samples.map(|found| found.samples).sum();
             views.push(View {
                 choice: [vec![place], choice.clone()].concat(),
                 x: axis(metric, values),
                 y: vec![Axis::linear("share of samples up to it", "%")],
-                series,
+                series: curves,
                 marks: material.limits(metric, Along::X),
                 caption: format!("{} {samples} samples.", material.caption(cells, metric)),
             });

@@ -3,7 +3,7 @@
 use trackbed_measure::metrics::COMPARED;
 
 use crate::page::figure::{Figure, Series, Shape, View};
-use crate::page::material::{Material, axis, label};
+use crate::page::material::{Material, axis, label, series};
 use crate::page::words;
 
 /// Pairs of metrics by which cells are weighed: what lies across, and what lies upwards.
@@ -27,10 +27,11 @@ fn figure(material: &Material<'_>, [across, upwards]: &[&str; 2]) -> Option<Figu
     }
     let costs: Vec<[f64; 2]> =
         points.iter().map(|(.., x, y)| [cost(across, x.mean), cost(upwards, y.mean)]).collect();
-    let mut series: Vec<Series> = Vec::new();
+    let looks = material.looks(&material.factors);
+    let mut all: Vec<Series> = Vec::new();
     for (place, (index, cell, x, y)) in points.iter().enumerate() {
         let name = label(cell, &material.factors);
-        let mut one = material.series(name, cell);
+        let mut one = series(name, cell, &looks);
         one.x.push(x.mean);
         one.y.push(y.mean);
         one.interval(x.n, x.ci95, ["xlow", "xhigh"]);
@@ -38,7 +39,7 @@ fn figure(material: &Material<'_>, [across, upwards]: &[&str; 2]) -> Option<Figu
         one.add("front", f64::from(u8::from(is_unbeaten(&costs, place))));
         one.add("n", f64::from(y.n.min(x.n)));
         one.add("cell", f64::from(*index));
-        series.push(one);
+        all.push(one);
     }
     let cells: Vec<_> = points.iter().map(|(index, cell, ..)| (*index, *cell)).collect();
     let [(x_name, _), (y_name, _)] = [across, upwards].map(|name| words::name_and_unit(name));
@@ -46,7 +47,7 @@ fn figure(material: &Material<'_>, [across, upwards]: &[&str; 2]) -> Option<Figu
         choice: Vec::new(),
         x: axis(across, points.iter().map(|(.., x, _)| x.mean)),
         y: vec![axis(upwards, points.iter().map(|(.., y)| y.mean))],
-        series,
+        series: all,
         marks: Vec::new(),
         caption: material.caption(&cells, upwards),
     };

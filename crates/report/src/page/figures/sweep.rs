@@ -4,7 +4,7 @@ use trackbed_measure::results::{CellResult, MetricSummary};
 
 use crate::page::factors::{self, Split};
 use crate::page::figure::{Along, Chooser, Figure, Series, Shape, View};
-use crate::page::material::{Material, axis, label};
+use crate::page::material::{Material, axis, label, series as series_of};
 
 /// Two values make no curve.
 pub(super) const VALUES_MIN: usize = 3;
@@ -49,7 +49,7 @@ fn figure(material: &Material<'_>, number: usize, factor: &str) -> Option<Figure
     }
     let mut choosers = material.choosers(&metrics, &split);
     let options = STATISTICS.iter().map(|(name, _)| (*name).to_owned()).collect();
-    choosers.insert(1, Chooser { name: "statistic".to_owned(), options });
+    choosers.insert(1, Chooser { name: "statistic".to_owned(), options, help: Vec::new() });
     (!views.is_empty()).then(|| Figure {
         id: format!("{}-{number}", material.id("sweep")),
         place: material.place(),
@@ -66,7 +66,7 @@ fn figure(material: &Material<'_>, number: usize, factor: &str) -> Option<Figure
 }
 
 /// What is shown of a metric, and how it is taken from its summary.
-type Statistic = fn(&MetricSummary) -> f64;
+pub(super) type Statistic = fn(&MetricSummary) -> f64;
 
 const STATISTICS: [(&str, Statistic); 4] = [
     ("mean", |summary| summary.mean),
@@ -83,6 +83,7 @@ fn lines(
     cells: &[(u32, &CellResult)],
     names: &[String],
 ) -> Vec<Series> {
+    let looks = material.looks(names);
     let mut series: Vec<(Series, Vec<(f64, &MetricSummary)>)> = Vec::new();
     for (_, cell) in cells {
         let Some((x, _)) = factors::number(cell, factor) else { continue };
@@ -90,7 +91,7 @@ fn lines(
         let name = label(cell, names);
         match series.iter_mut().find(|(one, _)| one.name == name) {
             Some((_, points)) => points.push((x, summary)),
-            None => series.push((material.series(name, cell), vec![(x, summary)])),
+            None => series.push((series_of(name, cell, &looks), vec![(x, summary)])),
         }
     }
     let filled = series.into_iter().map(|(mut one, mut points)| {

@@ -3,7 +3,7 @@
 use trackbed_measure::metrics::COMPARED;
 use trackbed_measure::results::{CellResult, MetricSummary};
 
-use super::sweep::VALUES_MIN;
+use super::sweep::{Statistic, VALUES_MIN};
 use crate::page::factors::{self, Split};
 use crate::page::figure::{Along, Figure, Series, Shape, View};
 use crate::page::material::{Material, axis};
@@ -65,8 +65,7 @@ fn figure(
 }
 
 fn quantiles(factor: &str, metric: &str, cells: &[(u32, &CellResult)]) -> Vec<Series> {
-    let of: [(&str, fn(&MetricSummary) -> f64); 3] =
-        [("p50", |s| s.p50), ("p95", |s| s.p95), ("p99", |s| s.p99)];
+    let of: [(&str, Statistic); 3] = [("p50", |s| s.p50), ("p95", |s| s.p95), ("p99", |s| s.p99)];
     let mut points: Vec<(f64, &MetricSummary)> = cells
         .iter()
         .filter_map(|(_, cell)| Some((factors::number(cell, factor)?.0, cell.metrics.get(metric)?)))
