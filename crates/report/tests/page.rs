@@ -52,13 +52,21 @@ fn open(browser: &Path, name: &str, page: &str, width: u32, probe: &str) -> Seen
     let (before, after) = page.rsplit_once("</body>").unwrap();
     let file = folder.join("page.html");
     fs::write(&file, format!("{before}{script}{after}")).unwrap();
+    // A window is never narrower than 500 pixels; a frame is as wide as it is told to be.
+    let frame = folder.join("frame.html");
+    let html = format!(
+        "<!doctype html><iframe src=page.html style='width:{width}px;height:1400px;border:0' \
+         onload='document.body.dataset.probe = \
+         this.contentDocument.documentElement.dataset.probe'></iframe>"
+    );
+    fs::write(&frame, html).unwrap();
     let output = Command::new(browser)
         .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run"])
         .args(["--disable-background-networking", "--enable-logging=stderr", "--timeout=60000"])
+        .args(["--allow-file-access-from-files", "--window-size=1700,1500"])
         .arg(format!("--user-data-dir={}", folder.join("profile").display()))
-        .arg(format!("--window-size={width},1400"))
         .args(["--virtual-time-budget=5000", "--dump-dom"])
-        .arg(format!("file://{}", file.display()))
+        .arg(format!("file://{}", frame.display()))
         .stdin(Stdio::null())
         .output()
         .unwrap();
@@ -204,6 +212,7 @@ const DRAWN: &str = "
         images: document.images.length,
         requests: performance.getEntriesByType('resource').map((entry) => entry.name),
         title: document.title,
+        width: innerWidth,
         wide: document.documentElement.scrollWidth - innerWidth,
         ids: document.querySelectorAll('[id]').length
             - new Set([...document.querySelectorAll('[id]')].map((node) => node.id)).size,
@@ -225,6 +234,7 @@ fn everything_is_drawn_without_an_error_or_a_request_at_every_width() {
         assert_eq!(probe["requests"], json!([]), "nothing is asked for");
         assert_eq!(probe["images"], 0, "a name has become an element");
         assert_eq!(probe["title"], format!("{HOSTILE} - Trackbed"));
+        assert_eq!(probe["width"], width);
         assert!(probe["wide"].as_i64().unwrap() <= 0, "it fits {width} pixels: {probe}");
         assert_eq!(probe["ids"], 0, "every id is unique");
     }

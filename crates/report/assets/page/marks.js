@@ -51,16 +51,18 @@ function grids(scales) {
 }
 
 /** Deadlines and other places that have a name. */
-function placeMarks(view) {
+function placeMarks(view, x) {
   return view.marks?.flatMap((mark) => {
     const along = mark.axis;
+    const isRight = along === "x" && isLate(x, mark.from);
     const line = { stroke: "var(--ink)", strokeDasharray: "5 4", strokeWidth: 1.25 };
     const text = { text: [mark.label], fill: "var(--ink)", stroke: "var(--card)", strokeWidth: 4 };
     return along === "x"
       ? [
           Plot.ruleX([mark.from], line),
           Plot.text([mark.from], {
-            ...text, x: [mark.from], frameAnchor: "top", textAnchor: "start", dx: 4, dy: -14,
+            ...text, x: [mark.from], frameAnchor: "top", dy: -14,
+            textAnchor: isRight ? "end" : "start", dx: isRight ? -4 : 4,
           }),
         ]
       : [
@@ -70,6 +72,12 @@ function placeMarks(view) {
           }),
         ];
   }) ?? [];
+}
+
+/** Whether a value lies so far right on a scale that its name has room to the left alone. */
+function isLate({ type, domain: [low, high] }, value) {
+  const size = type === "log" ? Math.log10 : (number) => number;
+  return (size(value) - size(low)) / (size(high) - size(low)) > 0.7;
 }
 
 /** The values that a scale must cover, limits included. */

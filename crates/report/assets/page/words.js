@@ -24,6 +24,7 @@ function shown(value) {
   if (value === 0) return "0";
   const size = Math.abs(value);
   if (size >= 1e9 || size < 1e-4) return value.toExponential(2);
+  if (size >= 1e4) return grouped(value);
   const decimals = Math.max(0, 3 - Math.floor(Math.log10(size)));
   return Number.isInteger(value) ? String(value) : value.toFixed(Math.min(decimals, 7));
 }
@@ -31,7 +32,13 @@ function shown(value) {
 /** A number on an axis, as short as it can be said. */
 function ticked(value) {
   const size = Math.abs(value);
-  return size >= 1e7 || (size < 1e-4 && size > 0) ? value.toExponential() : String(Number(value.toPrecision(6)));
+  if (size >= 1e9 || (size < 1e-4 && size > 0)) return value.toExponential();
+  return size >= 1e4 ? grouped(value) : String(Number(value.toPrecision(6)));
+}
+
+/** A large number with narrow spaces between its thousands. */
+function grouped(value) {
+  return Math.round(value).toLocaleString("en").replaceAll(",", "\u202f");
 }
 
 /** A value with its unit: `110.2 ms`. A bare number has none to name. */

@@ -18,7 +18,7 @@ shapes.bands = (view, width) => {
     y,
     marks: [
       ...grids({ y }),
-      ...placeMarks(view),
+      ...placeMarks(view, x),
       ...view.series.flatMap((series) => band(series)),
     ],
   });

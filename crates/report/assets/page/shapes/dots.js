@@ -29,7 +29,7 @@ shapes.dots = (view, width) => {
       ...grids({ x }),
       Plot.ruleY(labels, { y: (label) => label, stroke: "var(--line)", strokeDasharray: "1 3", dy }),
       above ? names(labels, width) : null,
-      ...placeMarks(view),
+      ...placeMarks(view, x),
       Plot.ruleY(points.filter((p) => Number.isFinite(p.low ?? NaN) && Number.isFinite(p.high ?? NaN)), {
         x1: "low", x2: "high", y: "label", stroke: (p) => colour(p.series), strokeWidth: 7,
         strokeOpacity: 0.38, dy,
@@ -54,7 +54,7 @@ shapes.dots = (view, width) => {
 function names(labels, width) {
   return Plot.text(labels, {
     y: (label) => label, text: (label) => clipped(label, width - 30), frameAnchor: "left",
-    textAnchor: "start", dy: -9, fill: "var(--ink)",
+    textAnchor: "start", dy: -9, fill: "var(--ink)", stroke: "var(--card)", strokeWidth: 4,
   });
 }
 

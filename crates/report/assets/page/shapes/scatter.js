@@ -16,7 +16,7 @@ shapes.scatter = (view, width) => {
     y,
     marks: [
       ...grids({ x, y }),
-      ...placeMarks(view),
+      ...placeMarks(view, x),
       Plot.line(front, { x: "x", y: "y", stroke: "var(--quiet)", strokeWidth: 1.4, curve: "linear" }),
       ...[["xlow", "xhigh", "y", Plot.ruleY], ["low", "high", "x", Plot.ruleX]].map(
         ([low, high, at, rule]) => rule(

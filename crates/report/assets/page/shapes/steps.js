@@ -14,7 +14,7 @@ shapes.steps = (view, width) => {
     y,
     marks: [
       ...grids({ x, y }),
-      ...placeMarks(view),
+      ...placeMarks(view, x),
       ...view.series.map((series) => {
         const steps = pointsOf(series);
         return Plot.line([{ x: steps[0].x, y: 0 }, ...steps], {
