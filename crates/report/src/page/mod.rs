@@ -1,7 +1,7 @@
 //! Results as one page for browsers: an HTML file that needs nothing beside itself.
 //!
 //! The page says what was run, what came out and how sure that is, in words and tables that need no
-//! script, and in figures that a script draws from plain descriptions ([`figure`]). The numbers are those
+//! script, and in figures that a script draws from plain descriptions. The numbers are those
 //! of the [`Document`]; what is computed here are distribution functions of samples alone, with as many
 //! points as a reader can see, so that a page stays small however many runs there are.
 //!
