@@ -144,7 +144,7 @@ impl<'a> Material<'a> {
             text.push_str(&format!("; {invalid} left out, because the machine did not keep up"));
         }
         text.push('.');
-        if let Some(less) = less_is_better(metric) {
+        if let Some(less) = metrics::less_is_better(metric) {
             text.push_str(if less { " Less is better." } else { " More is better." });
         }
         text
@@ -161,12 +161,6 @@ pub(crate) fn axis(metric: &str, values: impl IntoIterator<Item = f64>) -> Axis 
 pub(crate) fn series(name: String, cell: &CellResult, looks: &Looks) -> Series {
     let (colour, dash) = looks.of(cell);
     Series { name, colour, dash, ..Series::default() }
-}
-
-/// Whether the cell with less of a metric is the better one, where that can be said.
-fn less_is_better(metric: &str) -> Option<bool> {
-    let compared = metrics::COMPARED.iter().find(|compared| compared.name == metric);
-    compared.map(|compared| compared.less_is_better)
 }
 
 /// The metrics whose values differ, at most `most`: those that cells are ranked by, and then in the

@@ -1,6 +1,6 @@
 //! How long verdicts take as more signatures are asked for.
 
-use trackbed_measure::results::CellResult;
+use trackbed_measure::results::MetricSummary;
 
 use super::sweep::{Statistic, VALUES_MIN};
 use crate::page::factors::Split;
@@ -74,24 +74,22 @@ fn lines(
     names: &[String],
 ) -> Vec<Series> {
     let looks = material.looks(names);
-    let mut lines: Vec<(String, &CellResult, Vec<(f64, f64, u32)>)> = Vec::new();
+    let mut lines: Vec<(Series, Vec<(f64, &MetricSummary)>)> = Vec::new();
     for (_, cell) in cells {
         let [load, latency] = [LOAD, LATENCY].map(|name| cell.metrics.get(name));
         let (Some(load), Some(latency)) = (load, latency) else { continue };
         let name = label(cell, names);
-        let point = (load.mean, of(latency), latency.n);
-        match lines.iter_mut().find(|(other, ..)| *other == name) {
-            Some((.., points)) => points.push(point),
-            None => lines.push((name, cell, vec![point])),
+        match lines.iter_mut().find(|(one, _)| one.name == name) {
+            Some((_, points)) => points.push((load.mean, latency)),
+            None => lines.push((series_of(name, cell, &looks), vec![(load.mean, latency)])),
         }
     }
-    let drawn = lines.into_iter().map(|(name, cell, mut points)| {
+    let drawn = lines.into_iter().map(|(mut series, mut points)| {
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mut series = series_of(name, cell, &looks);
-        for (load, latency, n) in points {
+        for (load, latency) in points {
             series.x.push(load);
-            series.y.push(latency);
-            series.add("n", f64::from(n));
+            series.y.push(of(latency));
+            series.add("n", f64::from(latency.n));
         }
         series
     });
