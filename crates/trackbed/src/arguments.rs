@@ -399,7 +399,8 @@ pub struct ReplayArguments {
 pub struct PaperArguments {
     /// The scenario that a paper's study became (see `trackbed list scenarios`), or all
     pub name: String,
-    /// With all: write the claims of all papers, and what came of them, to this page (Markdown)
+    /// With all: write the claims of all papers, and what came of them, to this page (Markdown), with pictures in
+    /// a folder beside it
     #[arg(long, value_name = "FILE")]
     pub page: Option<PathBuf>,
     #[command(flatten)]
