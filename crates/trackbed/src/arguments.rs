@@ -12,6 +12,7 @@ use crate::commands::advise::{self, AdviseArguments};
 use crate::commands::calibrate::{self, CalibrateArguments};
 use crate::commands::compare::{self, CompareArguments};
 use crate::commands::export::{self, ExportArguments};
+use crate::commands::fetch::{self, FetchArguments};
 use crate::commands::handover::HandoverArguments;
 use crate::commands::infer::{self, InferArguments};
 use crate::commands::link::TimedSetting;
@@ -75,6 +76,9 @@ pub enum Command {
     /// Make one run directory of several, such as the shards of a campaign
     #[command(after_long_help = merge::EXAMPLES)]
     Merge(MergeArguments),
+    /// Copy a run directory, or those of shards, from an object store
+    #[command(after_long_help = fetch::EXAMPLES)]
+    Fetch(FetchArguments),
     /// Execute a sample of a run directory's runs again and hold it against what is there
     #[command(after_long_help = verify_results::EXAMPLES)]
     VerifyResults(VerifyResultsArguments),
@@ -360,7 +364,8 @@ pub struct RunOptions {
     #[arg(long, value_name = "N", value_parser = jobs, allow_negative_numbers = true)]
     pub jobs: Option<u32>,
     /// Run directory; results of these very runs that it holds are kept, and only what is missing
-    /// is run [default: trackbed-out/SCENARIO, begun anew]
+    /// is run; also in an object store, s3://BUCKET/FOLDER, gs:// or az:// (see trackbed fetch)
+    /// [default: trackbed-out/SCENARIO, begun anew]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Do only this share of the runs, for several machines: I/N from 1/N to N/N, or auto in a Slurm

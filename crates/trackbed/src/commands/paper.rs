@@ -34,7 +34,7 @@ pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
     if arguments.page.is_some() {
         bail!("a page is about all papers: write trackbed paper all --page FILE");
     }
-    let finished = campaign::execute(&arguments.name, &arguments.options)?;
+    let mut finished = campaign::execute(&arguments.name, &arguments.options)?;
     let found = Found::of(&arguments.name, &finished)?;
     let claims = found.checks();
     if arguments.options.json {
@@ -53,6 +53,7 @@ pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
         let text = summary::render(&finished.document, options);
         output::print(&format!("{text}\n{}", found.text()))?;
     }
+    finished.keep()?;
     finished.tell_changed(&arguments.options);
     finished.tell_where(arguments.options.json);
     Ok(match finished.verdict() {
@@ -84,11 +85,12 @@ fn all(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
             ..options.clone()
         };
         tell(format_args!("{name}:"));
-        let finished = campaign::execute(name, &options)?;
+        let mut finished = campaign::execute(name, &options)?;
         let found = Found::of(name, &finished)?;
         if found.checks().iter().any(|claim| !claim.pass) {
             verdict = Verdict::CheckFailed;
         }
+        finished.keep()?;
         chapters.push(chapter(name, quick, &finished, found));
         if finished.interrupted {
             verdict = Verdict::Interrupted;
