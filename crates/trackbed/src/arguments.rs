@@ -260,6 +260,22 @@ pub struct ListArguments {
     /// One kind only, in full
     #[arg(value_enum)]
     pub kind: Option<ListKind>,
+    /// With schema: of which file
+    #[arg(value_enum, requires = "kind", default_value_t = SchemaArgument::Scenario)]
+    pub file: SchemaArgument,
+}
+
+/// The files that have a JSON Schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SchemaArgument {
+    /// Scenario files
+    Scenario,
+    /// run.json, and what `run --json` prints
+    Run,
+    /// A line of runs.jsonl
+    Runs,
+    /// about.json
+    About,
 }
 
 /// The kinds of things that there are.
@@ -285,7 +301,7 @@ pub enum ListKind {
     Metrics,
     /// Every key of a scenario file
     Keys,
-    /// The JSON Schema of scenario files, for editors
+    /// The JSON Schema of scenario files, for editors, or of a file of results
     Schema,
 }
 

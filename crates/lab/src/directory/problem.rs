@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use trackbed_measure::results::SCHEMA;
+
 use crate::VERSION;
 
 /// Why a run directory cannot be used.
@@ -19,6 +21,7 @@ pub(super) enum Problem {
     NotARunDirectory,
     NotSummedUp,
     OtherVersion(String),
+    OtherForm(&'static str, u32),
     OtherPlan(String),
     OtherShard(Option<String>),
     Damaged(&'static str, String),
@@ -53,6 +56,11 @@ impl fmt::Display for DirectoryError {
                 f,
                 "holds results of version {version}, this is {VERSION}, and results of different \
                  versions do not mix; give --out another directory"
+            ),
+            Problem::OtherForm(file, form) => write!(
+                f,
+                "{file} has form {form}, and version {VERSION} reads forms up to {SCHEMA}; read it \
+                 with the version that wrote it, or a later one"
             ),
             Problem::OtherPlan(command) => write!(
                 f,

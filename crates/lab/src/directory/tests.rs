@@ -29,6 +29,7 @@ impl Drop for Scratch {
 
 fn about(plan: &str) -> About {
     About {
+        schema: SCHEMA,
         trackbed: VERSION.to_owned(),
         command: vec!["trackbed".to_owned(), "run".to_owned(), "vru".to_owned()],
         scenario: "vru".to_owned(),

@@ -9,6 +9,7 @@ mod export;
 mod handover;
 mod kubernetes;
 mod results;
+mod schemas;
 mod sweeps;
 mod v2x;
 
