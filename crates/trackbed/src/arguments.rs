@@ -63,7 +63,7 @@ pub enum Command {
     /// Write one page about a run directory, with figures, for any browser
     #[command(after_long_help = report::EXAMPLES)]
     Report(ReportArguments),
-    /// Write a table of a run directory for other programs: CSV, or JSON line by line
+    /// Write a table of a run directory for other programs: CSV, JSON line by line, or Parquet
     #[command(after_long_help = export::EXAMPLES)]
     Export(ExportArguments),
     /// Hold one run directory against another: what differs, what is the same, what got worse
