@@ -1,17 +1,29 @@
 //! Python with the packages that tests use: of inference ONNX Runtime itself and what our arithmetic is
 //! held against, of V2X another ASN.1 and OpenSSL's signatures, of statistics SciPy, of jobs for clusters
-//! Kubernetes' own schemas.
+//! Kubernetes' own schemas, of results what people open them with.
 
 use std::env;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// About 650 MB on disc.
-const PACKAGES: [&str; 7] =
-    ["numpy", "onnx", "onnxruntime", "pycrate", "cryptography", "scipy", "kubernetes-validate"];
+/// About 900 MB on disc.
+const PACKAGES: [&str; 12] = [
+    "numpy",
+    "onnx",
+    "onnxruntime",
+    "pycrate",
+    "cryptography",
+    "scipy",
+    "kubernetes-validate",
+    "pandas",
+    "matplotlib",
+    "duckdb",
+    "nbclient",
+    "ipykernel",
+];
 
 /// What they are imported as.
-const MODULES: [&str; 7] = [
+const MODULES: [&str; 12] = [
     "numpy",
     "onnx",
     "onnxruntime",
@@ -19,6 +31,11 @@ const MODULES: [&str; 7] = [
     "cryptography",
     "scipy",
     "kubernetes_validate",
+    "pandas",
+    "matplotlib",
+    "duckdb",
+    "nbclient",
+    "ipykernel",
 ];
 
 /// Makes a virtual environment of our own with the packages where `python3` has them not;
