@@ -12,6 +12,7 @@ use trackbed_measure::results::RunResult;
 use super::DirectoryError;
 use super::problem::Problem;
 use crate::results::Results;
+use crate::scenario::CELLS_MAX;
 
 /// The name of the file in a run directory.
 pub(super) const RUNS: &str = "runs.jsonl";
@@ -47,7 +48,7 @@ impl RecordedRuns {
         let file = match File::open(runs.path()) {
             Ok(file) => file,
             Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(runs),
-            Err(why) => return Err(refuse(Problem::Io(why))),
+            Err(why) => return Err(refuse(Problem::Unreadable(RUNS, why))),
         };
         let mut reader = BufReader::new(file);
         let (mut line, mut number) = (Vec::new(), 0);
@@ -55,10 +56,15 @@ impl RecordedRuns {
             line.clear();
             number += 1;
             let length = reader.read_until(b'\n', &mut line);
-            if length.map_err(|why| refuse(Problem::Io(why)))? == 0 {
+            if length.map_err(|why| refuse(Problem::Unreadable(RUNS, why)))? == 0 {
                 return Ok(runs);
             }
             match serde_json::from_slice::<RunResult>(&line) {
+                // Its place among the cells costs memory for all before it.
+                Ok(run) if u64::from(run.cell) >= CELLS_MAX => {
+                    let why = format!("line {number}: no plan has a cell {}", run.cell);
+                    return Err(refuse(Problem::Damaged(RUNS, why)));
+                }
                 Ok(run) => runs.note(&run, line.len()),
                 Err(_) if line.last() != Some(&b'\n') => return Ok(runs),
                 Err(why) => {
@@ -123,6 +129,10 @@ impl RecordedRuns {
         in_place && end == self.end
     }
 
+    pub(super) fn refuse(&self, problem: Problem) -> DirectoryError {
+        DirectoryError::new(&self.directory, problem)
+    }
+
     /// Whether the result of a run is there.
     pub fn has(&self, cell: u32, run: u32) -> bool {
         let lines = self.cells.get(cell as usize);
@@ -159,7 +169,7 @@ impl RecordedRuns {
         let file = (!lines.is_empty()).then(|| File::open(self.path())).transpose();
         Ok(Lines {
             lines: lines.iter(),
-            file: file.map_err(Problem::Io)?.map(BufReader::new),
+            file: file.map_err(|why| Problem::Unreadable(RUNS, why))?.map(BufReader::new),
             place: 0,
         })
     }
@@ -172,7 +182,7 @@ impl RecordedRuns {
         &self,
         cell: u32,
     ) -> Result<impl Iterator<Item = Result<RunResult, DirectoryError>> + '_, DirectoryError> {
-        let refuse = |why| DirectoryError::new(&self.directory, why);
+        let refuse = |why| self.refuse(why);
         let read = move |line: Result<(u32, Vec<u8>), Problem>| {
             line.and_then(|(_, text)| parse(cell, &text)).map_err(refuse)
         };
@@ -196,7 +206,7 @@ impl RecordedRuns {
     /// # Errors
     /// If they cannot be read.
     pub fn lines_of(&self, cell: u32) -> Result<BTreeMap<u32, Vec<u8>>, DirectoryError> {
-        let refuse = |why| DirectoryError::new(&self.directory, why);
+        let refuse = |why| self.refuse(why);
         self.lines(cell).map_err(refuse)?.map(|line| line.map_err(refuse)).collect()
     }
 }
@@ -235,7 +245,7 @@ impl Iterator for Lines<'_> {
         let line = self.lines.next()?;
         let text = Lines::read(self.file.as_mut()?, self.place, line);
         self.place = line.start + u64::from(line.len);
-        Some(text.map(|text| (line.run, text)).map_err(Problem::Io))
+        Some(text.map(|text| (line.run, text)).map_err(|why| Problem::Unreadable(RUNS, why)))
     }
 }
 

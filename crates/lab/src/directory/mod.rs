@@ -125,7 +125,8 @@ impl RunDirectory {
     /// If something else is there, or it cannot be written.
     pub fn create_anew(path: &Path, about: About) -> Result<RunDirectory, DirectoryError> {
         let refuse = |problem| DirectoryError::new(path, problem);
-        if !is_free(path) && !path.join(ABOUT).is_file() {
+        let is_ours = || read_about(path).map_or_else(|why| !why.is_missing(), |_| true);
+        if !is_free(path) && !is_ours() {
             return Err(refuse(Problem::NotARunDirectory));
         }
         RunDirectory::create(path, about)
@@ -236,7 +237,18 @@ impl Results for RunDirectory {
 /// If it is no run directory, or its description is damaged.
 pub fn read_about(path: &Path) -> Result<About, DirectoryError> {
     let refuse = |problem| DirectoryError::new(path, problem);
-    read_json(path, ABOUT, || Problem::Missing).map_err(refuse)
+    let about = read_json(path, ABOUT, || Problem::Missing);
+    about.map_err(|why| match why {
+        Problem::Damaged(..) if is_foreign(path) => refuse(Problem::Missing),
+        why => refuse(why),
+    })
+}
+
+/// Whether `about.json` is a document of some other program's.
+fn is_foreign(path: &Path) -> bool {
+    let text = fs::read_to_string(path.join(ABOUT)).unwrap_or_default();
+    let document = serde_json::from_str::<serde_json::Value>(&text);
+    document.is_ok_and(|document| document.get("trackbed").is_none())
 }
 
 /// The document that sums up the run directory at `path`.
@@ -247,6 +259,23 @@ pub fn read_document(path: &Path) -> Result<Document, DirectoryError> {
     let refuse = |problem| DirectoryError::new(path, problem);
     read_about(path)?;
     read_json(path, DOCUMENT, || Problem::NotSummedUp).map_err(refuse)
+}
+
+/// Refuses results of which some are gone that `document` was made of.
+///
+/// # Errors
+/// If there are.
+pub fn check_complete(document: &Document, runs: &RecordedRuns) -> Result<(), DirectoryError> {
+    for (cell, summed) in (0..).zip(&document.cells) {
+        let there = runs.runs_of(cell).filter(|run| *run < document.runs).count() as u32;
+        // There may be more of them: those in which the machine did not keep up, for example.
+        let through = summed.metrics.values().map(|summary| summary.n).max().unwrap_or(0);
+        let counted = through.saturating_add(summed.failed);
+        if there < counted {
+            return Err(runs.refuse(Problem::Incomplete(cell, there, counted)));
+        }
+    }
+    Ok(())
 }
 
 /// A file in the run directory at `path`, if it has a form that is known here.
@@ -265,6 +294,7 @@ fn read_json<T: DeserializeOwned>(
     let damaged = |why: serde_json::Error| Problem::Damaged(file, why.to_string());
     let form: Form = serde_json::from_str(&text).map_err(damaged)?;
     match form.schema {
+        0 => Err(Problem::Damaged(file, "no form has the number 0".to_owned())),
         1..=SCHEMA => serde_json::from_str(&text).map_err(damaged),
         other => Err(Problem::OtherForm(file, other)),
     }
@@ -278,8 +308,9 @@ fn read_text(
 ) -> Result<String, Problem> {
     fs::read_to_string(path.join(file)).map_err(|why| match why.kind() {
         io::ErrorKind::NotFound => absent(),
+        io::ErrorKind::NotADirectory => Problem::NoDirectory,
         io::ErrorKind::InvalidData => Problem::Damaged(file, why.to_string()),
-        _ => Problem::Io(why),
+        _ => Problem::Unreadable(file, why),
     })
 }
 

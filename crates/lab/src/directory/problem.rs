@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use trackbed_measure::results::SCHEMA;
 
+use super::DOCUMENT;
+use super::index::RUNS;
 use crate::VERSION;
 
 /// Why a run directory cannot be used.
@@ -18,6 +20,7 @@ pub struct DirectoryError {
 #[derive(Debug)]
 pub(super) enum Problem {
     Missing,
+    NoDirectory,
     NotARunDirectory,
     NotSummedUp,
     OtherVersion(String),
@@ -25,6 +28,9 @@ pub(super) enum Problem {
     OtherPlan(String),
     OtherShard(Option<String>),
     Damaged(&'static str, String),
+    /// Runs of a cell that are in the log, and that the document was made of.
+    Incomplete(u32, u32, u32),
+    Unreadable(&'static str, io::Error),
     InUse,
     Io(io::Error),
 }
@@ -46,6 +52,9 @@ impl fmt::Display for DirectoryError {
             Problem::Missing => {
                 f.write_str("this is no run directory; `trackbed run SCENARIO --out DIR` makes one")
             }
+            Problem::NoDirectory => f.write_str(
+                "this is no directory; give a run directory, or with --out a place where you may write",
+            ),
             Problem::NotARunDirectory => f.write_str(
                 "holds files but is no run directory; give --out a new or an empty directory",
             ),
@@ -74,10 +83,17 @@ impl fmt::Display for DirectoryError {
             Problem::OtherShard(None) => f.write_str(
                 "holds results of these runs without --shard; give --out another directory",
             ),
-            Problem::Damaged(file, why) => write!(
+            Problem::Damaged(file, why) => {
+                write!(f, "{file} is damaged ({why}); {}", remedy(file))
+            }
+            Problem::Incomplete(cell, there, counted) => write!(
                 f,
-                "{file} is damaged ({why}); remove the directory and run the scenario again"
+                "{RUNS} has {there} runs of cell {cell}, and {DOCUMENT} was made of {counted}; {}",
+                remedy(DOCUMENT)
             ),
+            Problem::Unreadable(file, why) => {
+                write!(f, "cannot read {file}: {why}; give a run directory that you may read")
+            }
             Problem::InUse => f.write_str(
                 "another trackbed is writing here; wait for its end, or give --out another \
                  directory",
@@ -90,3 +106,14 @@ impl fmt::Display for DirectoryError {
 }
 
 impl std::error::Error for DirectoryError {}
+
+/// What helps where a file is damaged.
+fn remedy(file: &str) -> &'static str {
+    match file {
+        DOCUMENT => {
+            "the command that made the directory writes it anew and keeps the runs that are there"
+        }
+        RUNS => "take that line out; the command that made the directory does its run again",
+        _ => "remove the directory and run the scenario again",
+    }
+}

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
-use trackbed_lab::directory::{RecordedRuns, read_document};
+use trackbed_lab::directory::{RecordedRuns, check_complete, read_document};
 use trackbed_measure::results::Document;
 use trackbed_report::export::{Content, Exporter, Format};
 
@@ -136,6 +136,9 @@ impl Table {
         let document = read_document(&arguments.directory)?;
         let is_of_runs = matches!(content, Content::Samples | Content::Runs);
         let runs = is_of_runs.then(|| RecordedRuns::read(&arguments.directory)).transpose()?;
+        if let Some(runs) = &runs {
+            check_complete(&document, runs)?;
+        }
         Ok(Table { document, content, format, runs })
     }
 

@@ -5,6 +5,7 @@ mod bad_input;
 mod captures;
 mod compare;
 mod continuing;
+mod damage;
 mod export;
 mod handover;
 mod kubernetes;
