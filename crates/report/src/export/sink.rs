@@ -18,11 +18,11 @@ pub(super) trait Sink {
 #[derive(Clone, Debug)]
 pub(super) struct Column {
     pub name: String,
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only Parquet has types"))]
     pub kind: Kind,
 }
 
 /// What the values of a column are.
-#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "only Parquet has types"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Counts and numbers of cells and runs.
