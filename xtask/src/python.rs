@@ -1,13 +1,13 @@
 //! Python with the packages that tests use: of inference ONNX Runtime itself and what our arithmetic is
 //! held against, of V2X another ASN.1 and OpenSSL's signatures, of statistics SciPy, of jobs for clusters
-//! Kubernetes' own schemas, of object stores a server of S3.
+//! Kubernetes' own schemas, of object stores a server of S3, of results what people open them with.
 
 use std::env;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// About 800 MB on disc.
-const PACKAGES: [&str; 10] = [
+/// About 1 GB on disc.
+const PACKAGES: [&str; 15] = [
     "numpy",
     "onnx",
     "onnxruntime",
@@ -18,10 +18,15 @@ const PACKAGES: [&str; 10] = [
     "moto[s3]",
     "flask",
     "flask-cors",
+    "pandas",
+    "matplotlib",
+    "duckdb",
+    "nbclient",
+    "ipykernel",
 ];
 
 /// What they are imported as.
-const MODULES: [&str; 10] = [
+const MODULES: [&str; 15] = [
     "numpy",
     "onnx",
     "onnxruntime",
@@ -32,6 +37,11 @@ const MODULES: [&str; 10] = [
     "moto",
     "flask",
     "flask_cors",
+    "pandas",
+    "matplotlib",
+    "duckdb",
+    "nbclient",
+    "ipykernel",
 ];
 
 /// Makes a virtual environment of our own with the packages where `python3` has them not;

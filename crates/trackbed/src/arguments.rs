@@ -64,7 +64,7 @@ pub enum Command {
     /// Write one page about a run directory, with figures, for any browser
     #[command(after_long_help = report::EXAMPLES)]
     Report(ReportArguments),
-    /// Write a table of a run directory for other programs: CSV, or JSON line by line
+    /// Write a table of a run directory for other programs: CSV, JSON line by line, or Parquet
     #[command(after_long_help = export::EXAMPLES)]
     Export(ExportArguments),
     /// Hold one run directory against another: what differs, what is the same, what got worse
@@ -264,6 +264,22 @@ pub struct ListArguments {
     /// One kind only, in full
     #[arg(value_enum)]
     pub kind: Option<ListKind>,
+    /// With schema: of which file
+    #[arg(value_enum, requires = "kind", default_value_t = SchemaArgument::Scenario)]
+    pub file: SchemaArgument,
+}
+
+/// The files that have a JSON Schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SchemaArgument {
+    /// Scenario files
+    Scenario,
+    /// run.json, and what `run --json` prints
+    Run,
+    /// A line of runs.jsonl
+    Runs,
+    /// about.json
+    About,
 }
 
 /// The kinds of things that there are.
@@ -289,7 +305,7 @@ pub enum ListKind {
     Metrics,
     /// Every key of a scenario file
     Keys,
-    /// The JSON Schema of scenario files, for editors
+    /// The JSON Schema of scenario files, for editors, or of a file of results
     Schema,
 }
 

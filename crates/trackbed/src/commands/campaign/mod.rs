@@ -20,7 +20,7 @@ use trackbed_lab::substrate::{Substrate, VIRTUAL, Virtual};
 use trackbed_lab::units::{Shard, Units};
 use trackbed_lab::until::Rounds;
 use trackbed_measure::reference::Comparison;
-use trackbed_measure::results::{Document, RunResult};
+use trackbed_measure::results::{Document, RunResult, SCHEMA};
 use trackbed_report::summary;
 
 use crate::Verdict;
@@ -347,6 +347,7 @@ fn about(
     let folder = std::env::current_dir().context("there is no current folder; change to one")?;
     let command = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     Ok(About {
+        schema: SCHEMA,
         trackbed: VERSION.to_owned(),
         command: command.collect(),
         scenario: source.absolute()?.to_string(),
