@@ -1,19 +1,17 @@
 //! How a single run went by: repeated in virtual time, with everything noted that can be drawn.
 
 mod journey;
+mod transport;
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde_json::Value;
 use trackbed_core::event::{Playback, Record};
 use trackbed_core::{Event, Packet, Seed, Time};
-use trackbed_measure::qlog::QlogSinks;
 use trackbed_measure::timeline::{Chart, Curve, Span, Timeline};
 use trackbed_measure::waterfall::{self, Bar};
 use trackbed_net::{Direction, LinkId, Point, Tap};
-use trackbed_protocols::{Observer, Side};
+use trackbed_protocols::Observer;
 use trackbed_substrate::Cancel;
 
 use crate::run::{Onlooker, Runner};
@@ -35,7 +33,7 @@ pub fn of(cell: &Cell, root: u64, run: u32) -> Option<Seen> {
     let records = runner.watched(cell, root, run, &notes).ok()?;
     let mut timeline = Timeline { curves: notes.throughput(), ..Timeline::default() };
     timeline.curves.extend(round_trips(&records));
-    timeline.curves.extend(notes.transport());
+    timeline.curves.extend(notes.transport.curves());
     timeline.curves.extend(processor(&records));
     timeline.spans = spans(&records);
     if let Some(radio) = &cell.radio {
@@ -50,7 +48,7 @@ pub fn of(cell: &Cell, root: u64, run: u32) -> Option<Seen> {
 struct Notes {
     /// Bytes that arrived, by link, direction and millisecond.
     arrived: Arc<Mutex<Arrived>>,
-    qlog: QlogSinks,
+    transport: transport::Traces,
 }
 
 type Arrived = BTreeMap<(bool, bool, u64), u64>;
@@ -61,7 +59,7 @@ impl Onlooker for Notes {
     }
 
     fn observer(&self) -> Arc<dyn Observer> {
-        Arc::new(Traces(self.qlog.clone()))
+        Arc::new(self.transport.clone())
     }
 }
 
@@ -79,20 +77,6 @@ impl Tap for Ends {
             let place = (is_second, direction == Direction::Backward, at.as_nanos() / NANOS_PER_MS);
             *arrived.entry(place).or_default() += packet.bytes_on_wire();
         }
-    }
-}
-
-#[derive(Debug)]
-struct Traces(QlogSinks);
-
-impl Observer for Traces {
-    fn tls_key(&self, _line: &str) {}
-
-    fn qlog(&self, side: Side, _connection: &str) -> Option<Box<dyn Write + Send + Sync>> {
-        Some(self.0.create(match side {
-            Side::Client => "client",
-            Side::Server => "server",
-        }))
     }
 }
 
@@ -123,38 +107,6 @@ impl Notes {
         }
         curves
     }
-
-    /// What the first QUIC connection of each side says of its window and its round-trip time.
-    fn transport(&self) -> Vec<Curve> {
-        let mut curves = Vec::new();
-        for (side, text) in self.qlog.take() {
-            if side != "client" && side != "server" {
-                continue;
-            }
-            let lines = text.split(|byte| *byte == b'\n').filter_map(metrics);
-            let lines: Vec<Value> = lines.collect();
-            for (chart, key) in [
-                (Chart::CongestionWindow, "congestion_window"),
-                (Chart::SmoothedRtt, "smoothed_rtt"),
-            ] {
-                let point = |line: &Value| {
-                    Some((line["time"].as_f64()? / 1e3, line["data"][key].as_f64()?))
-                };
-                let points = thinned(lines.iter().filter_map(point).collect());
-                curves.push(Curve { chart, name: side.clone(), points });
-            }
-        }
-        curves.sort_by_key(|curve| curve.chart);
-        curves
-    }
-}
-
-/// A line of a trace, if it is about recovery (draft-ietf-quic-qlog-quic-events, section 8).
-fn metrics(line: &[u8]) -> Option<Value> {
-    // Records of a JSON text sequence begin with a separator (RFC 7464).
-    let line = line.strip_prefix(b"\x1e").unwrap_or(line);
-    let value: Value = serde_json::from_slice(line).ok()?;
-    value["name"].as_str()?.ends_with("recovery_metrics_updated").then_some(value)
 }
 
 /// From each message's intended time to its answer.
@@ -277,6 +229,29 @@ mod tests {
         assert!(window.iter().any(|(_, bytes)| *bytes > 20_000.0), "{window:?}");
     }
 
+    /// The window begins at ten segments (RFC 6928) of 1,448 bytes, doubles while nothing is lost, and a
+    /// round trip takes 20 ms and what waits in the queue.
+    #[test]
+    fn tcp_shows_its_window_and_what_a_round_trip_takes() {
+        let settings = [
+            "protocol=http2",
+            "congestion=cubic",
+            "workload.size=2MB",
+            "link.rate=80mbit",
+            "link.delay=10ms",
+            "link.loss=0",
+            "tls=1.3",
+            "handshake=new",
+        ];
+        let seen = seen("bulk", &settings);
+        let window = points(&seen, Chart::CongestionWindow, "server");
+        assert_eq!(window[0].1, 14_480.0);
+        let after = |seconds: f64| window.iter().find(|(at, _)| *at >= seconds).unwrap().1;
+        assert!(after(0.07) >= 4.0 * 14_480.0, "{window:?}");
+        let rtt = points(&seen, Chart::SmoothedRtt, "server");
+        assert!(rtt.len() > 5 && rtt.iter().all(|(_, ms)| (20.0..60.0).contains(ms)), "{rtt:?}");
+    }
+
     #[test]
     fn a_message_takes_what_the_link_takes() {
         let settings = ["protocol=quic", "tls=1.3", "handshake=new", "link.loss=0"];
@@ -294,6 +269,9 @@ mod tests {
         let power: Vec<&Curve> =
             seen.timeline.curves.iter().filter(|curve| curve.chart == Chart::Power).collect();
         assert_eq!(power.len(), 2);
+        for name in ["server, path 0", "server, path 1"] {
+            assert!(points(&seen, Chart::CongestionWindow, name).len() > 10, "{name}");
+        }
         for curve in power {
             assert!(curve.points.len() <= POINTS_MAX && curve.points.len() > 50);
             assert!(curve.points.iter().all(|(_, dbm)| (-150.0..-20.0).contains(dbm)));

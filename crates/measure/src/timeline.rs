@@ -51,7 +51,7 @@ pub enum Chart {
     Throughput,
     /// Milliseconds from each message's intended time to its answer, over seconds.
     RoundTrips,
-    /// Bytes that may be in flight, over seconds since the connection began.
+    /// Bytes that may be in flight, over seconds since the connection began (QUIC) or was established (TCP).
     CongestionWindow,
     /// Smoothed round-trip time in milliseconds as a transport sees it, over seconds since the connection
     /// began.

@@ -58,7 +58,7 @@ pub use config::{
 pub use error::Error;
 pub use ledger::{Ledger, LedgerTotals};
 pub use none::NONE;
-pub use observer::{Observer, Side};
+pub use observer::{Observer, Side, TcpTrace};
 pub use path_control::PathControl;
 pub use priority::Priority;
 pub use protocol::{

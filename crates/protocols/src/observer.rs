@@ -3,6 +3,9 @@
 use std::fmt;
 use std::io;
 
+use trackbed_core::Time;
+use trackbed_substrate::TcpStream;
+
 /// Receives what makes a capture readable. It must not influence the run.
 pub trait Observer: fmt::Debug + Send + Sync {
     /// A line of the NSS key log format, without a line end: `LABEL CLIENT_RANDOM SECRET`, as
@@ -14,7 +17,15 @@ pub trait Observer: fmt::Debug + Send + Sync {
     /// draft-ietf-quic-qlog-main-schema), or `None` for no trace. `connection` is the original
     /// destination connection ID in hexadecimal, equal on both sides.
     fn qlog(&self, side: Side, connection: &str) -> Option<Box<dyn io::Write + Send + Sync>>;
+
+    /// Who is to see a new TCP connection each time it has taken or given bytes, or `None` for nobody.
+    fn tcp(&self, _side: Side) -> Option<TcpTrace> {
+        None
+    }
 }
+
+/// Is shown a TCP connection, and what time it is.
+pub type TcpTrace = Box<dyn FnMut(Time, &dyn TcpStream)>;
 
 /// An end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

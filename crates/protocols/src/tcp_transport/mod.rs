@@ -12,19 +12,20 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use trackbed_substrate::{Host, TcpOptions, TcpStream};
+use trackbed_substrate::{Host, TcpOptions};
 
 use crate::config::{ClientConfig, ServerConfig};
 use crate::error::{Error, Result, Step};
 use crate::guests::{Guests, Standing};
-use crate::ledger::{Accounted, Ledger};
 use crate::nursery::Nursery;
+use crate::observer::Side;
 use crate::path_control::PathControl;
 use crate::protocol::ServerHandle;
 use crate::tls::{Profile, TlsClient, TlsServer, Trust};
 use opening::in_time;
 pub(crate) use stream::Stream;
 pub(crate) use watched::Watchdog;
+use watched::{Watch, Watched};
 
 /// Opens TCP connections from a host.
 pub(crate) struct TcpDialer {
@@ -34,7 +35,7 @@ pub(crate) struct TcpDialer {
     options: TcpOptions,
     tls: Option<TlsClient>,
     pub(crate) idle_timeout: Duration,
-    ledger: Option<Ledger>,
+    watch: Watch,
     paths: PathControl,
 }
 
@@ -63,7 +64,7 @@ impl TcpDialer {
             options: config.transport.tcp_options(),
             tls: None,
             idle_timeout: config.transport.idle_timeout,
-            ledger: config.transport.ledger.clone(),
+            watch: Watch::new(Side::Client, &config.transport),
             paths: config.paths.clone(),
         }
     }
@@ -72,7 +73,7 @@ impl TcpDialer {
     pub(crate) async fn connect(&self, remote: SocketAddr) -> Result<Stream> {
         let connected = self.host.connect_tcp(self.local, remote, &self.options).await;
         let tcp = connected.map_err(|error| io_failed(self.protocol, Step::Connect, &error))?;
-        let tcp = Accounted::new(tcp, self.ledger.as_ref());
+        let tcp = self.watch.over(tcp);
         let Some(tls) = &self.tls else { return Ok(Stream::plain(tcp).entered(&self.paths)) };
         let handshake = Stream::connect_tls(tcp, tls).await;
         let stream =
@@ -121,7 +122,7 @@ impl Listener {
         self,
         host: &dyn Host,
         config: &ServerConfig,
-        open: impl Fn(Accounted<Box<dyn TcpStream>>) -> io::Result<Stream> + 'static,
+        open: impl Fn(Watched) -> io::Result<Stream> + 'static,
         serve: impl Fn(Stream, Standing) -> F + 'static,
     ) -> Result<ServerHandle> {
         let listener = host
@@ -132,12 +133,12 @@ impl Listener {
         let connections = Guests::new(config.limits.connections);
         let count = connections.count();
         let opening = config.limits.opening;
-        let ledger = config.transport.ledger.clone();
+        let watch = Watch::new(Side::Server, &config.transport);
         let paths = config.paths.clone();
         running.spawn(async move {
             while let Ok(tcp) = listener.accept().await {
                 // Opening fails only for a configuration that was refused before.
-                if let Ok(stream) = open(Accounted::new(tcp, ledger.as_ref())) {
+                if let Ok(stream) = open(watch.over(tcp)) {
                     let (stream, standing) = (stream.entered(&paths), Standing::new());
                     let serving = serve(stream.clone(), standing.clone());
                     let attending = in_time(stream, standing.clone(), opening, serving);

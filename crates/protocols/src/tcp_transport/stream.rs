@@ -10,11 +10,10 @@ use std::task::{Context, Poll};
 
 use futures_io::{AsyncRead, AsyncWrite};
 use trackbed_core::Time;
-use trackbed_substrate::{PathWish, TcpPath, TcpStream};
+use trackbed_substrate::{PathWish, TcpPath};
 
 use super::tls_stream::TlsStream;
 use super::watched::{Progress, Watched};
-use crate::ledger::Accounted;
 use crate::path_control::{PathControl, Steered};
 use crate::security::Security;
 use crate::stats::TransportStats;
@@ -32,17 +31,14 @@ pub(super) enum Layers {
 
 impl Stream {
     /// Bare TCP.
-    pub(crate) fn plain(tcp: Accounted<Box<dyn TcpStream>>) -> Stream {
-        Stream::of(Layers::Plain(Watched::new(tcp)))
+    pub(super) fn plain(tcp: Watched) -> Stream {
+        Stream::of(Layers::Plain(tcp))
     }
 
     /// The client's side of TLS, ready for a request: after the handshake, or before it where
     /// early data is possible.
-    pub(crate) async fn connect_tls(
-        tcp: Accounted<Box<dyn TcpStream>>,
-        client: &TlsClient,
-    ) -> io::Result<Stream> {
-        let mut tls = TlsStream::client(Watched::new(tcp), client)?;
+    pub(super) async fn connect_tls(tcp: Watched, client: &TlsClient) -> io::Result<Stream> {
+        let mut tls = TlsStream::client(tcp, client)?;
         if !tls.can_send_early() {
             tls.handshake().await?;
         }
@@ -50,11 +46,8 @@ impl Stream {
     }
 
     /// The server's side of TLS. The handshake happens while it is read.
-    pub(crate) fn accept_tls(
-        tcp: Accounted<Box<dyn TcpStream>>,
-        server: &TlsServer,
-    ) -> io::Result<Stream> {
-        let tls = TlsStream::server(Watched::new(tcp), server)?;
+    pub(super) fn accept_tls(tcp: Watched, server: &TlsServer) -> io::Result<Stream> {
+        let tls = TlsStream::server(tcp, server)?;
         Ok(Stream::of(Layers::Tls(Box::new(tls))))
     }
 

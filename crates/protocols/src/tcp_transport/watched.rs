@@ -1,4 +1,5 @@
-//! A TCP connection that remembers when it last made progress, and a watchdog over it.
+//! A TCP connection that remembers when it last made progress, a watchdog over it, and whoever else
+//! looks at it.
 
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -6,6 +7,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -13,7 +15,9 @@ use futures_io::{AsyncRead, AsyncWrite};
 use trackbed_core::Time;
 use trackbed_substrate::{PathWish, TcpInfo, TcpPath, TcpStream, Timer, now, sleep_until};
 
-use crate::ledger::{Account, Accounted};
+use crate::config::TransportParameters;
+use crate::ledger::{Account, Accounted, Ledger};
+use crate::observer::{Observer, Side, TcpTrace};
 use crate::stats::TransportStats;
 
 /// When a connection last took or gave bytes.
@@ -66,20 +70,42 @@ impl Account for Box<dyn TcpStream> {
     }
 }
 
+/// Who keeps account of the connections of one end, and who looks at them.
+pub(super) struct Watch {
+    side: Side,
+    ledger: Option<Ledger>,
+    observer: Option<Arc<dyn Observer>>,
+}
+
+impl Watch {
+    pub(super) fn new(side: Side, transport: &TransportParameters) -> Watch {
+        let TransportParameters { ledger, observer, .. } = transport;
+        Watch { side, ledger: ledger.clone(), observer: observer.clone() }
+    }
+
+    /// Begins with a connection that has just been established.
+    pub(super) fn over(&self, tcp: Box<dyn TcpStream>) -> Watched {
+        let began = now();
+        Watched {
+            tcp: Accounted::new(tcp, self.ledger.as_ref()),
+            progress: Progress(Rc::new(Cell::new(began))),
+            began,
+            first_heard: None,
+            trace: self.observer.as_ref().and_then(|observer| observer.tcp(self.side)),
+        }
+    }
+}
+
 /// The TCP connection below everything else.
 pub(super) struct Watched {
     tcp: Accounted<Box<dyn TcpStream>>,
     progress: Progress,
     began: Time,
     first_heard: Option<Time>,
+    trace: Option<TcpTrace>,
 }
 
 impl Watched {
-    pub(super) fn new(tcp: Accounted<Box<dyn TcpStream>>) -> Watched {
-        let began = now();
-        Watched { tcp, progress: Progress(Rc::new(Cell::new(began))), began, first_heard: None }
-    }
-
     pub(super) fn peer_addr(&self) -> SocketAddr {
         self.tcp.connection.peer_addr()
     }
@@ -114,9 +140,12 @@ impl Watched {
         self.tcp.connection.abort();
     }
 
-    fn moved(&self, result: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+    fn moved(&mut self, result: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if let Poll::Ready(Ok(1..)) = result {
             self.progress.0.set(now());
+            if let Some(trace) = &mut self.trace {
+                trace(now(), &*self.tcp.connection);
+            }
         }
         result
     }

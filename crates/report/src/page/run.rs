@@ -45,8 +45,8 @@ const LAYOUTS: [Layout; 3] = [
     },
     Layout {
         title: "what the transport sees",
-        note: "Congestion window and smoothed round-trip time of each side's first connection, as the \
-               transport itself reports them.",
+        note: "Congestion window and smoothed round-trip time of each side's first connection, and of each \
+               path of it if it has several, as the transport itself (QUIC or TCP) reports them.",
         x: ("time since the connection began", "s"),
         panels: &[
             (Chart::CongestionWindow, "congestion window", "B"),

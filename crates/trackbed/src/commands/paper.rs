@@ -74,6 +74,8 @@ fn all(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
     if !options.overrides.is_empty() || !options.parts.is_empty() {
         bail!("settings and parts are of one scenario: write trackbed paper NAME");
     }
+    // Before an hour of runs, not after it.
+    let pictures = arguments.page.as_deref().map(folder_of_pictures).transpose()?;
     let out = options.out.clone().unwrap_or_else(|| PathBuf::from("trackbed-out").join("papers"));
     let (mut chapters, mut verdict) = (Vec::new(), Verdict::Success);
     for name in paper::names() {
@@ -99,27 +101,37 @@ fn all(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
     }
     let words: Vec<String> = std::env::args().skip(1).map(|word| shell::word(&word)).collect();
     let command = format!("trackbed {}", words.join(" "));
-    match &arguments.page {
-        Some(path) => {
-            write_page(path, &chapters, &command)?;
+    match (&arguments.page, pictures) {
+        (Some(path), Some(folder)) => {
+            write_page(path, &folder, &chapters, &command)?;
             output::print(&papers::tallies(&chapters).to_string())?;
         }
-        None => output::print(&papers::page(&chapters, &command, None))?,
+        _ => output::print(&papers::page(&chapters, &command, None))?,
     }
     tell(format_args!("results: {}", shell_word(&out)));
     Ok(verdict)
 }
 
-/// Writes the page to `path`, and its pictures to a folder of the same name beside it.
-fn write_page(path: &Path, chapters: &[Chapter], command: &str) -> anyhow::Result<()> {
+/// The folder for the pictures of the page `path`: it has the same name, and is made now.
+fn folder_of_pictures(path: &Path) -> anyhow::Result<PathBuf> {
     let stem = path.file_stem().map_or_else(|| "papers".into(), |stem| stem.to_string_lossy());
     let folder = path.with_file_name(format!("{stem}-pictures"));
-    let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    Ok(folder)
+}
+
+/// Writes the page to `path`, and its pictures to `folder`, which is beside it.
+fn write_page(
+    path: &Path,
+    folder: &Path,
+    chapters: &[Chapter],
+    command: &str,
+) -> anyhow::Result<()> {
+    let name = folder.file_name().map(|name| name.to_string_lossy());
     let write = |path: &Path, text: &str| {
         fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
     };
     write(path, &papers::page(chapters, command, name.as_deref()))?;
-    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     papers::pictures(chapters)
         .iter()
         .try_for_each(|picture| write(&folder.join(format!("{}.svg", picture.name)), &picture.svg))

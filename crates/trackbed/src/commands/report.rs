@@ -66,9 +66,11 @@ pub fn write(directory: &Path, out: Option<&Path>) -> anyhow::Result<PathBuf> {
     let settings = about.overrides.join(", ");
     let origin = Origin {
         command: words.join(" "),
-        replay: is_repeatable
-            .then(|| format!("trackbed replay {}", shell_word(directory)))
-            .unwrap_or_default(),
+        replay: if is_repeatable {
+            format!("trackbed replay {}", shell_word(directory))
+        } else {
+            String::new()
+        },
         scenario: about.text,
         notes: (!settings.is_empty())
             .then(|| ("settings".to_owned(), settings))
