@@ -1,6 +1,5 @@
 //! The command line, as clap reads it.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -9,19 +8,24 @@ use trackbed_lab::scenario::Override;
 use trackbed_lab::until::Until;
 
 use crate::commands::advise::{self, AdviseArguments};
+use crate::commands::agree::{self, AgreeArguments};
 use crate::commands::calibrate::{self, CalibrateArguments};
 use crate::commands::compare::{self, CompareArguments};
 use crate::commands::export::{self, ExportArguments};
 use crate::commands::fetch::{self, FetchArguments};
 use crate::commands::handover::HandoverArguments;
 use crate::commands::infer::{self, InferArguments};
-use crate::commands::link::TimedSetting;
+use crate::commands::link::{self, LinkArguments};
+use crate::commands::list::ListArguments;
 use crate::commands::merge::{self, MergeArguments};
 use crate::commands::monitor::{self, MonitorArguments};
+use crate::commands::paper::{self, PaperArguments};
 use crate::commands::phad::{self, PhadArguments};
 use crate::commands::plan::{self, PlanArguments};
 use crate::commands::relay::{self, RelayArguments};
+use crate::commands::replay::{self, ReplayArguments};
 use crate::commands::report::{self, ReportArguments};
+use crate::commands::run::{self, RunArguments};
 use crate::commands::serve::{self, ServeArguments};
 use crate::commands::v2x::V2xArguments;
 use crate::commands::verify::{self, VerifyArguments};
@@ -53,13 +57,13 @@ pub enum Command {
     /// Show what there is: scenarios, protocols, links, workloads, metrics and more
     List(ListArguments),
     /// Run a scenario and print what it says
-    #[command(after_long_help = RUN_EXAMPLES)]
+    #[command(after_long_help = run::EXAMPLES)]
     Run(RunArguments),
     /// Repeat one run of a run directory, with packet capture, TLS keys and qlog
-    #[command(after_long_help = REPLAY_EXAMPLES)]
+    #[command(after_long_help = replay::EXAMPLES)]
     Replay(ReplayArguments),
     /// Run a scenario in virtual time and on the kernel, and say how far the two agree
-    #[command(after_long_help = AGREE_EXAMPLES)]
+    #[command(after_long_help = agree::EXAMPLES)]
     Agree(AgreeArguments),
     /// Write one page about a run directory, with figures, for any browser
     #[command(after_long_help = report::EXAMPLES)]
@@ -100,7 +104,7 @@ pub enum Command {
     #[command(after_long_help = monitor::EXAMPLES)]
     Monitor(MonitorArguments),
     /// Run any program behind an emulated link
-    #[command(after_long_help = LINK_EXAMPLES)]
+    #[command(after_long_help = link::EXAMPLES)]
     Link(LinkArguments),
     /// Keep MPTCP off operators that are about to hand over: the daemon for a train's router
     #[command(after_long_help = phad::EXAMPLES)]
@@ -114,199 +118,8 @@ pub enum Command {
     /// Show what vehicles have sent: signed messages and certificates, as JSON
     V2x(V2xArguments),
     /// Run a paper's scenario and hold its figures and claims against ours
-    #[command(after_long_help = PAPER_EXAMPLES)]
+    #[command(after_long_help = paper::EXAMPLES)]
     Paper(PaperArguments),
-}
-
-const RUN_EXAMPLES: &str = "\
-Examples:
-  trackbed run vru                                   as it is
-  trackbed run vru --set link.loss=0 --set link.delay=20ms
-  trackbed run bulk --set link.loss=0,0.01%,0.1%     a sweep of the loss
-  trackbed run vru --set protocol=quic,http3 --set workload.phones=100 --runs 10
-  trackbed run my.toml --out results --json > results.json
-  trackbed run vru --set link.loss=1% --until 'completion_ms 2%' --runs-max 5000
-  trackbed run my.toml --runs 1000 --out big --shard 1/2     half of it (see trackbed merge)
-  trackbed run vru --substrate emulated --runs 10    on the kernel, in real time
-  trackbed run vru --substrate emulated --set protocol=http2 --set server=trackbed,nginx
-
-A setting that is given several values becomes an axis: every value is run with every other, and
-each combination is a cell. Run k of every cell meets the same losses and delays, so cells are
-compared run by run. Intervals are 95 % intervals of the mean over runs.
-
-The run directory holds
-  about.json   the command, the settings and the scenario's text: enough to repeat everything
-  runs.jsonl   the result of each run, written as soon as it is over; in the end in order
-  run.json     the document that --json prints; renewed about every second
-  samples.csv  every sample of every metric
-
-Ctrl-C keeps the runs that are done; the same command with the same --out continues them.";
-
-const REPLAY_EXAMPLES: &str = "\
-Example:
-  trackbed replay trackbed-out/vru 3 17
-  wireshark trackbed-out/vru/replay/cell-3-run-17/phone.pcapng
-
-What is written:
-  phone.pcapng     packets at the phones' end of the shared link, with the TLS keys in the file
-  server.pcapng    the same at the server's end
-  dropped.pcapng   packets that the link lost, each with the reason
-  tls-keys.log     the TLS keys once more, in the SSLKEYLOGFILE format
-  *.sqlog          a qlog trace of each QUIC connection, for qvis
-
-The run is the same to the nanosecond as the first time, and is held against what the directory
-has of it; exit status 2 if it is not the same.";
-
-const AGREE_EXAMPLES: &str = "\
-Examples:
-  trackbed agree vru --set link.delay=50ms
-  trackbed agree bulk --set protocol=tcp,quic --set workload.size=1MB --runs 20
-
-Each cell's mean completion on the emulated substrate is divided by that in virtual time. Where the
-90 % interval of the ratio lies within the margin (3 % for QUIC, whose code is the same on both; 10 %
-for TCP, where one side is the kernel's), both one-sided tests at 5 % say that it is. Exit status 1
-if a cell is beyond its margin.";
-
-/// What to compare.
-#[derive(Debug, Args)]
-pub struct AgreeArguments {
-    /// A built-in scenario or the path of a scenario file
-    pub scenario: String,
-    #[command(flatten)]
-    /// What to change in the scenario, and where results go.
-    pub options: RunOptions,
-}
-
-const LINK_EXAMPLES: &str = "\
-Examples:
-  trackbed link --rate 50mbit --delay 10ms --loss 0.3% -- curl https://example.org/
-  trackbed link --delay 30ms -- curl http://100.64.0.1:8000/   a server on this machine
-  trackbed link --delay 40ms --up rate=5mbit --down rate=50mbit -- chromium
-  trackbed link --set 'delay={ normal = { mean = \"20 ms\", deviation = \"5 ms\" } }'
-  trackbed link --rate 10mbit --at '30s rate=1mbit' --at '60s rate=10mbit' -- ./my-player
-  trackbed link --delay 5ms -- trackbed link --rate 8mbit --queue 64kB -- ping -c 3 100.64.0.1
-
-The command gets a network of its own (Linux network namespaces; no root needed where the machine
-lets users have them). Its interface \"link\" has the addresses 100.64.0.2 and fd74:7261::2; the
-other end of the link is 100.64.0.1 and fd74:7261::1. Up is from the command to the outside.
-
-From there TCP, UDP and names go on to wherever this machine gets, and pings where you may ping
-(net.ipv4.ping_group_range). 100.64.0.1 and fd74:7261::1 stand for this machine's 127.0.0.1 and ::1.
-A gateway dials anew for each flow, so a TCP connection over the link ends at the link's outer end.
-With --isolated nothing goes on. Inside another link, that link decides.
-
-Delays are one way and hold for each direction. A rate counts IP packets; packets wait for it in a
-queue of 100 packets unless --queue says otherwise. Everything that a scenario's [link] takes goes
-with --set, --up and --down: see `trackbed list links` and `trackbed list keys`.
-
-Exit status: that of the command, or 128 + n if signal n ended it; 125 if the link failed, 126 or 127
-if the command could not be run. Everything that the command has started ends with it.";
-
-/// What to put behind which link.
-#[derive(Debug, Args)]
-pub struct LinkArguments {
-    /// Rate of both directions, for example 50mbit
-    #[arg(long, value_name = "RATE")]
-    pub rate: Option<String>,
-    /// Delay of each direction, one way, for example 10ms
-    #[arg(long, value_name = "TIME")]
-    pub delay: Option<String>,
-    /// Share of packets lost at random, in each direction, for example 0.3%
-    #[arg(long, value_name = "SHARE")]
-    pub loss: Option<String>,
-    /// Queue in front of the rate, for example "100 packets", 64kB or codel
-    #[arg(long, value_name = "QUEUE")]
-    pub queue: Option<String>,
-    /// Set any key of a link for both directions; may be given several times
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub overrides: Vec<Override>,
-    /// Set a key for the way from the command to the outside
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub up: Vec<Override>,
-    /// Set a key for the way from the outside to the command
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub down: Vec<Override>,
-    /// Change rate, delay, loss or paused at a time after the start
-    #[arg(long, value_name = "TIME KEY=VALUE")]
-    pub at: Vec<TimedSetting>,
-    /// Change them whenever this file is written: one KEY=VALUE a line
-    #[arg(long, value_name = "FILE")]
-    pub control: Option<PathBuf>,
-    /// Let the command reach the other end of the link only, and not the network outside
-    #[arg(long)]
-    pub isolated: bool,
-    /// Where the link's randomness comes from
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
-    /// Write a line for each packet, in mahimahi's form
-    #[arg(long, value_name = "FILE")]
-    pub log: Option<PathBuf>,
-    /// Capture both ends of the link, and what it drops, as pcapng
-    #[arg(long, value_name = "DIR")]
-    pub pcap: Option<PathBuf>,
-    /// Say at the end what the link did, and whether this machine kept up
-    #[arg(long)]
-    pub summary: bool,
-    /// The program and its arguments [default: your shell]
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    pub command: Vec<OsString>,
-}
-
-const PAPER_EXAMPLES: &str = "\
-Examples:
-  trackbed paper vru
-  trackbed paper vru --runs 100 --json
-  trackbed paper all --page papers.md                every paper, in virtual time";
-
-/// What to show.
-#[derive(Debug, Args)]
-pub struct ListArguments {
-    /// One kind only, in full
-    #[arg(value_enum)]
-    pub kind: Option<ListKind>,
-    /// With schema: of which file
-    #[arg(value_enum, requires = "kind", default_value_t = SchemaArgument::Scenario)]
-    pub file: SchemaArgument,
-}
-
-/// The files that have a JSON Schema.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum SchemaArgument {
-    /// Scenario files
-    Scenario,
-    /// run.json, and what `run --json` prints
-    Run,
-    /// A line of runs.jsonl
-    Runs,
-    /// about.json
-    About,
-}
-
-/// The kinds of things that there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ListKind {
-    /// Built-in scenarios
-    Scenarios,
-    /// Protocols and what each can do
-    Protocols,
-    /// Link models and their parameters
-    Links,
-    /// Workloads and their parameters
-    Workloads,
-    /// Servers of others, and whether they are installed
-    Programs,
-    /// Queues of a link
-    Queues,
-    /// Congestion controllers of TCP and QUIC
-    Congestion,
-    /// Schedulers of connections with several paths
-    Schedulers,
-    /// What is measured
-    Metrics,
-    /// Every key of a scenario file
-    Keys,
-    /// The JSON Schema of scenario files, for editors, or of a file of results
-    Schema,
 }
 
 /// Where the runs happen.
@@ -319,22 +132,6 @@ pub enum SubstrateArgument {
     Emulated,
     /// The network between this machine and one on which `trackbed serve` runs (--server, --ticket)
     Live,
-}
-
-/// How to run.
-#[derive(Debug, Args)]
-pub struct RunArguments {
-    /// A built-in scenario (see `trackbed list scenarios`) or the path of a scenario file
-    pub scenario: String,
-    #[command(flatten)]
-    /// What to change in the scenario, and where results go.
-    pub options: RunOptions,
-    /// Write a page with figures too: report.html in the run directory
-    #[arg(long)]
-    pub report: bool,
-    /// Write that page and show it in a browser
-    #[arg(long)]
-    pub open: bool,
 }
 
 /// What `run`, `paper` and `agree` share.
@@ -397,36 +194,6 @@ pub struct RunOptions {
     /// Print every metric and every check too
     #[arg(short, long, conflicts_with = "json")]
     pub verbose: bool,
-}
-
-/// Which run to repeat.
-#[derive(Debug, Args)]
-pub struct ReplayArguments {
-    /// The run directory
-    pub directory: PathBuf,
-    /// The cell's number, as it stands in the table that `run` printed
-    #[arg(value_parser = number::<u32>)]
-    pub cell: u32,
-    /// The run's number, from 0
-    #[arg(value_parser = number::<u32>)]
-    pub run: u32,
-    /// Where the captures go [default: DIRECTORY/replay/cell-CELL-run-RUN]
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-}
-
-/// Which paper.
-#[derive(Debug, Args)]
-pub struct PaperArguments {
-    /// The scenario that a paper's study became (see `trackbed list scenarios`), or all
-    pub name: String,
-    /// With all: write the claims of all papers, and what came of them, to this page (Markdown), with pictures in
-    /// a folder beside it
-    #[arg(long, value_name = "FILE")]
-    pub page: Option<PathBuf>,
-    #[command(flatten)]
-    /// What to change, and where results go.
-    pub options: RunOptions,
 }
 
 pub(crate) fn number<T: FromStr>(text: &str) -> Result<T, String> {

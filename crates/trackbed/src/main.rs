@@ -11,8 +11,9 @@ mod shard;
 
 use std::process::ExitCode;
 
-use arguments::{Arguments, Command, LinkArguments};
+use arguments::{Arguments, Command};
 use clap::Parser as _;
+use commands::link::LinkArguments;
 use trackbed_lab::scenario::ScenarioError;
 
 #[global_allocator]

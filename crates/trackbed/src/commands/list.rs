@@ -1,5 +1,6 @@
 //! `trackbed list`
 
+use clap::{Args, ValueEnum};
 use serde_json::Value;
 use trackbed_lab::directory::{self, Form};
 use trackbed_lab::scenario::{self, Key};
@@ -8,8 +9,58 @@ use trackbed_protocols::{Capabilities, Transport, quic_schedulers};
 use trackbed_report::{Align, Table};
 
 use crate::Verdict;
-use crate::arguments::{ListArguments, ListKind, SchemaArgument};
 use crate::output;
+
+/// What to show.
+#[derive(Debug, Args)]
+pub struct ListArguments {
+    /// One kind only, in full
+    #[arg(value_enum)]
+    pub kind: Option<ListKind>,
+    /// With schema: of which file
+    #[arg(value_enum, requires = "kind", default_value_t = SchemaArgument::Scenario)]
+    pub file: SchemaArgument,
+}
+
+/// The files that have a JSON Schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SchemaArgument {
+    /// Scenario files
+    Scenario,
+    /// run.json, and what `run --json` prints
+    Run,
+    /// A line of runs.jsonl
+    Runs,
+    /// about.json
+    About,
+}
+
+/// The kinds of things that there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ListKind {
+    /// Built-in scenarios
+    Scenarios,
+    /// Protocols and what each can do
+    Protocols,
+    /// Link models and their parameters
+    Links,
+    /// Workloads and their parameters
+    Workloads,
+    /// Servers of others, and whether they are installed
+    Programs,
+    /// Queues of a link
+    Queues,
+    /// Congestion controllers of TCP and QUIC
+    Congestion,
+    /// Schedulers of connections with several paths
+    Schedulers,
+    /// What is measured
+    Metrics,
+    /// Every key of a scenario file
+    Keys,
+    /// The JSON Schema of scenario files, for editors, or of a file of results
+    Schema,
+}
 
 /// Shows what there is, all of it from the registries.
 ///

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use clap::Args;
 use trackbed_lab::paper::{self, Study};
 use trackbed_lab::scenario::{self, Override, Source};
 use trackbed_lab::shell;
@@ -15,8 +16,29 @@ use trackbed_report::{comparison, guidance, summary};
 
 use super::campaign::{self, Finished};
 use crate::Verdict;
-use crate::arguments::{PaperArguments, RunOptions, SubstrateArgument};
+use crate::arguments::{RunOptions, SubstrateArgument};
 use crate::output::{self, shell_word, tell};
+
+/// The help behind the options.
+pub const EXAMPLES: &str = "\
+Examples:
+  trackbed paper vru
+  trackbed paper vru --runs 100 --json
+  trackbed paper all --page papers.md                every paper, in virtual time";
+
+/// Which paper.
+#[derive(Debug, Args)]
+pub struct PaperArguments {
+    /// The scenario that a paper's study became (see `trackbed list scenarios`), or all
+    pub name: String,
+    /// With all: write the claims of all papers, and what came of them, to this page (Markdown), with pictures in
+    /// a folder beside it
+    #[arg(long, value_name = "FILE")]
+    pub page: Option<PathBuf>,
+    #[command(flatten)]
+    /// What to change, and where results go.
+    pub options: RunOptions,
+}
 
 /// Runs a paper's scenario and holds its figures and claims against ours.
 ///

@@ -1,6 +1,9 @@
 //! `trackbed replay`
 
+use std::path::PathBuf;
+
 use anyhow::{Context as _, bail};
+use clap::Args;
 use trackbed_lab::recorded::Recorded;
 use trackbed_lab::replay::{self, Replay};
 use trackbed_lab::results::Results as _;
@@ -8,8 +11,40 @@ use trackbed_lab::substrate::VIRTUAL;
 use trackbed_measure::results::Outcome;
 
 use crate::Verdict;
-use crate::arguments::ReplayArguments;
+use crate::arguments::number;
 use crate::output::{self, shell_word, tell};
+
+/// The help behind the options.
+pub const EXAMPLES: &str = "\
+Example:
+  trackbed replay trackbed-out/vru 3 17
+  wireshark trackbed-out/vru/replay/cell-3-run-17/phone.pcapng
+
+What is written:
+  phone.pcapng     packets at the phones' end of the shared link, with the TLS keys in the file
+  server.pcapng    the same at the server's end
+  dropped.pcapng   packets that the link lost, each with the reason
+  tls-keys.log     the TLS keys once more, in the SSLKEYLOGFILE format
+  *.sqlog          a qlog trace of each QUIC connection, for qvis
+
+The run is the same to the nanosecond as the first time, and is held against what the directory
+has of it; exit status 2 if it is not the same.";
+
+/// Which run to repeat.
+#[derive(Debug, Args)]
+pub struct ReplayArguments {
+    /// The run directory
+    pub directory: PathBuf,
+    /// The cell's number, as it stands in the table that `run` printed
+    #[arg(value_parser = number::<u32>)]
+    pub cell: u32,
+    /// The run's number, from 0
+    #[arg(value_parser = number::<u32>)]
+    pub run: u32,
+    /// Where the captures go [default: DIRECTORY/replay/cell-CELL-run-RUN]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
 
 /// Repeats one run of a run directory, with everything captured.
 ///

@@ -1,6 +1,7 @@
 //! `trackbed run`
 
 use anyhow::bail;
+use clap::Args;
 use trackbed_lab::paper::Study;
 use trackbed_report::summary::Options;
 use trackbed_report::{comparison, guidance, summary};
@@ -8,8 +9,49 @@ use trackbed_report::{comparison, guidance, summary};
 use super::campaign::remote;
 use super::{campaign, report};
 use crate::Verdict;
-use crate::arguments::RunArguments;
+use crate::arguments::RunOptions;
 use crate::output;
+
+/// The help behind the options.
+pub const EXAMPLES: &str = "\
+Examples:
+  trackbed run vru                                   as it is
+  trackbed run vru --set link.loss=0 --set link.delay=20ms
+  trackbed run bulk --set link.loss=0,0.01%,0.1%     a sweep of the loss
+  trackbed run vru --set protocol=quic,http3 --set workload.phones=100 --runs 10
+  trackbed run my.toml --out results --json > results.json
+  trackbed run vru --set link.loss=1% --until 'completion_ms 2%' --runs-max 5000
+  trackbed run my.toml --runs 1000 --out big --shard 1/2     half of it (see trackbed merge)
+  trackbed run vru --substrate emulated --runs 10    on the kernel, in real time
+  trackbed run vru --substrate emulated --set protocol=http2 --set server=trackbed,nginx
+
+A setting that is given several values becomes an axis: every value is run with every other, and
+each combination is a cell. Run k of every cell meets the same losses and delays, so cells are
+compared run by run. Intervals are 95 % intervals of the mean over runs.
+
+The run directory holds
+  about.json   the command, the settings and the scenario's text: enough to repeat everything
+  runs.jsonl   the result of each run, written as soon as it is over; in the end in order
+  run.json     the document that --json prints; renewed about every second
+  samples.csv  every sample of every metric
+
+Ctrl-C keeps the runs that are done; the same command with the same --out continues them.";
+
+/// How to run.
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    /// A built-in scenario (see `trackbed list scenarios`) or the path of a scenario file
+    pub scenario: String,
+    #[command(flatten)]
+    /// What to change in the scenario, and where results go.
+    pub options: RunOptions,
+    /// Write a page with figures too: report.html in the run directory
+    #[arg(long)]
+    pub report: bool,
+    /// Write that page and show it in a browser
+    #[arg(long)]
+    pub open: bool,
+}
 
 /// Runs a scenario and prints what it says.
 ///

@@ -11,7 +11,7 @@ use trackbed_core::units::parse_duration;
 use trackbed_emulator::Remote;
 use trackbed_net::{Change, Direction, LinkId};
 
-use crate::arguments::LinkArguments;
+use super::arguments::LinkArguments;
 use crate::output::tell;
 
 /// What changes when.

@@ -1,5 +1,6 @@
 //! `trackbed link`: any program behind an emulated link.
 
+mod arguments;
 mod changes;
 mod records;
 mod signals;
@@ -17,9 +18,8 @@ use trackbed_emulator::{Clock, Verdict};
 use trackbed_lab::scenario::{self, LinkPlan, Override};
 use trackbed_net::{Counters, DropReason, Duplex};
 
-use crate::arguments::LinkArguments;
 use crate::output::tell;
-pub use changes::TimedSetting;
+pub use arguments::{EXAMPLES, LinkArguments};
 use records::Records;
 
 /// Runs the command and returns its exit status. Call it while the process has one thread.

@@ -7,7 +7,7 @@ use trackbed_emulator::Clock;
 use trackbed_lab::link::{Capture, PacketLog, Taps};
 use trackbed_net::Tap;
 
-use crate::arguments::LinkArguments;
+use super::arguments::LinkArguments;
 use crate::output::tell;
 
 /// The log and the captures that were asked for.
