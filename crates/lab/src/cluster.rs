@@ -35,7 +35,7 @@ pub fn slurm(job: &Job) -> String {
     words.extend(job.words.iter().map(String::as_str));
     words.extend(["--out", out, "--shard", "auto"]);
     let words: Vec<String> = words.into_iter().map(shell::word).collect();
-    let merge = format!("trackbed merge {}", shell::word(out));
+    let merge = merge(job);
     let mut text = format!(
         "#!/bin/bash\n\
          #SBATCH --job-name={name}\n\
@@ -63,17 +63,19 @@ pub struct Pod {
     pub image: String,
     /// The claim of a volume that all pods may write to; not needed for an object store.
     pub claim: String,
+    /// The secret whose entries become variables of the environment: an object store's credentials.
+    pub secret: Option<String>,
 }
 
 /// An indexed job for Kubernetes, with a shard for each index; a scenario's file goes along in a
 /// config map. YAML of which every part is JSON, so that nothing needs quoting.
 pub fn kubernetes(job: &Job, pod: &Pod) -> String {
-    let Job { summary, out, .. } = job;
     let mut text = format!(
-        "# {summary}; written by trackbed {VERSION}.\n\
+        "# {}; written by trackbed {VERSION}.\n\
          # Each index does a shard; one whose pod fails is tried again and goes on where it was.\n\
-         # When the job is complete: trackbed merge {}\n",
-        shell::word(out)
+         # When the job is complete: {}\n",
+        job.summary,
+        merge(job)
     );
     let mut documents = Vec::new();
     if let Some((name, scenario)) = &job.file {
@@ -119,6 +121,9 @@ fn indexed_job(job: &Job, pod: &Pod) -> Value {
         "command": words,
         "resources": { "requests": { "cpu": cores.to_string() } },
     });
+    if let Some(secret) = &pod.secret {
+        container["envFrom"] = json!([{ "secretRef": { "name": secret } }]);
+    }
     let mut specification = json!({ "restartPolicy": "Never" });
     if !mounts.is_empty() {
         container["volumeMounts"] = Value::Array(mounts);
@@ -139,6 +144,15 @@ fn indexed_job(job: &Job, pod: &Pod) -> Value {
             "template": { "spec": specification },
         },
     })
+}
+
+/// What makes one directory of all shards: of those in an object store, one on the machine.
+fn merge(job: &Job) -> String {
+    let mut words = vec!["trackbed", "merge", &job.out];
+    if is_url(&job.out) {
+        words.extend(["--out", &job.name]);
+    }
+    words.into_iter().map(shell::word).collect::<Vec<_>>().join(" ")
 }
 
 /// Mappings and lists in lines of their own; all else as JSON, which YAML contains.
@@ -236,7 +250,11 @@ mod tests {
 
     #[test]
     fn a_job_without_files_needs_no_config_map_and_an_object_store_no_volume() {
-        let pod = Pod { image: "example.org/trackbed".to_owned(), claim: "results".to_owned() };
+        let pod = Pod {
+            image: "example.org/trackbed".to_owned(),
+            claim: "results".to_owned(),
+            secret: None,
+        };
         let whole = kubernetes(&job(), &pod);
         assert_eq!(whole.matches("---\n").count(), 2, "{whole}");
         assert!(whole.contains("claimName: \"results\"") && whole.contains("kind: \"ConfigMap\""));
@@ -245,7 +263,10 @@ mod tests {
         );
         let out = "s3://bucket/sweep".to_owned();
         let bare = Job { file: None, scenario: "vru".to_owned(), out, ..job() };
-        let bare = kubernetes(&bare, &pod);
+        let bare = kubernetes(&bare, &Pod { secret: Some("bucket-key".to_owned()), ..pod });
+        assert!(bare.contains("complete: trackbed merge s3://bucket/sweep --out 'My Sweep'\n"));
+        assert!(bare.contains("secretRef:") && bare.contains("name: \"bucket-key\""), "{bare}");
+        assert!(!whole.contains("envFrom"), "{whole}");
         assert!(!bare.contains("volumes:") && !bare.contains("ConfigMap"), "{bare}");
         assert!(bare.contains("\"run\",\"vru\",\"--runs\",\"100\""), "{bare}");
         assert!(bare.contains("\"--shard\",\"auto/8\""), "{bare}");

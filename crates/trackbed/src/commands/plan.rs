@@ -23,13 +23,17 @@ Examples:
   trackbed merge /scratch/me/sweep
   trackbed plan vru --runs 1000 --for kubernetes --shards 32 --image registry.example.org/trackbed \\
     --out /results > sweep.yaml
+  trackbed plan vru --runs 1000 --for kubernetes --shards 32 --image registry.example.org/trackbed \\
+    --secret bucket-key --out s3://bucket/sweep > sweep.yaml
 
 Nothing is run. With --for, a job description is printed that does the runs in so many shards, and can
-be given to the cluster as it is. All machines must have this version of trackbed; a Slurm cluster needs
-a folder that all share, Kubernetes a volume that several pods may write to.";
+be given to the cluster as it is. All machines must have this version of trackbed, and a place that all
+write to: an object store (s3://, gs://, az://), or else with Slurm a folder that all share, with
+Kubernetes a volume that several pods may write to. Credentials of a store come from the environment:
+what you submit from (Slurm), or a secret with entries such as AWS_ACCESS_KEY_ID (Kubernetes).";
 
 /// What to plan, and for whom.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct PlanArguments {
     /// A built-in scenario (see `trackbed list scenarios`) or the path of a scenario file
     pub scenario: String,
@@ -48,6 +52,9 @@ pub struct PlanArguments {
     /// Claim of the volume for results (Kubernetes)
     #[arg(long, value_name = "NAME", default_value = "trackbed-results")]
     pub claim: String,
+    /// Secret whose entries pods get as environment variables, for an object store (Kubernetes)
+    #[arg(long, value_name = "NAME")]
+    pub secret: Option<String>,
 }
 
 /// The kinds of clusters.
@@ -75,7 +82,8 @@ pub fn execute(arguments: &PlanArguments) -> anyhow::Result<Verdict> {
         None => overview(&plan),
         Some(cluster) => {
             let job = job(arguments, &source, &plan)?;
-            let pod = Pod { image: arguments.image.clone(), claim: arguments.claim.clone() };
+            let PlanArguments { image, claim, secret, .. } = arguments.clone();
+            let pod = Pod { image, claim, secret };
             match cluster {
                 Cluster::Slurm => cluster::slurm(&job),
                 Cluster::Kubernetes => cluster::kubernetes(&job, &pod),

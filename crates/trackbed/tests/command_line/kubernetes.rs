@@ -56,7 +56,8 @@ fn the_manifest_is_what_kubernetes_takes() {
     let with_file = "My Sweep.toml|--runs|9|--shards|4|--out|/results|--set|link.delay=\"7 ms\"";
     let kinds = manifest(with_file, "file.yaml");
     assert_eq!(kinds, "ConfigMap trackbed-my-sweep\nJob trackbed-my-sweep\n");
-    assert_eq!(manifest("vru|--out|s3://bucket/x", "store.yaml"), "Job trackbed-vru\n");
+    let store = "vru|--out|s3://bucket/x|--secret|bucket-key";
+    assert_eq!(manifest(store, "store.yaml"), "Job trackbed-vru\n");
     // Were nothing refused, nothing would be shown.
     let wrong = scratch.read("store.yaml").replace("completionMode", "completionMood");
     scratch.write("wrong.yaml", &wrong);
