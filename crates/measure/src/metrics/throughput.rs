@@ -1,6 +1,6 @@
 //! How much arrived per second.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use trackbed_core::event::{Event, Record};
@@ -20,9 +20,12 @@ pub(super) const THROUGHPUT_MBPS: Metric = Metric {
         let rate =
             |(phone, span): (&u32, &Duration)| mbps(bytes.get(phone).copied().unwrap_or(0), *span);
         // What a client sends that is not ours is not known.
-        let ours = |(phone, _): &(&u32, &Duration)| {
-            !records.iter().any(|record| record.event == Event::Completed { phone: **phone })
+        let completed = |record: &Record| match record.event {
+            Event::Completed { phone } => Some(phone),
+            _ => None,
         };
+        let others: BTreeSet<u32> = records.iter().filter_map(completed).collect();
+        let ours = |(phone, _): &(&u32, &Duration)| !others.contains(phone);
         match window(records) {
             Some(window) => bytes.values().filter_map(|bytes| mbps(*bytes, window)).collect(),
             None => spans(records).iter().filter(ours).filter_map(rate).collect(),
