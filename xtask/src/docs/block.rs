@@ -9,8 +9,8 @@
 //! ```
 //! ````
 //!
-//! Behind the language stand marks: `needs=nginx`, `real-time`, `illustration`, and of any language
-//! `file=NAME`.
+//! Behind the language stand marks: `needs=nginx`, `real-time`, `illustration`, and of any other language
+//! `file=NAME`, or `from=PATH` where lines of the repository are quoted.
 
 use std::ops::Range;
 
@@ -21,6 +21,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 pub enum Block {
     Session(Session),
     File(File),
+    Quote(Quote),
 }
 
 /// A `console` block.
@@ -58,6 +59,16 @@ pub struct Command {
 pub struct File {
     pub name: String,
     pub text: String,
+}
+
+/// A block that shows lines of a file of the repository.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Quote {
+    /// The line of its fence, from 1.
+    pub line: usize,
+    /// From the root of the repository.
+    pub path: String,
+    pub shown: Vec<String>,
 }
 
 /// All blocks of a page, or the line of the first that cannot be understood, and why.
@@ -109,6 +120,10 @@ fn block(
             let text = lines.iter().map(|line| format!("{line}\n")).collect();
             Ok(Some(Block::File(File { name: name.to_owned(), text })))
         }
+        [mark] if let Some(path) = mark.strip_prefix("from=") => {
+            let shown = lines.iter().map(|line| (*line).to_owned()).collect();
+            Ok(Some(Block::Quote(Quote { line: fence + 1, path: path.to_owned(), shown })))
+        }
         _ => Err((fence, unknown(&marks.join(",")))),
     }
 }
@@ -116,7 +131,7 @@ fn block(
 fn unknown(mark: &str) -> String {
     format!(
         "\"{mark}\" is no mark: console blocks take needs=PROGRAM, real-time and illustration, \
-         others file=NAME"
+         others file=NAME or from=PATH"
     )
 }
 

@@ -6,7 +6,7 @@ fn sessions(page: &str) -> Vec<Session> {
         .into_iter()
         .filter_map(|block| match block {
             Block::Session(session) => Some(session),
-            Block::File(_) => None,
+            Block::File(_) | Block::Quote(_) => None,
         })
         .collect()
 }
@@ -52,6 +52,17 @@ fn a_named_block_is_a_file_and_other_languages_are_left_alone() {
     assert_eq!(blocks(page).unwrap(), [Block::File(file)]);
     let (_, why) = blocks("```toml,file=../up.toml\n```\n").unwrap_err();
     assert!(why.contains("is not the name of a file"), "{why}");
+}
+
+#[test]
+fn a_quotation_names_its_file() {
+    let [Block::Quote(quote)] =
+        blocks("```rust,from=src/a.rs\nfn a() {}\n```\n").unwrap().try_into().unwrap()
+    else {
+        panic!("a quotation")
+    };
+    assert_eq!((quote.line, quote.path.as_str()), (1, "src/a.rs"));
+    assert_eq!(quote.shown, ["fn a() {}"]);
 }
 
 #[test]

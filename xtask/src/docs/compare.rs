@@ -1,13 +1,15 @@
 //! What a page shows against what a command said.
 //!
-//! A line that is `...` stands for any number of lines, `...` within a line for any text.
+//! A line that is `...` (in code `// ...`) stands for any number of lines, `...` within a line for any
+//! text.
 
 /// How exactly lines are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exactness {
     /// Letter by letter, but for spaces at the end.
     Letters,
-    /// Words: numbers may be others, and spaces, which follow their widths, too.
+    /// Words: numbers may be others, intervals and absent numbers among them, and spaces, which
+    /// follow their widths.
     Words,
 }
 
@@ -47,7 +49,17 @@ pub fn compare(shown: &[String], said: &[String], exactness: Exactness) -> Resul
 
 /// Whether a line stands for any number of lines.
 pub fn is_elision(line: &str) -> bool {
-    line.trim() == ELISION
+    line.trim().trim_start_matches("// ") == ELISION
+}
+
+/// Whether `lines` stand in `text`, one behind the other but for elisions.
+pub fn is_quoted(lines: &[String], text: &[String]) -> Result<(), Difference> {
+    let anything = || std::iter::once(ELISION.to_owned());
+    let shown: Vec<String> = anything().chain(lines.iter().cloned()).chain(anything()).collect();
+    compare(&shown, text, Exactness::Letters).map_err(|difference| match difference {
+        Difference::Missing(line, nearest) => Difference::Missing(line - 1, nearest),
+        more @ Difference::More(_) => more,
+    })
 }
 
 /// Whether a shown line may stand for one that was said.
@@ -71,7 +83,8 @@ fn matches(pattern: &str, text: &str) -> bool {
     }
 }
 
-/// A line with every number as `#` and every stretch of spaces as one. Signs belong to numbers.
+/// A line with every number as `#` and every stretch of spaces as one. Signs belong to numbers, and so
+/// do intervals and what stands for them in tables.
 fn words(line: &str) -> String {
     let letters: Vec<char> = line.trim().replace(ELISION, "\u{2026}").chars().collect();
     let digit = |at: usize| letters.get(at).is_some_and(char::is_ascii_digit);
@@ -95,7 +108,10 @@ fn words(line: &str) -> String {
         }
         at += 1;
     }
-    text.replace('\u{2026}', ELISION)
+    let text = text.replace('\u{2026}', ELISION).replace("[#, #]", "#");
+    let is_figure = |word: &&str| matches!(*word, "-" | "constant");
+    let words = text.split(' ').map(|word| if is_figure(&word) { "#" } else { word });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// The line that shares the longest beginning with `line`, if they share anything.
@@ -158,5 +174,15 @@ mod tests {
         assert!(!like("2 verified", "verified"));
         assert!(like("on 12 of ... cores", "on 1 of sixteen cores"));
         assert!(!is_like("rtt 12.5", "rtt 12.6", Exactness::Letters));
+        assert!(like("0  quic  1.5  [1.2, 1.8]", "0  quic  -  constant"));
+    }
+
+    #[test]
+    fn quotations_stand_together_but_for_elisions() {
+        let text = lines("a\n  b\n  c\nd");
+        assert_eq!(is_quoted(&lines("  b\n  c"), &text), Ok(()));
+        assert_eq!(is_quoted(&lines("a\n  // ...\nd"), &text), Ok(()));
+        assert!(is_quoted(&lines("a\n  c"), &text).is_err());
+        assert!(matches!(is_quoted(&lines("e"), &text), Err(Difference::Missing(0, _))));
     }
 }

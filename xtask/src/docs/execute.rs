@@ -56,6 +56,7 @@ fn execute_page(
     let mut corrections = Vec::new();
     for block in &blocks {
         match block {
+            Block::Quote(_) => {}
             Block::File(file) => write(&stage.folder.join(&file.name), &file.text)?,
             Block::Session(session) if session.illustration => {}
             Block::Session(session) => {

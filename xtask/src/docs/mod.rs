@@ -10,6 +10,7 @@ mod links;
 mod mdbook;
 mod needs;
 mod pages;
+mod quotes;
 mod stage;
 
 use std::fs;
@@ -39,6 +40,7 @@ pub fn run(mode: &Mode) -> Result<(), String> {
     }
     let pages = pages::listed(root)?;
     if matches!(mode, Mode::Check | Mode::Build) {
+        quotes::check(root, &pages)?;
         let staged = stage::stage(root, &pages)?;
         let checked = links::targets(root, &pages)?;
         if mdbook::build(&staged)? {
