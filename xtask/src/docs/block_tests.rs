@@ -56,11 +56,8 @@ fn a_named_block_is_a_file_and_other_languages_are_left_alone() {
 
 #[test]
 fn a_quotation_names_its_file() {
-    let [Block::Quote(quote)] =
-        blocks("```rust,from=src/a.rs\nfn a() {}\n```\n").unwrap().try_into().unwrap()
-    else {
-        panic!("a quotation")
-    };
+    let found = blocks("```rust,from=src/a.rs\nfn a() {}\n```\n").unwrap();
+    let [Block::Quote(quote)] = found.as_slice() else { panic!("{found:?}") };
     assert_eq!((quote.line, quote.path.as_str()), (1, "src/a.rs"));
     assert_eq!(quote.shown, ["fn a() {}"]);
 }
