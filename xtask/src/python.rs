@@ -1,17 +1,32 @@
 //! Python with the packages that tests use: of inference ONNX Runtime itself and what our arithmetic is
 //! held against, of V2X another ASN.1 and OpenSSL's signatures, of statistics SciPy, of jobs for clusters
-//! Kubernetes' own schemas.
+//! Kubernetes' own schemas, of object stores a server of S3, of results what people open them with.
 
 use std::env;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// About 650 MB on disc.
-const PACKAGES: [&str; 7] =
-    ["numpy", "onnx", "onnxruntime", "pycrate", "cryptography", "scipy", "kubernetes-validate"];
+/// About 1 GB on disc.
+const PACKAGES: [&str; 15] = [
+    "numpy",
+    "onnx",
+    "onnxruntime",
+    "pycrate",
+    "cryptography",
+    "scipy",
+    "kubernetes-validate",
+    "moto[s3]",
+    "flask",
+    "flask-cors",
+    "pandas",
+    "matplotlib",
+    "duckdb",
+    "nbclient",
+    "ipykernel",
+];
 
 /// What they are imported as.
-const MODULES: [&str; 7] = [
+const MODULES: [&str; 15] = [
     "numpy",
     "onnx",
     "onnxruntime",
@@ -19,6 +34,14 @@ const MODULES: [&str; 7] = [
     "cryptography",
     "scipy",
     "kubernetes_validate",
+    "moto",
+    "flask",
+    "flask_cors",
+    "pandas",
+    "matplotlib",
+    "duckdb",
+    "nbclient",
+    "ipykernel",
 ];
 
 /// Makes a virtual environment of our own with the packages where `python3` has them not;

@@ -44,6 +44,7 @@ impl Results {
 
     fn document(&self) -> Document {
         Document {
+            schema: trackbed_measure::results::SCHEMA,
             trackbed: "0.1.0".to_owned(),
             scenario: "test".to_owned(),
             substrate: "virtual".to_owned(),

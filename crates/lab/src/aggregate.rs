@@ -176,7 +176,7 @@ fn summarize(cell: &Cell, runs: &[RunResult]) -> CellResult {
         }
     }
     let metrics = pooled.iter().filter_map(|(metric, values)| {
-        Some(((*metric).to_owned(), metric_summary(values, means.get(metric)?)?))
+        Some(((*metric).to_owned(), metric_summary(metric, values, means.get(metric)?)?))
     });
     let expected = expectation::of(cell);
     CellResult {
@@ -192,12 +192,16 @@ fn summarize(cell: &Cell, runs: &[RunResult]) -> CellResult {
 
 /// Quantiles over all samples, the mean and its interval over the runs' means: the samples of one
 /// run share its misfortunes and are not independent.
-fn metric_summary(values: &[f64], means: &[f64]) -> Option<MetricSummary> {
+///
+/// The interval of the mean ends where the metric does: few runs of which one took long say nothing of
+/// times below zero, and what cannot be is left out at no cost to how often the interval is right.
+fn metric_summary(name: &str, values: &[f64], means: &[f64]) -> Option<MetricSummary> {
     let (all, means) = (Sample::new(values).ok()?, Sample::new(means).ok()?);
     let quantile = |p: f64| all.quantile(p).ok();
+    let [least, most] = metrics::range(name);
     Some(MetricSummary {
         mean: means.mean(),
-        ci95: mean_interval(&means, CONFIDENCE).ok()?,
+        ci95: mean_interval(&means, CONFIDENCE).ok()?.map(|end| end.clamp(least, most)),
         p50: quantile(0.5)?,
         p95: quantile(0.95)?,
         p99: quantile(0.99)?,

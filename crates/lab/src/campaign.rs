@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use trackbed_measure::results::{Check, Document, Outcome, RunResult};
+use trackbed_measure::results::{Check, Document, Outcome, RunResult, SCHEMA};
 use trackbed_substrate::simulated::parallel;
 use trackbed_substrate::{Cancel, RunError};
 
@@ -98,6 +98,7 @@ pub fn document(
     }
     let differences = aggregate::differences(counted, &cells)?;
     Ok(Document {
+        schema: SCHEMA,
         trackbed: VERSION.to_owned(),
         scenario: plan.name.clone(),
         substrate: origin.substrate.clone(),

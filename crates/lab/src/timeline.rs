@@ -1,5 +1,7 @@
 //! How a single run went by: repeated in virtual time, with everything noted that can be drawn.
 
+mod journey;
+
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -37,22 +39,7 @@ pub fn of(cell: &Cell, root: u64, run: u32) -> Option<Seen> {
     timeline.curves.extend(processor(&records));
     timeline.spans = spans(&records);
     if let Some(radio) = &cell.radio {
-        let drive = radio.drive(&Seed::of_run(root, u64::from(run)));
-        for operator in &drive.timelines {
-            let point =
-                |sample: &trackbed_radio::SignalSample| (sample.chainage_m, sample.rsrp_dbm);
-            let points = thinned(operator.signal.iter().map(point).collect());
-            let name = operator.operator.clone();
-            timeline.curves.push(Curve { chart: Chart::Power, name: name.clone(), points });
-            let place = |at: Time| {
-                let next = operator.signal.partition_point(|sample| sample.at < at);
-                operator.signal.get(next).map(|sample| sample.chainage_m)
-            };
-            timeline.places.extend(operator.handovers.iter().filter_map(|handover| {
-                let (from, until) = (place(handover.command)?, place(handover.end)?);
-                Some(Span { name: format!("handover of {name}"), from, until })
-            }));
-        }
+        journey::add(&radio.drive(&Seed::of_run(root, u64::from(run))), &mut timeline);
     }
     timeline.curves.retain(|curve| !curve.points.is_empty());
     Some(Seen { timeline, bars: waterfall::bars(&records) })

@@ -3,10 +3,20 @@
 
 use std::collections::BTreeMap;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
+/// The version of the form in which results are kept: of `run.json`, and of the directory around it. It
+/// goes up when a field goes, is renamed or means something else; one that is added leaves it as it is.
+pub const SCHEMA: u32 = 1;
+
+/// What was written before forms had numbers is of the first.
+pub fn first_schema() -> u32 {
+    1
+}
+
 /// What one run of one cell gave.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunResult {
     /// The cell's place in the plan, from 0.
     pub cell: u32,
@@ -27,7 +37,7 @@ impl RunResult {
 }
 
 /// How exactly a run in real time went by: when packets were let go, against when their time was.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Certificate {
     /// What to think of the run.
     pub verdict: Reliability,
@@ -50,7 +60,7 @@ pub struct Certificate {
 }
 
 /// What to think of a run in real time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reliability {
     /// The machine kept up.
@@ -62,7 +72,7 @@ pub enum Reliability {
 }
 
 /// How a run ended.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// It went through: the samples of each metric in the order in which they arose.
@@ -82,13 +92,17 @@ impl Outcome {
 }
 
 /// Everything that `run` found out: the document of `--json` and of `run.json`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Document {
+    /// The version of this form.
+    #[serde(default = "first_schema")]
+    #[schemars(extend("const" = SCHEMA))]
+    pub schema: u32,
     /// The version of the tool.
     pub trackbed: String,
     /// The scenario's name.
     pub scenario: String,
-    /// What the runs ran on: `virtual` or `emulated`.
+    /// What the runs ran on: `virtual`, `emulated` or `live`.
     pub substrate: String,
     /// What else of the machine bears on the results, by name; nothing where results depend on
     /// no machine.
@@ -112,9 +126,10 @@ pub struct Document {
 }
 
 /// One combination of factors and what its runs say together.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellResult {
-    /// The factors by name, in the order of the scenario.
+    /// The factors by name, in the order of the scenario: numbers, or words.
+    #[schemars(schema_with = "factors")]
     pub factors: serde_json::Map<String, serde_json::Value>,
     /// A summary of each metric that has samples.
     pub metrics: BTreeMap<String, MetricSummary>,
@@ -146,6 +161,11 @@ impl CellResult {
     }
 }
 
+fn factors(_: &mut SchemaGenerator) -> Schema {
+    let value = json_schema!({ "type": ["number", "string", "boolean"] });
+    json_schema!({ "type": "object", "additionalProperties": value })
+}
+
 fn is_zero(count: &u32) -> bool {
     *count == 0
 }
@@ -162,7 +182,7 @@ pub fn factor_names<'a>(cells: impl IntoIterator<Item = &'a CellResult>) -> Vec<
 }
 
 /// A reason for which runs failed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
     /// The first run that failed so.
     pub run: u32,
@@ -173,7 +193,7 @@ pub struct Failure {
 }
 
 /// A metric's distribution over a cell's runs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MetricSummary {
     /// The mean of the runs' means.
     pub mean: f64,
@@ -196,7 +216,7 @@ pub struct MetricSummary {
 }
 
 /// How much one cell differs from another in the same runs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Difference {
     /// The metric that is compared.
     pub metric: String,
@@ -217,7 +237,7 @@ pub struct Difference {
 }
 
 /// What pairs of runs say about a difference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The interval lies below zero: the cell has less than the one that it is compared with.
@@ -231,7 +251,7 @@ pub enum Verdict {
 }
 
 /// A claim that was checked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
     /// What was claimed.
     pub name: String,

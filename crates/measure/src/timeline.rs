@@ -9,6 +9,28 @@ pub struct Timeline {
     pub spans: Vec<Span>,
     /// Where handovers are along a track, by the names of operators.
     pub places: Vec<Span>,
+    /// Where all this was, if that is known.
+    pub map: Option<Map>,
+}
+
+/// Lines and places on a plane.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Map {
+    /// Ways, each with its name and its points: kilometres east and north of the first way's beginning.
+    pub lines: Vec<(String, Vec<(f64, f64)>)>,
+    /// Places, those of one kind under its name.
+    pub places: Vec<(String, Vec<Place>)>,
+}
+
+/// A place on a [`Map`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// What it is called.
+    pub name: String,
+    /// Kilometres east of the beginning.
+    pub east_km: f64,
+    /// Kilometres north of it.
+    pub north_km: f64,
 }
 
 /// A curve of a run.

@@ -52,6 +52,7 @@ pub(crate) fn write(section: &Section<'_>, metric: &str, out: &mut String) -> fm
     write!(out, "{}", table(section, metric, &groups))
 }
 
+/// A row for each cell that is compared with another.
 fn table(section: &Section<'_>, metric: &str, groups: &[Group<'_>]) -> Table {
     let factors = section.factors();
     let (_, unit) = split_unit(metric);

@@ -1,10 +1,16 @@
-//! Results as tables for other programs: CSV, and JSON line by line.
+//! Results as tables for other programs: CSV, JSON line by line, and Parquet.
+
+#[cfg(feature = "parquet")]
+mod parquet;
+mod sink;
 
 use std::collections::BTreeSet;
 use std::io;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use trackbed_measure::results::{Document, Outcome, RunResult, factor_names};
+
+use sink::{Column, Kind, Sink};
 
 /// Which table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,27 +32,33 @@ pub enum Format {
     Csv,
     /// A JSON object in each line.
     Ndjson,
+    /// Typed columns in compressed groups of rows (Apache Parquet).
+    #[cfg(feature = "parquet")]
+    Parquet,
 }
 
-/// Writes a table row by row.
-#[derive(Debug)]
-pub struct Exporter<'a, W: io::Write> {
+impl Format {
+    /// Whether it is no text.
+    pub fn is_binary(self) -> bool {
+        match self {
+            Format::Csv | Format::Ndjson => false,
+            #[cfg(feature = "parquet")]
+            Format::Parquet => true,
+        }
+    }
+}
+
+/// Writes a table row by row, and keeps at most as many rows as a group of Parquet has.
+pub struct Exporter<'a> {
     document: &'a Document,
     content: Content,
-    columns: Vec<String>,
     factors: Vec<String>,
     /// Of runs, the metrics that have a column.
     metrics: Vec<String>,
-    sink: Sink<W>,
+    sink: Box<dyn Sink + 'a>,
 }
 
-#[derive(Debug)]
-enum Sink<W: io::Write> {
-    Csv(Box<csv::Writer<W>>),
-    Ndjson(W),
-}
-
-impl<'a, W: io::Write> Exporter<'a, W> {
+impl<'a> Exporter<'a> {
     /// Begins a table, and writes it whole if it is one of cells or differences.
     ///
     /// # Errors
@@ -55,33 +67,19 @@ impl<'a, W: io::Write> Exporter<'a, W> {
         document: &'a Document,
         content: Content,
         format: Format,
-        sink: W,
-    ) -> io::Result<Exporter<'a, W>> {
+        sink: impl io::Write + Send + 'a,
+    ) -> io::Result<Exporter<'a>> {
         let factors = factor_names(&document.cells);
         let of_cell = || document.cells.iter().flat_map(|cell| cell.metrics.keys().cloned());
         let metrics: Vec<String> = of_cell().collect::<BTreeSet<_>>().into_iter().collect();
-        let fixed = |before: &[&str], middle: &[String], after: &[&str]| {
-            let own =
-                |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-            [own(before), middle.to_vec(), own(after)].concat()
+        let columns = columns(document, content, &factors, &metrics);
+        let sink: Box<dyn Sink + 'a> = match format {
+            Format::Csv => Box::new(sink::Csv::new(&columns, sink)?),
+            Format::Ndjson => Box::new(sink::Ndjson::new(columns, sink)),
+            #[cfg(feature = "parquet")]
+            Format::Parquet => Box::new(parquet::Parquet::new(document, content, &columns, sink)?),
         };
-        let columns = match content {
-            Content::Samples => fixed(&["cell"], &factors, &["run", "metric", "sample", "value"]),
-            Content::Runs => {
-                let head = fixed(&["cell"], &factors, &["run", "outcome", "reason"]);
-                [head, metrics.clone()].concat()
-            }
-            Content::Cells => fixed(&["cell"], &factors, &CELL_COLUMNS),
-            Content::Differences => fixed(&DIFFERENCE_COLUMNS, &[], &[]),
-        };
-        let mut sink = match format {
-            Format::Csv => Sink::Csv(Box::new(csv::Writer::from_writer(sink))),
-            Format::Ndjson => Sink::Ndjson(sink),
-        };
-        if let Sink::Csv(csv) = &mut sink {
-            csv.write_record(&columns)?;
-        }
-        let mut exporter = Exporter { document, content, columns, factors, metrics, sink };
+        let mut exporter = Exporter { document, content, factors, metrics, sink };
         match content {
             Content::Cells => exporter.cells()?,
             Content::Differences => exporter.differences()?,
@@ -107,10 +105,7 @@ impl<'a, W: io::Write> Exporter<'a, W> {
     /// # Errors
     /// If the sink does not take what is left.
     pub fn finish(self) -> io::Result<()> {
-        match self.sink {
-            Sink::Csv(mut csv) => csv.flush(),
-            Sink::Ndjson(mut sink) => sink.flush(),
-        }
+        self.sink.finish()
     }
 
     fn samples(&mut self, run: &RunResult) -> io::Result<()> {
@@ -177,39 +172,73 @@ impl<'a, W: io::Write> Exporter<'a, W> {
     }
 
     fn row(&mut self, row: Vec<Value>) -> io::Result<()> {
-        match &mut self.sink {
-            Sink::Csv(csv) => Ok(csv.write_record(row.iter().map(|value| match value {
-                Value::Null => String::new(),
-                Value::String(text) => text.clone(),
-                // As samples.csv has them: 3, and not 3.0.
-                Value::Number(number) if number.is_f64() => {
-                    number.as_f64().unwrap_or_default().to_string()
-                }
-                other => other.to_string(),
-            }))?),
-            Sink::Ndjson(sink) => {
-                let object: Map<String, Value> = self.columns.iter().cloned().zip(row).collect();
-                serde_json::to_writer(&mut *sink, &object)?;
-                sink.write_all(b"\n")
-            }
-        }
+        self.sink.row(row)
     }
 }
 
-const CELL_COLUMNS: [&str; 13] = [
-    "metric",
-    "mean",
-    "ci95_low",
-    "ci95_high",
-    "p50",
-    "p95",
-    "p99",
-    "min",
-    "max",
-    "n",
-    "samples",
-    "failed",
-    "invalid",
+/// The columns of a table; those of factors in the order of the scenario.
+fn columns(
+    document: &Document,
+    content: Content,
+    factors: &[String],
+    metrics: &[String],
+) -> Vec<Column> {
+    let fixed = |list: &[(&str, Kind)]| -> Vec<Column> {
+        list.iter().map(|(name, kind)| Column { name: (*name).to_owned(), kind: *kind }).collect()
+    };
+    let factor = |name: &String| Column { name: name.clone(), kind: kind_of(document, name) };
+    let factors: Vec<Column> = factors.iter().map(factor).collect();
+    let means = metrics.iter().map(|name| Column { name: name.clone(), kind: Kind::Number });
+    match content {
+        Content::Samples => [fixed(&CELL), factors, fixed(&SAMPLE_COLUMNS)].concat(),
+        Content::Runs => [fixed(&CELL), factors, fixed(&RUN_COLUMNS), means.collect()].concat(),
+        Content::Cells => [fixed(&CELL), factors, fixed(&CELL_COLUMNS)].concat(),
+        Content::Differences => fixed(&DIFFERENCE_COLUMNS),
+    }
+}
+
+/// What a factor is in all cells that have it. One that is a number here and a word there is words.
+fn kind_of(document: &Document, name: &str) -> Kind {
+    let values = || document.cells.iter().filter_map(|cell| cell.factors.get(name));
+    match () {
+        () if values().all(Value::is_number) => Kind::Number,
+        () if values().all(Value::is_boolean) => Kind::Flag,
+        () => Kind::Text,
+    }
+}
+
+const CELL: [(&str, Kind); 1] = [("cell", Kind::Whole)];
+const SAMPLE_COLUMNS: [(&str, Kind); 4] = [
+    ("run", Kind::Whole),
+    ("metric", Kind::Text),
+    ("sample", Kind::Whole),
+    ("value", Kind::Number),
 ];
-const DIFFERENCE_COLUMNS: [&str; 9] =
-    ["metric", "cell", "against", "mean", "ci95_low", "ci95_high", "percent", "n", "verdict"];
+const RUN_COLUMNS: [(&str, Kind); 3] =
+    [("run", Kind::Whole), ("outcome", Kind::Text), ("reason", Kind::Text)];
+const CELL_COLUMNS: [(&str, Kind); 13] = [
+    ("metric", Kind::Text),
+    ("mean", Kind::Number),
+    ("ci95_low", Kind::Number),
+    ("ci95_high", Kind::Number),
+    ("p50", Kind::Number),
+    ("p95", Kind::Number),
+    ("p99", Kind::Number),
+    ("min", Kind::Number),
+    ("max", Kind::Number),
+    ("n", Kind::Whole),
+    ("samples", Kind::Whole),
+    ("failed", Kind::Whole),
+    ("invalid", Kind::Whole),
+];
+const DIFFERENCE_COLUMNS: [(&str, Kind); 9] = [
+    ("metric", Kind::Text),
+    ("cell", Kind::Whole),
+    ("against", Kind::Whole),
+    ("mean", Kind::Number),
+    ("ci95_low", Kind::Number),
+    ("ci95_high", Kind::Number),
+    ("percent", Kind::Number),
+    ("n", Kind::Whole),
+    ("verdict", Kind::Text),
+];

@@ -4,6 +4,7 @@ use trackbed_measure::metrics;
 use trackbed_measure::results::{CellResult, Difference, Document, factor_names};
 
 /// The cells of one part of a scenario, or all where it has no parts.
+#[derive(Debug)]
 pub(crate) struct Section<'a> {
     /// The part's name.
     pub title: Option<String>,
@@ -40,6 +41,17 @@ impl<'a> Section<'a> {
     pub fn factors(&self) -> Vec<String> {
         let mut names = factor_names(self.results());
         names.retain(|name| name != PART);
+        names
+    }
+
+    /// The factors by which its cells can be told apart.
+    pub fn telling_factors(&self) -> Vec<String> {
+        let mut names = self.factors();
+        names.retain(|name| {
+            let mut texts = self.results().map(|cell| cell.factor_text(name));
+            let first = texts.next();
+            texts.any(|text| Some(&text) != first.as_ref())
+        });
         names
     }
 

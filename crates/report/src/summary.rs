@@ -123,7 +123,7 @@ fn write_invalid(document: &Document, out: &mut String) -> fmt::Result {
 }
 
 /// The substrate whose runs can be replayed.
-const REPEATABLE: &str = "virtual";
+pub(crate) const REPEATABLE: &str = "virtual";
 
 /// Checks that hold are counted; one that fails is always told in full.
 fn write_checks(document: &Document, verbose: bool, out: &mut String) -> fmt::Result {
@@ -141,7 +141,8 @@ fn write_checks(document: &Document, verbose: bool, out: &mut String) -> fmt::Re
     Ok(())
 }
 
-fn plural(count: usize, what: &str) -> String {
+/// A count with its noun: `1 cell`, `3 cells`.
+pub(crate) fn plural(count: usize, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 

@@ -12,6 +12,7 @@ use crate::commands::advise::{self, AdviseArguments};
 use crate::commands::calibrate::{self, CalibrateArguments};
 use crate::commands::compare::{self, CompareArguments};
 use crate::commands::export::{self, ExportArguments};
+use crate::commands::fetch::{self, FetchArguments};
 use crate::commands::handover::HandoverArguments;
 use crate::commands::infer::{self, InferArguments};
 use crate::commands::link::TimedSetting;
@@ -63,7 +64,7 @@ pub enum Command {
     /// Write one page about a run directory, with figures, for any browser
     #[command(after_long_help = report::EXAMPLES)]
     Report(ReportArguments),
-    /// Write a table of a run directory for other programs: CSV, or JSON line by line
+    /// Write a table of a run directory for other programs: CSV, JSON line by line, or Parquet
     #[command(after_long_help = export::EXAMPLES)]
     Export(ExportArguments),
     /// Hold one run directory against another: what differs, what is the same, what got worse
@@ -75,6 +76,9 @@ pub enum Command {
     /// Make one run directory of several, such as the shards of a campaign
     #[command(after_long_help = merge::EXAMPLES)]
     Merge(MergeArguments),
+    /// Copy a run directory, or those of shards, from an object store
+    #[command(after_long_help = fetch::EXAMPLES)]
+    Fetch(FetchArguments),
     /// Execute a sample of a run directory's runs again and hold it against what is there
     #[command(after_long_help = verify_results::EXAMPLES)]
     VerifyResults(VerifyResultsArguments),
@@ -260,6 +264,22 @@ pub struct ListArguments {
     /// One kind only, in full
     #[arg(value_enum)]
     pub kind: Option<ListKind>,
+    /// With schema: of which file
+    #[arg(value_enum, requires = "kind", default_value_t = SchemaArgument::Scenario)]
+    pub file: SchemaArgument,
+}
+
+/// The files that have a JSON Schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SchemaArgument {
+    /// Scenario files
+    Scenario,
+    /// run.json, and what `run --json` prints
+    Run,
+    /// A line of runs.jsonl
+    Runs,
+    /// about.json
+    About,
 }
 
 /// The kinds of things that there are.
@@ -285,7 +305,7 @@ pub enum ListKind {
     Metrics,
     /// Every key of a scenario file
     Keys,
-    /// The JSON Schema of scenario files, for editors
+    /// The JSON Schema of scenario files, for editors, or of a file of results
     Schema,
 }
 
@@ -360,7 +380,8 @@ pub struct RunOptions {
     #[arg(long, value_name = "N", value_parser = jobs, allow_negative_numbers = true)]
     pub jobs: Option<u32>,
     /// Run directory; results of these very runs that it holds are kept, and only what is missing
-    /// is run [default: trackbed-out/SCENARIO, begun anew]
+    /// is run; also in an object store, s3://BUCKET/FOLDER, gs:// or az:// (see trackbed fetch)
+    /// [default: trackbed-out/SCENARIO, begun anew]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Do only this share of the runs, for several machines: I/N from 1/N to N/N, or auto in a Slurm
@@ -399,7 +420,8 @@ pub struct ReplayArguments {
 pub struct PaperArguments {
     /// The scenario that a paper's study became (see `trackbed list scenarios`), or all
     pub name: String,
-    /// With all: write the claims of all papers, and what came of them, to this page (Markdown)
+    /// With all: write the claims of all papers, and what came of them, to this page (Markdown), with pictures in
+    /// a folder beside it
     #[arg(long, value_name = "FILE")]
     pub page: Option<PathBuf>,
     #[command(flatten)]

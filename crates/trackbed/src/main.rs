@@ -62,6 +62,7 @@ fn main() -> ExitCode {
         Command::Report(arguments) => commands::report::execute(&arguments),
         Command::Compare(arguments) => commands::compare::execute(&arguments),
         Command::Plan(arguments) => commands::plan::execute(&arguments),
+        Command::Fetch(arguments) => commands::fetch::execute(&arguments),
         Command::Merge(arguments) => commands::merge::execute(&arguments),
         Command::VerifyResults(arguments) => commands::verify_results::execute(&arguments),
         Command::Verify(arguments) => commands::verify::execute(&arguments),

@@ -85,6 +85,12 @@ pub trait Prepared: Send + Sync {
         None
     }
 
+    /// From when on an answer or a verdict is too late to be of use, since its message was to be sent;
+    /// `None` where there is nothing of the kind.
+    fn deadline(&self) -> Option<Duration> {
+        None
+    }
+
     /// The board whose speed verifying signatures has in virtual time, by its name; `here` is this
     /// machine, and the only one in real time. `None` where nothing is verified.
     fn board(&self) -> Option<&'static str> {

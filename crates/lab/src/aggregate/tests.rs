@@ -60,7 +60,8 @@ fn the_mean_is_over_runs_and_quantiles_over_samples() {
     assert_eq!((rtt.min, rtt.p50, rtt.max), (10.0, 25.0, 50.0));
     // Of two values Student's t has one degree of freedom: 12.706 times half of what they differ by.
     let reach = 12.706 * 15.0;
-    assert!(rtt.ci95[0] <= 35.0 - reach + 0.1 && rtt.ci95[1] >= 35.0 + reach - 0.1, "{rtt:?}");
+    // The other end would be at -155.6 ms, which no time is.
+    assert!(rtt.ci95[0] == 0.0 && rtt.ci95[1] >= 35.0 + reach - 0.1, "{rtt:?}");
     assert_eq!(cells[0].failed, 0);
     assert!(cells[1].metrics.is_empty());
     assert_eq!(
@@ -160,4 +161,28 @@ fn results_do_not_depend_on_the_order_in_which_runs_end() {
     runs.reverse();
     assert_eq!(cells(&plan, &runs), one);
     assert_eq!(differences(&plan, &one, &runs), two);
+}
+
+/// One run of eight took long: the interval of the mean would reach below zero.
+#[test]
+fn intervals_end_where_values_cannot_be() {
+    let plan = plan(false, 8);
+    let times: Vec<f64> =
+        (0..8).map(|k| if k == 0 { 1_000.0 } else { 100.0 + f64::from(k) }).collect();
+    let mut runs = campaign(&[&times, &times]);
+    for run in &mut runs {
+        let Outcome::Samples(samples) = &mut run.outcome else { panic!("none failed") };
+        samples.insert("resumed_ratio".to_owned(), vec![if run.run == 0 { 0.2 } else { 1.0 }]);
+        samples.insert("temperature_celsius".to_owned(), vec![f64::from(run.run) - 3.0]);
+    }
+    let cells = cells(&plan, &runs);
+    let interval = |name: &str| cells[0].metrics[name].ci95;
+    assert_eq!(interval("completion_ms")[0], 0.0);
+    assert!(
+        interval("completion_ms")[1] > 400.0,
+        "the other end stays: {:?}",
+        interval("completion_ms")
+    );
+    assert_eq!(interval("resumed_ratio")[1], 1.0);
+    assert!(interval("temperature_celsius")[0] < 0.0, "it may freeze");
 }

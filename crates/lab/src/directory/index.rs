@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use trackbed_measure::results::RunResult;
 
 use super::DirectoryError;
 use super::problem::Problem;
 use crate::results::Results;
+use crate::scenario::CELLS_MAX;
 
 /// The name of the file in a run directory.
 pub(super) const RUNS: &str = "runs.jsonl";
@@ -46,7 +48,7 @@ impl RecordedRuns {
         let file = match File::open(runs.path()) {
             Ok(file) => file,
             Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(runs),
-            Err(why) => return Err(refuse(Problem::Io(why))),
+            Err(why) => return Err(refuse(Problem::Unreadable(RUNS, why))),
         };
         let mut reader = BufReader::new(file);
         let (mut line, mut number) = (Vec::new(), 0);
@@ -54,10 +56,15 @@ impl RecordedRuns {
             line.clear();
             number += 1;
             let length = reader.read_until(b'\n', &mut line);
-            if length.map_err(|why| refuse(Problem::Io(why)))? == 0 {
+            if length.map_err(|why| refuse(Problem::Unreadable(RUNS, why)))? == 0 {
                 return Ok(runs);
             }
             match serde_json::from_slice::<RunResult>(&line) {
+                // Its place among the cells costs memory for all before it.
+                Ok(run) if u64::from(run.cell) >= CELLS_MAX => {
+                    let why = format!("line {number}: no plan has a cell {}", run.cell);
+                    return Err(refuse(Problem::Damaged(RUNS, why)));
+                }
                 Ok(run) => runs.note(&run, line.len()),
                 Err(_) if line.last() != Some(&b'\n') => return Ok(runs),
                 Err(why) => {
@@ -122,6 +129,10 @@ impl RecordedRuns {
         in_place && end == self.end
     }
 
+    pub(super) fn refuse(&self, problem: Problem) -> DirectoryError {
+        DirectoryError::new(&self.directory, problem)
+    }
+
     /// Whether the result of a run is there.
     pub fn has(&self, cell: u32, run: u32) -> bool {
         let lines = self.cells.get(cell as usize);
@@ -148,36 +159,34 @@ impl RecordedRuns {
         self.cells.get(cell as usize).into_iter().flatten().map(|line| line.run)
     }
 
-    /// Hands on the lines of a cell as they stand in the file, each with its line feed and its run,
-    /// in the order of their runs.
+    /// The lines of a cell as they stand in the file, each with its run and its line feed, in the order
+    /// of their runs.
     ///
     /// # Errors
-    /// If they cannot be read, and whatever `take` refuses.
-    pub(super) fn each_line(
+    /// If they cannot be read.
+    pub(super) fn lines(&self, cell: u32) -> Result<Lines<'_>, Problem> {
+        let lines = self.cells.get(cell as usize).map_or(&[][..], Vec::as_slice);
+        let file = (!lines.is_empty()).then(|| File::open(self.path())).transpose();
+        Ok(Lines {
+            lines: lines.iter(),
+            file: file.map_err(|why| Problem::Unreadable(RUNS, why))?.map(BufReader::new),
+            place: 0,
+        })
+    }
+
+    /// The results of a cell in the order of their runs, one in memory at a time.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn each(
         &self,
         cell: u32,
-        mut take: impl FnMut(u32, &[u8]) -> Result<(), Problem>,
-    ) -> Result<(), Problem> {
-        let Some(lines) = self.cells.get(cell as usize).filter(|lines| !lines.is_empty()) else {
-            return Ok(());
+    ) -> Result<impl Iterator<Item = Result<RunResult, DirectoryError>> + '_, DirectoryError> {
+        let refuse = |why| self.refuse(why);
+        let read = move |line: Result<(u32, Vec<u8>), Problem>| {
+            line.and_then(|(_, text)| parse(cell, &text)).map_err(refuse)
         };
-        let mut reader = BufReader::new(File::open(self.path()).map_err(Problem::Io)?);
-        let (mut place, mut text) = (0, Vec::new());
-        for Line { run, len, start } in lines {
-            text.resize(*len as usize, 0);
-            let mut read = || -> io::Result<()> {
-                // Lines that follow one another come out of one buffer.
-                reader.seek_relative(*start as i64 - place)?;
-                reader.read_exact(&mut text)
-            };
-            read().map_err(Problem::Io)?;
-            place = (start + u64::from(*len)) as i64;
-            if text.last() != Some(&b'\n') {
-                text.push(b'\n');
-            }
-            take(*run, &text)?;
-        }
-        Ok(())
+        Ok(self.lines(cell).map_err(refuse)?.map(read))
     }
 
     /// All results at once, by cell and run, for what cannot do with less.
@@ -197,25 +206,50 @@ impl RecordedRuns {
     /// # Errors
     /// If they cannot be read.
     pub fn lines_of(&self, cell: u32) -> Result<BTreeMap<u32, Vec<u8>>, DirectoryError> {
-        let mut lines = BTreeMap::new();
-        let keep = |run, line: &[u8]| {
-            lines.insert(run, line.to_vec());
-            Ok(())
-        };
-        self.each_line(cell, keep).map_err(|why| DirectoryError::new(&self.directory, why))?;
-        Ok(lines)
+        let refuse = |why| self.refuse(why);
+        self.lines(cell).map_err(refuse)?.map(|line| line.map_err(refuse)).collect()
     }
 }
 
 impl Results for RecordedRuns {
     fn of(&self, cell: u32) -> Result<Cow<'_, [RunResult]>, DirectoryError> {
-        let mut runs = Vec::new();
-        let parse = |_, line: &[u8]| {
-            let run = serde_json::from_slice(line);
-            run.map(|run| runs.push(run))
-                .map_err(|why| Problem::Damaged(RUNS, format!("a line of cell {cell}: {why}")))
-        };
-        self.each_line(cell, parse).map_err(|why| DirectoryError::new(&self.directory, why))?;
-        Ok(Cow::Owned(runs))
+        Ok(Cow::Owned(self.each(cell)?.collect::<Result<_, _>>()?))
     }
+}
+
+/// Reads lines of a cell. Those that follow one another come out of one buffer.
+pub(super) struct Lines<'a> {
+    lines: slice::Iter<'a, Line>,
+    /// There is none where there are no lines.
+    file: Option<BufReader<File>>,
+    /// Where in the file it stands.
+    place: u64,
+}
+
+impl Lines<'_> {
+    fn read(file: &mut BufReader<File>, place: u64, line: &Line) -> io::Result<Vec<u8>> {
+        let mut text = vec![0; line.len as usize];
+        file.seek_relative(line.start as i64 - place as i64)?;
+        file.read_exact(&mut text)?;
+        if text.last() != Some(&b'\n') {
+            text.push(b'\n');
+        }
+        Ok(text)
+    }
+}
+
+impl Iterator for Lines<'_> {
+    type Item = Result<(u32, Vec<u8>), Problem>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let line = self.lines.next()?;
+        let text = Lines::read(self.file.as_mut()?, self.place, line);
+        self.place = line.start + u64::from(line.len);
+        Some(text.map(|text| (line.run, text)).map_err(|why| Problem::Unreadable(RUNS, why)))
+    }
+}
+
+fn parse(cell: u32, line: &[u8]) -> Result<RunResult, Problem> {
+    let damaged = |why| Problem::Damaged(RUNS, format!("a line of cell {cell}: {why}"));
+    serde_json::from_slice(line).map_err(damaged)
 }

@@ -80,7 +80,9 @@ impl RunLog {
         let partial = path.with_extension("partial");
         let mut writer = io::BufWriter::new(File::create(&partial).map_err(Problem::Io)?);
         for cell in 0..self.runs.cells() {
-            self.runs.each_line(cell, |_, line| writer.write_all(line).map_err(Problem::Io))?;
+            for line in self.runs.lines(cell)? {
+                writer.write_all(&line?.1).map_err(Problem::Io)?;
+            }
         }
         let finish = || -> io::Result<File> {
             writer.into_inner()?.sync_all()?;

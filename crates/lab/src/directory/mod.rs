@@ -16,14 +16,17 @@
 mod index;
 mod log;
 mod problem;
+mod schema;
 
 use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use trackbed_measure::results::{Document, RunResult};
+use trackbed_measure::results::{Document, RunResult, SCHEMA, first_schema};
 use trackbed_measure::samples;
 
 use crate::environment;
@@ -35,10 +38,15 @@ use problem::Problem;
 
 pub use index::RecordedRuns;
 pub use problem::DirectoryError;
+pub use schema::{Form, json_schema};
 
 /// What made a run directory; enough to plan the same runs again.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct About {
+    /// The version of the form of this file, of `run.json` and of the lines of `runs.jsonl`.
+    #[serde(default = "first_schema")]
+    #[schemars(extend("const" = SCHEMA))]
+    pub schema: u32,
     /// The version of the tool.
     pub trackbed: String,
     /// The command line that made the directory.
@@ -58,7 +66,7 @@ pub struct About {
     pub folder: PathBuf,
     /// The plan's fingerprint.
     pub plan: String,
-    /// What the runs are executed on.
+    /// What the runs are executed on: `virtual`, `emulated` or `live`.
     #[serde(default = "virtual_substrate")]
     pub substrate: String,
     /// Which share of the runs it is to hold, as `I/N`; `None` if all of them.
@@ -117,7 +125,8 @@ impl RunDirectory {
     /// If something else is there, or it cannot be written.
     pub fn create_anew(path: &Path, about: About) -> Result<RunDirectory, DirectoryError> {
         let refuse = |problem| DirectoryError::new(path, problem);
-        if !is_free(path) && !path.join(ABOUT).is_file() {
+        let is_ours = || read_about(path).map_or_else(|why| !why.is_missing(), |_| true);
+        if !is_free(path) && !is_ours() {
             return Err(refuse(Problem::NotARunDirectory));
         }
         RunDirectory::create(path, about)
@@ -228,8 +237,18 @@ impl Results for RunDirectory {
 /// If it is no run directory, or its description is damaged.
 pub fn read_about(path: &Path) -> Result<About, DirectoryError> {
     let refuse = |problem| DirectoryError::new(path, problem);
-    let text = read_text(path, ABOUT, || Problem::Missing).map_err(refuse)?;
-    serde_json::from_str(&text).map_err(|why| refuse(Problem::Damaged(ABOUT, why.to_string())))
+    let about = read_json(path, ABOUT, || Problem::Missing);
+    about.map_err(|why| match why {
+        Problem::Damaged(..) if is_foreign(path) => refuse(Problem::Missing),
+        why => refuse(why),
+    })
+}
+
+/// Whether `about.json` is a document of some other program's.
+fn is_foreign(path: &Path) -> bool {
+    let text = fs::read_to_string(path.join(ABOUT)).unwrap_or_default();
+    let document = serde_json::from_str::<serde_json::Value>(&text);
+    document.is_ok_and(|document| document.get("trackbed").is_none())
 }
 
 /// The document that sums up the run directory at `path`.
@@ -239,8 +258,46 @@ pub fn read_about(path: &Path) -> Result<About, DirectoryError> {
 pub fn read_document(path: &Path) -> Result<Document, DirectoryError> {
     let refuse = |problem| DirectoryError::new(path, problem);
     read_about(path)?;
-    let text = read_text(path, DOCUMENT, || Problem::NotSummedUp).map_err(refuse)?;
-    serde_json::from_str(&text).map_err(|why| refuse(Problem::Damaged(DOCUMENT, why.to_string())))
+    read_json(path, DOCUMENT, || Problem::NotSummedUp).map_err(refuse)
+}
+
+/// Refuses results of which some are gone that `document` was made of.
+///
+/// # Errors
+/// If there are.
+pub fn check_complete(document: &Document, runs: &RecordedRuns) -> Result<(), DirectoryError> {
+    for (cell, summed) in (0..).zip(&document.cells) {
+        let there = runs.runs_of(cell).filter(|run| *run < document.runs).count() as u32;
+        // There may be more of them: those in which the machine did not keep up, for example.
+        let through = summed.metrics.values().map(|summary| summary.n).max().unwrap_or(0);
+        let counted = through.saturating_add(summed.failed);
+        if there < counted {
+            return Err(runs.refuse(Problem::Incomplete(cell, there, counted)));
+        }
+    }
+    Ok(())
+}
+
+/// A file in the run directory at `path`, if it has a form that is known here.
+fn read_json<T: DeserializeOwned>(
+    path: &Path,
+    file: &'static str,
+    absent: impl FnOnce() -> Problem,
+) -> Result<T, Problem> {
+    /// What all forms have.
+    #[derive(Deserialize)]
+    struct Form {
+        #[serde(default = "first_schema")]
+        schema: u32,
+    }
+    let text = read_text(path, file, absent)?;
+    let damaged = |why: serde_json::Error| Problem::Damaged(file, why.to_string());
+    let form: Form = serde_json::from_str(&text).map_err(damaged)?;
+    match form.schema {
+        0 => Err(Problem::Damaged(file, "no form has the number 0".to_owned())),
+        1..=SCHEMA => serde_json::from_str(&text).map_err(damaged),
+        other => Err(Problem::OtherForm(file, other)),
+    }
 }
 
 /// The text of a file in the run directory at `path`; `absent` says what it means that there is none.
@@ -251,8 +308,9 @@ fn read_text(
 ) -> Result<String, Problem> {
     fs::read_to_string(path.join(file)).map_err(|why| match why.kind() {
         io::ErrorKind::NotFound => absent(),
+        io::ErrorKind::NotADirectory => Problem::NoDirectory,
         io::ErrorKind::InvalidData => Problem::Damaged(file, why.to_string()),
-        _ => Problem::Io(why),
+        _ => Problem::Unreadable(file, why),
     })
 }
 

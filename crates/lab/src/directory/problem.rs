@@ -4,6 +4,10 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use trackbed_measure::results::SCHEMA;
+
+use super::DOCUMENT;
+use super::index::RUNS;
 use crate::VERSION;
 
 /// Why a run directory cannot be used.
@@ -16,12 +20,17 @@ pub struct DirectoryError {
 #[derive(Debug)]
 pub(super) enum Problem {
     Missing,
+    NoDirectory,
     NotARunDirectory,
     NotSummedUp,
     OtherVersion(String),
+    OtherForm(&'static str, u32),
     OtherPlan(String),
     OtherShard(Option<String>),
     Damaged(&'static str, String),
+    /// Runs of a cell that are in the log, and that the document was made of.
+    Incomplete(u32, u32, u32),
+    Unreadable(&'static str, io::Error),
     InUse,
     Io(io::Error),
 }
@@ -43,6 +52,9 @@ impl fmt::Display for DirectoryError {
             Problem::Missing => {
                 f.write_str("this is no run directory; `trackbed run SCENARIO --out DIR` makes one")
             }
+            Problem::NoDirectory => f.write_str(
+                "this is no directory; give a run directory, or with --out a place where you may write",
+            ),
             Problem::NotARunDirectory => f.write_str(
                 "holds files but is no run directory; give --out a new or an empty directory",
             ),
@@ -53,6 +65,11 @@ impl fmt::Display for DirectoryError {
                 f,
                 "holds results of version {version}, this is {VERSION}, and results of different \
                  versions do not mix; give --out another directory"
+            ),
+            Problem::OtherForm(file, form) => write!(
+                f,
+                "{file} has form {form}, and version {VERSION} reads forms up to {SCHEMA}; read it \
+                 with the version that wrote it, or a later one"
             ),
             Problem::OtherPlan(command) => write!(
                 f,
@@ -66,10 +83,17 @@ impl fmt::Display for DirectoryError {
             Problem::OtherShard(None) => f.write_str(
                 "holds results of these runs without --shard; give --out another directory",
             ),
-            Problem::Damaged(file, why) => write!(
+            Problem::Damaged(file, why) => {
+                write!(f, "{file} is damaged ({why}); {}", remedy(file))
+            }
+            Problem::Incomplete(cell, there, counted) => write!(
                 f,
-                "{file} is damaged ({why}); remove the directory and run the scenario again"
+                "{RUNS} has {there} runs of cell {cell}, and {DOCUMENT} was made of {counted}; {}",
+                remedy(DOCUMENT)
             ),
+            Problem::Unreadable(file, why) => {
+                write!(f, "cannot read {file}: {why}; give a run directory that you may read")
+            }
             Problem::InUse => f.write_str(
                 "another trackbed is writing here; wait for its end, or give --out another \
                  directory",
@@ -82,3 +106,14 @@ impl fmt::Display for DirectoryError {
 }
 
 impl std::error::Error for DirectoryError {}
+
+/// What helps where a file is damaged.
+fn remedy(file: &str) -> &'static str {
+    match file {
+        DOCUMENT => {
+            "the command that made the directory writes it anew and keeps the runs that are there"
+        }
+        RUNS => "take that line out; the command that made the directory does its run again",
+        _ => "remove the directory and run the scenario again",
+    }
+}

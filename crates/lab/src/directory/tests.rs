@@ -29,6 +29,7 @@ impl Drop for Scratch {
 
 fn about(plan: &str) -> About {
     About {
+        schema: SCHEMA,
         trackbed: VERSION.to_owned(),
         command: vec!["trackbed".to_owned(), "run".to_owned(), "vru".to_owned()],
         scenario: "vru".to_owned(),
@@ -168,7 +169,12 @@ fn a_damaged_line_in_the_middle_is_named() {
     fs::write(&log, format!("{text}nonsense\n{text}")).unwrap();
     let why = refusal(&scratch.0, about("a"));
     assert!(why.contains("runs.jsonl is damaged (line 2: "), "{why}");
-    fs::write(scratch.0.join(ABOUT), "{}").unwrap();
+    let line = text.replacen("\"cell\":0", "\"cell\":4000000000", 1);
+    assert_ne!(line, text);
+    fs::write(&log, format!("{text}{line}")).unwrap();
+    let why = refusal(&scratch.0, about("a"));
+    assert!(why.contains("(line 2: no plan has a cell 4000000000); take that line out"), "{why}");
+    fs::write(scratch.0.join(ABOUT), "{ \"trackbed\": \"0.1.0\" }").unwrap();
     let why = refusal(&scratch.0, about("a"));
     assert!(why.contains("about.json is damaged"), "{why}");
     fs::write(scratch.0.join(ABOUT), [0xff, 0xfe]).unwrap();
@@ -193,6 +199,15 @@ fn other_runs_versions_and_files_are_refused_and_left_alone() {
     let why = RunDirectory::create_anew(&foreign, about("a")).unwrap_err().to_string();
     assert!(why.contains("is no run directory"), "{why}");
     assert_eq!(fs::read_dir(&foreign).unwrap().count(), 1, "nothing was written");
+    // Another program's about.json makes it none of ours.
+    fs::write(foreign.join(ABOUT), "{ \"name\": \"a browser\" }").unwrap();
+    for refused in [
+        RunDirectory::continue_or_create(&foreign, about("a")),
+        RunDirectory::create_anew(&foreign, about("a")),
+    ] {
+        assert!(refused.unwrap_err().to_string().contains("is no run directory"));
+    }
+    assert_eq!(fs::read_dir(&foreign).unwrap().count(), 2, "nothing was written");
 }
 
 #[test]

@@ -63,6 +63,7 @@ pub use problem::ScenarioError;
 pub(crate) use programs::program_version;
 pub use reference::{Key, reference};
 pub use source::{BuiltIn, Source, built_in};
+pub(crate) use sweep::CELLS_MAX;
 
 use problem::{Origin, Problems};
 use spec::Spec;

@@ -83,7 +83,7 @@ pub(super) fn combinations(lengths: &[usize]) -> Option<Vec<Vec<usize>>> {
 }
 
 /// More cells than anyone can read in a report.
-pub(super) const CELLS_MAX: u64 = 10_000;
+pub(crate) const CELLS_MAX: u64 = 10_000;
 
 /// The value as a whole number of its smallest unit, where it is a quantity.
 fn number(value: &Value) -> Option<u64> {

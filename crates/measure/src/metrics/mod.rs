@@ -96,6 +96,14 @@ pub fn less_is_better(name: &str) -> Option<bool> {
     }
 }
 
+/// Between which values a metric lies by what it is, in its unit: a time is never below zero, a share never
+/// above one.
+pub fn range(name: &str) -> [f64; 2] {
+    let least = if name.ends_with("_celsius") { f64::NEG_INFINITY } else { 0.0 };
+    let most = if name.ends_with("_ratio") { 1.0 } else { f64::INFINITY };
+    [least, most]
+}
+
 const REGISTRY: &[Metric] = &[
     completion::COMPLETION_MS,
     page::PLT_MS,

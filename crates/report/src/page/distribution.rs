@@ -1,83 +1,155 @@
-//! How the samples of a cell are distributed, in few enough points for a page.
-
-use std::collections::BTreeMap;
+//! Distribution functions with as many points as a reader can see.
 
 use trackbed_measure::results::RunResult;
 
-/// The steps of an empirical distribution function: each value with the share of samples up to it.
-pub(super) type Steps = Vec<(f64, f64)>;
-
-/// The distributions of `metrics` over all samples of `runs`.
-pub(super) fn of_runs<'a>(
-    runs: impl Iterator<Item = &'a RunResult>,
-    metrics: &[&'static str],
-) -> BTreeMap<&'static str, Steps> {
-    let mut pooled: BTreeMap<&'static str, Vec<f64>> = BTreeMap::new();
-    for samples in runs.filter_map(|run| run.outcome.samples()) {
-        for metric in metrics {
-            if let Some(values) = samples.get(*metric) {
-                pooled.entry(metric).or_default().extend(values);
-            }
-        }
-    }
-    pooled.into_iter().map(|(metric, values)| (metric, steps(values))).collect()
+/// The empirical distribution function of a cell's samples: at each point, the share of all samples
+/// that are not above its value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Distribution {
+    /// Values in rising order.
+    pub values: Vec<f64>,
+    /// The share of samples up to each.
+    pub shares: Vec<f64>,
+    /// How many samples there are in all.
+    pub samples: usize,
 }
 
-/// All steps if they are few; of many the smallest and the largest value, and those between at which
-/// another part of the samples is reached, so that no share is off by more than one part.
-fn steps(mut values: Vec<f64>) -> Steps {
-    values.retain(|value| value.is_finite());
-    values.sort_unstable_by(f64::total_cmp);
-    let count = values.len();
-    let share = |upto: usize| upto as f64 / count as f64;
-    let mut steps: Steps = Vec::new();
-    let mut last_part = None;
-    for (index, value) in values.iter().enumerate() {
-        // Of equal values the last one has the share of all.
-        if values.get(index + 1) == Some(value) {
-            continue;
-        }
-        let part = (index + 1) * PARTS / count;
-        let is_end = steps.is_empty() || index + 1 == count;
-        if is_end || last_part != Some(part) {
-            steps.push((*value, share(index + 1)));
-            last_part = Some(part);
+impl Distribution {
+    /// Of these samples, which may be in any order, with at most `points` points, but never fewer
+    /// than its least number. Every point lies exactly on the function of all samples: points are left
+    /// out, none is moved. Those that stay are evenly spread, denser at both tails, and have the
+    /// quantiles of the tables among them. `None` of no finite samples.
+    pub fn of(mut samples: Vec<f64>, points: usize) -> Option<Distribution> {
+        samples.retain(|value| value.is_finite());
+        samples.sort_unstable_by(f64::total_cmp);
+        let count = samples.len();
+        let steps = steps(&samples);
+        let kept: Vec<usize> = match steps.len() <= points.max(TAILS.len() + 2) {
+            true => (0..steps.len()).collect(),
+            false => chosen(&steps, count, points),
+        };
+        let of_count = |position: usize| position as f64 / count as f64;
+        (count > 0).then(|| Distribution {
+            values: kept.iter().map(|step| steps[*step].0).collect(),
+            shares: kept.iter().map(|step| of_count(steps[*step].1)).collect(),
+            samples: count,
+        })
+    }
+}
+
+/// The different values, each with the number of samples up to it.
+fn steps(sorted: &[f64]) -> Vec<(f64, usize)> {
+    let mut steps: Vec<(f64, usize)> = Vec::new();
+    for (index, value) in sorted.iter().enumerate() {
+        match steps.last_mut() {
+            Some(last) if last.0 == *value => last.1 = index + 1,
+            _ => steps.push((*value, index + 1)),
         }
     }
     steps
 }
 
-/// A curve on a screen has no more places.
-const PARTS: usize = 200;
+/// The steps at which the function reaches evenly spread shares and those of [`TAILS`], and both ends.
+fn chosen(steps: &[(f64, usize)], count: usize, points: usize) -> Vec<usize> {
+    let even = points.saturating_sub(TAILS.len() + 2);
+    let shares = (1..=even).map(|place| place as f64 / (even + 1) as f64).chain(TAILS);
+    let reaches =
+        |share: f64| steps.partition_point(|(_, up_to)| *up_to as f64 / (count as f64) < share);
+    let mut kept: Vec<usize> = shares.map(reaches).collect();
+    kept.extend([0, steps.len() - 1]);
+    kept.sort_unstable();
+    kept.dedup();
+    kept
+}
+
+/// Shares that are always there, where samples are so many: tails are what averages hide.
+const TAILS: [f64; 17] = [
+    0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999,
+    0.9995, 0.9999,
+];
+
+/// Samples of several metrics, gathered from the runs of one cell.
+#[derive(Debug)]
+pub(crate) struct Gathered {
+    /// The samples of each metric that was asked for, in that order.
+    pub samples: Vec<Vec<f64>>,
+    /// Certificates of runs in real time.
+    pub certificates: super::certificates::Certificates,
+}
+
+/// Gathers `metrics` from a cell's runs. With `only_valid`, runs that the machine did not keep up with
+/// are left out, as they are in the document.
+pub(crate) fn gather<'r>(
+    metrics: &[&str],
+    only_valid: bool,
+    runs: impl Iterator<Item = &'r RunResult>,
+) -> Gathered {
+    let mut gathered =
+        Gathered { samples: vec![Vec::new(); metrics.len()], certificates: Default::default() };
+    for run in runs {
+        gathered.certificates.add(run);
+        if only_valid && run.is_invalid() {
+            continue;
+        }
+        let Some(samples) = run.outcome.samples() else { continue };
+        for (metric, list) in metrics.iter().zip(&mut gathered.samples) {
+            list.extend(samples.get(*metric).into_iter().flatten());
+        }
+    }
+    gathered
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn few_samples_are_all_shown() {
-        assert_eq!(steps(vec![3.0, 1.0, 3.0, 2.0]), [(1.0, 0.25), (2.0, 0.5), (3.0, 1.0)]);
-        assert_eq!(steps(vec![7.0; 9]), [(7.0, 1.0)]);
-        assert!(steps(vec![f64::NAN]).is_empty());
+    /// Values with ties and a long tail, from a linear congruential generator (Numerical Recipes).
+    fn samples(count: usize) -> Vec<f64> {
+        let mut state = 1_u32;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            f64::from(state >> 8) / f64::from(1 << 24)
+        };
+        (0..count).map(|_| (1.0 / (1.0 - next())).powi(2)).map(|v| (v * 50.0).round()).collect()
     }
 
-    /// Against counting: the share of samples up to each value that is shown.
     #[test]
-    fn many_are_thinned_and_no_share_is_wrong() {
-        let values: Vec<f64> = (0..10_007).map(|k| f64::from(k * k % 7_919).powf(1.5)).collect();
-        let thinned = steps(values.clone());
-        assert!(thinned.len() <= PARTS + 2, "{}", thinned.len());
-        for (value, share) in &thinned {
-            let counted = values.iter().filter(|other| *other <= value).count();
-            assert_eq!(*share, counted as f64 / values.len() as f64);
+    fn every_point_that_stays_is_exact() {
+        let all = samples(25_000);
+        let thinned = Distribution::of(all.clone(), 120).unwrap();
+        assert!(thinned.values.len() <= 120, "{}", thinned.values.len());
+        assert_eq!(thinned.samples, 25_000);
+        for (value, share) in thinned.values.iter().zip(&thinned.shares) {
+            let up_to = all.iter().filter(|sample| **sample <= *value).count();
+            assert_eq!(*share, up_to as f64 / 25_000.0);
         }
-        for pair in thinned.windows(2) {
-            assert!(
-                pair[0].0 < pair[1].0 && pair[1].1 - pair[0].1 < 2.5 / PARTS as f64,
-                "{pair:?}"
-            );
+        let maximum = all.iter().copied().fold(f64::MIN, f64::max);
+        assert_eq!(
+            (*thinned.values.last().unwrap(), *thinned.shares.last().unwrap()),
+            (maximum, 1.0)
+        );
+    }
+
+    /// A quantile read off the thinned function is the order statistic of all samples.
+    #[test]
+    fn quantiles_are_those_of_all_samples() {
+        let mut all = samples(10_007);
+        let thinned = Distribution::of(all.clone(), 60).unwrap();
+        all.sort_by(f64::total_cmp);
+        for share in TAILS {
+            let rank = (share * 10_007.0).ceil() as usize;
+            let at = thinned.shares.iter().position(|reached| *reached >= share).unwrap();
+            assert_eq!(thinned.values[at], all[rank - 1], "{share}");
         }
-        let largest = values.iter().copied().fold(0.0, f64::max);
-        assert_eq!(thinned.last(), Some(&(largest, 1.0)));
+    }
+
+    #[test]
+    fn few_samples_are_all_there_and_none_are_no_function() {
+        let few = Distribution::of(vec![3.0, 1.0, 3.0, 2.0, f64::NAN], 24).unwrap();
+        assert_eq!(few.values, [1.0, 2.0, 3.0]);
+        assert_eq!(few.shares, [0.25, 0.5, 1.0]);
+        assert_eq!(few.samples, 4);
+        assert_eq!(Distribution::of(Vec::new(), 24), None);
+        assert_eq!(Distribution::of(vec![f64::INFINITY], 24), None);
     }
 }

@@ -1,166 +1,206 @@
-//! Figures as plain data: what the page's script draws, and what it writes as CSV.
+//! What a figure is, as plain data: the page's script draws it knowing its shape alone.
+
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// A figure, for one or several conditions among which the reader chooses.
+/// What an axis shows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Figure {
-    /// What it is called on the page, and files that are saved of it.
-    pub id: String,
-    /// What it shows.
-    pub title: String,
-    /// How to read it.
-    pub note: String,
-    /// How it is drawn.
-    pub kind: Kind,
-    /// The horizontal axis.
-    pub x: Axis,
-    /// The vertical axis; of ordinal kinds what its rows are.
-    pub y: Axis,
-    /// What is drawn, for each condition.
-    pub panels: Vec<Panel>,
-}
-
-/// How a figure is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// Lines from point to point, with a band where points have an interval.
-    Line,
-    /// Steps: the share of values up to each.
-    Steps,
-    /// Rows: a mark with its interval, and a thin line from the smallest to the largest value.
-    Rows,
-    /// Bars from a beginning to an end, below one another.
-    Spans,
-    /// Single points, with their names.
-    Points,
-}
-
-/// An axis. Every one says its unit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Axis {
-    /// What is drawn along it.
-    pub label: String,
-    /// Its unit; "" for a pure number or a name.
+    /// The quantity: `completion`.
+    pub name: String,
+    /// Its unit: `ms`. Empty for categories alone.
     pub unit: String,
-    /// Whether equal steps are equal factors.
-    pub log: bool,
-}
-
-/// One condition of a figure.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Panel {
-    /// The condition; "" if there is only one.
-    pub name: String,
-    /// What is drawn, each in a colour and a dash of its own.
-    pub series: Vec<Series>,
-    /// Lines across: deadlines, handovers, zero.
-    pub marks: Vec<Mark>,
-}
-
-/// Points that belong together.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Series {
-    /// What they are of.
-    pub name: String,
-    /// The points, from left to right.
-    pub points: Vec<Point>,
-}
-
-/// A point. What is not there is not drawn.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Point {
-    /// Where; of rows and spans the value or the beginning.
-    pub x: f64,
-    /// How high; nothing in rows and spans, whose place is their name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub y: Option<f64>,
-    /// An interval of `y`, or of `x` in rows; of spans the end is its second number.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub interval: Option<[f64; 2]>,
-    /// The smallest and the largest value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub range: Option<[f64; 2]>,
-    /// The row, or what the point is called.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-}
-
-/// A line across a panel, or a band of it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Mark {
-    /// What it marks.
-    pub name: String,
-    /// Whether its place is on the horizontal axis.
-    pub vertical: bool,
-    /// Where.
-    pub at: f64,
-    /// Up to where, if it is a band.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub until: Option<f64>,
+    /// How values lie along it.
+    pub scale: Scale,
 }
 
 impl Axis {
-    /// Of a metric, whose name ends in its unit.
-    pub fn of_metric(metric: &str) -> Axis {
-        let (name, unit) = metric.rsplit_once('_').unwrap_or((metric, ""));
-        if let Some((_, label, unit)) = LABELS.iter().find(|(known, ..)| *known == metric) {
-            return Axis::plain(label, unit);
-        }
-        Axis { label: name.replace('_', " "), unit: unit_text(unit).to_owned(), log: false }
+    /// An axis of numbers.
+    pub fn linear(name: impl Into<String>, unit: impl Into<String>) -> Axis {
+        Axis { name: name.into(), unit: unit.into(), scale: Scale::Linear }
     }
 
-    /// Of a factor, whose name may end in a unit.
-    pub fn of_factor(factor: &str) -> Axis {
-        match factor.rsplit_once('_') {
-            Some((_, unit)) if UNITS.iter().any(|(name, _)| *name == unit) => {
-                Axis::of_metric(factor)
-            }
-            _ => Axis::plain(&factor.replace('_', " "), ""),
-        }
+    /// An axis of names.
+    pub(crate) fn categories(name: impl Into<String>) -> Axis {
+        Axis { name: name.into(), unit: String::new(), scale: Scale::Category }
     }
 
-    /// With a label and a unit.
-    pub fn plain(label: &str, unit: &str) -> Axis {
-        Axis { label: label.to_owned(), unit: unit.to_owned(), log: false }
+    /// With a scale that is logarithmic to both sides of zero where some `values` lie that much
+    /// further from it than others.
+    pub(crate) fn for_differences(mut self, values: impl IntoIterator<Item = f64>) -> Axis {
+        let sizes = values.into_iter().map(f64::abs).filter(|size| size.is_finite() && *size > 0.0);
+        let (low, high) =
+            sizes.fold((f64::INFINITY, 0.0_f64), |(low, high), v| (low.min(v), high.max(v)));
+        self.scale = if high / low >= DECADES_MIN { Scale::Symlog } else { Scale::Linear };
+        self
+    }
+
+    /// With a logarithmic scale where positive `values` lie so far apart that the small ones would
+    /// be one dot.
+    pub(crate) fn for_values(mut self, values: impl IntoIterator<Item = f64>) -> Axis {
+        let finite = values.into_iter().filter(|value| value.is_finite());
+        let (low, high) =
+            finite.fold((f64::INFINITY, 0.0_f64), |(low, high), v| (low.min(v), high.max(v)));
+        if low > 0.0 && high / low >= DECADES_MIN {
+            self.scale = Scale::Log;
+        }
+        self
     }
 }
 
-/// A unit as people write it.
-fn unit_text(unit: &str) -> &str {
-    UNITS.iter().find(|(name, _)| *name == unit).map_or(unit, |(_, text)| text)
+/// From this ratio of the largest to the smallest value on, an axis is logarithmic.
+const DECADES_MIN: f64 = 50.0;
+
+/// How values lie along an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scale {
+    /// Equal differences, equal lengths.
+    Linear,
+    /// Equal ratios, equal lengths.
+    Log,
+    /// Logarithmic both ways from zero, for differences.
+    Symlog,
+    /// Names, one below the other.
+    Category,
 }
 
-/// Metrics that have a better name than their own.
-const LABELS: [(&str, &str, &str); 6] = [
-    ("rtt_ms", "round-trip time", "ms"),
-    ("plt_ms", "page load time", "ms"),
-    ("ttfb_ms", "time to first byte", "ms"),
-    ("fps", "inference", "frames/s"),
-    ("cpu_percent", "processor time", "% of a core"),
-    ("completion_ms", "completion time", "ms"),
-];
+/// How a figure's values are drawn; the script has a file for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Shape {
+    /// A row for each label: a dot, its interval, and ticks for quantiles.
+    Dots,
+    /// Distribution functions.
+    Steps,
+    /// Lines with bands of intervals.
+    Bands,
+    /// Points with intervals both ways, and a line through the best ones.
+    Scatter,
+    /// Panels one below the other along one axis.
+    Panels,
+    /// A bar of phases for each label.
+    Bars,
+    /// Lines and places with one scale for both axes.
+    Map,
+}
 
-/// The units in which names of metrics and factors end.
-const UNITS: [(&str, &str); 12] = [
-    ("ms", "ms"),
-    ("mbps", "Mbit/s"),
-    ("bps", "bit/s"),
-    ("kmh", "km/h"),
-    ("hz", "1/s"),
-    ("bytes", "bytes"),
-    ("percent", "%"),
-    ("ratio", "share"),
-    ("count", "number"),
-    ("celsius", "°C"),
-    ("watts", "W"),
-    ("m", "m"),
-];
+/// A picture with its words.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Figure {
+    /// Unique on the page; also the name of downloaded files.
+    pub id: String,
+    /// The element that it is put into.
+    pub place: String,
+    pub shape: Shape,
+    pub title: String,
+    /// What it shows and how it is read.
+    pub note: String,
+    /// What a reader may choose, each with its options.
+    pub choosers: Vec<Chooser>,
+    /// A view for each combination of choices that there is.
+    pub views: Vec<View>,
+}
 
-impl Panel {
-    /// Whether there is anything to see.
-    pub fn is_empty(&self) -> bool {
-        self.series.iter().all(|series| series.points.is_empty())
+/// A choice between views.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Chooser {
+    pub name: String,
+    pub options: Vec<String>,
+    /// What each option means, where that is to be said.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub help: Vec<String>,
+}
+
+/// What is drawn for one choice.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct View {
+    /// The number of the option of each chooser.
+    pub choice: Vec<usize>,
+    pub x: Axis,
+    /// One; panels have as many as there are panels.
+    pub y: Vec<Axis>,
+    pub series: Vec<Series>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<Mark>,
+    /// On how many runs it rests, and what is missing.
+    pub caption: String,
+}
+
+/// Values that belong together. Every list that is not empty has one entry for each point.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Series {
+    pub name: String,
+    pub colour: usize,
+    pub dash: usize,
+    /// Which of the view's panels it belongs to.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub panel: usize,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub x: Vec<f64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub y: Vec<f64>,
+    /// Further values of the points by name: ends of intervals, quantiles, n.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub more: BTreeMap<&'static str, Vec<f64>>,
+}
+
+impl Series {
+    /// Adds a further value of the point that is being added.
+    pub fn add(&mut self, name: &'static str, value: f64) {
+        self.more.entry(name).or_default().push(value);
+    }
+
+    /// Adds the ends of an interval; of one run there is none.
+    pub fn interval(&mut self, n: u32, ci95: [f64; 2], names: [&'static str; 2]) {
+        let ends = if n > 1 { ci95 } else { [f64::NAN; 2] };
+        names.into_iter().zip(ends).for_each(|(name, end)| self.add(name, end));
+    }
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+/// A place or a span along an axis with a name.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Mark {
+    pub axis: Along,
+    pub from: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<f64>,
+    pub label: String,
+}
+
+/// Which axis a mark stands on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Along {
+    X,
+    Y,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_axis_is_logarithmic_where_values_lie_far_apart() {
+        let scale =
+            |values: &[f64]| Axis::linear("rtt", "ms").for_values(values.iter().copied()).scale;
+        assert_eq!(scale(&[1.0, 49.0]), Scale::Linear);
+        assert_eq!(scale(&[1.0, f64::NAN, 50.0]), Scale::Log);
+        assert_eq!(scale(&[0.0, 1000.0]), Scale::Linear, "zero has no logarithm");
+        assert_eq!(scale(&[-1.0, 1000.0]), Scale::Linear);
+        assert_eq!(scale(&[]), Scale::Linear);
+        let scale = |values: &[f64]| {
+            Axis::linear("rtt", "ms").for_differences(values.iter().copied()).scale
+        };
+        assert_eq!(scale(&[-1.0, 0.0, 49.0]), Scale::Linear);
+        assert_eq!(scale(&[-1.0, 0.0, 50.0]), Scale::Symlog);
+        assert_eq!(scale(&[]), Scale::Linear);
     }
 }

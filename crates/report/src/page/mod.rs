@@ -1,200 +1,347 @@
-//! A run directory as one HTML page that explains itself, without network, in any browser.
+//! Results as one page for browsers: an HTML file that needs nothing beside itself.
 //!
-//! Whoever makes a page goes through the cells one by one, so that never more than the runs of one are
-//! in memory; what the page keeps of them does not grow with the runs. Every number in a table is that
-//! of the document; distributions alone are made here, of the samples.
+//! The page says what was run, what came out and how sure that is, in words and tables that need no
+//! script, and in figures that a script draws from plain descriptions. The numbers are those
+//! of the [`Document`]; what is computed here are distribution functions of samples alone, with as many
+//! points as a reader can see, so that a page stays small however many runs there are.
+//!
+//! ```
+//! # fn page(document: &trackbed_measure::results::Document,
+//! #         runs_of: impl Fn(u32) -> Vec<trackbed_measure::results::RunResult>)
+//! #     -> Result<String, trackbed_report::page::PageError> {
+//! use trackbed_report::page::{Builder, Origin};
+//!
+//! let origin = Origin { command: "trackbed run vru".to_owned(), ..Origin::default() };
+//! let mut builder = Builder::new(document, origin);
+//! for cell in 0..document.cells.len() as u32 {
+//!     builder.cell(cell, &runs_of(cell))?; // one cell's runs in memory at a time
+//! }
+//! Ok(builder.finish())
+//! # }
+//! ```
 
+mod assets;
+mod certificates;
 mod distribution;
-pub mod figure;
+mod factors;
+mod figure;
 mod figures;
 mod html;
-pub mod run;
+mod json;
+mod material;
+mod palette;
+mod ranks;
+mod run;
+mod thin;
+mod trace;
+mod words;
 
 use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt;
 
-use trackbed_measure::results::{Document, Reliability, RunResult};
-use trackbed_stats::outliers;
+use serde::Serialize;
+use trackbed_measure::results::{Document, RunResult};
+use trackbed_measure::waterfall::Bar;
 
 use crate::section::Section;
-use distribution::Steps;
+use certificates::Certificates;
+use distribution::Distribution;
 use figure::Figure;
-use figures::Material;
-use run::Watched;
+use material::Material;
+use ranks::Ranks;
 
-/// What made the results, as the page says it.
+pub use figure::{Axis, Scale};
+pub use run::Watched;
+pub use trace::{Happening, Line, Map, Panel, Places, Timeline};
+
+/// Where the results come from, as far as the document does not say it.
 #[derive(Clone, Debug, Default)]
 pub struct Origin {
-    /// The command line.
+    /// The command line that made the runs.
     pub command: String,
-    /// The settings that were changed, each as `key=value`.
-    pub settings: Vec<String>,
-    /// The scenario's text.
+    /// The command that replays a run, as `trackbed replay DIR`; the numbers of its cell and of itself
+    /// are put behind it. Empty where runs cannot be replayed.
+    pub replay: String,
+    /// The scenario's text as it was read; empty where it is not known.
     pub scenario: String,
-    /// The command that replays a run, without the numbers of its cell and of itself; `None` where runs
-    /// cannot be repeated.
-    pub replay: Option<String>,
+    /// What else is to be said of how the results came about, each with its name: settings, when.
+    pub notes: Vec<(String, String)>,
 }
 
-/// A page in the making.
+/// A value of a metric that is to be kept: a deadline.
+#[derive(Clone, Debug)]
+pub struct Limit {
+    /// The metric: `verdict_ms`.
+    pub metric: String,
+    /// In the unit of that metric.
+    pub value: f64,
+    /// What it is called in figures: `deadline 10 ms`.
+    pub label: String,
+}
+
+/// Makes a page, cell by cell.
 #[derive(Debug)]
-pub struct Page<'a> {
+pub struct Builder<'a> {
     document: &'a Document,
     origin: Origin,
-    /// By cell and metric.
-    distributions: Vec<BTreeMap<&'static str, Steps>>,
-    reliability: Tally,
-    outlying: Vec<Outlying>,
-    watched: Vec<Watched>,
-    /// By cell, the run in the middle.
-    middle: BTreeMap<u32, u32>,
+    limits: Vec<Limit>,
+    sections: Vec<Section<'a>>,
+    /// The metrics of each section's figures.
+    metrics: Vec<Vec<&'static str>>,
+    /// The section of each cell.
+    section_of: Vec<usize>,
+    /// Points of a distribution function.
+    points: usize,
+    distributions: BTreeMap<(u32, &'static str), Distribution>,
+    certificates: Certificates,
+    ranks: Ranks,
+    traces: Vec<Figure>,
 }
 
-/// How many runs in real time the machine kept up with.
-#[derive(Clone, Copy, Debug, Default)]
-struct Tally {
-    valid: u32,
-    suspect: u32,
-    invalid: u32,
-}
-
-/// A run that stands out.
-#[derive(Clone, Debug)]
-struct Outlying {
-    cell: u32,
-    run: u32,
-    metric: &'static str,
-    value: f64,
-    median: f64,
-}
-
-impl<'a> Page<'a> {
+impl<'a> Builder<'a> {
     /// A page about `document`.
-    pub fn new(document: &'a Document, origin: Origin) -> Page<'a> {
-        let distributions = vec![BTreeMap::new(); document.cells.len()];
-        let (reliability, outlying, watched, middle) = Default::default();
-        Page { document, origin, distributions, reliability, outlying, watched, middle }
+    pub fn new(document: &'a Document, origin: Origin) -> Builder<'a> {
+        let sections = Section::all(document);
+        let budget = Budget::of(document);
+        let metrics = sections.iter().map(|section| material::telling(section, budget.metrics));
+        let mut section_of = vec![0; document.cells.len()];
+        for (number, section) in sections.iter().enumerate() {
+            section.cells.iter().for_each(|cell| section_of[*cell as usize] = number);
+        }
+        Builder {
+            document,
+            origin,
+            limits: Vec::new(),
+            metrics: metrics.collect(),
+            sections,
+            section_of,
+            points: budget.points,
+            distributions: BTreeMap::new(),
+            certificates: Certificates::default(),
+            ranks: Ranks::default(),
+            traces: Vec::new(),
+        }
     }
 
-    /// Takes what the page shows of the runs of a cell, which are those that count, in the order of
-    /// their numbers.
-    pub fn add_cell(&mut self, cell: u32, runs: &[RunResult]) {
-        let Some(place) = self.distributions.get_mut(cell as usize) else { return };
-        let counted = || runs.iter().filter(|run| !run.is_invalid());
-        *place = distribution::of_runs(counted(), SHOWN_METRICS);
-        for certificate in runs.iter().filter_map(|run| run.certificate.as_ref()) {
-            match certificate.verdict {
-                Reliability::Valid => self.reliability.valid += 1,
-                Reliability::Suspect => self.reliability.suspect += 1,
-                Reliability::Invalid => self.reliability.invalid += 1,
+    /// Gathers distributions, certificates and what stands out from the runs of cell `index`, all at
+    /// once; they are not kept. Cells that are left out have no distributions, and everything else.
+    ///
+    /// # Errors
+    /// If the document has no such cell.
+    pub fn cell(&mut self, index: u32, runs: &[RunResult]) -> Result<(), PageError> {
+        let Some(cell) = self.document.cells.get(index as usize) else {
+            return Err(PageError::NoSuchCell { index, cells: self.document.cells.len() });
+        };
+        let metrics = &self.metrics[self.section_of[index as usize]];
+        let only_valid = cell.invalid > 0;
+        let gathered = distribution::gather(metrics, only_valid, runs.iter());
+        self.certificates.merge(&gathered.certificates);
+        let counted = runs.iter().filter(|run| !(only_valid && run.is_invalid()));
+        self.ranks.add(index, &counted.collect::<Vec<_>>());
+        for (metric, samples) in metrics.iter().copied().zip(gathered.samples) {
+            if let Some(distribution) = Distribution::of(samples, self.points) {
+                self.distributions.insert((index, metric), distribution);
             }
         }
-        let counted: Vec<&RunResult> = counted().collect();
-        let Some(Ranked { metric, means }) = Ranked::of(&counted) else { return };
-        let mut order: Vec<usize> =
-            (0..means.len()).filter(|place| means[*place].is_some()).collect();
-        order.sort_by(|a, b| means[*a].partial_cmp(&means[*b]).expect("both are known"));
-        let Some(middle) = order.get(order.len() / 2) else { return };
-        self.middle.insert(cell, counted[*middle].run);
-        let median = means[*middle].unwrap_or_default();
-        let one = |place: usize| {
-            Some(Outlying { cell, run: counted[place].run, metric, value: means[place]?, median })
-        };
-        self.outlying.extend(outliers(&means).unwrap_or_default().into_iter().filter_map(one));
+        Ok(())
+    }
+
+    /// Draws a limit wherever its metric is drawn.
+    pub fn limit(&mut self, limit: Limit) {
+        self.limits.push(limit);
+    }
+
+    /// Adds the timeline of a run. Long lines are thinned; peaks stay.
+    ///
+    /// # Errors
+    /// If a line has not as many values across as upwards.
+    pub fn timeline(&mut self, timeline: &Timeline) -> Result<(), PageError> {
+        let lines = timeline.panels.iter().flat_map(|panel| &panel.lines);
+        check_lines(&timeline.title, lines)?;
+        self.traces.push(figures::timeline::figure(timeline, self.traces.len(), RUNS));
+        Ok(())
+    }
+
+    /// Adds a map.
+    ///
+    /// # Errors
+    /// If a line has not as many values across as upwards, or places have not as many names.
+    pub fn map(&mut self, map: &Map) -> Result<(), PageError> {
+        check_lines(&map.title, &map.lines)?;
+        for Places { name, labels, x, y } in &map.places {
+            if x.len() != y.len() || x.len() != labels.len() {
+                return Err(PageError::uneven(&map.title, name));
+            }
+        }
+        self.traces.push(figures::map::figure(map, self.traces.len(), RUNS));
+        Ok(())
+    }
+
+    /// Adds the waterfall of one page: the objects of one phone of one run.
+    pub fn waterfall(&mut self, title: &str, bars: &[Bar]) {
+        self.traces.push(figures::waterfall::figure(title, bars, self.traces.len(), RUNS));
+    }
+
+    /// A few runs that tell how things go: of each part of the results those in the middle of the best
+    /// and of the worst cell, each by its cell and its number there. Known once all cells were added.
+    pub fn typical_runs(&self) -> Vec<(u32, u32)> {
+        self.ranks.typical(&self.sections)
     }
 
     /// Adds how a run went by.
-    pub fn add_run(&mut self, run: Watched) {
-        self.watched.push(run);
-    }
-
-    /// What a cell is called on the page, and the part that it belongs to.
-    pub fn name_of(&self, cell: u32) -> (String, String) {
-        let sections = Section::all(self.document);
-        let Some(section) = sections.iter().find(|section| section.cells.contains(&cell)) else {
-            return Default::default();
+    ///
+    /// # Errors
+    /// If the document has no such cell.
+    pub fn run(&mut self, watched: &Watched) -> Result<(), PageError> {
+        let Watched { cell: index, run, timeline, bars } = watched;
+        let Some(cell) = self.document.cells.get(*index as usize) else {
+            return Err(PageError::NoSuchCell { index: *index, cells: self.document.cells.len() });
         };
-        let material = Material { section, distributions: &self.distributions };
-        (section.title.clone().unwrap_or_default(), material.called(cell))
+        let section = &self.sections[self.section_of[*index as usize]];
+        let part = section.title.as_ref().map_or_else(String::new, |title| format!("{title}, "));
+        let name =
+            format!("{part}{}, run {run}", material::label(cell, &section.telling_factors()));
+        for timeline in run::timelines(&name, timeline) {
+            self.timeline(&timeline)?;
+        }
+        if let Some(map) = run::map(&name, timeline) {
+            self.map(&map)?;
+        }
+        let bars = run::page_of(bars);
+        if !bars.is_empty() {
+            self.waterfall(&format!("{name}: a page"), &bars);
+        }
+        Ok(())
     }
 
-    /// A few cells of each part that tell how its runs go by: the best and the worst one, each with the
-    /// number of the run in the middle by the metric that ranks them. Known once all cells were added.
-    pub fn typical_runs(&self) -> Vec<(u32, u32)> {
-        let of_section = |section: &Section<'_>| {
-            let metric = section.headline();
-            let mean =
-                |cell: &&u32| Some(self.document.cells[**cell as usize].metrics.get(metric?)?.mean);
-            let known = section.cells.iter().filter(|cell| mean(cell).is_some());
-            let order = |a: &&u32, b: &&u32| mean(a).partial_cmp(&mean(b)).expect("both are known");
-            let (least, most) = (known.clone().min_by(order), known.max_by(order));
-            let mut cells: Vec<u32> = least.into_iter().chain(most).copied().collect();
-            cells.dedup();
-            cells
+    /// The page as HTML.
+    pub fn finish(self) -> String {
+        let data = Data {
+            name: self.document.scenario.as_str(),
+            source: source(self.document),
+            model: self.document.model.is_some(),
+            figures: self.figures(),
         };
-        let cells =
-            Section::all(self.document).into_iter().flat_map(|section| of_section(&section));
-        cells.filter_map(|cell| Some((cell, *self.middle.get(&cell)?))).collect()
+        html::page(&html::Page {
+            document: self.document,
+            origin: &self.origin,
+            sections: &self.sections,
+            certificates: &self.certificates,
+            outlying: self.ranks.outlying(),
+            traces: self.traces.len(),
+            data: json::embedded(&data),
+        })
     }
 
-    /// The page.
-    pub fn finish(mut self) -> String {
-        // Farthest first, since only so many are shown.
-        let far = |one: &Outlying| (one.value / one.median).ln().abs();
-        self.outlying.sort_by(|a, b| far(b).total_cmp(&far(a)));
-        let sections = Section::all(self.document);
-        let figures: Vec<Vec<Figure>> = sections
-            .iter()
-            .map(|section| {
-                let material = Material { section, distributions: &self.distributions };
-                let mut figures = figures::of(&material);
-                let title = section.title.as_deref().unwrap_or_default();
-                figures.extend(run::figures(title, &self.watched));
-                figures
-            })
-            .collect();
-        html::page(&self, &sections, &figures)
+    /// The figures of all sections, and then those of single runs.
+    fn figures(&self) -> Vec<Figure> {
+        let mut drawn: Vec<Figure> = Vec::new();
+        for (number, section) in self.sections.iter().enumerate() {
+            let metrics = self.metrics[number].clone();
+            let material =
+                Material::new(section, number, metrics, &self.distributions, &self.limits);
+            drawn.extend(figures::registry().iter().flat_map(|kind| kind(&material)));
+        }
+        drawn.extend(self.traces.iter().cloned());
+        drawn
     }
 }
 
-/// The means of the runs of a cell, by the first metric that they have of those that rank cells.
-struct Ranked {
-    metric: &'static str,
-    means: Vec<Option<f64>>,
+/// What the script reads.
+#[derive(Serialize)]
+struct Data<'a> {
+    /// Downloads are named by it.
+    name: &'a str,
+    /// Stands below every figure that is downloaded, so that it describes itself.
+    source: String,
+    /// Whether what is shown comes from a model of a machine.
+    model: bool,
+    figures: Vec<Figure>,
 }
 
-impl Ranked {
-    fn of(runs: &[&RunResult]) -> Option<Ranked> {
-        let mean = |run: &&RunResult, metric: &str| {
-            let values = run.outcome.samples()?.get(metric)?;
-            (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
-        };
-        let ranking = trackbed_measure::metrics::COMPARED.iter().map(|compared| compared.name);
-        let has = |metric: &&str| runs.iter().any(|run| mean(run, metric).is_some());
-        let metric = ranking.into_iter().find(has)?;
-        Some(Ranked { metric, means: runs.iter().map(|run| mean(run, metric)).collect() })
+fn source(document: &Document) -> String {
+    let Document { trackbed, scenario, substrate, seed, runs, .. } = document;
+    format!("trackbed {trackbed}, {scenario}, {runs} runs, {substrate} substrate, seed {seed}")
+}
+
+/// The place of what belongs to single runs.
+const RUNS: &str = "figures-runs";
+
+/// How much of a document fits into a page that opens at once.
+#[derive(Clone, Copy, Debug)]
+struct Budget {
+    /// Metrics of figures.
+    metrics: usize,
+    /// Points of a distribution function.
+    points: usize,
+}
+
+impl Budget {
+    fn of(document: &Document) -> Budget {
+        let cells = document.cells.len().max(1);
+        let metrics = (SUMMARIES_MAX / cells).clamp(1, METRICS_MAX);
+        Budget { metrics, points: (POINTS_MAX / (cells * metrics)).clamp(POINTS_LEAST, 200) }
     }
 }
 
-/// The metrics whose distributions a page shows, where cells have them.
-const SHOWN_METRICS: &[&str] = &[
-    "completion_ms",
-    "plt_ms",
-    "loading_delay_ms",
-    "rtt_ms",
-    "verdict_ms",
-    "warning_ms",
-    "startup_delay_ms",
-    "seek_delay_ms",
-    "rebuffering_ms",
-    "handover_goodput_mbps",
-    "goodput_mbps",
-    "gap_ms",
-    "throughput_mbps",
-    "signature_rate_hz",
-    "frame_ms",
-    "fps",
-    "cpu_percent",
-];
+/// Metrics of cells that figures show, all cells together.
+const SUMMARIES_MAX: usize = 2_400;
+/// Metrics of figures at the most; the table has all.
+const METRICS_MAX: usize = 12;
+/// Points of distribution functions on a page.
+const POINTS_MAX: usize = 40_000;
+/// Points of one at the least.
+const POINTS_LEAST: usize = 19;
+
+fn check_lines<'l>(
+    title: &str,
+    lines: impl IntoIterator<Item = &'l Line>,
+) -> Result<(), PageError> {
+    let uneven = lines.into_iter().find(|line| line.x.len() != line.y.len());
+    uneven.map_or(Ok(()), |line| Err(PageError::uneven(title, &line.name)))
+}
+
+/// Why something cannot be put on a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PageError {
+    /// The document has no cell of that number.
+    NoSuchCell {
+        /// The number that was given.
+        index: u32,
+        /// How many cells the document has.
+        cells: usize,
+    },
+    /// Values that belong together are not equally many.
+    Uneven {
+        /// The timeline or map.
+        title: String,
+        /// The line, or the places.
+        name: String,
+    },
+}
+
+impl PageError {
+    fn uneven(title: &str, name: &str) -> PageError {
+        PageError::Uneven { title: title.to_owned(), name: name.to_owned() }
+    }
+}
+
+impl fmt::Display for PageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PageError::NoSuchCell { index, cells } => {
+                write!(f, "there is no cell {index}: the document has {cells}, counted from 0")
+            }
+            PageError::Uneven { title, name } => {
+                write!(f, "{title}, {name}: every value across needs one upwards (and a name)")
+            }
+        }
+    }
+}
+
+impl Error for PageError {}
 
 #[cfg(test)]
 mod tests;

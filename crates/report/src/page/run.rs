@@ -1,163 +1,124 @@
-//! Figures of how single runs went by, and of how their pages were loaded.
+//! How a single run went by, laid out in panels.
 
-use trackbed_measure::timeline::{Chart, Curve, Span, Timeline};
+use trackbed_measure::timeline::{self, Chart, Curve, Span};
 use trackbed_measure::waterfall::Bar;
 
-use super::figure::{Axis, Figure, Kind, Mark, Panel, Point, Series};
+use super::figure::Axis;
+use super::trace::{Happening, Line, Map, Panel, Places, Timeline};
 
 /// A run that was watched.
 #[derive(Clone, Debug)]
 pub struct Watched {
-    /// The part of the scenario that its cell belongs to; "" without parts.
-    pub section: String,
-    /// What cell and run are called.
-    pub name: String,
+    /// Its cell, by its number in the document.
+    pub cell: u32,
+    /// Its number in the cell.
+    pub run: u32,
     /// How it went by.
-    pub timeline: Timeline,
+    pub timeline: timeline::Timeline,
     /// How its pages were loaded.
     pub bars: Vec<Bar>,
 }
 
-/// What a chart of runs is called, and its axes.
+/// Panels that share an axis.
 struct Layout {
-    chart: Chart,
-    id: &'static str,
+    /// What the figure shows.
     title: &'static str,
     note: &'static str,
     x: (&'static str, &'static str),
-    y: (&'static str, &'static str),
+    panels: &'static [(Chart, &'static str, &'static str)],
+    /// What happened along that axis.
+    marks: fn(&timeline::Timeline) -> &[Span],
 }
 
-const LAYOUTS: [Layout; 6] = [
+const LAYOUTS: [Layout; 3] = [
     Layout {
-        chart: Chart::Throughput,
-        id: "run-throughput",
-        title: "A typical run: throughput",
-        note: "What arrived at the far end of the link, headers included. Shaded: handovers, rebuffering.",
+        title: "second by second",
+        note: "Throughput is what arrived at the far end of the link, headers included; round-trip times \
+               are from when a message was to be sent to its answer. Shaded: handovers, rebuffering.",
         x: ("time", "s"),
-        y: ("throughput", "Mbit/s"),
+        panels: &[
+            (Chart::Throughput, "throughput", "Mbit/s"),
+            (Chart::RoundTrips, "round-trip time", "ms"),
+            (Chart::Processor, "processor time", "% of a core"),
+        ],
+        marks: |timeline| &timeline.spans,
     },
     Layout {
-        chart: Chart::RoundTrips,
-        id: "run-round-trips",
-        title: "A typical run: messages",
-        note: "From the time at which a message was to be sent to its answer.",
-        x: ("time", "s"),
-        y: ("round-trip time", "ms"),
-    },
-    Layout {
-        chart: Chart::CongestionWindow,
-        id: "run-window",
-        title: "A typical run: congestion window",
-        note: "Of the first connection over QUIC, as its trace (qlog) has it.",
+        title: "what the transport sees",
+        note: "Congestion window and smoothed round-trip time of each side's first connection, as the \
+               transport itself reports them.",
         x: ("time since the connection began", "s"),
-        y: ("congestion window", "bytes"),
+        panels: &[
+            (Chart::CongestionWindow, "congestion window", "B"),
+            (Chart::SmoothedRtt, "smoothed round-trip time", "ms"),
+        ],
+        marks: |_| &[],
     },
     Layout {
-        chart: Chart::SmoothedRtt,
-        id: "run-smoothed-rtt",
-        title: "A typical run: round-trip time as QUIC estimates it",
-        note: "Of the first connection, as its trace (qlog) has it.",
-        x: ("time since the connection began", "s"),
-        y: ("smoothed round-trip time", "ms"),
-    },
-    Layout {
-        chart: Chart::Processor,
-        id: "run-processor",
-        title: "A typical run: processor time",
-        note: "Second by second.",
-        x: ("time", "s"),
-        y: ("processor time", "% of a core"),
-    },
-    Layout {
-        chart: Chart::Power,
-        id: "run-power",
-        title: "Along the track: received power",
-        note: "What the train receives from the station that serves it. Shaded: handovers.",
+        title: "along the track",
+        note: "Power that the train receives from the station that serves it. Shaded: handovers.",
         x: ("place", "m"),
-        y: ("RSRP", "dBm"),
+        panels: &[(Chart::Power, "RSRP", "dBm")],
+        marks: |timeline| &timeline.places,
     },
 ];
 
-/// The figures of the runs of a section, a panel for each run.
-pub(super) fn figures(section: &str, runs: &[Watched]) -> Vec<Figure> {
-    let runs: Vec<&Watched> = runs.iter().filter(|run| run.section == section).collect();
-    let prefix = super::figures::slug(section);
-    let charts = LAYOUTS.iter().map(|layout| {
-        let panel = |run: &&Watched| panel(layout.chart, run);
-        Figure {
-            id: format!("{prefix}{}", layout.id),
-            title: layout.title.to_owned(),
+/// The timelines of a run under `name`; none without curves.
+pub(super) fn timelines(name: &str, timeline: &timeline::Timeline) -> Vec<Timeline> {
+    let laid_out = |layout: &Layout| {
+        let panels = layout.panels.iter().filter_map(|(chart, quantity, unit)| {
+            let curves = timeline.curves.iter().filter(|curve| curve.chart == *chart);
+            let lines: Vec<Line> = curves.map(line).collect();
+            (!lines.is_empty()).then(|| Panel { y: Axis::linear(*quantity, *unit), lines })
+        });
+        let panels: Vec<Panel> = panels.collect();
+        let mark = |span: &Span| Happening {
+            from: span.from,
+            until: Some(span.until),
+            label: span.name.clone(),
+        };
+        (!panels.is_empty()).then(|| Timeline {
+            title: format!("{name}: {}", layout.title),
             note: layout.note.to_owned(),
-            kind: Kind::Line,
-            x: Axis::plain(layout.x.0, layout.x.1),
-            y: Axis::plain(layout.y.0, layout.y.1),
-            panels: runs.iter().filter_map(panel).collect(),
-        }
+            x: Axis::linear(layout.x.0, layout.x.1),
+            panels,
+            marks: (layout.marks)(timeline).iter().map(mark).collect(),
+        })
+    };
+    LAYOUTS.iter().filter_map(laid_out).collect()
+}
+
+fn line(curve: &Curve) -> Line {
+    let (x, y) = curve.points.iter().copied().unzip();
+    Line { name: curve.name.clone(), x, y }
+}
+
+/// The map of a run under `name`, where it is known where that was.
+pub(super) fn map(name: &str, timeline: &timeline::Timeline) -> Option<Map> {
+    let timeline::Map { lines, places } = timeline.map.as_ref()?;
+    let lines = lines.iter().map(|(name, points)| {
+        let (x, y) = points.iter().copied().unzip();
+        Line { name: name.clone(), x, y }
     });
-    let waterfall = Figure {
-        id: format!("{prefix}run-waterfall"),
-        title: "A typical page: waterfall".to_owned(),
-        note: "Each object from when it was known to its last byte: waiting for its turn, for its first \
-               byte, and loading."
+    let places = places.iter().map(|(name, those)| {
+        let (x, y) = those.iter().map(|place| (place.east_km, place.north_km)).unzip();
+        let labels = those.iter().map(|place| place.name.clone()).collect();
+        Places { name: name.clone(), labels, x, y }
+    });
+    Some(Map {
+        title: format!("{name}: from above"),
+        note: "The track, the part of it that the train went in this run, the stations, and where \
+               handovers were."
             .to_owned(),
-        kind: Kind::Spans,
-        x: Axis::plain("time", "ms"),
-        y: Axis::plain("object", ""),
-        panels: runs.iter().filter_map(|run| waterfall(run)).collect(),
-    };
-    charts.chain([waterfall]).filter(|figure| !figure.panels.is_empty()).collect()
+        x: Axis::linear("east of the track's beginning", "km"),
+        y: Axis::linear("north of it", "km"),
+        lines: lines.collect(),
+        places: places.collect(),
+    })
 }
 
-fn panel(chart: Chart, run: &Watched) -> Option<Panel> {
-    let timeline = &run.timeline;
-    let series = |curve: &Curve| Series {
-        name: curve.name.clone(),
-        points: curve
-            .points
-            .iter()
-            .map(|(x, y)| Point { x: *x, y: Some(*y), ..Point::default() })
-            .collect(),
-    };
-    let curves = timeline.curves.iter().filter(|curve| curve.chart == chart);
-    let series: Vec<Series> = curves.map(series).collect();
-    let spans: &[Span] = match chart {
-        Chart::Throughput | Chart::RoundTrips => &timeline.spans,
-        Chart::Power => &timeline.places,
-        Chart::CongestionWindow | Chart::SmoothedRtt | Chart::Processor => &[],
-    };
-    let mark = |span: &Span| Mark {
-        name: span.name.clone(),
-        vertical: true,
-        at: span.from,
-        until: Some(span.until),
-    };
-    let marks = spans.iter().map(mark).collect();
-    (!series.is_empty()).then(|| Panel { name: run.name.clone(), series, marks })
+/// The objects of the first phone that loaded a page.
+pub(super) fn page_of(bars: &[Bar]) -> Vec<Bar> {
+    let first = bars.iter().map(|bar| bar.phone).min();
+    bars.iter().filter(|bar| Some(bar.phone) == first).cloned().collect()
 }
-
-fn waterfall(run: &Watched) -> Option<Panel> {
-    let first = run.bars.iter().map(|bar| bar.phone).min()?;
-    let bars = run.bars.iter().filter(|bar| bar.phone == first);
-    let phases = ["waiting for its turn", "waiting for the first byte", "loading"];
-    let mut series: Vec<Series> =
-        phases.map(|name| Series { name: name.to_owned(), points: Vec::new() }).into();
-    for bar in bars.take(OBJECTS_MAX) {
-        let times = [Some(bar.found), bar.requested, bar.begun, bar.done];
-        let ms = times.map(|time| time.map(|time| time.as_secs_f64() * 1e3));
-        for (phase, ends) in series.iter_mut().zip(ms.windows(2)) {
-            if let [Some(from), Some(until)] = ends {
-                phase.points.push(Point {
-                    x: *from,
-                    interval: Some([*from, *until]),
-                    name: Some(format!("{} {}", bar.object, bar.path)),
-                    ..Point::default()
-                });
-            }
-        }
-    }
-    Some(Panel { name: run.name.clone(), series, marks: Vec::new() })
-}
-
-/// More rows are no picture.
-const OBJECTS_MAX: usize = 60;

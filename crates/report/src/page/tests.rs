@@ -1,148 +1,305 @@
-//! What a page must withstand.
+//! What a page holds, and what it does not let in.
 
-use serde_json::json;
-use trackbed_measure::results::{Outcome, RunResult};
+use std::collections::BTreeSet;
+use std::time::Duration;
 
+use serde_json::{Value, json};
+use trackbed_measure::results::Outcome;
+
+use super::figure::{Scale, Shape};
 use super::*;
 
-const HOSTILE: &str = "</script><img src=x onerror=alert(1)><!--";
+/// A page's limit: it is sent by mail and opened from a slow disk.
+const BYTES_MAX: usize = 3_000_000;
 
-fn summary(mean: f64) -> serde_json::Value {
-    json!({ "mean": mean, "ci95": [mean * 0.9, mean * 1.1], "p50": mean, "p95": mean * 1.5,
-            "p99": mean * 1.6, "min": mean * 0.5, "max": mean * 2.0, "n": 30, "samples": 30 })
+fn summary(mean: f64, n: u32) -> Value {
+    json!({ "mean": mean, "ci95": [mean * 0.9, mean * 1.2], "p50": mean * 0.8, "p95": mean * 2.0,
+            "p99": mean * 3.0, "min": mean * 0.5, "max": mean * 4.0, "n": n, "samples": n * 10 })
 }
 
-/// Two protocols over four losses; one of the factors means ill.
-fn document(runs: u32) -> Document {
-    let cell = |protocol: &str, loss: f64| {
-        json!({ "factors": { "protocol": protocol, "loss": loss, "name": HOSTILE }, "failed": 0,
-                "metrics": { "completion_ms": summary(100.0 + 1_000.0 * loss) }, "failures": [] })
-    };
-    let protocols = ["quic", "http2"].into_iter();
-    let cells: Vec<_> = protocols
-        .flat_map(|protocol| [0.0, 0.01, 0.02, 0.05].map(|loss| cell(protocol, loss)))
-        .collect();
+/// `protocols` times `loads`, of which everything grows with the load.
+fn document(protocols: &[&str], loads: u32, runs: u32) -> Document {
+    let mut cells = Vec::new();
+    let mut differences = Vec::new();
+    for (number, protocol) in protocols.iter().enumerate() {
+        for load in 0..loads {
+            let mean = f64::from(load + 1) * (number + 1) as f64;
+            let metrics =
+                json!({ "rtt_ms": summary(mean, runs), "fps": summary(60.0 - mean, runs) });
+            cells.push(json!({ "factors": { "protocol": protocol, "rate_hz": load },
+                               "metrics": metrics, "failed": 0, "failures": [] }));
+            if number > 0 {
+                let cell = cells.len() as u32 - 1;
+                differences.push(json!({
+                    "metric": "rtt_ms", "cell": cell, "against": load, "mean": mean / 2.0,
+                    "ci95": [mean / 3.0, mean], "percent": 50.0, "n": runs, "verdict": "higher",
+                }));
+            }
+        }
+    }
     let value = json!({
-        "trackbed": "0.1.0", "scenario": HOSTILE, "substrate": "virtual", "seed": 1, "runs": runs,
-        "plan": "abc", "cells": cells, "differences": [], "checks": []
+        "trackbed": "0.1.0", "scenario": "edge", "substrate": "virtual", "seed": 7, "runs": runs,
+        "plan": "abc", "cells": cells, "differences": differences,
+        "checks": [{ "name": "round trips", "pass": false, "detail": "4 in place of 3" }],
     });
     serde_json::from_value(value).unwrap()
 }
 
-fn run(cell: u32, run: u32) -> RunResult {
-    let value = f64::from(run * 7_919 % 10_007) + f64::from(cell);
-    let samples = BTreeMap::from([("completion_ms".to_owned(), vec![value, value * 1.5])]);
-    RunResult { cell, run, outcome: Outcome::Samples(samples), certificate: None }
+fn run(cell: u32, run: u32, samples: usize) -> RunResult {
+    let value = |index: usize| f64::from(run * 31 % 97) + 1.0 / (index + 1) as f64;
+    let values: Vec<f64> = (0..samples).map(value).collect();
+    let samples = [("rtt_ms".to_owned(), values), ("fps".to_owned(), vec![f64::from(run)])];
+    RunResult { cell, run, outcome: Outcome::Samples(samples.into()), certificate: None }
 }
 
-fn page(runs: u32) -> String {
-    let document = document(runs);
-    let origin = Origin { command: HOSTILE.to_owned(), ..Origin::default() };
-    let mut page = Page::new(&document, origin);
+fn filled(document: &Document, samples: usize) -> Builder<'_> {
+    let mut builder = Builder::new(document, Origin::default());
     for cell in 0..document.cells.len() as u32 {
-        page.add_cell(cell, &(0..runs).map(|k| run(cell, k)).collect::<Vec<_>>());
+        let runs: Vec<RunResult> = (0..document.runs).map(|k| run(cell, k, samples)).collect();
+        builder.cell(cell, &runs).unwrap();
     }
-    page.finish()
+    builder
 }
 
-#[test]
-fn nothing_that_a_scenario_says_becomes_part_of_the_page_itself() {
-    let page = page(10);
-    assert!(!page.contains("<img"), "a name became an element");
-    assert!(!page.contains("alert(1)><"), "a name ended an element");
-    // All scripts end where they should: the data and six others.
-    assert_eq!(page.matches("</script>").count(), page.matches("<script").count());
-    assert!(page.contains("&lt;img src=x onerror=alert(1)&gt;"));
-}
-
-#[test]
-fn a_page_needs_nothing_from_elsewhere() {
-    let page = page(10);
-    let own = SCRIPTS_OF_OTHERS.iter().fold(page, |page, script| page.replace(script, ""));
-    for word in ["src=\"http", "href=\"http", "@import", "url(http", "fetch(", "XMLHttpRequest"] {
-        assert!(!own.contains(word), "{word}");
+fn timeline() -> Timeline {
+    let line = |name: &str, y: Vec<f64>| Line { name: name.to_owned(), x: vec![0.0, 1.0, 2.0], y };
+    let panel = |name, unit, lines| Panel { y: Axis::linear(name, unit), lines };
+    Timeline {
+        title: "cell 0, run 0".to_owned(),
+        note: String::new(),
+        x: Axis::linear("time", "s"),
+        panels: vec![
+            panel("throughput", "Mbit/s", vec![line("A", vec![1.0, f64::NAN, 3.0])]),
+            panel("RSRP", "dBm", vec![line("A", vec![-80.0, -90.0, -70.0])]),
+        ],
+        marks: vec![Happening { from: 0.5, until: Some(0.7), label: "handover".to_owned() }],
     }
 }
 
-const SCRIPTS_OF_OTHERS: [&str; 2] = [
-    include_str!("../../assets/vendor/d3.min.js"),
-    include_str!("../../assets/vendor/plot.umd.min.js"),
-];
+fn map() -> Map {
+    Map {
+        title: "the line".to_owned(),
+        note: String::new(),
+        x: Axis::linear("east", "km"),
+        y: Axis::linear("north", "km"),
+        lines: vec![Line { name: "track".to_owned(), x: vec![0.0, 9.0], y: vec![0.0, 1.0] }],
+        places: vec![Places {
+            name: "stations".to_owned(),
+            labels: vec!["A1".to_owned()],
+            x: vec![2.0],
+            y: vec![1.0],
+        }],
+    }
+}
 
-/// Eight cells of 10,000 runs: the page has as many points as one of 1,000.
-#[test]
-fn a_page_does_not_grow_with_the_runs() {
-    let (thousand, ten_thousand) = (page(1_000).len(), page(10_000).len());
-    assert!(ten_thousand < thousand + thousand / 20, "{thousand} {ten_thousand}");
-    assert!(ten_thousand < 1_000_000, "{ten_thousand}");
+fn bar() -> Bar {
+    let ms = Duration::from_millis;
+    Bar {
+        phone: 0,
+        object: 0,
+        path: "/index.html".to_owned(),
+        kind: "html".to_owned(),
+        bytes: 100,
+        connection: Some(0),
+        requests: 1,
+        found: ms(0),
+        requested: Some(ms(40)),
+        begun: Some(ms(60)),
+        done: None,
+        ready: None,
+    }
+}
+
+fn complete(document: &Document) -> Builder<'_> {
+    let mut builder = filled(document, 10);
+    builder.limit(Limit { metric: "rtt_ms".to_owned(), value: 10.0, label: "deadline".to_owned() });
+    builder.timeline(&timeline()).unwrap();
+    builder.map(&map()).unwrap();
+    builder.waterfall("a page", &[bar()]);
+    builder
 }
 
 #[test]
-fn every_axis_says_its_unit_and_every_figure_has_a_place_of_its_own() {
-    let document = document(10);
-    let mut page = Page::new(&document, Origin::default());
-    for cell in 0..8 {
-        page.add_cell(cell, &(0..10).map(|k| run(cell, k)).collect::<Vec<_>>());
-    }
-    let sections = Section::all(&document);
-    let material = Material { section: &sections[0], distributions: &page.distributions };
-    let figures = figures::of(&material);
-    let ids: Vec<&str> = figures.iter().map(|figure| figure.id.as_str()).collect();
-    assert_eq!(ids, ["overview", "completion-ms-over-loss", "distribution-completion-ms"]);
+fn every_axis_of_every_shape_has_a_name_and_a_unit() {
+    let document = document(&["quic", "http2"], 4, 30);
+    let builder = complete(&document);
+    let figures = builder.figures();
+    let shapes: BTreeSet<String> =
+        figures.iter().map(|figure| format!("{:?}", figure.shape)).collect();
+    let all = ["Bands", "Bars", "Dots", "Map", "Panels", "Scatter", "Steps"];
+    assert_eq!(shapes, all.map(str::to_owned).into());
+    let ids: BTreeSet<&str> = figures.iter().map(|figure| figure.id.as_str()).collect();
+    assert_eq!(ids.len(), figures.len(), "identifiers are unique");
     for figure in &figures {
-        assert_eq!(figure.x.unit.is_empty(), figure.x.label == "loss", "{:?}", figure.x);
-        assert!(!figure.x.label.is_empty() && !figure.y.label.is_empty());
-    }
-    let sweep = &figures[1].panels[0];
-    let names: Vec<&str> = sweep.series.iter().map(|series| series.name.as_str()).collect();
-    assert_eq!(names, ["quic", "http2"]);
-    let points: Vec<(f64, Option<f64>)> =
-        sweep.series[0].points.iter().map(|point| (point.x, point.y)).collect();
-    let expected = [(0.0, 100.0), (0.01, 110.0), (0.02, 120.0), (0.05, 150.0)];
-    assert_eq!(points, expected.map(|(x, y)| (x, Some(y))));
-    // A distribution for each loss, with a curve for each protocol.
-    assert_eq!(figures[2].panels.len(), 4);
-    assert_eq!(figures[2].panels[1].name, "loss 0.01");
-}
-
-/// WCAG 2.2, success criteria 1.4.3 (text, 4.5 to 1) and 1.4.11 (graphics, 3 to 1).
-#[test]
-fn every_colour_stands_out_from_its_paper() {
-    let css = include_str!("../../assets/page/page.css");
-    let blocks: Vec<&str> = css.split('}').filter(|block| block.contains("--paper:")).collect();
-    assert_eq!(blocks.len(), 3, "light, dark by choice, dark by preference");
-    for block in blocks {
-        let colour = |name: &str| {
-            let (_, rest) = block.split_once(&format!("--{name}: #")).unwrap();
-            u32::from_str_radix(&rest[..6], 16).unwrap()
-        };
-        for (paper, names) in [
-            ("paper", vec!["ink", "soft", "link"]),
-            ("shade", vec!["ink", "soft", "link"]),
-            ("warn-shade", vec!["warn"]),
-        ] {
-            for name in names {
-                let contrast = contrast(colour(name), colour(paper));
-                assert!(contrast >= 4.5, "{name} on {paper}: {contrast}");
+        for view in &figure.views {
+            assert_eq!(view.choice.len(), figure.choosers.len(), "{}", figure.id);
+            assert!(!view.caption.is_empty() && !view.series.is_empty(), "{}", figure.id);
+            for axis in view.y.iter().chain([&view.x]) {
+                assert!(!axis.name.is_empty(), "{}", figure.id);
+                let is_category = axis.scale == Scale::Category;
+                assert!(is_category || !axis.unit.is_empty(), "{}: {}", figure.id, axis.name);
             }
         }
-        for number in 0..8 {
-            let contrast = contrast(colour(&format!("c{number}")), colour("paper"));
-            assert!(contrast >= 3.0, "c{number}: {contrast}");
-        }
     }
 }
 
-fn contrast(one: u32, other: u32) -> f64 {
-    let (one, other) = (luminance(one), luminance(other));
-    (one.max(other) + 0.05) / (one.min(other) + 0.05)
+#[test]
+fn the_numbers_are_those_of_the_document() {
+    let document = document(&["quic", "http2"], 3, 30);
+    let figures = filled(&document, 10).figures();
+    let dots: Vec<&Figure> = figures.iter().filter(|one| one.shape == Shape::Dots).collect();
+    let [overview, differences] = dots.as_slice() else { panic!("{}", dots.len()) };
+    let series = overview.views[0].series.iter();
+    let rows: Vec<(usize, f64, f64)> = series
+        .flat_map(|one| {
+            one.x
+                .iter()
+                .enumerate()
+                .map(|(at, x)| (one.more["cell"][at] as usize, *x, one.more["high"][at]))
+        })
+        .collect();
+    assert_eq!(rows.len(), document.cells.len());
+    for (cell, mean, high) in rows {
+        let summary = &document.cells[cell].metrics["rtt_ms"];
+        assert_eq!((mean, high), (summary.mean, summary.ci95[1]));
+    }
+    let found: Vec<f64> =
+        differences.views[0].series.iter().flat_map(|one| one.x.clone()).collect();
+    let expected: Vec<f64> = document.differences.iter().map(|one| one.mean).collect();
+    assert_eq!(found, expected);
 }
 
-/// Relative luminance as WCAG 2.2 defines it.
-fn luminance(rgb: u32) -> f64 {
-    let channel = |shift: u32| {
-        let value = f64::from((rgb >> shift) & 0xff) / 255.0;
-        if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+/// A name is a text wherever it stands: in HTML, in attributes, in the data of the script.
+#[test]
+fn hostile_names_are_text() {
+    const HOSTILE: &str = "</script><img src=x onerror=alert(1)>\"'&";
+    let mut document = document(&[HOSTILE, "http2"], 2, 6);
+    document.scenario = HOSTILE.to_owned();
+    document.model = Some(HOSTILE.to_owned());
+    document.environment.insert(HOSTILE.to_owned(), HOSTILE.to_owned());
+    document.cells[0].failed = 1;
+    document.cells[0].failures =
+        serde_json::from_value(json!([{ "run": 3, "count": 1, "reason": HOSTILE }])).unwrap();
+    document.checks[0].detail = HOSTILE.to_owned();
+    let text = || HOSTILE.to_owned();
+    let origin =
+        Origin { command: text(), replay: text(), scenario: text(), notes: vec![(text(), text())] };
+    let page = Builder::new(&document, origin).finish();
+    assert!(!page.contains("<img"), "it became an element");
+    assert_eq!(page.matches("</script").count(), 2, "the data's and the script's own");
+    assert!(page.contains("&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;"));
+    assert!(page.contains("\\u003c/script>\\u003cimg"));
+}
+
+#[test]
+fn ten_thousand_runs_make_a_small_page() {
+    for (protocols, loads, runs, samples) in
+        [(vec!["quic"], 1, 10_000, 10), (vec!["quic", "http2", "http3"], 34, 100, 100)]
+    {
+        let document = document(&protocols, loads, runs);
+        assert!(document.cells.len() as u32 * runs >= 10_000);
+        let page = filled(&document, samples).finish();
+        assert!(page.len() < BYTES_MAX, "{} bytes", page.len());
+    }
+}
+
+/// However many cells there are: less of each is drawn then, and long tables end with a count.
+#[test]
+fn thousands_of_cells_still_make_a_page() {
+    let names: Vec<String> = (0..20).map(|number| format!("protocol {number}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let document = document(&names, 100, 1);
+    let page = filled(&document, 1).finish();
+    assert!(page.len() < BYTES_MAX, "{} bytes", page.len());
+    assert!(page.contains("more rows; run.json has them all"));
+}
+
+/// Without a script: what is known is in the page as text.
+#[test]
+fn the_page_says_what_was_run_and_what_failed() {
+    let mut document = document(&["quic", "http2"], 2, 6);
+    document.cells[1].failed = 2;
+    document.cells[1].failures =
+        serde_json::from_value(json!([{ "run": 3, "count": 2, "reason": "no connection" }]))
+            .unwrap();
+    document.model = Some("two cores".to_owned());
+    let origin = Origin {
+        command: "trackbed run edge --quick".to_owned(),
+        replay: "trackbed replay out".to_owned(),
+        scenario: "protocol = \"quic\"".to_owned(),
+        notes: vec![("kernel".to_owned(), "Linux 6.18".to_owned())],
     };
-    0.2126 * channel(16) + 0.7152 * channel(8) + 0.0722 * channel(0)
+    let page = Builder::new(&document, origin.clone()).finish();
+    for text in [
+        "<code>trackbed run edge --quick</code>",
+        "<code>trackbed replay out 1 3</code>",
+        "MODEL, no measurement: ",
+        "Linux 6.18",
+        "protocol = &quot;quic&quot;",
+        "<dt>failed</dt><dd>2</dd>",
+        "<strong class=\"bad\">FAILS</strong> round trips: 4 in place of 3",
+        "0 of 1 hold.",
+        "<strong>fastest at rate_hz 0: </strong>quic, rtt 1.000 ms",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+    document.substrate = "emulated".to_owned();
+    let page = Builder::new(&document, origin).finish();
+    assert!(page.contains("no connection") && !page.contains("trackbed replay out 1 3"));
+}
+
+#[test]
+fn a_page_refers_to_nothing_outside() {
+    let document = document(&["quic", "http2"], 4, 6);
+    let page = complete(&document).finish();
+    let own = assets::LIBRARIES.iter().fold(page, |page, library| page.replace(library, ""));
+    for reference in ["src=", "href=\"http", "url(", "@import", "<link", "<iframe", "fetch("] {
+        assert!(!own.contains(reference), "{reference}");
+    }
+}
+
+#[test]
+fn a_document_without_cells_is_a_page() {
+    let document = document(&[], 0, 6);
+    let page = Builder::new(&document, Origin::default()).finish();
+    assert!(page.contains("Nothing was compared"));
+}
+
+#[test]
+fn what_does_not_fit_together_is_refused_by_name() {
+    let document = document(&["quic"], 1, 1);
+    let mut builder = Builder::new(&document, Origin::default());
+    let error = builder.cell(1, &[]).unwrap_err();
+    assert_eq!(error.to_string(), "there is no cell 1: the document has 1, counted from 0");
+    let mut uneven = timeline();
+    uneven.panels[0].lines[0].y.pop();
+    let error = builder.timeline(&uneven).unwrap_err();
+    assert!(error.to_string().starts_with("cell 0, run 0, A: every value"), "{error}");
+    let mut nameless = map();
+    nameless.places[0].labels.clear();
+    assert!(builder.map(&nameless).is_err());
+}
+
+/// Runs that the document leaves out are in no distribution either.
+#[test]
+fn invalid_runs_are_where_the_document_has_them() {
+    let mut document = document(&["quic"], 1, 2);
+    let mut runs = vec![run(0, 0, 1), run(0, 1, 1)];
+    let certificate = json!({ "verdict": "invalid", "packets": 9, "late_p50_us": 1.0,
+        "late_p99_us": 2000.0, "late_max_us": 9000.0, "late_percent": 3.0, "overflowed": 1,
+        "processor_ms": 1.0, "histogram": [] });
+    runs[1].certificate = Some(serde_json::from_value(certificate).unwrap());
+    let samples = |document: &Document| {
+        let mut builder = Builder::new(document, Origin::default());
+        builder.cell(0, &runs).unwrap();
+        builder.distributions[&(0, "rtt_ms")].samples
+    };
+    assert_eq!(samples(&document), 2, "all are counted with --keep-invalid");
+    document.cells[0].invalid = 1;
+    assert_eq!(samples(&document), 1);
+    let mut builder = Builder::new(&document, Origin::default());
+    builder.cell(0, &runs).unwrap();
+    let page = builder.finish();
+    assert!(page.contains("0 of 1 runs valid, 0 suspect"), "the certificate is told");
+    assert!(page.contains("<dt>left out</dt><dd>1</dd>"));
 }

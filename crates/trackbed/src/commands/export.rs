@@ -1,13 +1,13 @@
 //! `trackbed export`
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
-use trackbed_lab::directory::{RecordedRuns, read_document};
-use trackbed_lab::results::Results as _;
+use trackbed_lab::directory::{RecordedRuns, check_complete, read_document};
+use trackbed_measure::results::Document;
 use trackbed_report::export::{Content, Exporter, Format};
 
 use crate::Verdict;
@@ -18,6 +18,7 @@ pub const EXAMPLES: &str = "\
 Examples:
   trackbed export results > samples.csv
   trackbed export results --table runs --out runs.csv
+  trackbed export results --format parquet --out samples.parquet
   trackbed export results --table cells --format ndjson | jq 'select(.metric == \"completion_ms\")'
   duckdb -c \"select protocol, avg(value) from 'samples.csv' where metric = 'rtt_ms' group by 1\"
 
@@ -27,7 +28,8 @@ Tables:
   cells        a row for each metric of each cell: mean with its 95 % interval, quantiles, counts
   differences  a row for each comparison with the best cell, run by run
 
-Names of metrics end in their unit. What is not there is empty in CSV, null in NDJSON.";
+Names of metrics end in their unit. What is not there is empty in CSV, null elsewhere. A
+factor that is a number in all cells is DOUBLE in Parquet; one that is a word in some is text.";
 
 /// What to write, and where.
 #[derive(Debug, Args)]
@@ -65,6 +67,8 @@ pub enum FormatArgument {
     Csv,
     /// A JSON object in each line
     Ndjson,
+    /// Typed columns, compressed (Apache Parquet), for DuckDB, pandas, R and Spark
+    Parquet,
 }
 
 /// Writes a table of a run directory.
@@ -72,39 +76,99 @@ pub enum FormatArgument {
 /// # Errors
 /// If the directory cannot be read, or the table not be written.
 pub fn execute(arguments: &ExportArguments) -> anyhow::Result<Verdict> {
+    // What is wrong with the directory comes first: no file is touched for it.
+    let table = Table::read(arguments)?;
     match &arguments.out {
-        None => write(arguments, BufWriter::new(io::stdout().lock()))?,
+        None if table.format.is_binary() && io::stdout().is_terminal() => {
+            bail!("a terminal cannot show Parquet; give a file with --out")
+        }
+        None => {
+            table
+                .write(BufWriter::new(io::stdout()), || "cannot write to standard output".into())?;
+        }
         Some(path) => {
-            let place =
-                || format!("cannot write {}; give another place with --out", path.display());
-            let file = File::create(path).with_context(place)?;
-            write(arguments, BufWriter::new(file)).with_context(place)?;
+            write_file(path, &table)?;
             tell(path.display());
         }
     }
     Ok(Verdict::Success)
 }
 
-fn write(arguments: &ExportArguments, sink: impl Write) -> anyhow::Result<()> {
-    let document = read_document(&arguments.directory)?;
-    let content = match arguments.table {
-        TableArgument::Samples => Content::Samples,
-        TableArgument::Runs => Content::Runs,
-        TableArgument::Cells => Content::Cells,
-        TableArgument::Differences => Content::Differences,
-    };
-    let format = match arguments.format {
-        FormatArgument::Csv => Format::Csv,
-        FormatArgument::Ndjson => Format::Ndjson,
-    };
-    let mut exporter = Exporter::new(&document, content, format, sink)?;
-    if matches!(content, Content::Samples | Content::Runs) {
-        let runs = RecordedRuns::read(&arguments.directory)?;
-        for cell in 0..document.cells.len() as u32 {
-            let of_cell = runs.of(cell)?;
-            let counted = of_cell.iter().filter(|run| run.run < document.runs);
-            counted.into_iter().try_for_each(|run| exporter.run(run))?;
-        }
+/// Writes to a file beside it first, so that a full disk leaves no half of a table; but a device or a
+/// pipe is written to as it is.
+fn write_file(path: &Path, table: &Table) -> anyhow::Result<()> {
+    let place = || format!("cannot write {}; give another place with --out", path.display());
+    let create = |path: &Path| Ok(BufWriter::new(File::create(path).with_context(place)?));
+    if path.symlink_metadata().is_ok_and(|known| !known.is_file()) {
+        return table.write(create(path)?, place);
     }
-    Ok(exporter.finish()?)
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    let partial = PathBuf::from(partial);
+    let written = create(&partial)
+        .and_then(|file| table.write(file, place))
+        .and_then(|()| fs::rename(&partial, path).with_context(place));
+    if written.is_err() {
+        // What is wrong is known already.
+        let _ = fs::remove_file(&partial);
+    }
+    written
+}
+
+/// What is to be written.
+struct Table {
+    document: Document,
+    content: Content,
+    format: Format,
+    /// Nothing if the table is not about runs.
+    runs: Option<RecordedRuns>,
+}
+
+impl Table {
+    fn read(arguments: &ExportArguments) -> anyhow::Result<Table> {
+        let format = format(arguments.format)?;
+        let content = match arguments.table {
+            TableArgument::Samples => Content::Samples,
+            TableArgument::Runs => Content::Runs,
+            TableArgument::Cells => Content::Cells,
+            TableArgument::Differences => Content::Differences,
+        };
+        let document = read_document(&arguments.directory)?;
+        let is_of_runs = matches!(content, Content::Samples | Content::Runs);
+        let runs = is_of_runs.then(|| RecordedRuns::read(&arguments.directory)).transpose()?;
+        if let Some(runs) = &runs {
+            check_complete(&document, runs)?;
+        }
+        Ok(Table { document, content, format, runs })
+    }
+
+    /// Writes it to `sink`, which `place` calls by name if it fails.
+    fn write(&self, sink: impl Write + Send, place: impl Fn() -> String) -> anyhow::Result<()> {
+        let Table { document, content, format, runs } = self;
+        let mut exporter = Exporter::new(document, *content, *format, sink).with_context(&place)?;
+        let Some(runs) = runs else { return exporter.finish().with_context(&place) };
+        for cell in 0..document.cells.len() as u32 {
+            for run in runs.each(cell)? {
+                let run = run?;
+                if run.run < document.runs {
+                    exporter.run(&run).with_context(&place)?;
+                }
+            }
+        }
+        exporter.finish().with_context(&place)
+    }
+}
+
+fn format(argument: FormatArgument) -> anyhow::Result<Format> {
+    match argument {
+        FormatArgument::Csv => Ok(Format::Csv),
+        FormatArgument::Ndjson => Ok(Format::Ndjson),
+        #[cfg(feature = "parquet")]
+        FormatArgument::Parquet => Ok(Format::Parquet),
+        #[cfg(not(feature = "parquet"))]
+        FormatArgument::Parquet => bail!(
+            "this trackbed was built without Parquet; build it with `cargo build --release --features \
+             parquet`, or give --format csv"
+        ),
+    }
 }

@@ -1,12 +1,14 @@
 //! `trackbed list`
 
+use serde_json::Value;
+use trackbed_lab::directory::{self, Form};
 use trackbed_lab::scenario::{self, Key};
 use trackbed_measure::metrics;
 use trackbed_protocols::{Capabilities, Transport, quic_schedulers};
 use trackbed_report::{Align, Table};
 
 use crate::Verdict;
-use crate::arguments::{ListArguments, ListKind};
+use crate::arguments::{ListArguments, ListKind, SchemaArgument};
 use crate::output;
 
 /// Shows what there is, all of it from the registries.
@@ -15,6 +17,10 @@ use crate::output;
 /// If standard output cannot be written.
 pub fn execute(arguments: &ListArguments) -> anyhow::Result<Verdict> {
     let text = match arguments.kind {
+        Some(ListKind::Schema) => format!("{:#}\n", schema(arguments.file)),
+        Some(_) if arguments.file != SchemaArgument::Scenario => {
+            anyhow::bail!("only a schema is of a file; write trackbed list schema FILE")
+        }
         Some(kind) => section(kind),
         None => overview(),
     };
@@ -60,9 +66,18 @@ fn section(kind: ListKind) -> String {
             metrics::registry().iter().map(|metric| (metric.name, metric.help.to_owned())),
         ),
         ListKind::Keys => keys(),
-        ListKind::Schema => return format!("{:#}\n", scenario::json_schema()),
+        ListKind::Schema => return format!("{:#}\n", schema(SchemaArgument::Scenario)),
     };
     table.to_string()
+}
+
+fn schema(file: SchemaArgument) -> Value {
+    match file {
+        SchemaArgument::Scenario => scenario::json_schema(),
+        SchemaArgument::Run => directory::json_schema(Form::Document),
+        SchemaArgument::Runs => directory::json_schema(Form::RunResult),
+        SchemaArgument::About => directory::json_schema(Form::About),
+    }
 }
 
 fn pairs<'a>(titles: [&str; 2], rows: impl Iterator<Item = (&'a str, String)>) -> Table {

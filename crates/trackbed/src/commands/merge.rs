@@ -1,12 +1,15 @@
 //! `trackbed merge`
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::Args;
 use trackbed_lab::merge::{Sources, shards_in};
 use trackbed_report::summary;
+use trackbed_store::Store;
 
+use super::campaign::remote;
 use crate::Verdict;
 use crate::output::{self, shell_word, tell};
 
@@ -17,6 +20,7 @@ Examples:
   trackbed run vru --runs 1000 --out big --shard 2/2      and there
   trackbed merge big                                      the shards below big become one in big
   trackbed merge /mnt/a/results /mnt/b/results --out all
+  trackbed merge s3://bucket/big --out big                from an object store (see trackbed fetch)
 
 The directories must be of the same version, scenario, settings and seed. A run that several of them
 hold counts once, and must be the same in each. What comes out does not depend on the order in which
@@ -29,7 +33,7 @@ Exit status: 0 all runs are there, 1 some are missing or failed, 2 bad input.";
 /// What to merge.
 #[derive(Debug, Args)]
 pub struct MergeArguments {
-    /// Run directories, or one folder that holds those of shards
+    /// Run directories, or one folder that holds those of shards, here or in an object store
     #[arg(required = true, value_name = "DIR")]
     pub directories: Vec<PathBuf>,
     /// Where the merged run directory goes; it may hold results already [default: the one folder]
@@ -45,7 +49,8 @@ pub struct MergeArguments {
 /// # Errors
 /// If they do not belong together, or something cannot be read or written.
 pub fn execute(arguments: &MergeArguments) -> anyhow::Result<Verdict> {
-    let (sources, out) = places(arguments)?;
+    let fetched = Fetched::all(arguments)?;
+    let (sources, out) = places(&fetched.directories, arguments.out.as_deref())?;
     let merged = Sources::read(&sources)?.merge_into(&out)?;
     let word = shell_word(&out);
     if arguments.json {
@@ -64,10 +69,45 @@ pub fn execute(arguments: &MergeArguments) -> anyhow::Result<Verdict> {
     })
 }
 
+/// What is to be merged, all of it on this machine.
+struct Fetched {
+    directories: Vec<PathBuf>,
+    /// What was copied here for the time being.
+    copies: Option<PathBuf>,
+}
+
+impl Fetched {
+    fn all(arguments: &MergeArguments) -> anyhow::Result<Fetched> {
+        let mut fetched = Fetched { directories: Vec::new(), copies: None };
+        for (number, path) in arguments.directories.iter().enumerate() {
+            let Some(address) = remote::address(path) else {
+                fetched.directories.push(path.clone());
+                continue;
+            };
+            if arguments.out.is_none() {
+                bail!("{address}: say where the merged directory goes, with --out DIR");
+            }
+            let copies = fetched.copies.get_or_insert_with(|| remote::temporary("merge"));
+            let copy = copies.join(number.to_string());
+            Store::open(address)?.fetch(&copy)?;
+            fetched.directories.push(copy);
+        }
+        Ok(fetched)
+    }
+}
+
+impl Drop for Fetched {
+    fn drop(&mut self) {
+        if let Some(copies) = &self.copies {
+            let _ = fs::remove_dir_all(copies);
+        }
+    }
+}
+
 /// What is to be merged, and into what.
-fn places(arguments: &MergeArguments) -> anyhow::Result<(Vec<PathBuf>, PathBuf)> {
+fn places(directories: &[PathBuf], out: Option<&Path>) -> anyhow::Result<(Vec<PathBuf>, PathBuf)> {
     let mut sources = Vec::new();
-    for path in &arguments.directories {
+    for path in directories {
         let shards = shards_in(path).with_context(|| {
             format!("{}: cannot be read; name run directories that are there", path.display())
         })?;
@@ -78,13 +118,13 @@ fn places(arguments: &MergeArguments) -> anyhow::Result<(Vec<PathBuf>, PathBuf)>
                 path.display()
             );
         }
-        if is_run_directory && !is_same(path, arguments.out.as_deref()) {
+        if is_run_directory && !is_same(path, out) {
             sources.push(path.clone());
         }
         sources.extend(shards);
     }
-    match (&arguments.out, arguments.directories.as_slice()) {
-        (Some(out), _) => Ok((sources, out.clone())),
+    match (out, directories) {
+        (Some(out), _) => Ok((sources, out.to_owned())),
         (None, [only]) => {
             sources.retain(|source| source != only);
             Ok((sources, only.clone()))

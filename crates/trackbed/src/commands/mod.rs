@@ -6,6 +6,7 @@ pub mod calibrate;
 pub mod campaign;
 pub mod compare;
 pub mod export;
+pub mod fetch;
 pub mod handover;
 pub mod infer;
 pub mod link;

@@ -1,7 +1,7 @@
 //! `trackbed paper`
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use trackbed_lab::paper::{self, Study};
@@ -34,7 +34,7 @@ pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
     if arguments.page.is_some() {
         bail!("a page is about all papers: write trackbed paper all --page FILE");
     }
-    let finished = campaign::execute(&arguments.name, &arguments.options)?;
+    let mut finished = campaign::execute(&arguments.name, &arguments.options)?;
     let found = Found::of(&arguments.name, &finished)?;
     let claims = found.checks();
     if arguments.options.json {
@@ -53,6 +53,7 @@ pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
         let text = summary::render(&finished.document, options);
         output::print(&format!("{text}\n{}", found.text()))?;
     }
+    finished.keep()?;
     finished.tell_changed(&arguments.options);
     finished.tell_where(arguments.options.json);
     Ok(match finished.verdict() {
@@ -84,11 +85,12 @@ fn all(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
             ..options.clone()
         };
         tell(format_args!("{name}:"));
-        let finished = campaign::execute(name, &options)?;
+        let mut finished = campaign::execute(name, &options)?;
         let found = Found::of(name, &finished)?;
         if found.checks().iter().any(|claim| !claim.pass) {
             verdict = Verdict::CheckFailed;
         }
+        finished.keep()?;
         chapters.push(chapter(name, quick, &finished, found));
         if finished.interrupted {
             verdict = Verdict::Interrupted;
@@ -96,15 +98,31 @@ fn all(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
         }
     }
     let words: Vec<String> = std::env::args().skip(1).map(|word| shell::word(&word)).collect();
-    let page = papers::page(&chapters, &format!("trackbed {}", words.join(" ")));
-    if let Some(path) = &arguments.page {
-        fs::write(path, page).with_context(|| format!("cannot write {}", path.display()))?;
-        output::print(&papers::tallies(&chapters).to_string())?;
-    } else {
-        output::print(&page)?;
+    let command = format!("trackbed {}", words.join(" "));
+    match &arguments.page {
+        Some(path) => {
+            write_page(path, &chapters, &command)?;
+            output::print(&papers::tallies(&chapters).to_string())?;
+        }
+        None => output::print(&papers::page(&chapters, &command, None))?,
     }
     tell(format_args!("results: {}", shell_word(&out)));
     Ok(verdict)
+}
+
+/// Writes the page to `path`, and its pictures to a folder of the same name beside it.
+fn write_page(path: &Path, chapters: &[Chapter], command: &str) -> anyhow::Result<()> {
+    let stem = path.file_stem().map_or_else(|| "papers".into(), |stem| stem.to_string_lossy());
+    let folder = path.with_file_name(format!("{stem}-pictures"));
+    let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
+    let write = |path: &Path, text: &str| {
+        fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+    };
+    write(path, &papers::page(chapters, command, name.as_deref()))?;
+    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    papers::pictures(chapters)
+        .iter()
+        .try_for_each(|picture| write(&folder.join(format!("{}.svg", picture.name)), &picture.svg))
 }
 
 fn has_quick_form(name: &str) -> bool {

@@ -9,11 +9,11 @@ use clap::Args;
 use trackbed_lab::directory::{RecordedRuns, read_about, read_document};
 use trackbed_lab::recorded::Recorded;
 use trackbed_lab::results::Results as _;
+use trackbed_lab::scenario::Plan;
 use trackbed_lab::shell;
 use trackbed_lab::substrate::VIRTUAL;
 use trackbed_lab::timeline::{self, Seen};
-use trackbed_report::page::run::Watched;
-use trackbed_report::page::{Origin, Page};
+use trackbed_report::page::{Builder, Limit, Origin, Watched};
 
 use crate::Verdict;
 use crate::output::{shell_word, tell};
@@ -63,22 +63,33 @@ pub fn write(directory: &Path, out: Option<&Path>) -> anyhow::Result<PathBuf> {
     let runs = RecordedRuns::read(directory)?;
     let words: Vec<String> = about.command.iter().map(|word| shell::word(word)).collect();
     let is_repeatable = document.substrate == VIRTUAL;
-    let mut page = Page::new(
-        &document,
-        Origin {
-            command: words.join(" "),
-            settings: about.overrides,
-            scenario: about.text,
-            replay: is_repeatable.then(|| format!("trackbed replay {}", shell_word(directory))),
-        },
-    );
+    let settings = about.overrides.join(", ");
+    let origin = Origin {
+        command: words.join(" "),
+        replay: is_repeatable
+            .then(|| format!("trackbed replay {}", shell_word(directory)))
+            .unwrap_or_default(),
+        scenario: about.text,
+        notes: (!settings.is_empty())
+            .then(|| ("settings".to_owned(), settings))
+            .into_iter()
+            .collect(),
+    };
+    let mut page = Builder::new(&document, origin);
     for cell in 0..document.cells.len() as u32 {
         let mut of_cell = runs.of(cell)?.into_owned();
         of_cell.retain(|run| run.run < document.runs);
-        page.add_cell(cell, &of_cell);
+        page.cell(cell, &of_cell)?;
     }
-    if is_repeatable {
-        watch(directory, &mut page);
+    match Recorded::read(directory) {
+        Ok(recorded) => {
+            limits(&recorded.plan).into_iter().for_each(|limit| page.limit(limit));
+            if is_repeatable {
+                watch(&recorded.plan, &mut page)?;
+            }
+        }
+        // Directories of other versions have to do without.
+        Err(why) => tell(format_args!("note: no deadlines and no single runs are shown: {why}")),
     }
     let path = out.map_or_else(|| directory.join("report.html"), Path::to_owned);
     fs::write(&path, page.finish()).with_context(|| {
@@ -88,23 +99,29 @@ pub fn write(directory: &Path, out: Option<&Path>) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
-/// Repeats a typical run of a few cells, to show how they went by. Directories of other versions have to
-/// do without.
-fn watch(directory: &Path, page: &mut Page<'_>) {
-    let recorded = match Recorded::read(directory) {
-        Ok(recorded) => recorded,
-        Err(why) => {
-            tell(format_args!("note: no single runs are shown: {why}"));
-            return;
-        }
-    };
-    for (cell, run) in page.typical_runs() {
-        let seen = timeline::of(&recorded.plan.cells[cell as usize], recorded.plan.seed, run);
-        let Some(Seen { timeline, bars }) = seen else { continue };
-        let (section, name) = page.name_of(cell);
-        let name = format!("{name}, run {run}");
-        page.add_run(Watched { section, name, timeline, bars });
+/// The deadline of answers and verdicts, where all cells have the same.
+fn limits(plan: &Plan) -> Vec<Limit> {
+    let mut deadlines = plan.cells.iter().map(|cell| cell.workload.deadline());
+    let Some(Some(deadline)) = deadlines.next() else { return Vec::new() };
+    if deadlines.any(|other| other != Some(deadline)) {
+        return Vec::new();
     }
+    let limit = |metric: &str| Limit {
+        metric: metric.to_owned(),
+        value: deadline.as_secs_f64() * 1e3,
+        label: format!("deadline {deadline:?}"),
+    };
+    ["rtt_ms", "verdict_ms"].map(limit).into()
+}
+
+/// Repeats a typical run of a few cells, to show how they went by.
+fn watch(plan: &Plan, page: &mut Builder<'_>) -> anyhow::Result<()> {
+    for (cell, run) in page.typical_runs() {
+        let seen = timeline::of(&plan.cells[cell as usize], plan.seed, run);
+        let Some(Seen { timeline, bars }) = seen else { continue };
+        page.run(&Watched { cell, run, timeline, bars })?;
+    }
+    Ok(())
 }
 
 /// Shows a file with whatever this desktop shows such files with.

@@ -1,9 +1,11 @@
 //! `trackbed run`
 
+use anyhow::bail;
 use trackbed_lab::paper::Study;
 use trackbed_report::summary::Options;
 use trackbed_report::{comparison, guidance, summary};
 
+use super::campaign::remote;
 use super::{campaign, report};
 use crate::Verdict;
 use crate::arguments::RunArguments;
@@ -14,7 +16,11 @@ use crate::output;
 /// # Errors
 /// If the scenario is not valid or results cannot be written.
 pub fn execute(arguments: &RunArguments) -> anyhow::Result<Verdict> {
-    let finished = campaign::execute(&arguments.scenario, &arguments.options)?;
+    let is_elsewhere = arguments.options.out.as_deref().and_then(remote::address).is_some();
+    if arguments.open && is_elsewhere {
+        bail!("a page in a store cannot be opened here: write --report, and fetch it");
+    }
+    let mut finished = campaign::execute(&arguments.scenario, &arguments.options)?;
     if arguments.report || arguments.open {
         let path = report::write(finished.directory.path(), None)?;
         if arguments.open {
@@ -23,6 +29,7 @@ pub fn execute(arguments: &RunArguments) -> anyhow::Result<Verdict> {
     }
     if arguments.options.json {
         output::print_json(&serde_json::to_value(&finished.document)?)?;
+        finished.keep()?;
         finished.tell_where(true);
         return Ok(finished.verdict());
     }
@@ -43,6 +50,7 @@ pub fn execute(arguments: &RunArguments) -> anyhow::Result<Verdict> {
         }
     }
     output::print(&text)?;
+    finished.keep()?;
     finished.tell_where(false);
     Ok(finished.verdict())
 }

@@ -1,7 +1,4 @@
-//! Tables for other programs, and the schemas of what goes in and comes out.
-
-use std::fs;
-use std::path::Path;
+//! Tables for other programs.
 
 use serde_json::Value;
 
@@ -76,67 +73,5 @@ fn what_cannot_be_exported_is_refused() {
         let ended = scratch.trackbed(words);
         assert_eq!(ended.status, 2, "{words}");
         assert!(ended.stderr.contains(why), "{words}: {}", ended.stderr);
-    }
-}
-
-/// `docs/schema/scenario.json` is what the registries say; `cargo xtask reference` writes it anew.
-#[test]
-fn the_committed_schema_is_that_of_the_registries() {
-    let scratch = Scratch::new("schema");
-    let printed = scratch.succeed("list schema").stdout;
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/scenario.json");
-    if std::env::var_os("TRACKBED_BLESS").is_some() {
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, &printed).unwrap();
-    }
-    let committed = fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        committed == printed,
-        "docs/schema/scenario.json is out of date: cargo xtask reference"
-    );
-}
-
-fn validator() -> jsonschema::Validator {
-    let text = Scratch::new("schema-read").succeed("list schema").stdout;
-    jsonschema::validator_for(&serde_json::from_str(&text).unwrap()).unwrap()
-}
-
-fn json_of(text: &str) -> Value {
-    let table: toml::Table = text.parse().unwrap();
-    serde_json::to_value(table).unwrap()
-}
-
-#[test]
-fn scenarios_are_what_the_schema_says_and_mistakes_are_not() {
-    let validator = validator();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let mut count = 0;
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|end| end == "toml") {
-            let scenario = json_of(&fs::read_to_string(&path).unwrap());
-            let errors: Vec<String> = validator
-                .iter_errors(&scenario)
-                .map(|why| format!("{}: {why}", why.instance_path()))
-                .collect();
-            assert!(errors.is_empty(), "{}: {errors:#?}", path.display());
-            count += 1;
-        }
-    }
-    assert!(count >= 8, "{count}");
-    assert!(validator.is_valid(&json_of(SCENARIO)));
-    for (right, wrong) in [
-        ("protocol = \"quic\"", "protocol = \"quick\""),
-        ("protocol = \"quic\"", "protocoll = \"quic\""),
-        ("runs = 2", "runs = 0"),
-        ("runs = 2", "runs = \"two\""),
-        ("delay = \"5 ms\"", "delay = { unifrom = { least = \"1 ms\" } }"),
-        ("delay = \"5 ms\"", "deley = \"5 ms\""),
-        ("kind = \"messages\"", "kind = \"massages\""),
-        ("count = 2", "count = 2\ncuont = 3"),
-    ] {
-        let text = SCENARIO.replace(right, wrong);
-        assert_ne!(text, SCENARIO);
-        assert!(!validator.is_valid(&json_of(&text)), "{wrong}");
     }
 }

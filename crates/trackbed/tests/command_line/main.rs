@@ -5,10 +5,12 @@ mod bad_input;
 mod captures;
 mod compare;
 mod continuing;
+mod damage;
 mod export;
 mod handover;
 mod kubernetes;
 mod results;
+mod schemas;
 mod sweeps;
 mod v2x;
 

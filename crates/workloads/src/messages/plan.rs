@@ -74,6 +74,10 @@ impl Prepared for Messenger {
         self.0.phones + self.0.listeners
     }
 
+    fn deadline(&self) -> Option<Duration> {
+        Some(self.0.deadline)
+    }
+
     fn service(&self, log: EventLog) -> Rc<dyn Service> {
         Rc::new(WithWarmUp(MessageService::new(
             Arc::clone(&self.0.payload),

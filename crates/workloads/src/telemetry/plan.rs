@@ -91,6 +91,10 @@ impl Prepared for Sender {
         self.0.phones
     }
 
+    fn deadline(&self) -> Option<Duration> {
+        Some(self.0.deadline)
+    }
+
     fn service(&self, _: EventLog) -> Rc<dyn Service> {
         let (size, answer) = (self.0.content.len() as u64, self.0.answer);
         Rc::new(WithWarmUp(TelemetryService { size, answer }))

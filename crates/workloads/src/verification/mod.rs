@@ -14,6 +14,7 @@ mod plan;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
 use trackbed_core::{Arguments, Event, EventLog, Parameter};
@@ -55,6 +56,10 @@ struct Unit(Arc<Plan>);
 impl Prepared for Unit {
     fn phones(&self) -> u32 {
         1
+    }
+
+    fn deadline(&self) -> Option<Duration> {
+        Some(self.0.deadline)
     }
 
     fn service(&self, _: EventLog) -> Rc<dyn Service> {

@@ -1,44 +1,97 @@
-//! Latency against load: how long verdicts take as more signatures are asked for.
+//! How long verdicts take as more signatures are asked for.
 
-use super::{Material, grouped, id, panel};
-use crate::page::figure::{Axis, Figure, Kind, Mark, Panel, Series};
+use trackbed_measure::results::MetricSummary;
+
+use super::sweep::{Statistic, VALUES_MIN};
+use crate::page::factors::Split;
+use crate::page::figure::{Along, Chooser, Figure, Series, Shape, View};
+use crate::page::material::{Material, Numbered, axis, label, series as series_of};
+
+/// What was done each second, whatever it was that was varied: vehicles, crossings, forgeries.
+const LOAD: &str = "signature_rate_hz";
+const LATENCY: &str = "verdict_ms";
+/// Lines in one picture.
+const LINES_MAX: usize = 8;
+
+const STATISTICS: [(&str, Statistic); 3] = [
+    ("p50", |summary| summary.p50),
+    ("p95", |summary| summary.p95),
+    ("p99", |summary| summary.p99),
+];
 
 pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
-    let names: Vec<String> =
-        material.varying().into_iter().filter(|name| name != "rate_hz").collect();
-    let points = material.cells().filter_map(|(index, cell)| {
-        let load = cell.metrics.get("signature_rate_hz")?;
-        let verdict = cell.metrics.get("verdict_ms")?;
-        let quantiles = [("median", verdict.p50), ("p95", verdict.p95), ("p99", verdict.p99)];
-        let name = material.name(index, cell, &names);
-        Some(quantiles.map(|(quantile, value)| {
-            (format!("{name}, {quantile}"), super::point(load.mean, value))
-        }))
-    });
-    let lines = grouped(points.flatten()).into_iter().map(|(name, mut points)| {
-        points.sort_by(|a, b| a.x.total_cmp(&b.x));
-        Series { name, points }
-    });
-    // A line needs two points: without a sweep of the load there is none.
-    let lines: Vec<Series> = lines.filter(|series| series.points.len() > 1).collect();
-    if lines.is_empty() {
-        return Vec::new();
+    let results = material.results();
+    // What changes the load lies across; cells of one line differ in nothing else.
+    let is_load = |name: &String| LOADS.contains(&name.as_str());
+    let others: Vec<String> =
+        material.factors.iter().filter(|name| !is_load(name)).cloned().collect();
+    let split = Split::new(&results, &others, LINES_MAX);
+    let groups = material.chosen(&split);
+    let mut views = Vec::new();
+    for (statistic, (_, of)) in STATISTICS.iter().enumerate() {
+        for (choice, cells) in &groups {
+            let series = lines(material, *of, cells, &split.series);
+            if series.iter().all(|one| one.x.len() < VALUES_MIN) {
+                continue;
+            }
+            let values = |of: fn(&Series) -> &Vec<f64>| -> Vec<f64> {
+                series.iter().flat_map(|one| of(one).clone()).collect()
+            };
+            views.push(View {
+                choice: [vec![0, statistic], choice.clone()].concat(),
+                x: axis(LOAD, values(|one| &one.x)),
+                y: vec![axis(LATENCY, values(|one| &one.y))],
+                marks: material.limits(LATENCY, Along::Y),
+                caption: material.caption(cells, LATENCY),
+                series,
+            });
+        }
     }
-    let deadline = material.cells().find_map(|(_, cell)| super::number(cell, "deadline_ms"));
-    let marks: Vec<Mark> = deadline
-        .map(|at| Mark { name: "deadline".to_owned(), vertical: false, at, until: None })
-        .into_iter()
-        .collect();
-    let panels = panel(String::new(), lines).into_iter();
-    vec![Figure {
-        id: id(material.section, &["latency-against-load"]),
+    let mut choosers = material.choosers(&[LATENCY], &split);
+    let options = STATISTICS.iter().map(|(name, _)| (*name).to_owned()).collect();
+    choosers.insert(1, Chooser { name: "statistic".to_owned(), options, help: Vec::new() });
+    let figure = Figure {
+        id: material.id("load"),
+        place: material.place(),
+        shape: Shape::Bands,
         title: "Time until a verdict, against load".to_owned(),
-        note:
-            "Median, 95th and 99th percentile over the signatures that were verified each second."
-                .to_owned(),
-        kind: Kind::Line,
-        x: Axis::plain("load", "signatures/s"),
-        y: Axis { log: true, ..Axis::of_metric("verdict_ms") },
-        panels: panels.map(|panel| Panel { marks: marks.clone(), ..panel }).collect(),
-    }]
+        note: "Quantiles over all signatures, against how many were verified each second. Between the dots \
+               nothing was run."
+            .to_owned(),
+        choosers,
+        views,
+    };
+    if figure.views.is_empty() { Vec::new() } else { vec![figure] }
+}
+
+/// Factors that say how much there is to verify.
+const LOADS: [&str; 5] = ["crossings", "vehicles", "rate_hz", "forged", "flood"];
+
+fn lines(
+    material: &Material<'_>,
+    of: Statistic,
+    cells: &Numbered<'_>,
+    names: &[String],
+) -> Vec<Series> {
+    let looks = material.looks(names);
+    let mut lines: Vec<(Series, Vec<(f64, &MetricSummary)>)> = Vec::new();
+    for (_, cell) in cells {
+        let [load, latency] = [LOAD, LATENCY].map(|name| cell.metrics.get(name));
+        let (Some(load), Some(latency)) = (load, latency) else { continue };
+        let name = label(cell, names);
+        match lines.iter_mut().find(|(one, _)| one.name == name) {
+            Some((_, points)) => points.push((load.mean, latency)),
+            None => lines.push((series_of(name, cell, &looks), vec![(load.mean, latency)])),
+        }
+    }
+    let drawn = lines.into_iter().map(|(mut series, mut points)| {
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for (load, latency) in points {
+            series.x.push(load);
+            series.y.push(of(latency));
+            series.add("n", f64::from(latency.n));
+        }
+        series
+    });
+    drawn.collect()
 }

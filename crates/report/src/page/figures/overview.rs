@@ -1,52 +1,79 @@
-//! Every cell in a row: the mean with its interval, and from where to where samples go.
+//! Every cell's mean with its interval, and where the tails are.
 
-use super::{Material, id};
-use crate::page::figure::{Axis, Figure, Kind, Panel, Point, Series};
+use trackbed_measure::results::CellResult;
+
+use crate::page::factors::Split;
+use crate::page::figure::{Along, Axis, Figure, Series, Shape, View};
+use crate::page::material::{Material, axis, label};
+
+/// More rows than this are spread over choices.
+const ROWS_MAX: usize = 36;
 
 pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
-    let Some(metric) = material.section.headline() else { return Vec::new() };
-    let names = material.varying();
-    let row = |(index, cell): (u32, &trackbed_measure::results::CellResult)| {
-        let summary = cell.metrics.get(metric)?;
-        Some(Point {
-            x: summary.mean,
-            interval: Some(summary.ci95),
-            range: Some([summary.min, summary.p95]),
-            name: Some(material.name(index, cell, &names)),
-            ..Point::default()
-        })
-    };
-    let points: Vec<Point> = material.cells().filter_map(row).collect();
-    let panel = |(part, points): (usize, &[Point])| Panel {
-        name: match material.section.cells.len() > ROWS_MAX {
-            true => format!("cells, part {}", part + 1),
-            false => String::new(),
-        },
-        series: vec![Series { name: "mean".to_owned(), points: points.to_vec() }],
-        marks: Vec::new(),
-    };
-    let spread = points.iter().filter_map(|point| point.range);
-    let (low, high) = spread.fold((f64::INFINITY, 0.0_f64), |(low, high), range| {
-        (low.min(range[0]), high.max(range[1]))
-    });
-    let axis = Axis::of_metric(metric);
+    let results = material.results();
+    let split = Split::new(&results, &material.factors, ROWS_MAX);
+    let groups = material.chosen(&split);
+    let metrics = material.metrics_with(|_, _| true);
+    let mut views = Vec::new();
+    for (place, metric) in metrics.iter().enumerate() {
+        for (choice, cells) in &groups {
+            let series = rows(material, metric, cells, &split.series);
+            if series.is_empty() {
+                continue;
+            }
+            let shown = ["low", "high", "p50", "p95", "p99"];
+            let values = series.iter().flat_map(|one| {
+                one.x.iter().chain(shown.iter().flat_map(|name| &one.more[name])).copied()
+            });
+            views.push(View {
+                choice: [vec![place], choice.clone()].concat(),
+                x: axis(metric, values.collect::<Vec<_>>()),
+                y: vec![Axis::categories("cell")],
+                series,
+                marks: material.limits(metric, Along::X),
+                caption: material.caption(cells, metric),
+            });
+        }
+    }
+    if views.is_empty() {
+        return Vec::new();
+    }
     vec![Figure {
-        id: id(material.section, &["overview"]),
-        title: format!("{} of every cell", capitalized(&axis.label)),
-        note: "Point: mean over the runs. Thick line: its 95 % interval. Thin line: from the smallest \
-               sample to the 95th percentile."
+        id: material.id("overview"),
+        place: material.place(),
+        shape: Shape::Dots,
+        title: "Means and tails".to_owned(),
+        note: "The dot is the mean over runs, the bar its 95 % interval. Ticks are quantiles over all \
+               samples: half of them lie below p50, 95 and 99 in a hundred below p95 and p99."
             .to_owned(),
-        kind: Kind::Rows,
-        x: Axis { log: low > 0.0 && high > 50.0 * low, ..axis },
-        y: Axis::plain("cell", ""),
-        panels: points.chunks(ROWS_MAX).enumerate().map(panel).collect(),
+        choosers: material.choosers(&metrics, &split),
+        views,
     }]
 }
 
-pub(super) fn capitalized(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+/// A series for each look, with a row for each of its cells.
+fn rows(
+    material: &Material<'_>,
+    metric: &str,
+    cells: &[(u32, &CellResult)],
+    names: &[String],
+) -> Vec<Series> {
+    let mut series: Vec<Series> = Vec::new();
+    for (index, cell) in cells {
+        let Some(summary) = cell.metrics.get(metric) else { continue };
+        let one = material.look(&mut series, cell);
+        one.labels.push(label(cell, names));
+        one.x.push(summary.mean);
+        one.interval(summary.n, summary.ci95, ["low", "high"]);
+        let more = [
+            ("p50", summary.p50),
+            ("p95", summary.p95),
+            ("p99", summary.p99),
+            ("n", f64::from(summary.n)),
+            ("failed", f64::from(cell.failed)),
+            ("cell", f64::from(*index)),
+        ];
+        more.into_iter().for_each(|(name, value)| one.add(name, value));
+    }
+    series
 }
-
-/// More do not fit a screen.
-const ROWS_MAX: usize = 40;

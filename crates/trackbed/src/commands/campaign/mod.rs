@@ -1,5 +1,6 @@
 //! What `run` and `paper` share: plan, run everything, keep it, sum it up.
 
+pub mod remote;
 mod whole;
 
 use std::num::NonZeroUsize;
@@ -19,13 +20,14 @@ use trackbed_lab::substrate::{Substrate, VIRTUAL, Virtual};
 use trackbed_lab::units::{Shard, Units};
 use trackbed_lab::until::Rounds;
 use trackbed_measure::reference::Comparison;
-use trackbed_measure::results::{Document, RunResult};
+use trackbed_measure::results::{Document, RunResult, SCHEMA};
 use trackbed_report::summary;
 
 use crate::Verdict;
 use crate::arguments::{RunOptions, SubstrateArgument};
 use crate::interrupt;
 use crate::output::{shell_word, tell};
+use remote::Remote;
 use whole::{Whole, replay_command};
 
 /// A campaign that is over, or was interrupted.
@@ -40,6 +42,8 @@ pub struct Finished {
     pub interrupted: bool,
     /// All that was to be known precisely is.
     pub is_precise: bool,
+    /// Where the directory's home is, if that is a store.
+    remote: Option<Remote>,
 }
 
 impl Finished {
@@ -84,8 +88,23 @@ impl Finished {
         replay_command(self.directory.path())
     }
 
+    /// Sends what is to be in a store there; nothing is written to the directory any more.
+    ///
+    /// # Errors
+    /// If the store does not take it.
+    pub fn keep(&mut self) -> anyhow::Result<()> {
+        self.remote.as_mut().map_or(Ok(()), Remote::finish)
+    }
+
     /// Tells where results are, and which runs failed if they are not in a table.
     pub fn tell_where(&self, json: bool) {
+        if let Some(remote) = &self.remote {
+            let address = remote.address();
+            tell(format_args!(
+                "\nresults: {address}; to have them here: trackbed fetch {address} DIR"
+            ));
+            return;
+        }
         let (command, directory) = (self.replay_command(), shell_word(self.directory.path()));
         match json {
             true => match summary::failures(&self.document, &command) {
@@ -139,8 +158,8 @@ pub fn execute(scenario: &str, options: &RunOptions) -> anyhow::Result<Finished>
         Some(shard) => out.join(shard.folder()),
         None => out,
     });
-    let directory = open(out.as_deref(), &plan, about.clone())?;
-    let campaign = Campaign { plan, substrate: &*substrate, about, directory, shard };
+    let (directory, remote) = open(out.as_deref(), &plan, about.clone())?;
+    let campaign = Campaign { plan, substrate: &*substrate, about, directory, remote, shard };
     match rounds {
         None => campaign.run(options),
         Some(rounds) => campaign.run_until(rounds, options),
@@ -162,6 +181,7 @@ struct Campaign<'a> {
     substrate: &'a dyn Substrate,
     about: About,
     directory: RunDirectory,
+    remote: Option<Remote>,
     shard: Option<Shard>,
 }
 
@@ -169,7 +189,8 @@ impl Campaign<'_> {
     /// Runs what is missing of the plan, or of this process's share.
     fn run(mut self, options: &RunOptions) -> anyhow::Result<Finished> {
         let cells = self.plan.cells.len();
-        let is_ours = |cell, run| self.shard.is_none_or(|shard| shard.has(cells, (cell, run)));
+        let shard = self.shard;
+        let is_ours = |cell, run| shard.is_none_or(|shard| shard.has(cells, (cell, run)));
         let total = Units::of(&self.plan, is_ours).len();
         let is_missing = |cell, run| is_ours(cell, run) && !self.directory.runs().has(cell, run);
         let missing = Units::of(&self.plan, is_missing);
@@ -184,7 +205,7 @@ impl Campaign<'_> {
         }
         let whole = whole(&self.plan, self.substrate, options)?;
         let is_complete = whole.run(total, &missing, &mut self.directory)?;
-        self.directory.settle()?;
+        settle(&mut self.directory, self.remote.as_mut())?;
         let document = whole.sum_up(&mut self.directory)?;
         if !is_complete {
             let runs = self.directory.runs();
@@ -192,7 +213,7 @@ impl Campaign<'_> {
             let kept = Units::of(&self.plan, is_kept).len();
             let how = match self.shard {
                 Some(shard) => format!("the same command, which does shard {shard}"),
-                None => format!("--out {}", shell_word(self.directory.path())),
+                None => self.again(),
             };
             tell(format_args!("{kept} of {total} runs are kept; continue with {how}"));
         }
@@ -213,25 +234,37 @@ impl Campaign<'_> {
         self.about.runs = self.plan.runs;
         self.directory.describe(&self.about)?;
         self.directory.keep_timelines(&self.plan)?;
-        self.directory.settle()?;
+        settle(&mut self.directory, self.remote.as_mut())?;
         let document =
             self::whole(&self.plan, self.substrate, options)?.sum_up(&mut self.directory)?;
         if is_complete {
             tell(rounds.summary());
         } else {
-            let directory = shell_word(self.directory.path());
-            tell(format_args!(
-                "stopped early; continue with the same command and --out {directory}"
-            ));
+            let again = self.again();
+            tell(format_args!("stopped early; continue with the same command and {again}"));
         }
         let is_precise = rounds.short_of().is_empty();
         Ok(self.finished(document, !is_complete, is_precise))
     }
 
-    fn finished(self, document: Document, interrupted: bool, is_precise: bool) -> Finished {
-        let Campaign { plan, directory, .. } = self;
-        Finished { plan, document, directory, interrupted, is_precise }
+    /// What it takes to go on with it.
+    fn again(&self) -> String {
+        match &self.remote {
+            Some(remote) => format!("--out {}", remote.address()),
+            None => format!("--out {}", shell_word(self.directory.path())),
+        }
     }
+
+    fn finished(self, document: Document, interrupted: bool, is_precise: bool) -> Finished {
+        let Campaign { plan, directory, remote, .. } = self;
+        Finished { plan, document, directory, remote, interrupted, is_precise }
+    }
+}
+
+/// Puts the results in order, which a store must have by then.
+fn settle(directory: &mut RunDirectory, remote: Option<&mut Remote>) -> anyhow::Result<()> {
+    remote.map_or(Ok(()), Remote::stop)?;
+    Ok(directory.settle()?)
 }
 
 fn whole<'a>(
@@ -314,6 +347,7 @@ fn about(
     let folder = std::env::current_dir().context("there is no current folder; change to one")?;
     let command = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     Ok(About {
+        schema: SCHEMA,
         trackbed: VERSION.to_owned(),
         command: command.collect(),
         scenario: source.absolute()?.to_string(),
@@ -332,15 +366,24 @@ fn about(
     })
 }
 
-/// A directory that the user named is continued; the default one is begun anew, so that nobody
-/// mistakes old results for new ones.
-fn open(out: Option<&Path>, plan: &Plan, about: About) -> anyhow::Result<RunDirectory> {
-    match out {
-        Some(path) => Ok(RunDirectory::continue_or_create(path, about)?),
+/// A directory that the user named is continued, here or in a store; the default one is begun anew, so
+/// that nobody mistakes old results for new ones.
+fn open(
+    out: Option<&Path>,
+    plan: &Plan,
+    about: About,
+) -> anyhow::Result<(RunDirectory, Option<Remote>)> {
+    if let Some(address) = out.and_then(remote::address) {
+        let (directory, remote) = Remote::open(address, about)?;
+        return Ok((directory, Some(remote)));
+    }
+    let directory = match out {
+        Some(path) => RunDirectory::continue_or_create(path, about)?,
         None => {
             let path = Path::new("trackbed-out").join(&plan.name);
             RunDirectory::create_anew(&path, about)
-                .context("the default run directory cannot be used; give one with --out DIR")
+                .context("the default run directory cannot be used; give one with --out DIR")?
         }
-    }
+    };
+    Ok((directory, None))
 }

@@ -1,5 +1,7 @@
 //! What papers claim and what was found here, all on one page of Markdown.
 
+mod picture;
+
 use std::fmt::{self, Write as _};
 
 use trackbed_advise::guidance::{Figure, GuidanceVerdict, Recommendation};
@@ -77,10 +79,29 @@ impl Findings {
     }
 }
 
-/// The page; `command` makes it again.
-pub fn page(chapters: &[Chapter], command: &str) -> String {
+/// A picture of a chapter's figures and claims.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// The name of its chapter.
+    pub name: String,
+    /// SVG 1.1.
+    pub svg: String,
+}
+
+/// The pictures of all chapters that have something to draw.
+pub fn pictures(chapters: &[Chapter]) -> Vec<Picture> {
+    let picture = |chapter: &Chapter| {
+        let svg = picture::svg(&chapter.name, &chapter.findings)?;
+        Some(Picture { name: chapter.name.clone(), svg })
+    };
+    chapters.iter().filter_map(picture).collect()
+}
+
+/// The page; `command` makes it again. With `folder`, the folder of its pictures as it lies beside it, it
+/// shows those.
+pub fn page(chapters: &[Chapter], command: &str, folder: Option<&str>) -> String {
     let mut text = String::new();
-    write_page(chapters, command, &mut text).expect("a String takes everything");
+    write_page(chapters, command, folder, &mut text).expect("a String takes everything");
     text
 }
 
@@ -100,7 +121,13 @@ pub fn tallies(chapters: &[Chapter]) -> Table {
     table
 }
 
-fn write_page(chapters: &[Chapter], command: &str, out: &mut String) -> fmt::Result {
+fn write_page(
+    chapters: &[Chapter],
+    command: &str,
+    folder: Option<&str>,
+    out: &mut String,
+) -> fmt::Result {
+    let drawn = pictures(chapters);
     writeln!(
         out,
         "# What papers claim, and what comes out here\n\n\
@@ -114,6 +141,11 @@ fn write_page(chapters: &[Chapter], command: &str, out: &mut String) -> fmt::Res
         let Chapter { name, command, extent, findings } = chapter;
         writeln!(out, "## {name}: {}\n", findings.title())?;
         writeln!(out, "`{command}`: {extent}\n")?;
+        if let Some(folder) = folder.filter(|_| drawn.iter().any(|one| one.name == *name)) {
+            let alternative =
+                "the paper's figures and claims beside ours; the tables below have all";
+            writeln!(out, "![{name}: {alternative}]({folder}/{name}.svg)\n")?;
+        }
         match findings {
             Findings::Claims(comparison) => write_claims(comparison, out)?,
             Findings::Guidance { model, figures, guidance, .. } => {
@@ -208,7 +240,8 @@ mod tests {
             extent: "11 cells, 30 runs each".to_owned(),
             findings: Findings::Claims(comparison),
         };
-        let page = page(&[chapter], "trackbed paper all --page docs/papers.md");
+        let page = page(&[chapter], "trackbed paper all --page docs/papers.md", Some("papers"));
+        assert!(page.contains("](papers/vru.svg)\n"), "{page}");
         assert!(page.contains("| vru | 3 | 2 | 1 | 0 | 0 |\n"), "{page}");
         assert!(
             page.contains("| QUIC is faster | -15 % | -12.0 % [-20.0, -4.0] | holds |\n"),

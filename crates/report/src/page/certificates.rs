@@ -1,0 +1,56 @@
+//! What the certificates of runs in real time say together.
+
+use trackbed_measure::results::{Reliability, RunResult};
+
+/// Counts of verdicts, and the worst of what was measured.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Certificates {
+    pub valid: u32,
+    pub suspect: u32,
+    pub invalid: u32,
+    /// Packets that were lost because a ring or a socket was full.
+    pub overflowed: u64,
+    /// The worst run's 99th percentile of lateness, in microseconds.
+    pub late_p99_us: f64,
+    /// The latest packet of all runs, likewise.
+    pub late_max_us: f64,
+}
+
+impl Certificates {
+    /// Adds a run's, if it has one.
+    pub fn add(&mut self, run: &RunResult) {
+        let Some(certificate) = &run.certificate else { return };
+        match certificate.verdict {
+            Reliability::Valid => self.valid += 1,
+            Reliability::Suspect => self.suspect += 1,
+            Reliability::Invalid => self.invalid += 1,
+        }
+        self.overflowed += certificate.overflowed;
+        self.late_p99_us = self.late_p99_us.max(certificate.late_p99_us);
+        self.late_max_us = self.late_max_us.max(certificate.late_max_us);
+    }
+
+    /// Adds those of another cell.
+    pub fn merge(&mut self, other: &Certificates) {
+        self.valid += other.valid;
+        self.suspect += other.suspect;
+        self.invalid += other.invalid;
+        self.overflowed += other.overflowed;
+        self.late_p99_us = self.late_p99_us.max(other.late_p99_us);
+        self.late_max_us = self.late_max_us.max(other.late_max_us);
+    }
+
+    /// In a sentence; `None` where no run has one.
+    pub fn text(&self) -> Option<String> {
+        let Certificates { valid, suspect, invalid, overflowed, .. } = self;
+        let runs = valid + suspect + invalid;
+        (runs > 0).then(|| {
+            format!(
+                "{valid} of {runs} runs valid, {suspect} suspect (medians hold, tails may not), \
+                 {invalid} invalid; in the worst run one packet in a hundred was let go {:.0} µs late \
+                 or more, the latest of all {:.0} µs; {overflowed} packets overflowed",
+                self.late_p99_us, self.late_max_us
+            )
+        })
+    }
+}

@@ -1,0 +1,123 @@
+//! How far cells lie from the best one, pair by pair of runs.
+
+use trackbed_measure::results::{CellResult, Verdict};
+
+use crate::differences::{Group, groups};
+use crate::page::factors;
+use crate::page::figure::{Along, Axis, Chooser, Figure, Mark, Series, Shape, View};
+use crate::page::material::{Material, axis, label};
+use crate::page::words;
+
+/// With more rows, each condition is a choice.
+const ROWS_MAX: usize = 24;
+
+pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
+    let mut metrics = material.metrics.clone();
+    metrics.retain(|metric| material.section.differences(metric).next().is_some());
+    let rows = metrics.iter().map(|metric| material.section.differences(metric).count());
+    let apart = rows.max().unwrap_or(0) > ROWS_MAX;
+    let mut options: Vec<String> = Vec::new();
+    let mut views = Vec::new();
+    for (place, metric) in metrics.iter().enumerate() {
+        let all = groups(material.section, metric);
+        if !apart {
+            let names = &material.factors;
+            views.extend(view(material, metric, vec![place], &all, names));
+            continue;
+        }
+        for group in all {
+            let (varying, fixed) = parted(material, &group);
+            let against = material.section.document.cells.get(group.against as usize);
+            let condition = against.map_or_else(String::new, |cell| label(cell, &fixed));
+            let option = options.iter().position(|option| *option == condition);
+            let option = option.unwrap_or_else(|| {
+                options.push(condition);
+                options.len() - 1
+            });
+            views.extend(view(material, metric, vec![place, option], &[group], &varying));
+        }
+    }
+    if views.is_empty() {
+        return Vec::new();
+    }
+    let metric = Chooser {
+        name: "metric".to_owned(),
+        options: metrics.iter().map(|name| words::metric(name)).collect(),
+        help: metrics.iter().map(|name| words::help(name)).collect(),
+    };
+    let condition = Chooser { name: "condition".to_owned(), options, help: Vec::new() };
+    let choosers = [metric].into_iter().chain(apart.then_some(condition)).collect();
+    vec![Figure {
+        id: material.id("difference"),
+        place: material.place(),
+        shape: Shape::Dots,
+        title: "Differences from the best, run by run".to_owned(),
+        note: "Each cell minus the best one under the same conditions, over pairs of runs that met \
+               the same misfortunes, with the 95 % interval of the mean. An interval that touches zero \
+               says nothing about which is better."
+            .to_owned(),
+        choosers,
+        views,
+    }]
+}
+
+/// The factors in which a group's cells differ, and those that are its condition.
+fn parted(material: &Material<'_>, group: &Group<'_>) -> (Vec<String>, Vec<String>) {
+    let cells = &material.section.document.cells;
+    let members: Vec<&CellResult> = group
+        .differences
+        .iter()
+        .map(|difference| difference.cell)
+        .chain([group.against])
+        .filter_map(|index| cells.get(index as usize))
+        .collect();
+    let names = material.factors.iter().cloned();
+    names.partition(|name| factors::values(&members, name).len() > 1)
+}
+
+/// The differences of these groups in one picture; nothing of no differences.
+fn view(
+    material: &Material<'_>,
+    metric: &str,
+    choice: Vec<usize>,
+    groups: &[Group<'_>],
+    names: &[String],
+) -> Option<View> {
+    let differences = || groups.iter().flat_map(|group| group.differences.iter().copied());
+    let cells = &material.section.document.cells;
+    let mut series: Vec<Series> = Vec::new();
+    for difference in differences() {
+        let Some(cell) = cells.get(difference.cell as usize) else { continue };
+        let one = material.look(&mut series, cell);
+        one.labels.push(label(cell, names));
+        one.x.push(difference.mean);
+        one.interval(difference.n, difference.ci95, ["low", "high"]);
+        one.add("n", f64::from(difference.n));
+        one.add("cell", f64::from(difference.cell));
+        one.add("against", f64::from(difference.against));
+    }
+    let undecided = differences().filter(|one| one.verdict == Verdict::Undecided).count();
+    let (least, most) = (differences().map(|d| d.n).min()?, differences().map(|d| d.n).max()?);
+    let pairs = if least == most { most.to_string() } else { format!("{least} to {most}") };
+    let best: Vec<String> = groups
+        .iter()
+        .filter_map(|group| Some(label(cells.get(group.against as usize)?, &material.factors)))
+        .collect();
+    let best = match best.as_slice() {
+        [only] => format!("The best: {only}. "),
+        _ => String::new(),
+    };
+    let measured = axis(metric, []);
+    let x = Axis { name: format!("difference of {}", measured.name), ..measured };
+    Some(View {
+        choice,
+        x: x.for_differences(series.iter().flat_map(|one| one.x.iter().copied())),
+        y: vec![Axis::categories("cell")],
+        series,
+        marks: vec![Mark { axis: Along::X, from: 0.0, until: None, label: "the best".to_owned() }],
+        caption: format!(
+            "{best}n = {pairs} pairs of runs each; {undecided} of {} undecided.",
+            differences().count()
+        ),
+    })
+}

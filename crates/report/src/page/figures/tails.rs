@@ -1,0 +1,85 @@
+//! How the quantiles of one latency part from one another as a load, or another number, grows.
+
+use trackbed_measure::metrics::COMPARED;
+use trackbed_measure::results::{CellResult, MetricSummary};
+
+use super::sweep::{Statistic, VALUES_MIN};
+use crate::page::factors::{self, Split};
+use crate::page::figure::{Along, Figure, Series, Shape, View};
+use crate::page::material::{Material, axis};
+
+pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
+    let results = material.results();
+    let is_latency = |name: &str| {
+        let limited = material.limits.iter().any(|limit| limit.metric == name);
+        limited || COMPARED.iter().any(|one| one.name == name && one.less_is_better)
+    };
+    let mut metrics = material.metrics.clone();
+    metrics.retain(|name| is_latency(name));
+    let numeric = material.factors.iter();
+    let numeric = numeric.filter(|name| factors::is_numeric(&results, name, VALUES_MIN));
+    numeric.enumerate().filter_map(|(n, name)| figure(material, n, name, &metrics)).collect()
+}
+
+fn figure(
+    material: &Material<'_>,
+    number: usize,
+    factor: &str,
+    metrics: &[&str],
+) -> Option<Figure> {
+    let results = material.results();
+    let chosen = material.factors.iter().filter(|name| *name != factor).cloned().collect();
+    let split = Split { chosen, series: Vec::new() };
+    let x = factors::axis(&results, factor);
+    let mut views = Vec::new();
+    for (place, metric) in metrics.iter().enumerate() {
+        for (choice, cells) in material.chosen(&split) {
+            let series = quantiles(factor, metric, &cells);
+            if series[0].x.len() < VALUES_MIN {
+                continue;
+            }
+            let values: Vec<f64> = series.iter().flat_map(|one| one.y.clone()).collect();
+            views.push(View {
+                choice: [vec![place], choice].concat(),
+                x: x.clone(),
+                y: vec![axis(metric, values)],
+                series,
+                marks: material.limits(metric, Along::Y),
+                caption: material.caption(&cells, metric),
+            });
+        }
+    }
+    (!views.is_empty()).then(|| Figure {
+        id: format!("{}-{number}", material.id("tails")),
+        place: material.place(),
+        shape: Shape::Bands,
+        title: format!("Tails along {}", x.name),
+        note: format!(
+            "One configuration at a time: where its median and its slowest samples go as {} changes. A \
+             deadline, where there is one, is a dashed line.",
+            x.name
+        ),
+        choosers: material.choosers(metrics, &split),
+        views,
+    })
+}
+
+fn quantiles(factor: &str, metric: &str, cells: &[(u32, &CellResult)]) -> Vec<Series> {
+    let of: [(&str, Statistic); 3] = [("p50", |s| s.p50), ("p95", |s| s.p95), ("p99", |s| s.p99)];
+    let mut points: Vec<(f64, &MetricSummary)> = cells
+        .iter()
+        .filter_map(|(_, cell)| Some((factors::number(cell, factor)?.0, cell.metrics.get(metric)?)))
+        .collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let series = of.into_iter().enumerate().map(|(number, (name, of))| {
+        let (colour, dash) = (number, number);
+        let mut one = Series { name: name.to_owned(), colour, dash, ..Series::default() };
+        for (x, summary) in &points {
+            one.x.push(*x);
+            one.y.push(of(summary));
+            one.add("n", f64::from(summary.n));
+        }
+        one
+    });
+    series.collect()
+}

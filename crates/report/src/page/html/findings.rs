@@ -1,0 +1,135 @@
+//! What failed, with the command that shows it again, and what was checked.
+
+use maud::{Markup, html};
+use trackbed_measure::results::{CellResult, Document};
+
+use super::{Page, tables};
+use crate::number::significant;
+use crate::page::ranks::Outlying;
+use crate::summary::{REPEATABLE, plural};
+use crate::table::{Align, Table};
+use crate::words::numbered;
+
+/// Reasons of one cell; the rest are counted.
+const REASONS_MAX: usize = 10;
+
+/// Cells with failed runs; the rest are counted.
+const CELLS_MAX: usize = 100;
+
+/// Runs that stand out; the rest are counted.
+const OUTLYING_MAX: usize = 20;
+
+/// Runs that failed or were left out; nothing where there are none.
+pub(super) fn problems(page: &Page<'_>) -> Markup {
+    let cells = || page.document.cells.iter().enumerate();
+    let failed: Vec<(usize, &CellResult)> = cells().filter(|(_, cell)| cell.failed > 0).collect();
+    let invalid: Vec<(usize, &CellResult)> = cells().filter(|(_, cell)| cell.invalid > 0).collect();
+    if failed.is_empty() && invalid.is_empty() {
+        return html! {};
+    }
+    html! {
+        section #failures.card aria-labelledby="failures-title" {
+            h2 #failures-title { "What failed" }
+            @for (index, cell) in failed.iter().take(CELLS_MAX) { (failures(page, *index, cell)) }
+            @if failed.len() > CELLS_MAX {
+                p { "... and " (plural(failed.len() - CELLS_MAX, "more cell")) " with failed runs." }
+            }
+            @if !invalid.is_empty() {
+                h3 { "Left out, because this machine did not keep up" }
+                ul {
+                    @for (index, cell) in invalid.iter().take(CELLS_MAX) {
+                        li { (plural(cell.invalid as usize, "run")) " of "
+                             (numbered(page.document, *index as u32)) }
+                    }
+                }
+                p.note { "trackbed run --keep-invalid counts them." }
+            }
+        }
+    }
+}
+
+fn failures(page: &Page<'_>, index: usize, cell: &CellResult) -> Markup {
+    let can_replay = page.document.substrate == REPEATABLE && !page.origin.replay.is_empty();
+    html! {
+        h3.bad { (plural(cell.failed as usize, "run")) " of " (numbered(page.document, index as u32)) }
+        ul {
+            @for failure in cell.failures.iter().take(REASONS_MAX) {
+                li {
+                    @if failure.count > 1 { (failure.count) " times: " }
+                    (failure.reason)
+                    @if can_replay {
+                        br;
+                        code { (page.origin.replay) " " (index) " " (failure.run) }
+                    }
+                }
+            }
+            @if cell.failures.len() > REASONS_MAX {
+                li { "... and " (cell.failures.len() - REASONS_MAX) " more reasons; run.json has them" }
+            }
+        }
+    }
+}
+
+/// Runs that stand out; nothing where there are none.
+pub(super) fn outlying(page: &Page<'_>) -> Markup {
+    if page.outlying.is_empty() {
+        return html! {};
+    }
+    html! {
+        section #outlying.card aria-labelledby="outlying-title" {
+            h2 #outlying-title { "Runs that stand out" }
+            p.note {
+                "They count like all others. Far out is beyond three times the width of the middle half, \
+                 more where values lean to that side."
+            }
+            (tables::table(&outlying_table(page), "Runs that stand out"))
+            @if page.outlying.len() > OUTLYING_MAX {
+                p.note { "... and " (page.outlying.len() - OUTLYING_MAX) " more." }
+            }
+        }
+    }
+}
+
+fn outlying_table(page: &Page<'_>) -> Table {
+    let can_replay = page.document.substrate == REPEATABLE && !page.origin.replay.is_empty();
+    let right = ["cell", "run"].map(|title| (title, Align::Right));
+    let values = ["value", "median of the cell"].map(|title| (title, Align::Right));
+    let again = can_replay.then_some(("again", Align::Left));
+    let metric = ("metric", Align::Left);
+    let mut table = Table::new(right.into_iter().chain([metric]).chain(values).chain(again));
+    for one in page.outlying.iter().take(OUTLYING_MAX) {
+        let Outlying { cell, run, metric, value, median } = one;
+        let mut row = vec![cell.to_string(), run.to_string(), (*metric).to_owned()];
+        row.extend([value, median].map(|value| significant(*value)));
+        row.extend(can_replay.then(|| format!("{} {cell} {run}", page.origin.replay)));
+        table.row(row);
+    }
+    table
+}
+
+/// Every check, those that fail first.
+pub(super) fn checks(document: &Document) -> Markup {
+    if document.checks.is_empty() {
+        return html! {};
+    }
+    let mut checks: Vec<_> = document.checks.iter().collect();
+    checks.sort_by_key(|check| check.pass);
+    let passed = checks.iter().filter(|check| check.pass).count();
+    html! {
+        section #checks.card aria-labelledby="checks-title" {
+            h2 #checks-title { "Checks against arithmetic" }
+            p { (passed) " of " (checks.len()) " hold." }
+            details open[passed < checks.len()] {
+                summary { "All checks" }
+                ul.checks {
+                    @for check in checks {
+                        li {
+                            strong .bad[!check.pass] { (if check.pass { "holds" } else { "FAILS" }) }
+                            " " (check.name) ": " (check.detail)
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The page around the figures: everything that can be read without a script.
+
+mod findings;
+mod origin;
+mod parts;
+mod reference;
+mod tables;
+
+use std::fmt::Write as _;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use trackbed_measure::results::Document;
+
+use super::certificates::Certificates;
+use super::palette::{DARK, LIGHT};
+use super::ranks::Outlying;
+use super::{Origin, assets};
+use crate::section::Section;
+
+/// What the page is made of.
+pub(crate) struct Page<'a> {
+    pub document: &'a Document,
+    pub origin: &'a Origin,
+    pub sections: &'a [Section<'a>],
+    pub certificates: &'a Certificates,
+    /// Runs that stand out, the farthest first.
+    pub outlying: Vec<&'a Outlying>,
+    /// How many figures there are of single runs.
+    pub traces: usize,
+    /// What the script reads, ready to stand in the page.
+    pub data: String,
+}
+
+/// Nothing but what the page holds is ever loaded, and nothing is sent anywhere.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
+                      img-src data: blob:; base-uri 'none'; form-action 'none'";
+
+/// The whole page.
+pub(crate) fn page(page: &Page<'_>) -> String {
+    let document = page.document;
+    let title = format!("{} - Trackbed", document.scenario);
+    let markup = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="color-scheme" content="light dark";
+                meta name="generator" content={ "trackbed " (document.trackbed) };
+                title { (title) }
+                style { (PreEscaped(styles())) }
+            }
+            body {
+                a.skip href="#answer" { "Skip to the answer" }
+                (origin::header(page))
+                main #main {
+                    (origin::answer(page))
+                    (findings::problems(page))
+                    (origin::what_was_run(page))
+                    @for (number, section) in page.sections.iter().enumerate() {
+                        (parts::part(section, number))
+                    }
+                    @if page.traces > 0 { (parts::single_runs()) }
+                    (findings::outlying(page))
+                    (findings::checks(document))
+                    (reference::all_metrics(document))
+                    (reference::definitions(document))
+                    (reference::scenario(page.origin))
+                }
+                (footer(document))
+                noscript { p.bar { "Figures need a script, which this browser does not run; the \
+                                    conclusion and all tables are complete." } }
+                script type="application/json" id="data" { (PreEscaped(&page.data)) }
+                script { (PreEscaped(scripts())) }
+            }
+        }
+    };
+    markup.into_string()
+}
+
+fn footer(document: &Document) -> Markup {
+    html! {
+        footer {
+            p { "Made by trackbed " (document.trackbed) ". The file needs no network and sends \
+                 nothing. Figures are drawn by D3 and Observable Plot." }
+        }
+    }
+}
+
+/// Colours of both themes, by the system's choice or the reader's; paper is light.
+fn styles() -> String {
+    let (light, dark) = (LIGHT.properties(), DARK.properties());
+    let mut text = format!(
+        ":root{{color-scheme:light;{light}}}\n\
+         @media (prefers-color-scheme:dark){{:root:not([data-theme=light]){{color-scheme:dark;{dark}}}}}\n\
+         :root[data-theme=dark]{{color-scheme:dark;{dark}}}\n\
+         @media print{{:root:root:root{{color-scheme:light;{light}}}}}\n"
+    );
+    assets::STYLES.iter().for_each(|style| text.push_str(style));
+    text
+}
+
+fn scripts() -> String {
+    let mut text = String::from("/*\n");
+    for (name, licence) in assets::LICENCES {
+        let _ = writeln!(text, "{name}\n\n{}\n", licence.trim());
+    }
+    text.push_str("*/\n");
+    // The libraries first: should one fail, the page says so.
+    for library in assets::LIBRARIES {
+        text.push_str(library);
+        text.push('\n');
+    }
+    text.push_str("(() => {\n\"use strict\";\n");
+    assets::SCRIPTS.iter().for_each(|script| text.push_str(script));
+    text.push_str("})();\n");
+    text
+}

@@ -1,0 +1,140 @@
+//! What was run, and what came out in a sentence.
+
+use maud::{Markup, html};
+use trackbed_measure::results::Document;
+
+use super::Page;
+use crate::conclusion;
+use crate::section::Section;
+use crate::summary::plural;
+
+/// The page's head: what it is about, and ways into it.
+pub(super) fn header(page: &Page<'_>) -> Markup {
+    let Document { scenario, substrate, seed, runs, cells, .. } = page.document;
+    let titled = || page.sections.iter().enumerate().filter(|(_, one)| one.title.is_some());
+    html! {
+        header.top {
+            div.wide {
+                p.brand { "Trackbed" }
+                h1 { (scenario) }
+                p.under {
+                    (plural(cells.len(), "cell")) ", " (plural(*runs as usize, "run")) " each, "
+                    (substrate) " substrate, seed " (seed)
+                }
+                div #controls {}
+            }
+        }
+        nav.ways aria-label="Sections" {
+            div.wide {
+                a href="#answer" { "Answer" }
+                a href="#run" { "What was run" }
+                @if titled().next().is_none() { a href="#part-0" { "Results" } }
+                @for (number, section) in titled() {
+                    a href={ "#part-" (number) } { (section.title.as_deref().unwrap_or_default()) }
+                }
+                @if page.traces > 0 { a href="#runs" { "Single runs" } }
+                @if !page.document.checks.is_empty() { a href="#checks" { "Checks" } }
+                a href="#metrics" { "All metrics" }
+            }
+        }
+    }
+}
+
+/// What the runs say, section by section.
+pub(super) fn answer(page: &Page<'_>) -> Markup {
+    let lines = |section: &Section<'_>| {
+        section.headline().map(|metric| conclusion::lines(section, metric)).unwrap_or_default()
+    };
+    let all: Vec<(&Section<'_>, Vec<String>)> =
+        page.sections.iter().map(|section| (section, lines(section))).collect();
+    let compared = all.iter().any(|(_, lines)| !lines.is_empty());
+    html! {
+        section #answer.card.lead aria-labelledby="answer-title" {
+            h2 #answer-title { "The answer" }
+            @if let Some(model) = &page.document.model {
+                p.label role="note" { strong { "MODEL, no measurement: " } (model) }
+            }
+            @if !compared {
+                p { "Nothing was compared: the table of cells below says what each of them gave." }
+            }
+            @for (section, lines) in all.iter().filter(|(_, lines)| !lines.is_empty()) {
+                @if let Some(title) = &section.title { h3 { (title) } }
+                @for line in lines { p.line { (sentence(line)) } }
+            }
+            (counts(page))
+        }
+    }
+}
+
+/// With the word that matters in front set apart: `fastest at loss 0`.
+fn sentence(line: &str) -> Markup {
+    match line.split_once(": ") {
+        Some((front, rest)) => html! { strong { (front) ": " } (rest) },
+        None => html! { (line) },
+    }
+}
+
+/// How much there is, and how much of it is missing: always, also where nothing is.
+fn counts(page: &Page<'_>) -> Markup {
+    let document = page.document;
+    let failed: u32 = document.cells.iter().map(|cell| cell.failed).sum();
+    let invalid: u32 = document.cells.iter().map(|cell| cell.invalid).sum();
+    let asked = document.runs as usize * document.cells.len();
+    let passed = document.checks.iter().filter(|check| check.pass).count();
+    let checks = document.checks.len();
+    html! {
+        dl.counts {
+            div { dt { "runs" } dd { (asked) } }
+            div { dt { "runs in each cell" } dd { (document.runs) } }
+            div .bad[failed > 0] { dt { "failed" } dd { (failed) } }
+            div .warn[invalid > 0] { dt { "left out" } dd { (invalid) } }
+            @if checks > 0 {
+                div .bad[passed < checks] { dt { "checks that hold" } dd { (passed) " of " (checks) } }
+            }
+        }
+    }
+}
+
+/// Everything that is needed to repeat the runs, and to judge them.
+pub(super) fn what_was_run(page: &Page<'_>) -> Markup {
+    let document = page.document;
+    let facts = [
+        ("scenario", document.scenario.clone()),
+        ("version", format!("trackbed {}", document.trackbed)),
+        ("seed", document.seed.to_string()),
+        ("plan", document.plan.clone()),
+    ];
+    html! {
+        section #run.card aria-labelledby="run-title" {
+            h2 #run-title { "What was run" }
+            dl.facts {
+                @if !page.origin.command.is_empty() {
+                    dt { "command" } dd { code { (page.origin.command) } }
+                }
+                dt { "substrate" } dd { (document.substrate) ": " (substrate(&document.substrate)) }
+                @if let Some(model) = &document.model {
+                    dt { "model" } dd.warn { "MODEL, no measurement: " (model) }
+                }
+                @for (name, text) in &facts { dt { (name) } dd { (text) } }
+                @if let Some(text) = page.certificates.text() { dt { "certificate" } dd { (text) } }
+                @for (name, text) in &document.environment { dt { (name) } dd { (text) } }
+                @for (name, text) in &page.origin.notes { dt { (name) } dd { (text) } }
+            }
+        }
+    }
+}
+
+/// What a substrate is, for those who meet the word for the first time.
+fn substrate(name: &str) -> &'static str {
+    match name {
+        "virtual" => {
+            "real protocol stacks on simulated links in virtual time; the same seed gives the same \
+             results on every machine"
+        }
+        "emulated" => {
+            "real processes on the kernel of this machine, between network namespaces, in real time"
+        }
+        "live" => "two machines and the network between them, in real time",
+        _ => "see the documentation",
+    }
+}

@@ -1,0 +1,57 @@
+//! Data inside of a page.
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// `data` as JSON that may stand in a `<script>`: no `<`, which could end it or begin a comment, and
+/// numbers with seven significant digits, which no picture shows in full.
+pub(crate) fn embedded(data: &impl Serialize) -> String {
+    let mut value = serde_json::to_value(data).expect("plain data is JSON");
+    shorten(&mut value);
+    value.to_string().replace('<', "\\u003c")
+}
+
+fn shorten(value: &mut Value) {
+    match value {
+        Value::Number(number) => {
+            let short = number.as_f64().filter(|_| number.is_f64()).and_then(short);
+            if let Some(short) = short {
+                *value = short;
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(shorten),
+        Value::Object(fields) => fields.values_mut().for_each(shorten),
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
+    }
+}
+
+/// A number with seven significant digits; a whole one without its decimal point.
+fn short(number: f64) -> Option<Value> {
+    let rounded: f64 = format!("{number:.6e}").parse().ok()?;
+    match rounded.fract() == 0.0 && rounded.abs() < 1e15 {
+        true => Some(Value::from(rounded as i64)),
+        false => serde_json::Number::from_f64(rounded).map(Value::Number),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn nothing_ends_the_script_and_the_text_comes_back() {
+        let hostile = "</script><!--<img src=x onerror=alert(1)>\u{2028}";
+        let text = embedded(&json!({ "name": hostile }));
+        assert!(!text.contains('<'), "{text}");
+        let back: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(back["name"], hostile);
+    }
+
+    #[test]
+    fn numbers_keep_seven_digits() {
+        let list = [1418.0954666666667, 6.0, -0.1, 1.0 / 3.0, 1e-9, 1e300, f64::NAN];
+        assert_eq!(embedded(&list), "[1418.095,6,-0.1,0.3333333,1e-9,1e+300,null]");
+    }
+}

@@ -1,0 +1,201 @@
+//! What the figures of a section are drawn from.
+
+use std::collections::BTreeMap;
+
+use trackbed_measure::metrics;
+use trackbed_measure::results::{CellResult, MetricSummary};
+
+use super::distribution::Distribution;
+use super::factors::{self, Looks, Split};
+use super::figure::{Along, Axis, Chooser, Mark, Series};
+use super::{Limit, words};
+use crate::section::Section;
+
+/// Cells, each with its number in the document.
+pub(crate) type Numbered<'a> = Vec<(u32, &'a CellResult)>;
+
+/// A section with what was gathered from its runs.
+pub(crate) struct Material<'a> {
+    pub section: &'a Section<'a>,
+    /// The section's place in the document, from 0.
+    pub number: usize,
+    pub cells: Numbered<'a>,
+    /// The factors in which they differ.
+    pub factors: Vec<String>,
+    /// The looks of its cells where all factors are told apart.
+    looks: Looks,
+    /// Metrics of figures, the most telling one first.
+    pub metrics: Vec<&'static str>,
+    /// Distributions by cell and metric.
+    pub distributions: &'a BTreeMap<(u32, &'static str), Distribution>,
+    pub limits: &'a [Limit],
+}
+
+impl<'a> Material<'a> {
+    pub fn new(
+        section: &'a Section<'a>,
+        number: usize,
+        metrics: Vec<&'static str>,
+        distributions: &'a BTreeMap<(u32, &'static str), Distribution>,
+        limits: &'a [Limit],
+    ) -> Material<'a> {
+        let cells: Numbered<'a> = section.cells.iter().copied().zip(section.results()).collect();
+        let results: Vec<&CellResult> = cells.iter().map(|(_, cell)| *cell).collect();
+        let factors = section.telling_factors();
+        let looks = Looks::new(&results, &factors);
+        Material { section, number, cells, factors, looks, metrics, distributions, limits }
+    }
+
+    pub fn results(&self) -> Vec<&'a CellResult> {
+        self.cells.iter().map(|(_, cell)| *cell).collect()
+    }
+
+    /// What tells the section's figures from those of others: `-2`.
+    pub fn id(&self, kind: &str) -> String {
+        format!("{kind}-{}", self.number)
+    }
+
+    /// The element that the section's figures are put into.
+    pub fn place(&self) -> String {
+        format!("figures-{}", self.number)
+    }
+
+    /// The metrics for which `has` holds in at least one cell.
+    pub fn metrics_with(&self, has: impl Fn(u32, &'static str) -> bool) -> Vec<&'static str> {
+        let any = |name: &'static str| self.cells.iter().any(|(index, _)| has(*index, name));
+        self.metrics.iter().copied().filter(|name| any(name)).collect()
+    }
+
+    /// Marks on an axis of `metric`.
+    pub fn limits(&self, metric: &str, axis: Along) -> Vec<Mark> {
+        let those = self.limits.iter().filter(|limit| limit.metric == metric);
+        those
+            .map(|limit| Mark { axis, from: limit.value, until: None, label: limit.label.clone() })
+            .collect()
+    }
+
+    /// The looks of series that are told apart by these factors alone.
+    pub fn looks(&self, factors: &[String]) -> Looks {
+        Looks::new(&self.results(), factors)
+    }
+
+    /// The series of `list` for all cells of the same colour as `cell`, which is named by the factor
+    /// that has the colours.
+    pub fn look<'l>(&self, list: &'l mut Vec<Series>, cell: &CellResult) -> &'l mut Series {
+        let name =
+            self.looks.coloured().map_or_else(String::new, |factor| cell.factor_text(factor));
+        let place = list.iter().position(|one| one.name == name).unwrap_or_else(|| {
+            let (colour, _) = self.looks.of(cell);
+            list.push(Series { name, colour, ..Series::default() });
+            list.len() - 1
+        });
+        &mut list[place]
+    }
+
+    /// The cells that go together for each combination of values of the `chosen` factors, with the
+    /// number of the value of each.
+    pub fn chosen(&self, split: &Split) -> Vec<(Vec<usize>, Numbered<'a>)> {
+        let results = self.results();
+        let options: Vec<Vec<String>> =
+            split.chosen.iter().map(|name| factors::values(&results, name)).collect();
+        let mut groups: BTreeMap<Vec<usize>, Numbered<'a>> = BTreeMap::new();
+        for (index, cell) in &self.cells {
+            let places = split.chosen.iter().zip(&options).map(|(name, options)| {
+                let text = cell.factor_text(name);
+                options.iter().position(|option| *option == text).unwrap_or(0)
+            });
+            groups.entry(places.collect()).or_default().push((*index, cell));
+        }
+        groups.into_iter().collect()
+    }
+
+    /// Choices of a metric, where there are several, and of values of the chosen factors.
+    pub fn choosers(&self, metrics: &[&str], split: &Split) -> Vec<Chooser> {
+        let results = self.results();
+        let metric = Chooser {
+            name: "metric".to_owned(),
+            options: metrics.iter().map(|name| words::metric(name)).collect(),
+            help: metrics.iter().map(|name| words::help(name)).collect(),
+        };
+        let others = split.chosen.iter().map(|name| Chooser {
+            name: factors::axis(&results, name).name,
+            options: factors::values(&results, name).iter().map(|t| words::value(t)).collect(),
+            help: Vec::new(),
+        });
+        std::iter::once(metric).chain(others).collect()
+    }
+
+    /// On how many runs what is shown of `metric` rests, what failed, and which way is better.
+    pub fn caption(&self, cells: &[(u32, &CellResult)], metric: &str) -> String {
+        let n = cells.iter().filter_map(|(_, cell)| Some(cell.metrics.get(metric)?.n));
+        let (least, most) = n.fold((u32::MAX, 0), |(low, high), n| (low.min(n), high.max(n)));
+        let mut text = match least == most {
+            true => format!("n = {most} runs in each cell"),
+            false if most == 0 => "n = 0".to_owned(),
+            false => format!("n = {least} to {most} runs in a cell"),
+        };
+        let failed: u32 = cells.iter().map(|(_, cell)| cell.failed).sum();
+        let invalid: u32 = cells.iter().map(|(_, cell)| cell.invalid).sum();
+        match failed {
+            0 => text.push_str("; none failed"),
+            failed => text.push_str(&format!("; {failed} failed and are not in it")),
+        }
+        if invalid > 0 {
+            text.push_str(&format!("; {invalid} left out, because the machine did not keep up"));
+        }
+        text.push('.');
+        if let Some(less) = metrics::less_is_better(metric) {
+            text.push_str(if less { " Less is better." } else { " More is better." });
+        }
+        text
+    }
+}
+
+/// The axis of a metric over these cells.
+pub(crate) fn axis(metric: &str, values: impl IntoIterator<Item = f64>) -> Axis {
+    let (name, unit) = words::name_and_unit(metric);
+    Axis::linear(name, unit).for_values(values)
+}
+
+/// An empty series for `cell`.
+pub(crate) fn series(name: String, cell: &CellResult, looks: &Looks) -> Series {
+    let (colour, dash) = looks.of(cell);
+    Series { name, colour, dash, ..Series::default() }
+}
+
+/// The metrics whose values differ, at most `most`: those that cells are ranked by, and then in the
+/// order of the registry.
+pub(crate) fn telling(section: &Section<'_>, most: usize) -> Vec<&'static str> {
+    let compared = metrics::COMPARED.iter().map(|compared| compared.name);
+    let all = compared.chain(metrics::registry().iter().map(|metric| metric.name));
+    let mut names: Vec<&str> = Vec::new();
+    for name in all {
+        let mut found = section.results().filter_map(|cell| cell.metrics.get(name));
+        let Some(first) = found.next() else { continue };
+        let differs = |other: &MetricSummary| other.min < other.max || other.mean != first.mean;
+        if (differs(first) || found.any(differs)) && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    if let Some(headline) = section.headline().filter(|headline| !names.contains(headline)) {
+        names.insert(0, headline);
+    }
+    names.truncate(most);
+    names
+}
+
+/// A cell's name by these factors, `quic 1.3 loss 0.02`: a bare number would not say what it counts.
+/// Where it differs in none, it is all there is.
+pub(crate) fn label(cell: &CellResult, factors: &[String]) -> String {
+    let texts = factors.iter().filter_map(|name| {
+        let text = cell.factor_text(name);
+        let (name, unit) = match factors::number(cell, name) {
+            _ if text.is_empty() => return None,
+            Some(_) => factors::name_and_unit(name),
+            None => return Some(text),
+        };
+        Some(format!("{name} {text} {unit}").trim_end().to_owned())
+    });
+    let text = texts.collect::<Vec<_>>().join(" ");
+    if text.is_empty() { "all runs".to_owned() } else { text }
+}

@@ -1,0 +1,55 @@
+//! Long lines with as many points as a picture has room for.
+
+/// Of the points of a line those that its picture needs: for each of `buckets` parts of equal length of
+/// the list the first, the last, the smallest and the largest one (Jugel et al., "M4", PVLDB 7, 2014), so
+/// that no peak is lost. All of them, where they are no more than that. Points keep their order;
+/// one that is not finite stays, as the gap that it is, if it stands first or last.
+pub(crate) fn line(x: &[f64], y: &[f64], buckets: usize) -> (Vec<f64>, Vec<f64>) {
+    let count = x.len().min(y.len());
+    let (x, y) = (&x[..count], &y[..count]);
+    if count <= PER_BUCKET * buckets {
+        return (x.to_vec(), y.to_vec());
+    }
+    let mut kept = Vec::with_capacity(PER_BUCKET * buckets);
+    for bucket in 0..buckets {
+        let (from, until) = (bucket * count / buckets, (bucket + 1) * count / buckets);
+        let finite = || (from..until).filter(|at| y[*at].is_finite());
+        let least = finite().min_by(|a, b| y[*a].total_cmp(&y[*b]));
+        let most = finite().max_by(|a, b| y[*a].total_cmp(&y[*b]));
+        let mut places = vec![from, until - 1];
+        places.extend(least.into_iter().chain(most));
+        places.sort_unstable();
+        places.dedup();
+        kept.extend(places);
+    }
+    (kept.iter().map(|at| x[*at]).collect(), kept.iter().map(|at| y[*at]).collect())
+}
+
+/// Points that a bucket keeps at the most.
+const PER_BUCKET: usize = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peaks_and_ends_stay_and_nothing_moves() {
+        let x: Vec<f64> = (0..100_000).map(f64::from).collect();
+        let mut y: Vec<f64> = x.iter().map(|x| (x / 900.0).sin()).collect();
+        y[31_337] = 50.0;
+        y[77_777] = -50.0;
+        let (thin_x, thin_y) = line(&x, &y, 300);
+        assert!(thin_x.len() <= 1_200 && thin_x.len() > 600, "{}", thin_x.len());
+        assert!(thin_x.is_sorted());
+        assert_eq!((thin_x[0], *thin_x.last().unwrap()), (0.0, 99_999.0));
+        assert!(thin_x.contains(&31_337.0) && thin_x.contains(&77_777.0));
+        assert!(thin_x.iter().zip(&thin_y).all(|(x, value)| y[*x as usize] == *value));
+    }
+
+    #[test]
+    fn short_lines_stay_as_they_are() {
+        let (x, y) = line(&[1.0, 2.0], &[5.0, f64::NAN], 300);
+        assert_eq!(x, [1.0, 2.0]);
+        assert!(y[1].is_nan());
+    }
+}

@@ -1,0 +1,65 @@
+//! What metrics and values are called on the page.
+
+use trackbed_measure::metrics;
+
+use crate::words::split_unit;
+
+/// A metric's name and its unit as people write them: `handover goodput` and `Mbit/s`.
+pub(crate) fn name_and_unit(metric: &str) -> (String, &'static str) {
+    if metric == "fps" {
+        return ("frames per second".to_owned(), "1/s");
+    }
+    let (name, unit) = split_unit(metric);
+    let written = UNITS.iter().find(|(short, _)| *short == unit);
+    match written {
+        Some((_, written)) => (name.replace('_', " "), written),
+        None => (metric.replace('_', " "), "number"),
+    }
+}
+
+/// A metric with its unit in one text.
+pub(crate) fn metric(name: &str) -> String {
+    let (name, unit) = name_and_unit(name);
+    format!("{name} ({unit})")
+}
+
+/// What a metric is, in a sentence.
+pub(crate) fn help(name: &str) -> String {
+    metrics::find(name).map_or_else(String::new, |metric| metric.help.to_owned())
+}
+
+/// A factor's value as an option; a cell that has none says so.
+pub(crate) fn value(text: &str) -> String {
+    if text.is_empty() { "not set".to_owned() } else { text.to_owned() }
+}
+
+/// The ends of metrics' names, and how the units are written.
+const UNITS: [(&str, &str); 11] = [
+    ("ms", "ms"),
+    ("mbps", "Mbit/s"),
+    ("percent", "%"),
+    ("bytes", "B"),
+    ("ratio", "share"),
+    ("count", "number"),
+    ("hz", "1/s"),
+    ("celsius", "°C"),
+    ("watts", "W"),
+    ("us", "µs"),
+    ("s", "s"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_metric_has_a_unit() {
+        for metric in metrics::registry() {
+            let (name, unit) = name_and_unit(metric.name);
+            let known =
+                metric.name == "fps" || UNITS.iter().any(|(end, _)| metric.name.ends_with(end));
+            assert!(known && !name.is_empty() && !unit.is_empty(), "{}", metric.name);
+        }
+        assert_eq!(metric("handover_goodput_mbps"), "handover goodput (Mbit/s)");
+    }
+}

@@ -1,0 +1,137 @@
+//! What can go wrong with a store.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use crate::place::SCHEMES;
+
+/// Why something cannot be kept in a store, or not be had from it.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// It is no address of a store that is known here.
+    Address {
+        /// What was given.
+        address: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The store does not do what it is asked for.
+    Store {
+        /// The address of what was asked for.
+        address: String,
+        /// What it says.
+        why: Box<object_store::Error>,
+    },
+    /// A file of this machine cannot be read or written.
+    File {
+        /// Which.
+        path: PathBuf,
+        /// What the system says.
+        why: io::Error,
+    },
+    /// There is nothing.
+    Empty {
+        /// Where.
+        address: String,
+    },
+    /// What is there is not what its name says.
+    Damaged {
+        /// What.
+        address: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Somebody else began in the same place, between a look and a step.
+    Taken {
+        /// Where.
+        address: String,
+    },
+    /// Threads, or what connections need, cannot be had here.
+    System(String),
+}
+
+impl StoreError {
+    pub(crate) fn file(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> StoreError {
+        let path = path.into();
+        move |why| StoreError::File { path, why }
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StoreError::Address { address, why } => {
+                write!(f, "{address}: {why}; an address is one of")?;
+                SCHEMES.iter().try_for_each(|(example, what)| write!(f, "\n  {example}  ({what})"))
+            }
+            StoreError::Store { address, why } => {
+                let why = causes(why.as_ref());
+                write!(f, "{address}: {why}")?;
+                match hint(&why) {
+                    Some(hint) => write!(f, "; {hint}"),
+                    None => Ok(()),
+                }
+            }
+            StoreError::File { path, why } => write!(f, "{}: {why}", path.display()),
+            StoreError::Empty { address } => {
+                write!(
+                    f,
+                    "{address}: nothing is there; `trackbed run SCENARIO --out {address}` fills it"
+                )
+            }
+            StoreError::Damaged { address, why } => write!(
+                f,
+                "{address}: {why}; take it away, and run what made it again: only what was in it is done \
+                 anew"
+            ),
+            StoreError::Taken { address } => write!(
+                f,
+                "{address}: another process began there at this moment; give the same command once more"
+            ),
+            StoreError::System(why) => f.write_str(why),
+        }
+    }
+}
+
+impl Error for StoreError {}
+
+/// An error with what caused it, each in a few words; what says the same again is left out.
+fn causes(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let words = cause.to_string();
+        if !text.contains(&words) {
+            text.push_str(": ");
+            text.push_str(&words);
+        }
+        next = cause.source();
+    }
+    text
+}
+
+/// What most often helps.
+fn hint(why: &str) -> Option<&'static str> {
+    let says = |words: &[&str]| words.iter().any(|word| why.contains(word));
+    if says(&["169.254.169.254", "metadata", "credential", "Credential"]) {
+        return Some(
+            "there are no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, \
+             GOOGLE_APPLICATION_CREDENTIALS, or AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY",
+        );
+    }
+    if says(&["403", "Forbidden", "AccessDenied", "Unauthenticated", "PermissionDenied"]) {
+        return Some(
+            "the credentials do not allow this: they need to list, read, write and delete there",
+        );
+    }
+    if says(&["NoSuchBucket", "bucket does not exist", "ContainerNotFound"]) {
+        return Some("make the bucket first");
+    }
+    if says(&["URL scheme is not allowed", "BadScheme"]) {
+        return Some("to speak without encryption set AWS_ALLOW_HTTP=true");
+    }
+    None
+}

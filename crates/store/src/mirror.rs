@@ -1,0 +1,278 @@
+//! A run directory that is being written, and its image in a store.
+
+use std::fs::{self, File};
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use object_store::buffered::BufWriter;
+use object_store::{ObjectStoreExt as _, PutMode, PutPayload};
+use sha2::{Digest as _, Sha256};
+use tokio::io::AsyncWriteExt as _;
+
+use crate::fetch::hex;
+use crate::{ABOUT, PIECES, RUNS_FILE, Store, StoreError};
+
+/// How often results go to the store, after the first minute: what a machine that is taken away loses at
+/// the most.
+pub const PERIOD: Duration = Duration::from_secs(20);
+
+const FIRST: Duration = Duration::from_secs(1);
+
+/// Sends the results of a run directory to a store while they come in, and the rest in the end.
+#[derive(Debug)]
+pub struct Mirror {
+    sending: Arc<Mutex<Sending>>,
+    stop: Option<Sender<()>>,
+    worker: Option<JoinHandle<()>>,
+}
+
+/// What was sent.
+#[derive(Debug)]
+struct Sending {
+    store: Store,
+    directory: PathBuf,
+    /// Of the file of results, how much.
+    sent: u64,
+    /// The pieces in the store that hold nothing but what the directory holds.
+    pieces: Vec<String>,
+}
+
+impl Mirror {
+    /// Makes `directory` what the store has at this place: nothing at all, or the results of earlier
+    /// processes.
+    ///
+    /// # Errors
+    /// If the store does not give them, or files cannot be written.
+    pub fn restore(store: &Store, directory: &Path) -> Result<Restored, StoreError> {
+        let pieces = match store.fetch(directory) {
+            Ok(fetched) => fetched.pieces.get(directory).cloned().unwrap_or_default(),
+            Err(StoreError::Empty { .. }) => Vec::new(),
+            Err(why) => return Err(why),
+        };
+        let is_new = !directory.join(ABOUT).exists();
+        Ok(Restored { store: store.clone(), directory: directory.to_owned(), pieces, is_new })
+    }
+
+    /// Sends what is still to be sent of the results, and stops. The file of results may be put in
+    /// order from now on.
+    ///
+    /// # Errors
+    /// If the store does not take it.
+    pub fn stop(&mut self) -> Result<(), StoreError> {
+        drop(self.stop.take());
+        if let Some(worker) = self.worker.take() {
+            worker.join().map_err(|_| StoreError::System("sending results panicked".to_owned()))?;
+        }
+        locked(&self.sending).send_new()
+    }
+
+    /// Sends everything that the directory holds now. The results become one piece, in place of those that
+    /// it holds; pieces of others stay.
+    ///
+    /// # Errors
+    /// If files cannot be read, or the store does not take them.
+    pub fn finish(mut self) -> Result<(), StoreError> {
+        self.stop()?;
+        locked(&self.sending).send_all()
+    }
+}
+
+impl Drop for Mirror {
+    /// What ends early keeps what it has.
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(worker) = self.worker.take() {
+            let _ = worker.join();
+        }
+        let _ = locked(&self.sending).send_new();
+    }
+}
+
+/// A directory as the store has it, before anything is added.
+#[derive(Debug)]
+pub struct Restored {
+    store: Store,
+    directory: PathBuf,
+    pieces: Vec<String>,
+    is_new: bool,
+}
+
+impl Restored {
+    /// Begins to send what is added: after a second for the first time, and then ever less often, up to
+    /// every `period`. The directory must say what it is of by now. What goes wrong on the way is told to
+    /// `trouble`, and tried again.
+    ///
+    /// # Errors
+    /// If somebody else began in the same place, or the store takes nothing.
+    pub fn mirror(
+        self,
+        period: Duration,
+        trouble: impl Fn(&StoreError) + Send + 'static,
+    ) -> Result<Mirror, StoreError> {
+        let Restored { store, directory, pieces, is_new } = self;
+        if is_new {
+            claim(&store, &directory)?;
+        }
+        let sent = length(&directory.join(RUNS_FILE))?;
+        let sending = Arc::new(Mutex::new(Sending { store, directory, sent, pieces }));
+        let (stop, stopped) = mpsc::channel();
+        let shared = Arc::clone(&sending);
+        let work = move || {
+            let mut wait = period.min(FIRST);
+            while stopped.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
+                if let Err(why) = locked(&shared).send_new() {
+                    trouble(&why);
+                }
+                wait = period.min(wait * 2);
+            }
+        };
+        let worker = thread::Builder::new().name("store".to_owned()).spawn(work);
+        let worker = worker.map_err(|why| StoreError::System(why.to_string()))?;
+        Ok(Mirror { sending, stop: Some(stop), worker: Some(worker) })
+    }
+}
+
+/// Says in the store what is going to be there; who comes later finds that.
+fn claim(store: &Store, directory: &Path) -> Result<(), StoreError> {
+    let path = directory.join(ABOUT);
+    let text = fs::read(&path).map_err(StoreError::file(&path))?;
+    let location = store.location(&[ABOUT]);
+    let payload = || PutPayload::from(text.clone());
+    let created =
+        store.wait(store.objects().put_opts(&location, payload(), PutMode::Create.into()));
+    match created {
+        Ok(_) => Ok(()),
+        Err(object_store::Error::AlreadyExists { .. }) => {
+            Err(StoreError::Taken { address: store.address().to_owned() })
+        }
+        // A store that cannot be asked for this must do without.
+        Err(
+            object_store::Error::NotImplemented { .. } | object_store::Error::NotSupported { .. },
+        ) => {
+            let put = store.wait(store.objects().put(&location, payload()));
+            put.map(drop).map_err(|why| store.failed(&location, why))
+        }
+        Err(why) => Err(store.failed(&location, why)),
+    }
+}
+
+impl Sending {
+    /// Whole lines that came since.
+    fn send_new(&mut self) -> Result<(), StoreError> {
+        let path = self.directory.join(RUNS_FILE);
+        loop {
+            let length = length(&path)?;
+            if length <= self.sent {
+                return Ok(());
+            }
+            let read = || -> std::io::Result<Vec<u8>> {
+                let mut file = File::open(&path)?;
+                file.seek(SeekFrom::Start(self.sent))?;
+                let mut bytes = Vec::new();
+                file.take(PIECE_MAX).read_to_end(&mut bytes)?;
+                Ok(bytes)
+            };
+            let mut bytes = read().map_err(StoreError::file(&path))?;
+            let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+            bytes.truncate(whole);
+            if bytes.is_empty() {
+                return Ok(());
+            }
+            let name = hex(&Sha256::digest(&bytes));
+            let location = self.store.location(&[PIECES, &format!("{name}.jsonl")]);
+            let put = self.store.objects().put(&location, PutPayload::from(bytes));
+            self.store.wait(put).map_err(|why| self.store.failed(&location, why))?;
+            self.pieces.push(name);
+            self.sent += whole as u64;
+        }
+    }
+
+    fn send_all(&mut self) -> Result<(), StoreError> {
+        let whole = self.send_results()?;
+        for name in self.pieces.drain(..).filter(|name| *name != whole) {
+            let location = self.store.location(&[PIECES, &format!("{name}.jsonl")]);
+            match self.store.wait(self.store.objects().delete(&location)) {
+                Ok(()) | Err(object_store::Error::NotFound { .. }) => {}
+                Err(why) => return Err(self.store.failed(&location, why)),
+            }
+        }
+        self.send_folder(&self.directory, &mut Vec::new())
+    }
+
+    /// The file of results as one piece; its name.
+    fn send_results(&self) -> Result<String, StoreError> {
+        let path = self.directory.join(RUNS_FILE);
+        let mut hash = Sha256::new();
+        let copied = File::open(&path).and_then(|mut file| std::io::copy(&mut file, &mut hash));
+        let copied = copied.map_err(StoreError::file(&path))?;
+        let name = hex(&hash.finalize());
+        if copied > 0 {
+            self.send(&path, &[PIECES, &format!("{name}.jsonl")])?;
+        }
+        Ok(name)
+    }
+
+    /// Every file of `folder` but the results, which are pieces, and what is of this machine alone.
+    fn send_folder(&self, folder: &Path, parts: &mut Vec<String>) -> Result<(), StoreError> {
+        let entries = fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+        for entry in entries.map_err(StoreError::file(folder))? {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.starts_with('.') || name.ends_with(".partial") {
+                continue;
+            }
+            let path = entry.path();
+            parts.push(name);
+            let words: Vec<&str> = parts.iter().map(String::as_str).collect();
+            if path.is_dir() {
+                self.send_folder(&path, parts)?;
+            } else if words != [RUNS_FILE] {
+                self.send(&path, &words)?;
+            }
+            parts.pop();
+        }
+        Ok(())
+    }
+
+    /// A file as it is, in parts if it is long.
+    fn send(&self, path: &Path, parts: &[&str]) -> Result<(), StoreError> {
+        let location = self.store.location(parts);
+        let mut file = File::open(path).map_err(StoreError::file(path))?;
+        self.store.wait(async {
+            let failed = |why: std::io::Error| {
+                let why = object_store::Error::Generic { store: "upload", source: Box::new(why) };
+                self.store.failed(&location, why)
+            };
+            let mut writer = BufWriter::new(Arc::clone(self.store.objects()), location.clone());
+            let mut bytes = vec![0; CHUNK];
+            loop {
+                let count = file.read(&mut bytes).map_err(StoreError::file(path))?;
+                if count == 0 {
+                    return writer.shutdown().await.map_err(failed);
+                }
+                writer.write_all(&bytes[..count]).await.map_err(failed)?;
+            }
+        })
+    }
+}
+
+fn length(path: &Path) -> Result<u64, StoreError> {
+    match fs::metadata(path) {
+        Ok(metadata) => Ok(metadata.len()),
+        Err(why) if why.kind() == std::io::ErrorKind::NotFound => Ok(0),
+        Err(why) => Err(StoreError::file(path)(why)),
+    }
+}
+
+/// What was sent is sent, whoever panicked meanwhile.
+fn locked(sending: &Mutex<Sending>) -> MutexGuard<'_, Sending> {
+    sending.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Bytes of a piece that is sent on the way; a line is much shorter.
+const PIECE_MAX: u64 = 8 << 20;
+/// Bytes that are read at a time.
+const CHUNK: usize = 1 << 20;

@@ -1,0 +1,159 @@
+//! Addresses, and what lies below them.
+
+use std::fmt;
+use std::sync::{Arc, Once};
+use std::time::Duration;
+
+use futures_util::TryStreamExt as _;
+use object_store::aws::AmazonS3Builder;
+use object_store::azure::MicrosoftAzureBuilder;
+use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::local::LocalFileSystem;
+use object_store::path::Path;
+use object_store::{ObjectMeta, ObjectStore, ObjectStoreScheme, RetryConfig};
+use tokio::runtime::{Builder, Runtime};
+use url::Url;
+
+use crate::StoreError;
+
+/// What addresses look like, with what they are of.
+pub const SCHEMES: [(&str, &str); 4] = [
+    (
+        "s3://BUCKET/FOLDER",
+        "Amazon S3 and what speaks like it: AWS_ENDPOINT, AWS_REGION, AWS_ACCESS_KEY_ID",
+    ),
+    ("gs://BUCKET/FOLDER", "Google Cloud Storage: GOOGLE_APPLICATION_CREDENTIALS"),
+    (
+        "az://CONTAINER/FOLDER",
+        "Azure Blob Storage: AZURE_STORAGE_ACCOUNT_NAME, AZURE_STORAGE_ACCOUNT_KEY",
+    ),
+    ("file:///FOLDER", "a folder of this machine, as a store"),
+];
+
+/// A place in a store.
+#[derive(Clone)]
+pub struct Store {
+    objects: Arc<dyn ObjectStore>,
+    root: Path,
+    address: String,
+    runtime: Arc<Runtime>,
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Store").field(&self.address).finish()
+    }
+}
+
+impl Store {
+    /// The place at `address`, with credentials and settings from the environment's variables, as each
+    /// store's own tools have them. Nothing is asked of the store yet.
+    ///
+    /// # Errors
+    /// If that is no address, or settings are missing.
+    pub fn open(address: &str) -> Result<Store, StoreError> {
+        let address = address.trim_end_matches('/');
+        let refuse = |why: String| StoreError::Address { address: address.to_owned(), why };
+        let failed = |why| StoreError::Store { address: address.to_owned(), why: Box::new(why) };
+        let url: Url = address.parse().map_err(|why: url::ParseError| refuse(why.to_string()))?;
+        let (scheme, root) = ObjectStoreScheme::parse(&url)
+            .map_err(|_| refuse("this is no store that is known".to_owned()))?;
+        encryption();
+        let retry = RetryConfig {
+            max_retries: RETRIES_MAX,
+            retry_timeout: RETRY_FOR,
+            ..RetryConfig::default()
+        };
+        let objects: Arc<dyn ObjectStore> = match scheme {
+            ObjectStoreScheme::AmazonS3 => Arc::new(
+                AmazonS3Builder::from_env()
+                    .with_url(address)
+                    .with_retry(retry)
+                    .build()
+                    .map_err(failed)?,
+            ),
+            ObjectStoreScheme::GoogleCloudStorage => Arc::new(
+                GoogleCloudStorageBuilder::from_env()
+                    .with_url(address)
+                    .with_retry(retry)
+                    .build()
+                    .map_err(failed)?,
+            ),
+            ObjectStoreScheme::MicrosoftAzure => Arc::new(
+                MicrosoftAzureBuilder::from_env()
+                    .with_url(address)
+                    .with_retry(retry)
+                    .build()
+                    .map_err(failed)?,
+            ),
+            ObjectStoreScheme::Local => Arc::new(LocalFileSystem::new()),
+            _ => return Err(refuse("this is no store that is known".to_owned())),
+        };
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|why| StoreError::System(why.to_string()))?;
+        Ok(Store { objects, root, address: address.to_owned(), runtime: Arc::new(runtime) })
+    }
+
+    /// The folder called `name` below this place.
+    #[must_use]
+    pub fn child(&self, name: &str) -> Store {
+        Store {
+            root: self.root.clone().join(name),
+            address: format!("{}/{name}", self.address),
+            ..self.clone()
+        }
+    }
+
+    /// Where this is.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Everything below this place, in the order of names.
+    pub(crate) fn list(&self) -> Result<Vec<ObjectMeta>, StoreError> {
+        let listed = self.wait(async { self.objects.list(Some(&self.root)).try_collect().await });
+        let mut all: Vec<ObjectMeta> = listed.map_err(|why| self.failed(&self.root, why))?;
+        all.sort_by(|a, b| a.location.cmp(&b.location));
+        Ok(all)
+    }
+
+    /// What an object is called below this place: the parts of its name.
+    pub(crate) fn parts_of(&self, location: &Path) -> Vec<String> {
+        let parts = location.prefix_match(&self.root).into_iter().flatten();
+        parts.map(|part| part.as_ref().to_owned()).collect()
+    }
+
+    /// The object called by these parts.
+    pub(crate) fn location(&self, parts: &[&str]) -> Path {
+        parts.iter().fold(self.root.clone(), |path, part| path.join(*part))
+    }
+
+    pub(crate) fn objects(&self) -> &Arc<dyn ObjectStore> {
+        &self.objects
+    }
+
+    /// Waits for the store.
+    pub(crate) fn wait<T>(&self, what: impl Future<Output = T>) -> T {
+        self.runtime.block_on(what)
+    }
+
+    /// What went wrong with `location`.
+    pub(crate) fn failed(&self, location: &Path, why: object_store::Error) -> StoreError {
+        let parts = self.parts_of(location);
+        let address = [vec![self.address.clone()], parts].concat().join("/");
+        StoreError::Store { address, why: Box::new(why) }
+    }
+}
+
+/// Connections are encrypted by the library that everything else here uses, too.
+fn encryption() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // Somebody may have chosen before: that is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    });
+}
+
+/// Who has waited so long is to be told.
+const RETRIES_MAX: usize = 5;
+const RETRY_FOR: Duration = Duration::from_secs(30);

@@ -1,0 +1,192 @@
+//! Directories that grow, go to a store, and come back, however their processes end. The store is a folder,
+//! which the same interface speaks to; `trackbed`'s own tests speak to a server of S3.
+
+use std::collections::BTreeSet;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use trackbed_store::{Mirror, Store, StoreError};
+
+/// A folder of the test's own with a store in it, gone when it ends.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Scratch {
+        let path = std::env::temp_dir().join(format!("tb-store-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(path.join("bucket")).unwrap();
+        Scratch(path)
+    }
+
+    fn store(&self) -> Store {
+        Store::open(&format!("file://{}/bucket/sweep", self.0.display())).unwrap()
+    }
+
+    /// An empty directory on another machine, as it were.
+    fn machine(&self, name: &str) -> PathBuf {
+        let path = self.0.join(name);
+        fs::create_dir_all(&path).unwrap();
+        path
+    }
+
+    fn objects(&self) -> BTreeSet<String> {
+        fn below(folder: &Path, names: &mut BTreeSet<String>, root: &Path) {
+            for entry in fs::read_dir(folder).into_iter().flatten().map(Result::unwrap) {
+                match entry.path() {
+                    path if path.is_dir() => below(&path, names, root),
+                    path => {
+                        let name = path.strip_prefix(root).unwrap();
+                        names.insert(name.to_string_lossy().into_owned());
+                    }
+                }
+            }
+        }
+        let (mut names, root) = (BTreeSet::new(), self.0.join("bucket/sweep"));
+        below(&root, &mut names, &root);
+        names
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn append(directory: &Path, lines: &str) {
+    let mut options = OpenOptions::new();
+    let mut file = options.create(true).append(true).open(directory.join("runs.jsonl")).unwrap();
+    file.write_all(lines.as_bytes()).unwrap();
+}
+
+fn lines(directory: &Path) -> BTreeSet<String> {
+    let text = fs::read_to_string(directory.join("runs.jsonl")).unwrap();
+    text.lines().map(str::to_owned).collect()
+}
+
+const NEVER: Duration = Duration::from_secs(3_600);
+
+fn begin(scratch: &Scratch, directory: &Path) -> Mirror {
+    let restored = Mirror::restore(&scratch.store(), directory).unwrap();
+    fs::write(directory.join("about.json"), "{}").unwrap();
+    restored.mirror(NEVER, |why| panic!("{why}")).unwrap()
+}
+
+#[test]
+fn what_a_process_leaves_another_machine_goes_on_with() {
+    let scratch = Scratch::new("relay");
+    let first = scratch.machine("first");
+    let mirror = begin(&scratch, &first);
+    append(&first, "{\"run\":0}\n{\"run\":1}\n{\"ru");
+    // It ends, in the middle of a line.
+    drop(mirror);
+    let names = scratch.objects();
+    assert_eq!(names.len(), 2, "{names:?}");
+    assert!(names.contains("about.json"));
+    assert!(names.iter().any(|name| name.starts_with("runs/") && name.len() == 5 + 64 + 6));
+
+    let second = scratch.machine("second");
+    let mut mirror = begin(&scratch, &second);
+    assert_eq!(lines(&second), BTreeSet::from(["{\"run\":0}", "{\"run\":1}"].map(str::to_owned)));
+    append(&second, "{\"run\":2}\n");
+    mirror.stop().unwrap();
+    assert_eq!(scratch.objects().len(), 3, "another piece, and none of old lines");
+    // Put in order, summed up, and over.
+    fs::write(second.join("runs.jsonl"), "{\"run\":2}\n{\"run\":1}\n{\"run\":0}\n").unwrap();
+    fs::create_dir(second.join("timelines")).unwrap();
+    for (name, text) in
+        [("run.json", "{}"), ("timelines/0.csv", "t\n"), (".lock", ""), ("x.partial", "")]
+    {
+        fs::write(second.join(name), text).unwrap();
+    }
+    mirror.finish().unwrap();
+    let names: Vec<String> = scratch.objects().into_iter().collect();
+    assert_eq!(names.len(), 4, "{names:?}");
+    assert_eq!(names[0], "about.json");
+    assert_eq!((names[1].as_str(), names[3].as_str()), ("run.json", "timelines/0.csv"));
+
+    let third = scratch.machine("third");
+    let fetched = scratch.store().fetch(&third).unwrap();
+    assert_eq!(fetched.objects, 4);
+    let text = fs::read_to_string(third.join("runs.jsonl")).unwrap();
+    assert_eq!(
+        text, "{\"run\":2}\n{\"run\":1}\n{\"run\":0}\n",
+        "the order of the one who finished"
+    );
+    assert_eq!(fs::read_to_string(third.join("timelines/0.csv")).unwrap(), "t\n");
+}
+
+#[test]
+fn who_works_beside_another_loses_nothing_of_his() {
+    let scratch = Scratch::new("beside");
+    let [first, second] = ["first", "second"].map(|name| scratch.machine(name));
+    let ours = begin(&scratch, &first);
+    let theirs = begin(&scratch, &second);
+    append(&first, "{\"run\":0}\n");
+    append(&second, "{\"run\":1}\n");
+    ours.finish().unwrap();
+    theirs.finish().unwrap();
+    let third = scratch.machine("third");
+    scratch.store().fetch(&third).unwrap();
+    assert_eq!(lines(&third), BTreeSet::from(["{\"run\":0}", "{\"run\":1}"].map(str::to_owned)));
+}
+
+#[test]
+fn of_two_that_begin_at_once_one_is_told() {
+    let scratch = Scratch::new("race");
+    let [first, second] = ["first", "second"].map(|name| scratch.machine(name));
+    let restored = [&first, &second].map(|own| Mirror::restore(&scratch.store(), own).unwrap());
+    for own in [&first, &second] {
+        fs::write(own.join("about.json"), "{}").unwrap();
+    }
+    let [ours, theirs] = restored.map(|restored| restored.mirror(NEVER, |_| {}));
+    assert!(ours.is_ok());
+    assert!(matches!(theirs, Err(StoreError::Taken { .. })), "{theirs:?}");
+}
+
+/// Nobody calls: the results are in the store all the same.
+#[test]
+fn results_go_while_they_come_in() {
+    let scratch = Scratch::new("meanwhile");
+    let first = scratch.machine("first");
+    let restored = Mirror::restore(&scratch.store(), &first).unwrap();
+    fs::write(first.join("about.json"), "{}").unwrap();
+    let mirror = restored.mirror(Duration::from_millis(5), |why| panic!("{why}")).unwrap();
+    append(&first, "{\"run\":0}\n");
+    // However slow this machine is: it is waited for.
+    while scratch.objects().len() < 2 {
+        std::thread::yield_now();
+    }
+    drop(mirror);
+}
+
+#[test]
+fn what_is_damaged_is_named() {
+    let scratch = Scratch::new("damaged");
+    let first = scratch.machine("first");
+    let mirror = begin(&scratch, &first);
+    append(&first, "{\"run\":0}\n");
+    mirror.finish().unwrap();
+    let names = scratch.objects();
+    let piece = names.iter().find(|name| name.starts_with("runs/")).unwrap();
+    let path = scratch.0.join("bucket/sweep").join(piece);
+    fs::write(path, "{\"run\":9}\n").unwrap();
+    let why = scratch.store().fetch(&scratch.machine("second")).unwrap_err().to_string();
+    assert!(
+        why.contains(piece) && why.contains("SHA-256") && why.contains("take it away"),
+        "{why}"
+    );
+}
+
+#[test]
+fn addresses_that_are_none_say_what_would_be_one() {
+    for address in ["ftp://x/y", "s3:", "http://example.com/x"] {
+        let why = Store::open(address).unwrap_err().to_string();
+        assert!(why.contains("s3://BUCKET/FOLDER") && why.contains(address), "{why}");
+    }
+    let scratch = Scratch::new("empty");
+    let why = scratch.store().fetch(&scratch.machine("first")).unwrap_err().to_string();
+    assert!(why.contains("nothing is there"), "{why}");
+}

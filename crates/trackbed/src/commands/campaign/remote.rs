@@ -1,0 +1,83 @@
+//! Run directories whose home is an object store.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use trackbed_lab::directory::{About, RunDirectory};
+use trackbed_store::{Mirror, PERIOD, Store};
+
+use crate::output::{shell_word, tell};
+
+/// A run directory on this machine as long as runs go on, and its image in a store.
+#[derive(Debug)]
+pub struct Remote {
+    address: String,
+    mirror: Option<Mirror>,
+    /// Gone when everything is sent.
+    directory: PathBuf,
+}
+
+impl Remote {
+    /// Opens the run directory at `address`. Results that the store already holds of these very runs stay.
+    ///
+    /// # Errors
+    /// If the store cannot be used, or holds other runs.
+    pub fn open(address: &str, about: About) -> anyhow::Result<(RunDirectory, Remote)> {
+        let store = Store::open(address)?;
+        let directory = temporary("run");
+        // What a process of this number left here, long ago, is in the store or lost.
+        let _ = fs::remove_dir_all(&directory);
+        let restored = Mirror::restore(&store, &directory)?;
+        let opened = RunDirectory::continue_or_create(&directory, about);
+        let opened =
+            opened.with_context(|| format!("the results at {address} cannot be continued"));
+        let opened = opened.inspect_err(|_| drop(fs::remove_dir_all(&directory)))?;
+        let tried_again =
+            |why: &trackbed_store::StoreError| tell(format_args!("note: {why}; it is tried again"));
+        let mirror = Some(restored.mirror(PERIOD, tried_again)?);
+        Ok((opened, Remote { address: store.address().to_owned(), mirror, directory }))
+    }
+
+    /// Where its home is.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Sends the results that are there; from now on they may be put in order.
+    ///
+    /// # Errors
+    /// If the store does not take them.
+    pub fn stop(&mut self) -> anyhow::Result<()> {
+        let stopped = self.mirror.as_mut().map_or(Ok(()), Mirror::stop);
+        stopped.with_context(|| self.what_is_here())
+    }
+
+    /// Sends everything else, too.
+    ///
+    /// # Errors
+    /// If the store does not take it.
+    pub fn finish(&mut self) -> anyhow::Result<()> {
+        if let Some(mirror) = self.mirror.take() {
+            mirror.finish().with_context(|| self.what_is_here())?;
+            // It is of no use any more, and of no harm.
+            let _ = fs::remove_dir_all(&self.directory);
+        }
+        Ok(())
+    }
+
+    fn what_is_here(&self) -> String {
+        let directory = shell_word(&self.directory);
+        format!("not everything could be sent; all results are in {directory} on this machine")
+    }
+}
+
+/// A folder of this process's own, for what has its home elsewhere.
+pub fn temporary(purpose: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("trackbed-{purpose}-{}", std::process::id()))
+}
+
+/// The address that a user gave in place of a path.
+pub fn address(path: &Path) -> Option<&str> {
+    path.to_str().filter(|text| trackbed_lab::cluster::is_url(text))
+}

@@ -1,0 +1,176 @@
+//! Run directories that are damaged, cut short, of others or of other versions: status 2, one message with
+//! the place and the remedy, and no file touched.
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+
+use super::{SCENARIO, Scratch};
+
+fn scratch(name: &str) -> Scratch {
+    let scratch = Scratch::new(name);
+    scratch.write("a.toml", SCENARIO);
+    scratch.succeed("run a.toml --set protocol=quic,tcp --runs 3 --out good");
+    scratch
+}
+
+/// Another copy of the good directory.
+fn copy(scratch: &Scratch) {
+    let _ = fs::remove_dir_all(scratch.path("bad"));
+    fs::create_dir(scratch.path("bad")).unwrap();
+    for file in ["about.json", "run.json", "runs.jsonl", "samples.csv"] {
+        fs::copy(scratch.path("good").join(file), scratch.path("bad").join(file)).unwrap();
+    }
+}
+
+fn refused(scratch: &Scratch, words: &str, parts: &[&str]) {
+    let ended = scratch.trackbed(words);
+    assert_eq!((ended.status, ended.stdout.as_str()), (2, ""), "{words}: {}", ended.stderr);
+    assert_eq!(ended.stderr.matches("error:").count(), 1, "{words}: {}", ended.stderr);
+    for part in parts {
+        assert!(ended.stderr.contains(part), "{words}: no \"{part}\" in:\n{}", ended.stderr);
+    }
+}
+
+/// What reads a directory's document.
+const READERS: [&str; 4] =
+    ["export bad", "export bad --table cells", "report bad", "compare good bad"];
+
+#[test]
+fn a_damaged_document_is_named_and_made_again_by_its_command() {
+    let scratch = scratch("damage-document");
+    let good = scratch.read("good/run.json");
+    for (text, part) in [
+        (&good[..good.len() / 2], "run.json is damaged (EOF"),
+        ("", "run.json is damaged (EOF"),
+        ("[]", "run.json is damaged (invalid length"),
+        (&good.replacen("\"cells\"", "\"sells\"", 1), "run.json is damaged (missing field `cells`"),
+        (&good.replacen("\"schema\": 1", "\"schema\": 2", 1), "run.json has form 2"),
+        (&good.replacen("\"schema\": 1", "\"schema\": 0", 1), "no form has the number 0"),
+    ] {
+        copy(&scratch);
+        scratch.write("bad/run.json", text);
+        for words in READERS {
+            refused(&scratch, words, &["bad: ", part]);
+        }
+        scratch.succeed("run a.toml --set protocol=quic,tcp --runs 3 --out bad");
+        assert!(scratch.read("bad/run.json") == good, "{part}");
+    }
+    // What was written before there was a number is read.
+    copy(&scratch);
+    scratch.write("bad/run.json", &good.replacen("  \"schema\": 1,\n", "", 1));
+    assert!(!scratch.read("bad/run.json").contains("schema"));
+    assert!(scratch.succeed("export bad").stdout == scratch.succeed("export good").stdout);
+}
+
+#[test]
+fn damaged_runs_are_named_with_their_line() {
+    let scratch = scratch("damage-runs");
+    let good = scratch.read("good/runs.jsonl");
+    let lines: Vec<&str> = good.lines().collect();
+    let far = lines[2].replacen("\"cell\":0", "\"cell\":4000000000", 1);
+    for (line, part) in [
+        ("{\"cell\":0", "runs.jsonl is damaged (line 3: EOF"),
+        (
+            "{\"cell\":0,\"run\":2,\"outcome\":{\"samples\":{\"rtt_ms\":[null]}}}",
+            "(line 3: invalid type: null",
+        ),
+        (&far, "(line 3: no plan has a cell 4000000000)"),
+    ] {
+        copy(&scratch);
+        let damaged = [&lines[..2], &[line], &lines[3..]].concat().join("\n") + "\n";
+        scratch.write("bad/runs.jsonl", &damaged);
+        for words in ["export bad", "export bad --table runs", "report bad", "compare good bad"] {
+            refused(&scratch, words, &["bad: ", part, "take that line out"]);
+        }
+        // So that is what helps.
+        scratch.write("bad/runs.jsonl", &damaged.replacen(&format!("{line}\n"), "", 1));
+        refused(
+            &scratch,
+            "export bad",
+            &["runs.jsonl has 2 runs of cell 0, and run.json was made of 3"],
+        );
+        scratch.succeed("run a.toml --set protocol=quic,tcp --runs 3 --out bad");
+        assert!(scratch.read("bad/runs.jsonl") == good);
+    }
+    fs::remove_file(scratch.path("bad/runs.jsonl")).unwrap();
+    refused(&scratch, "export bad", &["runs.jsonl has 0 runs of cell 0"]);
+}
+
+#[test]
+fn directories_of_others_are_called_so_and_left_alone() {
+    let scratch = scratch("damage-foreign");
+    fs::create_dir(scratch.path("bad")).unwrap();
+    for about in [None, Some("{ \"name\": \"a browser\", \"schema\": 1 }"), Some("[]")] {
+        if let Some(about) = about {
+            scratch.write("bad/about.json", about);
+        }
+        for words in READERS {
+            refused(&scratch, words, &["bad: this is no run directory", "trackbed run SCENARIO"]);
+        }
+    }
+    refused(&scratch, "run a.toml --out bad", &["bad: ", "is no run directory"]);
+    assert_eq!(fs::read_dir(scratch.path("bad")).unwrap().count(), 1);
+    refused(&scratch, "export a.toml", &["a.toml: this is no directory; give a run directory"]);
+    copy(&scratch);
+    let about = scratch.read("good/about.json");
+    scratch.write("bad/about.json", &about.replacen("\"schema\": 1", "\"schema\": 7", 1));
+    for words in READERS {
+        refused(&scratch, words, &["about.json has form 7", "with the version that wrote it"]);
+    }
+    copy(&scratch);
+    scratch.write("bad/runs.jsonl", "");
+    fs::remove_file(scratch.path("bad/run.json")).unwrap();
+    for words in READERS {
+        refused(&scratch, words, &["no run of it was summed up yet", "continue it"]);
+    }
+}
+
+#[test]
+fn a_table_that_cannot_be_made_costs_no_file() {
+    let scratch = scratch("damage-table");
+    scratch.write("table.csv", "years of work");
+    refused(&scratch, "export missing --out table.csv", &["missing: this is no run directory"]);
+    assert_eq!(scratch.read("table.csv"), "years of work");
+    scratch.succeed("export good --out table.csv");
+    assert!(scratch.read("table.csv") == scratch.read("good/samples.csv"));
+    assert!(!scratch.path("table.csv.partial").exists());
+    refused(&scratch, "export good --out good", &["cannot write good", "another place with --out"]);
+}
+
+#[test]
+fn a_full_disk_is_an_error_that_names_the_place() {
+    let scratch = scratch("damage-full");
+    if !Path::new("/dev/full").exists() {
+        return;
+    }
+    for format in ["csv", "ndjson", "parquet"] {
+        let words = format!("export good --format {format}");
+        refused(
+            &scratch,
+            &format!("{words} --out /dev/full"),
+            &["cannot write /dev/full", "--out"],
+        );
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = scratch.command(&words).stdout(full).output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{words}: {error}");
+        assert!(error.contains("cannot write to standard output: No space"), "{words}: {error}");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_an_export_quietly() {
+    let scratch = scratch("damage-pipe");
+    for format in ["csv", "ndjson", "parquet"] {
+        for table in ["samples", "runs", "cells", "differences"] {
+            let words = format!("export good --table {table} --format {format}");
+            let mut command = scratch.command(&words);
+            let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            drop(child.stdout.take());
+            let output = child.wait_with_output().unwrap();
+            let error = String::from_utf8(output.stderr).unwrap();
+            assert_eq!((output.status.code(), error.as_str()), (Some(0), ""), "{words}");
+        }
+    }
+}

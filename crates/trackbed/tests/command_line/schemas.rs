@@ -1,0 +1,195 @@
+//! The schemas of what goes in and comes out.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::{SCENARIO, Scratch};
+
+/// `docs/schema` is what the registries and the types of results say; `cargo xtask reference` writes it
+/// anew.
+#[test]
+fn the_committed_schemas_are_those_of_the_program() {
+    let scratch = Scratch::new("schema");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema");
+    for name in ["scenario", "run", "runs", "about"] {
+        let printed = scratch.succeed(&format!("list schema {name}")).stdout;
+        let path = folder.join(format!("{name}.json"));
+        if std::env::var_os("TRACKBED_BLESS").is_some() {
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(&path, &printed).unwrap();
+        }
+        let committed = fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            committed == printed,
+            "docs/schema/{name}.json is out of date: cargo xtask reference"
+        );
+    }
+    assert!(
+        scratch.succeed("list schema").stdout == scratch.succeed("list schema scenario").stdout
+    );
+    let ended = scratch.trackbed("list metrics runs");
+    assert_eq!(ended.status, 2);
+    assert!(ended.stderr.contains("trackbed list schema"), "{}", ended.stderr);
+}
+
+fn validator(name: &str) -> jsonschema::Validator {
+    let text =
+        Scratch::new(&format!("schema-{name}")).succeed(&format!("list schema {name}")).stdout;
+    let schema: Value = serde_json::from_str(&text).unwrap();
+    assert!(jsonschema::draft202012::meta::is_valid(&schema), "{name}");
+    jsonschema::validator_for(&schema).unwrap()
+}
+
+/// Whatever the schema finds wrong.
+fn errors(validator: &jsonschema::Validator, value: &Value) -> Vec<String> {
+    validator.iter_errors(value).map(|why| format!("{}: {why}", why.instance_path())).collect()
+}
+
+fn parse(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+fn json_of(text: &str) -> Value {
+    let table: toml::Table = text.parse().unwrap();
+    serde_json::to_value(table).unwrap()
+}
+
+#[test]
+fn scenarios_are_what_the_schema_says_and_mistakes_are_not() {
+    let validator = validator("scenario");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let mut count = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|end| end == "toml") {
+            let scenario = json_of(&fs::read_to_string(&path).unwrap());
+            let errors = errors(&validator, &scenario);
+            assert!(errors.is_empty(), "{}: {errors:#?}", path.display());
+            count += 1;
+        }
+    }
+    assert!(count >= 8, "{count}");
+    assert!(validator.is_valid(&json_of(SCENARIO)));
+    for (right, wrong) in [
+        ("protocol = \"quic\"", "protocol = \"quick\""),
+        ("protocol = \"quic\"", "protocoll = \"quic\""),
+        ("runs = 2", "runs = 0"),
+        ("runs = 2", "runs = \"two\""),
+        ("delay = \"5 ms\"", "delay = { unifrom = { least = \"1 ms\" } }"),
+        ("delay = \"5 ms\"", "deley = \"5 ms\""),
+        ("kind = \"messages\"", "kind = \"massages\""),
+        ("count = 2", "count = 2\ncuont = 3"),
+    ] {
+        let text = SCENARIO.replace(right, wrong);
+        assert_ne!(text, SCENARIO);
+        assert!(!validator.is_valid(&json_of(&text)), "{wrong}");
+    }
+}
+
+/// Runs that go through, that fail, with one workload and another.
+#[test]
+fn results_are_what_the_schemas_say() {
+    let scratch = Scratch::new("schema-results");
+    scratch.write("a.toml", SCENARIO);
+    let [run, runs, about] = ["run", "runs", "about"].map(validator);
+    for (number, (words, status)) in RUNS.iter().enumerate() {
+        let out = format!("out-{number}");
+        let ended = scratch.trackbed(&format!("run {words} --out {out}"));
+        assert_eq!(ended.status, *status, "{words}: {}", ended.stderr);
+        let hold = |validator: &jsonschema::Validator, text: &str| {
+            let errors = errors(validator, &parse(text));
+            assert!(errors.is_empty(), "{words}: {errors:#?} in {text}");
+        };
+        hold(&run, &scratch.read(&format!("{out}/run.json")));
+        hold(&about, &scratch.read(&format!("{out}/about.json")));
+        let lines = scratch.read(&format!("{out}/runs.jsonl"));
+        lines.lines().for_each(|line| hold(&runs, line));
+        assert!(lines.lines().count() > 0, "{words}");
+    }
+}
+
+/// Small runs, and their exit status.
+const RUNS: [(&str, i32); 7] = [
+    ("a.toml --runs 1", 0),
+    ("a.toml --set protocol=quic,tcp --set link.loss=0,3% --runs 3", 0),
+    ("a.toml --set link.loss=1 --set workload.timeout=1s", 1),
+    ("vru --runs 2", 0),
+    ("web --runs 1", 0),
+    ("migration --runs 1", 0),
+    ("edge --quick --runs 1 --substrate virtual", 0),
+];
+
+/// A certificate as runs in real time have it.
+#[test]
+fn certificates_are_what_the_schema_says() {
+    let validator = validator("runs");
+    let run = json!({
+        "cell": 0, "run": 7, "outcome": { "samples": { "rtt_ms": [10.5, 11.0] } },
+        "certificate": {
+            "verdict": "suspect", "packets": 12, "late_p50_us": 8.0, "late_p99_us": 90.5,
+            "late_max_us": 1200.0, "late_percent": 8.3, "overflowed": 0, "processor_ms": 1.5,
+            "histogram": [[1.0, 4], [2.0, 8]],
+        },
+    });
+    assert_eq!(errors(&validator, &run), Vec::<String>::new());
+    for (place, wrong) in [
+        ("/cell", json!(-1)),
+        ("/run", json!("7")),
+        ("/outcome", json!("ok")),
+        ("/outcome/samples", json!([1.0])),
+        ("/outcome/samples/rtt_ms", json!([10.5, null])),
+        ("/certificate/verdict", json!("fine")),
+        ("/certificate/histogram", json!([[1.0]])),
+    ] {
+        let mut damaged = run.clone();
+        *damaged.pointer_mut(place).unwrap() = wrong;
+        assert!(!validator.is_valid(&damaged), "{place}");
+    }
+    assert!(!validator.is_valid(&json!({ "cell": 0, "run": 7 })));
+}
+
+#[test]
+fn damaged_results_are_not_what_the_schemas_say() {
+    let scratch = Scratch::new("schema-damaged");
+    scratch.write("a.toml", SCENARIO);
+    scratch.succeed("run a.toml --set protocol=quic,tcp --runs 6 --out out");
+    let [run, about] = ["run", "about"].map(validator);
+    let document = parse(&scratch.read("out/run.json"));
+    for (place, wrong) in [
+        ("/schema", json!(2)),
+        ("/seed", json!("1")),
+        ("/runs", json!(2.5)),
+        ("/cells", json!({})),
+        ("/cells/0/factors/protocol", json!(["quic"])),
+        ("/cells/0/failed", Value::Null),
+        ("/cells/0/metrics/completion_ms", json!(30.0)),
+        ("/cells/0/metrics/completion_ms/mean", Value::Null),
+        ("/cells/0/metrics/completion_ms/ci95", json!([1.0])),
+        ("/cells/1/metrics/completion_ms/n", json!(-3)),
+        ("/differences/0/verdict", json!("maybe")),
+        ("/checks/0/pass", json!("yes")),
+    ] {
+        let mut damaged = document.clone();
+        *damaged.pointer_mut(place).unwrap_or_else(|| panic!("no {place} in {document:#}")) = wrong;
+        assert!(!run.is_valid(&damaged), "{place}");
+    }
+    for key in ["schema", "trackbed", "cells", "plan", "differences", "checks"] {
+        let mut damaged = document.clone();
+        damaged.as_object_mut().unwrap().remove(key).unwrap();
+        assert!(!run.is_valid(&damaged), "{key}");
+    }
+    // A field that a later version has added does no harm.
+    let mut later = document.clone();
+    later["cells"][0]["weather"] = json!("rain");
+    assert!(run.is_valid(&later));
+    let made = parse(&scratch.read("out/about.json"));
+    for (key, wrong) in
+        [("command", json!("trackbed run")), ("runs", json!(-1)), ("plan", json!(1))]
+    {
+        let mut damaged = made.clone();
+        damaged[key] = wrong;
+        assert!(!about.is_valid(&damaged), "{key}");
+    }
+}
