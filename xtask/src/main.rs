@@ -3,6 +3,7 @@
 
 mod agreement;
 mod cargo;
+mod docs;
 mod python;
 mod steps;
 mod tools;
@@ -11,6 +12,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use agreement::Extent;
+use docs::Mode;
 use steps::Step;
 
 const USAGE: &str = "\
@@ -26,6 +28,12 @@ Chores:
   agreement rest    goes on with one that was cut short, with the same build (target/agreement)
   agreement short   prints a few rows of it
   reference         regenerates docs/reference.md and docs/schema from the registries
+  docs              builds the documentation (target/book), checks its links, and executes its
+                    commands (docs/SUMMARY.md lists its pages); TRACKBED names another program
+                    to execute than the release build
+  docs build        the first two
+  docs run [PAGE]   the last, of all pages or of those whose path contains this
+  docs bless [PAGE] writes what commands say into the pages
   fuzz [SECONDS]    runs every fuzz target for that long, 60 s unless said otherwise
                     (needs nightly Rust and `cargo install cargo-fuzz`)
 ";
@@ -43,6 +51,12 @@ fn main() -> ExitCode {
         ["agreement", "rest"] => steps::agreement(Extent::Rest),
         ["agreement", "short"] => steps::agreement(Extent::Short),
         ["reference"] => steps::reference(),
+        ["docs"] => steps::docs(Mode::Check),
+        ["docs", "build"] => steps::docs(Mode::Build),
+        ["docs", "run"] => steps::docs(Mode::Execute(String::new())),
+        ["docs", "run", page] => steps::docs(Mode::Execute((*page).to_owned())),
+        ["docs", "bless"] => steps::docs(Mode::Bless(String::new())),
+        ["docs", "bless", page] => steps::docs(Mode::Bless((*page).to_owned())),
         ["fuzz"] => steps::fuzz("60"),
         ["fuzz", seconds] if seconds.parse::<u64>().is_ok_and(|s| s > 0) => steps::fuzz(seconds),
         ["help" | "--help" | "-h"] => {

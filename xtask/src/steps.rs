@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::agreement::{self, Extent};
 use crate::cargo::cargo;
+use crate::docs::{self, Mode};
 use crate::{python, tools};
 
 /// One command, or one piece of preparation.
@@ -14,6 +15,8 @@ pub enum Step {
     Tools,
     /// Compares the substrates.
     Agreement(Extent),
+    /// Builds the documentation, and tries what it says.
+    Docs(Mode),
 }
 
 impl Step {
@@ -36,6 +39,7 @@ impl Step {
         match self {
             Step::Tools => tools::provide().and_then(|()| python::provide()),
             Step::Agreement(extent) => agreement::run(*extent),
+            Step::Docs(mode) => docs::run(mode),
             Step::Cargo(words, variables) => {
                 let environment = python::provided().map(|folder| ("VIRTUAL_ENV", folder));
                 let status = cargo()
@@ -55,6 +59,7 @@ impl fmt::Display for Step {
         match self {
             Step::Tools => f.write_str("programs that some tests use"),
             Step::Agreement(_) => f.write_str("virtual against emulated"),
+            Step::Docs(_) => f.write_str("the documentation"),
             Step::Cargo(words, variables) => {
                 for (name, value) in variables {
                     write!(f, "{name}={value} ")?;
@@ -77,6 +82,7 @@ pub fn test() -> Vec<Step> {
         Step::cargo("test --release -p trackbed-tests"),
         Step::cargo("test --release -p trackbed-tcp"),
         Step::cargo("build --release --bin trackbed"),
+        Step::Docs(Mode::Check),
         Step::Agreement(Extent::Short),
     ]
 }
@@ -109,6 +115,13 @@ pub fn reference() -> Vec<Step> {
         of("test -p trackbed --test reference"),
         of("test -p trackbed --test command_line the_committed_schema"),
     ]
+}
+
+/// The documentation, by the program as it is.
+pub fn docs(mode: Mode) -> Vec<Step> {
+    let built = mode == Mode::Build || std::env::var_os("TRACKBED").is_some();
+    let build = (!built).then(|| Step::cargo("build --release --bin trackbed"));
+    build.into_iter().chain([Step::Docs(mode)]).collect()
 }
 
 /// Coverage-guided fuzzing of every target.

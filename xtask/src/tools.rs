@@ -59,9 +59,14 @@ pub fn provide() -> Result<(), String> {
     Ok(())
 }
 
+/// The Debian package that holds a program of ours.
+pub fn package(program: &str) -> Option<&'static str> {
+    TOOLS.iter().find(|tool| tool.program == program).map(|tool| tool.package)
+}
+
 /// Whether it is in a folder of `PATH`, or of those where Debian keeps servers. Servers are not
 /// called: some start when they do not understand what they are asked.
-fn is_there(program: &str) -> bool {
+pub fn is_there(program: &str) -> bool {
     let path = env::var_os("PATH").unwrap_or_default();
     let servers = ["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from);
     env::split_paths(&path).chain(servers).any(|folder| folder.join(program).is_file())

@@ -1,0 +1,77 @@
+//! The page of the command line: the help texts of the program, as it prints them.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::{pages, read, write};
+
+const HEAD: &str = "\
+# The command line
+
+What `trackbed help` says, of every command. `cargo xtask docs bless` writes this page anew.
+";
+
+/// An error if the page is not what `trackbed` says; with `blesses` it is written instead.
+pub fn check(root: &Path, trackbed: &Path, blesses: bool) -> Result<(), String> {
+    let path = root.join(pages::SOURCE).join("command-line.md");
+    let page = page(trackbed)?;
+    if blesses {
+        return write(&path, &page);
+    }
+    if read(&path)? == page {
+        return Ok(());
+    }
+    Err(format!("{} is out of date: cargo xtask docs bless", path.display()))
+}
+
+fn page(trackbed: &Path) -> Result<String, String> {
+    let mut page = HEAD.to_owned();
+    let mut waiting = vec![Vec::new()];
+    while let Some(words) = waiting.pop() {
+        let help = help(trackbed, &words)?;
+        let name: Vec<&str> =
+            std::iter::once("trackbed").chain(words.iter().map(String::as_str)).collect();
+        page.push_str(&format!("\n## `{}`\n\n```text\n{}\n```\n", name.join(" "), help.trim_end()));
+        for command in subcommands(&help).into_iter().rev() {
+            waiting.push(words.iter().cloned().chain([command]).collect());
+        }
+    }
+    Ok(page)
+}
+
+fn help(trackbed: &Path, words: &[String]) -> Result<String, String> {
+    let output = Command::new(trackbed)
+        .args(words)
+        .arg("--help")
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|why| format!("{} does not start: {why}", trackbed.display()))?;
+    if !output.status.success() {
+        return Err(format!("trackbed {} --help: {}", words.join(" "), output.status));
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    Ok(text.lines().map(|line| format!("{}\n", line.trim_end())).collect())
+}
+
+/// The names below `Commands:`, `help` left out.
+fn subcommands(help: &str) -> Vec<String> {
+    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    lines
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.strip_prefix("  ")?.split_once(' '))
+        .map(|(name, _)| name.to_owned())
+        .filter(|name| !name.is_empty() && name != "help")
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_commands_are_read_and_their_second_lines_are_not() {
+        let help = "A tool.\n\nCommands:\n  run   Runs\n        on and on\n  help  Helps\n\nOptions:\n  -q  x\n";
+        assert_eq!(subcommands(help), ["run"]);
+        assert!(subcommands("Usage: x\n").is_empty());
+    }
+}

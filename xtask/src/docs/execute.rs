@@ -1,0 +1,214 @@
+//! Executes a page's commands in a folder of its own, in their order.
+
+use std::fs::{self, File};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use super::block::{self, Block, Command, Session};
+use super::compare::{Difference, Exactness, compare};
+use super::needs::{self, Needs};
+use super::{bless, fresh, read, write};
+
+/// Executes the commands of all pages whose path contains `part`; with `blesses`, writes what they
+/// say into the pages where it is something else than these show.
+pub fn execute(
+    root: &Path,
+    pages: &[PathBuf],
+    part: &str,
+    trackbed: &Path,
+    blesses: bool,
+) -> Result<(), String> {
+    if !trackbed.is_file() {
+        return Err(format!(
+            "{} is not there: cargo build --release --bin trackbed",
+            trackbed.display()
+        ));
+    }
+    let mut needs = Needs::new(trackbed);
+    for page in pages.iter().filter(|page| page.to_string_lossy().contains(part)) {
+        #[expect(clippy::disallowed_methods, reason = "tells the user how long a page took")]
+        let started = Instant::now();
+        let commands = execute_page(root, page, &mut needs, blesses)?;
+        if commands > 0 {
+            let seconds = started.elapsed().as_secs_f64();
+            eprintln!("    {}: {commands} commands, {seconds:.1} s", page.display());
+        }
+    }
+    Ok(())
+}
+
+/// Executes the commands of one page, and says how many those were.
+fn execute_page(
+    root: &Path,
+    page: &Path,
+    needs: &mut Needs,
+    blesses: bool,
+) -> Result<usize, String> {
+    let text = read(&root.join(page))?;
+    let at = |line: usize| format!("{}:{line}", page.display());
+    let blocks = block::blocks(&text).map_err(|(line, why)| format!("{}: {why}", at(line)))?;
+    if !blocks.iter().any(|block| matches!(block, Block::Session(_))) {
+        return Ok(0);
+    }
+    let mut stage = Stage::new(root, page, needs.trackbed())?;
+    let mut corrections = Vec::new();
+    for block in &blocks {
+        match block {
+            Block::Quote(_) => {}
+            Block::File(file) => write(&stage.folder.join(&file.name), &file.text)?,
+            Block::Session(session) if session.illustration => {}
+            Block::Session(session) => {
+                match session.needs.iter().find(|need| !needs.is_met(need)) {
+                    Some(need) => needs::skip(&at(session.line), need)?,
+                    None => stage.session(session, page, blesses, &mut corrections)?,
+                }
+            }
+        }
+    }
+    if !corrections.is_empty() {
+        write(&root.join(page), &bless::replace(&text, &corrections))?;
+        eprintln!("    {}: {} outputs written anew", page.display(), corrections.len());
+    }
+    Ok(stage.executed)
+}
+
+/// New output for lines of a page.
+type Correction = (std::ops::Range<usize>, Vec<String>);
+
+/// Where the commands of one page are executed.
+struct Stage {
+    folder: PathBuf,
+    path: std::ffi::OsString,
+    environment: Vec<(String, String)>,
+    executed: usize,
+    /// The process groups of commands, which may have left something in the background.
+    groups: Vec<u32>,
+}
+
+impl Stage {
+    fn new(root: &Path, page: &Path, trackbed: &Path) -> Result<Stage, String> {
+        let name = page.with_extension("").to_string_lossy().replace('/', "-");
+        let folder = root.join("target/book-commands").join(name);
+        fresh(&folder)?;
+        // Only `trackbed` itself, whatever else was built beside it.
+        let programs = std::path::absolute(root.join("target/book-programs"));
+        let programs = programs.map_err(|why| why.to_string())?;
+        fresh(&programs)?;
+        std::os::unix::fs::symlink(trackbed, programs.join("trackbed"))
+            .map_err(|why| format!("{}: {why}", programs.display()))?;
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::iter::once(programs).chain(std::env::split_paths(&path));
+        let path = std::env::join_paths(folders).map_err(|why| why.to_string())?;
+        let environment = needs::environment();
+        Ok(Stage { folder, path, environment, executed: 0, groups: Vec::new() })
+    }
+
+    fn session(
+        &mut self,
+        session: &Session,
+        page: &Path,
+        blesses: bool,
+        corrections: &mut Vec<Correction>,
+    ) -> Result<(), String> {
+        let exactness = if session.real_time { Exactness::Words } else { Exactness::Letters };
+        for command in &session.commands {
+            let at = |line: usize| format!("{}:{line}", page.display());
+            let failed = |why: String| format!("{}: {}\n    {why}", at(command.line), command.text);
+            let (status, said) = self.execute(command).map_err(failed)?;
+            if status != command.status {
+                let expected = command.status;
+                let last = said.iter().rev().take(15).rev();
+                let said = last.map(|line| format!("\n    | {line}")).collect::<String>();
+                return Err(failed(format!("exit status {status} in place of {expected}{said}")));
+            }
+            let Err(difference) = compare(&command.shown, &said, exactness) else { continue };
+            if !blesses {
+                let first = command.shown_lines.start + 1;
+                return Err(failed(explain(&difference, &command.shown, |line| at(first + line))));
+            }
+            let Some(shown) = bless::fit(&command.shown, &said) else {
+                let why = "the lines between its elisions are no longer there: write them by hand";
+                return Err(failed(format!("{why}\n{}", said.join("\n"))));
+            };
+            let indent = " ".repeat(session.indent);
+            let shown = shown.iter().map(|line| format!("{indent}{line}")).collect();
+            corrections.push((command.shown_lines.clone(), shown));
+        }
+        Ok(())
+    }
+
+    /// The command's exit status, and what it has written to both of its outputs.
+    fn execute(&mut self, command: &Command) -> Result<(i32, Vec<String>), String> {
+        let output = self.folder.with_extension("output");
+        let failed = |why: std::io::Error| format!("it cannot be started: {why}");
+        let file = File::create(&output).map_err(failed)?;
+        let mut child = std::process::Command::new("bash")
+            .args(["-c", &format!("set -o pipefail\n{}", command.text)])
+            .current_dir(&self.folder)
+            .env("PATH", &self.path)
+            .env("LC_ALL", "C.UTF-8")
+            .env_remove("CI")
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .stdout(file.try_clone().map_err(failed)?)
+            .stderr(file)
+            .process_group(0)
+            .spawn()
+            .map_err(failed)?;
+        self.groups.push(child.id());
+        self.executed += 1;
+        let status = wait(&mut child)?;
+        let said = fs::read(&output).map_err(|why| why.to_string())?;
+        let said = String::from_utf8_lossy(&said);
+        Ok((status, said.lines().map(str::to_owned).collect()))
+    }
+}
+
+impl Drop for Stage {
+    /// Ends what the page's commands have left running.
+    fn drop(&mut self) {
+        let groups = self.groups.iter().map(|group| format!("-{group}"));
+        let mut kill = std::process::Command::new("kill");
+        kill.args(["-TERM", "--"]).args(groups).stdout(Stdio::null()).stderr(Stdio::null());
+        // Most groups are empty by now, which is what kill complains of.
+        let _ = kill.status();
+    }
+}
+
+/// The exit status of a command that ends within the limit; what is killed has none.
+fn wait(child: &mut Child) -> Result<i32, String> {
+    #[expect(clippy::disallowed_methods, reason = "a command that hangs is to fail")]
+    let started = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().map_err(|why| why.to_string())? {
+            return status.code().ok_or_else(|| status.to_string());
+        }
+        if started.elapsed() > LIMIT {
+            return Err(format!("it is not through after {} s", LIMIT.as_secs()));
+        }
+        #[expect(clippy::disallowed_methods, reason = "a chore waits for another process")]
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn explain(difference: &Difference, shown: &[String], at: impl Fn(usize) -> String) -> String {
+    let remedy = "if what it says now is right: cargo xtask docs bless";
+    match difference {
+        Difference::Missing(line, nearest) => {
+            let nearest = nearest.as_ref().map_or("(nothing like it)", String::as_str);
+            let shown = &shown[*line];
+            format!(
+                "{} shows\n    {shown}\n    and it says\n    {nearest}\n    {remedy}",
+                at(*line)
+            )
+        }
+        Difference::More(line) => {
+            format!("it goes on behind what is shown:\n    {line}\n    end with ... or {remedy}")
+        }
+    }
+}
+
+/// For one command.
+const LIMIT: Duration = Duration::from_secs(180);

@@ -1,0 +1,62 @@
+//! mdBook, which makes a site of the pages.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::skips_are_failures;
+use crate::cargo::cargo;
+
+/// The version whose output the link checker knows.
+const VERSION: &str = "0.5.4";
+
+/// Builds the book in `staged` to `target/book`; false where there is no mdBook.
+pub fn build(staged: &Path) -> Result<bool, String> {
+    let Some(program) = provide()? else { return Ok(false) };
+    let output = Command::new(&program)
+        .arg("build")
+        .arg(staged)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|why| format!("{} does not start: {why}", program.display()))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    // mdBook goes on after what it calls an error in a chapter.
+    let complains = ["ERROR", "WARN"].iter().any(|level| said.contains(level));
+    if !output.status.success() || complains {
+        return Err(format!("mdbook build: {}\n{said}", output.status));
+    }
+    Ok(true)
+}
+
+/// The program: that of `PATH` if it is the right version, else our own, compiled once (about a
+/// minute of two cores).
+fn provide() -> Result<Option<PathBuf>, String> {
+    let tools = Path::new("target/tools");
+    let ours = tools.join("bin/mdbook");
+    for program in [PathBuf::from("mdbook"), ours.clone()] {
+        if is_right(&program) {
+            return Ok(Some(program));
+        }
+    }
+    eprintln!("    compiling mdbook {VERSION} once");
+    let installed = cargo()
+        .args(["install", "mdbook", "--version", VERSION, "--locked", "--quiet"])
+        .args(["--no-default-features", "--features", "search", "--root"])
+        .arg(tools)
+        .stdin(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success());
+    if installed && is_right(&ours) {
+        return Ok(Some(ours));
+    }
+    let message = format!("mdbook {VERSION} is missing: cargo install mdbook --version {VERSION}");
+    if skips_are_failures() {
+        return Err(format!("{message} (CI=true allows no skipped test)"));
+    }
+    eprintln!("    {message}; the book is not built");
+    Ok(None)
+}
+
+fn is_right(program: &Path) -> bool {
+    let output = Command::new(program).arg("--version").output();
+    output.is_ok_and(|output| output.stdout.trim_ascii().ends_with(VERSION.as_bytes()))
+}

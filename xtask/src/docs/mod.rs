@@ -1,0 +1,84 @@
+//! The documentation: a book that is built, whose links lead somewhere, and whose commands do what it
+//! says they do.
+
+mod bless;
+mod block;
+mod commands;
+mod compare;
+mod execute;
+mod links;
+mod mdbook;
+mod needs;
+mod pages;
+mod quotes;
+mod stage;
+
+use std::fs;
+use std::path::Path;
+
+/// What to do with what a page shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Build the book, check its links, execute its commands.
+    Check,
+    /// Build the book and check its links.
+    Build,
+    /// Execute the commands of pages whose path contains this, and nothing else.
+    Execute(String),
+    /// Execute them and write what they say into the pages.
+    Bless(String),
+}
+
+/// Does it, in the root of the repository.
+pub fn run(mode: &Mode) -> Result<(), String> {
+    let root = Path::new(".");
+    let program = root.join("target/release/trackbed");
+    let program = std::path::absolute(needs::program_or(program)).map_err(|why| why.to_string())?;
+    let blesses = matches!(mode, Mode::Bless(_));
+    if *mode != Mode::Build {
+        commands::check(root, &program, blesses)?;
+    }
+    let pages = pages::listed(root)?;
+    if matches!(mode, Mode::Check | Mode::Build) {
+        quotes::check(root, &pages)?;
+        let staged = stage::stage(root, &pages)?;
+        let checked = links::targets(root, &pages)?;
+        if mdbook::build(&staged)? {
+            links::anchors(&checked)?;
+        }
+    }
+    match mode {
+        Mode::Build => Ok(()),
+        Mode::Check => execute::execute(root, &pages, "", &program, false),
+        Mode::Execute(part) | Mode::Bless(part) => {
+            execute::execute(root, &pages, part, &program, blesses)
+        }
+    }
+}
+
+/// Whether what cannot be done is a failure: nobody reads what a machine has skipped.
+fn skips_are_failures() -> bool {
+    std::env::var_os("CI").is_some_and(|value| value == "true")
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|why| format!("{}: {why}", path.display()))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)
+        .and_then(|()| fs::write(path, text))
+        .map_err(|why| format!("{}: {why}", path.display()))
+}
+
+/// An empty folder in place of whatever is there.
+fn fresh(folder: &Path) -> Result<(), String> {
+    let removed = match fs::remove_dir_all(folder) {
+        Err(why) if why.kind() != std::io::ErrorKind::NotFound => Err(why),
+        _ => Ok(()),
+    };
+    removed
+        .and_then(|()| fs::create_dir_all(folder))
+        .map_err(|why| format!("{}: {why}", folder.display()))
+}

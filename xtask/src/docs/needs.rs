@@ -1,0 +1,70 @@
+//! What commands of the book need beside Trackbed.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::skips_are_failures;
+use crate::{python, tools};
+
+/// The `trackbed` that is to be tried: `built`, unless `TRACKBED` names another.
+pub fn program_or(built: PathBuf) -> PathBuf {
+    std::env::var_os("TRACKBED").map_or(built, PathBuf::from)
+}
+
+/// What has been found out about needs: each is looked into once.
+#[derive(Debug)]
+pub struct Needs<'a> {
+    trackbed: &'a Path,
+    known: BTreeMap<String, bool>,
+}
+
+impl<'a> Needs<'a> {
+    pub fn new(trackbed: &'a Path) -> Needs<'a> {
+        Needs { trackbed, known: BTreeMap::new() }
+    }
+
+    pub fn trackbed(&self) -> &'a Path {
+        self.trackbed
+    }
+
+    /// Whether a need is met, as the tool itself sees it where it is no program.
+    pub fn is_met(&mut self, need: &str) -> bool {
+        if let Some(known) = self.known.get(need) {
+            return *known;
+        }
+        let met = match need {
+            "namespaces" => succeeds(self.trackbed, &["link", "--", "true"]),
+            "onnxruntime" => {
+                succeeds(self.trackbed, &["infer", "--duration", "500ms", "--warm-up", "100ms"])
+            }
+            program => tools::is_there(program),
+        };
+        self.known.insert(need.to_owned(), met);
+        met
+    }
+}
+
+/// Says what is skipped where a need is not met; with `CI=true` that is a failure.
+pub fn skip(place: &str, need: &str) -> Result<(), String> {
+    let package = tools::package(need).map(|package| format!(" (Debian package {package})"));
+    let message = format!("{place}: needs {need}{}", package.unwrap_or_default());
+    if skips_are_failures() {
+        return Err(format!("{message} (CI=true allows no skipped command)"));
+    }
+    eprintln!("    skipped: {message}");
+    Ok(())
+}
+
+/// The variables that commands are given: Python's packages where the project has its own.
+pub fn environment() -> Vec<(String, String)> {
+    let folder = python::provided().map(|folder| folder.display().to_string());
+    folder.map(|folder| ("VIRTUAL_ENV".to_owned(), folder)).into_iter().collect()
+}
+
+fn succeeds(program: &Path, words: &[&str]) -> bool {
+    let mut command = Command::new(program);
+    command.args(words).envs(environment());
+    let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}

@@ -1,0 +1,128 @@
+//! The book's sources with all that they lead to: pages link to files outside of their folder, which
+//! a site would not have. In a copy below `target` these become chapters, or text files.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::links::{self, Link};
+use super::{fresh, pages, read, write};
+
+/// Where a file of the repository stands in the staged sources.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Place {
+    /// As a page of the site.
+    Chapter(PathBuf),
+    /// As text, under a name that browsers show.
+    Text(PathBuf),
+}
+
+/// Writes the staged book to `target/book-source`, and says where it is.
+pub fn stage(root: &Path, pages: &[PathBuf]) -> Result<PathBuf, String> {
+    let folder = root.join("target/book-source");
+    let sources = folder.join(pages::SOURCE);
+    fresh(&folder)?;
+    let settings = read(&root.join("book.toml"))?;
+    write(&folder.join("book.toml"), &settings.replace("target/book", "../book"))?;
+    let outside = outside(root, pages)?;
+    let mut texts = BTreeSet::new();
+    for page in pages.iter().chain(&outside) {
+        let text = read(&root.join(page))?;
+        let found = links::of(page, &text);
+        let (Place::Chapter(place) | Place::Text(place)) = place(page);
+        write(&sources.join(&place), &led(&text, &found, &place))?;
+        texts.extend(found.into_iter().map(|link| link.target));
+    }
+    for text in &texts {
+        let (Place::Text(place), from) = (place(text), root.join(text)) else { continue };
+        if from.is_file() {
+            write(&sources.join(place), &read(&from)?)?;
+        }
+    }
+    let mut summary = read(&root.join(pages::SOURCE).join("SUMMARY.md"))?;
+    summary.push_str("\n# The project\n\n");
+    for page in &outside {
+        let (Place::Chapter(place) | Place::Text(place)) = place(page);
+        let text = read(&root.join(page))?;
+        let title = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or("Page");
+        summary.push_str(&format!("- [{title}]({})\n", place.display()));
+    }
+    write(&sources.join("SUMMARY.md"), &summary)?;
+    Ok(folder)
+}
+
+/// Pages of the project outside of the book's folder: those that it, or one of them, links to.
+pub fn outside(root: &Path, pages: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    let mut at = 0;
+    let mut page = pages.first().cloned();
+    while let Some(current) = page {
+        for link in links::of(&current, &read(&root.join(&current))?) {
+            let is_page = link.target.extension().is_some_and(|extension| extension == "md");
+            let is_new = !link.target.starts_with(pages::SOURCE) && !found.contains(&link.target);
+            if is_page && is_new && root.join(&link.target).is_file() {
+                found.push(link.target);
+            }
+        }
+        at += 1;
+        page = pages.get(at).or_else(|| found.get(at - pages.len())).cloned();
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Where a file of the repository goes.
+pub fn place(file: &Path) -> Place {
+    if let Ok(inside) = file.strip_prefix(pages::SOURCE) {
+        let is_page = inside.extension().is_some_and(|extension| extension == "md");
+        return if is_page { Place::Chapter(inside.to_owned()) } else { text(inside) };
+    }
+    match file.extension() {
+        Some(extension) if extension == "md" => {
+            Place::Chapter(Path::new("project").join(file.file_name().unwrap_or_default()))
+        }
+        _ => text(&Path::new("source").join(file)),
+    }
+}
+
+fn text(place: &Path) -> Place {
+    let mut name = place.as_os_str().to_owned();
+    if place.extension().is_some_and(|extension| extension != "json" && extension != "txt") {
+        name.push(".txt");
+    }
+    Place::Text(name.into())
+}
+
+/// The text of the page at `place`, its links as they are in the staged sources.
+fn led(text: &str, links: &[Link], place: &Path) -> String {
+    let up = "../".repeat(place.components().count() - 1);
+    let mut written = String::new();
+    let mut at = 0;
+    for link in links {
+        let (Place::Chapter(target) | Place::Text(target)) = self::place(&link.target);
+        written.push_str(&text[at..link.destination.start]);
+        written.push_str(&format!("{up}{}", target.display()));
+        if let Some(anchor) = &link.anchor {
+            written.push_str(&format!("#{anchor}"));
+        }
+        at = link.destination.end;
+    }
+    written.push_str(&text[at..]);
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_out_of_the_folder_lead_to_what_was_put_in() {
+        let page = Path::new("docs/how-to/link.md");
+        let text =
+            "[l](../../LIMITATIONS.md#x) [s](../../crates/net/src/loss.rs) [a](../agreement.md)";
+        let Place::Chapter(place) = place(page) else { panic!("a page is a chapter") };
+        assert_eq!(
+            led(text, &links::of(page, text), &place),
+            "[l](../project/LIMITATIONS.md#x) [s](../source/crates/net/src/loss.rs.txt) [a](../agreement.md)"
+        );
+    }
+}
