@@ -145,7 +145,8 @@ pub struct CellResult {
     /// said beforehand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_round_trips: Option<u32>,
-    /// `expected_round_trips` times the path's round-trip time, without serialisation and losses.
+    /// `expected_round_trips` times the path's round-trip time, without serialisation and losses; `None` too
+    /// where that is not the scenario's (between two machines).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_completion_ms: Option<f64>,
 }

@@ -122,13 +122,17 @@ fn judgement(cell: &CellContrast) -> String {
         ContrastVerdict::Higher => "higher",
         ContrastVerdict::Undecided => "undecided",
     };
-    let worse = match cell.regression {
-        Some(Regression::Worse) => ", WORSE",
-        Some(Regression::NoWorse) if cell.verdict == ContrastVerdict::Undecided => ", no worse",
-        _ => "",
+    let mut words = match (cell.verdict, cell.regression) {
+        (ContrastVerdict::Undecided, Some(Regression::NoWorse)) => vec![word, "no worse"],
+        // That it is worse is asked of one side, and may be shown where two sides are not told apart.
+        (ContrastVerdict::Undecided, Some(Regression::Worse)) => vec!["WORSE"],
+        (_, Some(Regression::Worse)) => vec![word, "WORSE"],
+        _ => vec![word],
     };
-    let fails = if cell.fails_more() { ", FAILS MORE" } else { "" };
-    format!("{word}{worse}{fails}")
+    if cell.fails_more() {
+        words.push("FAILS MORE");
+    }
+    words.join(", ")
 }
 
 fn write_unmatched(what: &str, cells: &[Map<String, Value>], out: &mut String) -> fmt::Result {

@@ -84,6 +84,10 @@ fn every_protocol_runs_between_two_machines() {
     let cells = document["cells"].as_array().unwrap();
     assert_eq!(cells.len(), if mptcp { 9 } else { 8 });
     for cell in cells {
+        assert!(
+            cell.get("expected_completion_ms").is_none(),
+            "the round trip is not the scenario's"
+        );
         assert_eq!(cell["failed"], 0, "{cell}");
         let metrics = &cell["metrics"];
         assert_eq!(metrics["answered_count"]["min"], 3.0, "{cell}");
