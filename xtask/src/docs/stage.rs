@@ -2,10 +2,14 @@
 //! a site would not have. In a copy below `target` these become chapters, or text files.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::links::{self, Link};
 use super::{fresh, pages, read, write};
+
+/// What `book.toml` adds to the theme.
+const STYLE: &str = "docs/book.css";
 
 /// Where a file of the repository stands in the staged sources.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,6 +27,7 @@ pub fn stage(root: &Path, pages: &[PathBuf]) -> Result<PathBuf, String> {
     fresh(&folder)?;
     let settings = read(&root.join("book.toml"))?;
     write(&folder.join("book.toml"), &settings.replace("target/book", "../book"))?;
+    write(&folder.join(STYLE), &read(&root.join(STYLE))?)?;
     let outside = outside(root, pages)?;
     let mut texts = BTreeSet::new();
     for page in pages.iter().chain(&outside) {
@@ -86,11 +91,15 @@ pub fn place(file: &Path) -> Place {
 
 fn text(place: &Path) -> Place {
     let mut name = place.as_os_str().to_owned();
-    if place.extension().is_some_and(|extension| extension != "json" && extension != "txt") {
+    let is_shown = |extension: &OsStr| SHOWN.iter().any(|shown| extension == *shown);
+    if place.extension().is_some_and(|extension| !is_shown(extension)) {
         name.push(".txt");
     }
     Place::Text(name.into())
 }
+
+/// What browsers show under its own name.
+const SHOWN: [&str; 3] = ["json", "txt", "svg"];
 
 /// The text of the page at `place`, its links as they are in the staged sources.
 fn led(text: &str, links: &[Link], place: &Path) -> String {
@@ -118,11 +127,11 @@ mod tests {
     fn links_out_of_the_folder_lead_to_what_was_put_in() {
         let page = Path::new("docs/how-to/link.md");
         let text =
-            "[l](../../LIMITATIONS.md#x) [s](../../crates/net/src/loss.rs) [a](../agreement.md)";
+            "[l](../../LIMITATIONS.md#x) [s](../../crates/net/src/loss.rs) ![a](../pictures/a.svg)";
         let Place::Chapter(place) = place(page) else { panic!("a page is a chapter") };
         assert_eq!(
             led(text, &links::of(page, text), &place),
-            "[l](../project/LIMITATIONS.md#x) [s](../source/crates/net/src/loss.rs.txt) [a](../agreement.md)"
+            "[l](../project/LIMITATIONS.md#x) [s](../source/crates/net/src/loss.rs.txt) ![a](../pictures/a.svg)"
         );
     }
 }
