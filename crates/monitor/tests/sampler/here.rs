@@ -1,7 +1,8 @@
 //! This machine.
 
+use std::io::Read as _;
 use std::path::Path;
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -12,8 +13,14 @@ use trackbed_monitor::{Monitor, Sampler, Units};
 struct Worker(Child);
 
 impl Worker {
+    /// One that has begun: right after it is spawned, a process has no memory of its own yet.
     fn new() -> Worker {
-        Worker(Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap())
+        let script = "echo begun; while :; do :; done";
+        let mut command = Command::new("sh");
+        let mut worker = command.args(["-c", script]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut said = [0; 6];
+        worker.stdout.take().unwrap().read_exact(&mut said).unwrap();
+        Worker(worker)
     }
 }
 

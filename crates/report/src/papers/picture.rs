@@ -193,6 +193,17 @@ fn write_row(row: &Row, axis: &Axis, y: f64, out: &mut String) -> fmt::Result {
             out,
             "<path d=\"M{from:.1} {y:.1}H{until:.1}\" stroke=\"{OURS}\" stroke-width=\"2\"/>"
         )?;
+        // What goes on beyond the axis has a head.
+        for (goes_on, end, back) in [(low < axis.low, from, 6.0), (high > axis.high, until, -6.0)] {
+            if goes_on {
+                let tip = end - back;
+                let (above, below) = (y - 4.0, y + 4.0);
+                writeln!(
+                    out,
+                    "<path d=\"M{tip:.1} {y:.1}L{end:.1} {above:.1}V{below:.1}Z\" fill=\"{OURS}\"/>"
+                )?;
+            }
+        }
     }
     if let Some(ours) = row.ours {
         let fill = if row.is_open { "white" } else { OURS };
@@ -305,7 +316,7 @@ mod tests {
             claimed: "-15 %".to_owned(),
             margin_percent: None,
             ours_percent: Some(-5.0),
-            ci95_percent: Some([-12.0, 2.0]),
+            ci95_percent: Some([-12.0, 1.0]),
             verdict: ClaimVerdict::Undecided,
         };
         Findings::Claims(Comparison {
@@ -324,6 +335,15 @@ mod tests {
         assert!(picture.contains("M670.1 68.5L674.6 64.0"), "the paper's value: {picture}");
         assert!(picture.contains("fill=\"white\" stroke=\"#0072b2\""), "undecided: {picture}");
         assert!(picture.contains("less &lt; more &amp; so on"));
+        let heads = |picture: &str| picture.matches(&format!("Z\" fill=\"{OURS}\"")).count();
+        assert_eq!(heads(&picture), 0, "every interval is whole: {picture}");
+        let mut wide = comparison();
+        if let Findings::Claims(comparison) = &mut wide {
+            comparison.figures[0].ci95 = Some([140.0, 2_000.0]);
+        }
+        let wide = svg("vru", &wide).unwrap();
+        assert!(wide.contains("<path d=\"M976.0 68.5L970.0 64.5V72.5Z\""), "{wide}");
+        assert_eq!(heads(&wide), 1);
     }
 
     #[test]
