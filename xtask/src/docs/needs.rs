@@ -38,6 +38,7 @@ impl<'a> Needs<'a> {
             "onnxruntime" => {
                 succeeds(self.trackbed, &["infer", "--duration", "500ms", "--warm-up", "100ms"])
             }
+            "mptcp" => Path::new("/proc/sys/net/mptcp/enabled").is_file(),
             program => tools::is_there(program),
         };
         self.known.insert(need.to_owned(), met);
