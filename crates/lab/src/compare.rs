@@ -42,7 +42,8 @@ pub fn compare(first: &Path, second: &Path, question: &Question) -> Result<Contr
     if let Some(name) = unknown {
         return Err(CompareError::NoMetric(name.clone()));
     }
-    let paired = first.document.seed == second.document.seed;
+    let shared = [&first, &second].iter().all(|side| side.document.shares_misfortunes());
+    let paired = shared && first.document.seed == second.document.seed;
     let mut found = Vec::new();
     let mut missing = Vec::new();
     let mut matched = vec![false; second.document.cells.len()];

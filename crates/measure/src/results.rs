@@ -125,6 +125,17 @@ pub struct Document {
     pub checks: Vec<Check>,
 }
 
+impl Document {
+    /// Whether the seed decides what befalls packets, so that run k of two cells can be told to have met the
+    /// same: between two machines the network does.
+    pub fn shares_misfortunes(&self) -> bool {
+        self.substrate != LIVE
+    }
+}
+
+/// The substrate of two machines and the network between them.
+pub const LIVE: &str = "live";
+
 /// One combination of factors and what its runs say together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellResult {

@@ -72,9 +72,12 @@ fn verdict(contrast: &Contrast) -> String {
 
 fn how(contrast: &Contrast) -> String {
     let confidence = contrast.confidence * 100.0;
-    let pairs = match contrast.paired {
-        true => "run by run (same seed, same misfortunes)",
-        false => "as independent runs (other seeds)",
+    let pairs = if contrast.paired {
+        "run by run (same seed, same misfortunes)"
+    } else if contrast.first.seed == contrast.second.seed {
+        "as independent runs (over a network that no seed decides)"
+    } else {
+        "as independent runs (other seeds)"
     };
     format!("{pairs}; verdicts at {confidence} % for all together (Holm)")
 }

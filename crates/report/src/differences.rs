@@ -48,7 +48,11 @@ pub(crate) fn write(section: &Section<'_>, metric: &str, out: &mut String) -> fm
         [only] => numbered(section.document, only.against),
         _ => "the best cell under the same conditions".to_owned(),
     };
-    writeln!(out, "\n{metric} against {against}, run by run (same seed, same misfortunes):\n")?;
+    let pairs = match section.document.shares_misfortunes() {
+        true => "same seed, same misfortunes",
+        false => "by turns, over the network as it was",
+    };
+    writeln!(out, "\n{metric} against {against}, run by run ({pairs}):\n")?;
     write!(out, "{}", table(section, metric, &groups))
 }
 

@@ -44,6 +44,17 @@ fn the_page_is_what_the_registries_say() {
     );
 }
 
+/// A table of scenarios that is new is not forgotten.
+#[test]
+fn every_table_of_a_scenario_has_a_section() {
+    let page = page();
+    for key in scenario::reference() {
+        if let Some((table, _)) = key.path.split_once('.') {
+            assert!(page.contains(&format!("\n## `[{table}]`\n")), "{}", key.path);
+        }
+    }
+}
+
 fn page() -> String {
     let keys = scenario::reference();
     let mut page = HEAD.to_owned();
@@ -52,8 +63,9 @@ fn page() -> String {
     programs(&mut page);
     ends(&keys, &mut page);
     links(&keys, &mut page);
-    environment(&keys, &mut page);
-    inference(&keys, &mut page);
+    section(&keys, "environment", ENVIRONMENT, &mut page);
+    section(&keys, "radio", RADIO, &mut page);
+    section(&keys, "inference", INFERENCE, &mut page);
     workloads(&keys, &mut page);
     congestion(&mut page);
     schedulers(&mut page);
@@ -155,28 +167,28 @@ fn links(keys: &[Key], page: &mut String) {
     }
 }
 
-fn environment(keys: &[Key], page: &mut String) {
-    page.push_str(
-        "\n## `[environment]`\n\nWhat changes during a run. It is drawn from the seed before the \
-         run begins: run k of every cell meets the same changes. `run --out DIR` keeps them in \
-         `DIR/timelines`, as `timeline` takes them. `reconnections` and `seek` are for workloads \
-         that play or reconnect: `streaming`.\n\n",
-    );
-    let keys = below(keys, "environment", 2).into_iter();
-    let rows = keys.map(|key| row(key.path.trim_start_matches("environment."), key));
-    table(page, COLUMNS, rows);
+/// A table of the scenario whose keys stand in one table of the page.
+fn section(keys: &[Key], name: &str, text: &str, page: &mut String) {
+    write!(page, "\n## `[{name}]`\n\n{text}\n\n").unwrap();
+    let prefix = format!("{name}.");
+    let rows = below(keys, name, 2).into_iter();
+    table(page, COLUMNS, rows.map(|key| row(key.path.trim_start_matches(&prefix), key)));
 }
 
-fn inference(keys: &[Key], page: &mut String) {
-    page.push_str(
-        "\n## `[inference]`\n\nWhat computes beside the communication, on the clients' machine \
-         (emulated and live substrate): it begins before the run and ends with it, and its failure is \
-         the run's. With the table, whatever its kind, what is used is read every second.\n\n",
-    );
-    let keys = below(keys, "inference", 2).into_iter();
-    let rows = keys.map(|key| row(key.path.trim_start_matches("inference."), key));
-    table(page, COLUMNS, rows);
-}
+const ENVIRONMENT: &str = "\
+What changes during a run. It is drawn from the seed before the run begins: run k of every cell meets the \
+same changes. `run --out DIR` keeps them in `DIR/timelines`, as `timeline` takes them. `reconnections` and \
+`seek` are for workloads that play or reconnect: `streaming`.";
+
+const INFERENCE: &str = "\
+What computes beside the communication, on the clients' machine (emulated and live substrate): it begins \
+before the run and ends with it, and its failure is the run's. With the table, whatever its kind, what is \
+used is read every second.";
+
+const RADIO: &str = "\
+A ride along a track with the base stations of one operator or of two, each a link of its own: rate, delay, \
+loss and handovers come from a model of the radio, drawn from the seed, or from a recorded timeline. It \
+stands in place of `[link]` and `[second-link]`.";
 
 /// The keys below `path` that have so many components.
 fn below<'a>(keys: &'a [Key], path: &str, components: usize) -> Vec<&'a Key> {

@@ -42,13 +42,12 @@ use words::{BODY_MAX, CLOSE, Close, Closed, OPEN, Open, Opened};
 pub use limits::Limits;
 pub use server::{Settings, serve};
 pub use ticket::Ticket;
+pub use trackbed_measure::results::LIVE;
 
 /// The port on which a server is asked for runs unless it is told otherwise.
 pub const PORT: u16 = 7_463;
 /// The port of the runs themselves unless it is told otherwise.
 pub const DATA_PORT: u16 = 7_464;
-/// The name of this substrate in results.
-pub const LIVE: &str = "live";
 
 /// The network between this machine and a server.
 #[derive(Debug)]

@@ -37,6 +37,20 @@ fn the_same_runs_are_equal_and_no_worse() {
     assert_eq!((&found["paired"], found["changes"].as_array().unwrap().len()), (&true.into(), 0));
 }
 
+/// Between two machines a seed decides nothing about the network, so equal ones make no pairs.
+#[test]
+fn runs_over_a_network_that_is_as_it_is_make_no_pairs() {
+    let scratch = scratch("compare-live");
+    let virtually = scratch.read("before/run.json");
+    let live = virtually.replace("\"substrate\": \"virtual\"", "\"substrate\": \"live\"");
+    assert_ne!(virtually, live);
+    scratch.write("before/run.json", &live);
+    let (_, found) = compare(&scratch, "before before");
+    assert_eq!(found["paired"], false);
+    let text = scratch.trackbed("compare before before").stdout;
+    assert!(text.contains("as independent runs (over a network that no seed decides)"), "{text}");
+}
+
 /// Three round trips of 10 ms become three of 10.5: 5 % more, whatever got lost.
 #[test]
 fn what_got_worse_is_found_and_what_else_has_changed_is_named() {

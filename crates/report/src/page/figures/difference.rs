@@ -52,9 +52,9 @@ pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
         place: material.place(),
         shape: Shape::Dots,
         title: "Differences from the best, run by run".to_owned(),
-        note: "Each cell minus the best one under the same conditions, over pairs of runs that met \
-               the same misfortunes, with the 95 % interval of the mean. An interval that touches zero \
-               says nothing about which is better."
+        note: "Each cell minus the best one under the same conditions, over pairs of runs of the same \
+               number, with the 95 % interval of the mean. An interval that touches zero says nothing \
+               about which is better."
             .to_owned(),
         choosers,
         views,

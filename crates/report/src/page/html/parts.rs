@@ -30,8 +30,11 @@ pub(super) fn part(section: &Section<'_>, number: usize) -> Markup {
             @if let Some((metric, table)) = headline.and_then(|name| Some((name, differences::of(section, name)?))) {
                 div.card {
                     h3 { "Differences of " (metric) }
-                    p.note { "Against the best cell under the same conditions, run by run: run k of \
-                              every cell met the same misfortunes." }
+                    p.note {
+                        "Against the best cell under the same conditions, run by run: run k of every cell "
+                        @if section.document.shares_misfortunes() { "met the same misfortunes." }
+                        @else { "had its turn right after the others'." }
+                    }
                     (tables::table(&table, &format!("Differences: {title}")))
                 }
             }
