@@ -43,18 +43,25 @@ impl fmt::Display for Level {
 pub struct Log {
     service: &'static str,
     format: Format,
+    quiet: bool,
 }
 
 impl Log {
     /// For the service of this name.
     pub fn new(service: &'static str, format: Format) -> Log {
-        Log { service, format }
+        Log { service, format, quiet: false }
+    }
+
+    /// Tells people only what is not as it should be. Machines are told all the same.
+    pub fn quiet(self, quiet: bool) -> Log {
+        Log { quiet, ..self }
     }
 
     /// Writes an event: its name (one word, the same for all of its kind), what people read, and
     /// what machines read besides. If nobody reads the log, nothing depends on that.
     pub fn write(&self, level: Level, event: &str, message: &str, fields: &[(&str, Value)]) {
         match self.format {
+            Format::Text if self.quiet && level == Level::Info => {}
             Format::Text => {
                 let level = if level == Level::Info { String::new() } else { format!("{level}: ") };
                 let _ = writeln!(io::stderr().lock(), "{}: {level}{message}", self.service);

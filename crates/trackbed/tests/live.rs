@@ -5,6 +5,8 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -158,6 +160,31 @@ fn a_server_keeps_to_its_limits_and_reads_no_files() {
     assert!(refused.contains("files are not read for others"), "{refused}");
     let refused = server.refusal(&["train", "--quick"]);
     assert!(refused.contains("a radio and a second link are not"), "{refused}");
+}
+
+#[test]
+fn a_quiet_server_tells_only_what_goes_wrong() {
+    let told = |more: &[&str]| {
+        let folder = std::env::temp_dir().join(format!("trackbed-told-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let words = ["serve", "--listen", "127.0.0.1", "--port", "0", "--ticket", "it.json"];
+        let mut command = trackbed(&folder);
+        let mut server = command.args(words).args(more).stderr(Stdio::piped()).spawn().unwrap();
+        // The ticket is written by those who heed signals already.
+        while !folder.join("it.json").exists() {
+            assert_eq!(server.try_wait().unwrap(), None, "the server ended by itself");
+            #[expect(clippy::disallowed_methods, reason = "the server takes a moment to start")]
+            thread::sleep(Duration::from_millis(5));
+        }
+        kill_process(Pid::from_child(&server), Signal::TERM).unwrap();
+        let output = server.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        fs::remove_dir_all(&folder).unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let all = told(&[]);
+    assert!(all.contains("trackbed serve: runs are asked for at 127.0.0.1:"), "{all}");
+    assert_eq!(told(&["--quiet"]), "");
 }
 
 /// The inference is the client's machine's business: its files too, of which the server hears nothing.

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use clap::{ArgGroup, Args};
 use trackbed_relay::fronts::{Front, rules};
 use trackbed_relay::{Limits, Plan, Stop, run};
-use trackbed_service::{Log, Metrics, Signal, expose, listen};
+use trackbed_service::{Metrics, Signal, expose, listen};
 
 use super::phad::LogFormat;
 use crate::Verdict;
@@ -92,7 +92,7 @@ pub fn execute(arguments: &RelayArguments) -> anyhow::Result<Verdict> {
         drain: arguments.drain,
     };
     let plan = Plan { fronts: transparent.chain(socks).collect(), limits };
-    let (log, metrics) = (Log::new("trackbed relay", arguments.log.into()), Metrics::new());
+    let (log, metrics) = (arguments.log.log("trackbed relay"), Metrics::new());
     let stop = Stop::default();
     let asked = stop.clone();
     listen(move |signal| {

@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use clap::Args;
 use trackbed_core::ByteSize;
 use trackbed_lab::live::{DATA_PORT, Limits, PORT, Settings, serve};
-use trackbed_service::{Log, Signal, listen};
+use trackbed_service::{Signal, listen};
 use trackbed_substrate::Cancel;
 
 use super::phad::LogFormat;
@@ -78,7 +78,7 @@ pub fn execute(arguments: &ServeArguments) -> anyhow::Result<Verdict> {
         ticket: arguments.ticket.clone(),
         limits: Limits { duration, bytes, requests },
     };
-    let log = Log::new("trackbed serve", arguments.log.into());
+    let log = arguments.log.log("trackbed serve");
     let cancel = Cancel::new();
     let asked = cancel.clone();
     listen(move |signal| {

@@ -7,6 +7,9 @@ use std::time::Duration;
 use clap::Args;
 use trackbed_core::units::parse_duration;
 use trackbed_phad::paths::Operator;
+use trackbed_service::{Format, Log};
+
+use crate::output;
 
 /// The help behind the options.
 pub const EXAMPLES: &str = "\
@@ -121,12 +124,14 @@ pub enum LogFormat {
     Json,
 }
 
-impl From<LogFormat> for trackbed_service::Format {
-    fn from(format: LogFormat) -> trackbed_service::Format {
-        match format {
-            LogFormat::Text => trackbed_service::Format::Text,
-            LogFormat::Json => trackbed_service::Format::Json,
-        }
+impl LogFormat {
+    /// The log of the service of this name, as quiet as the command is asked to be.
+    pub fn log(self, service: &'static str) -> Log {
+        let format = match self {
+            LogFormat::Text => Format::Text,
+            LogFormat::Json => Format::Json,
+        };
+        Log::new(service, format).quiet(output::is_quiet())
     }
 }
 

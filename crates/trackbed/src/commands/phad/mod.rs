@@ -11,7 +11,7 @@ use trackbed_phad::controller::Settings;
 use trackbed_phad::paths::Operator;
 use trackbed_phad::source::Source;
 use trackbed_phad::{Daemon, Message, Plan, flags};
-use trackbed_service::{Log, Metrics, expose, listen};
+use trackbed_service::{Metrics, expose, listen};
 
 use crate::Verdict;
 use crate::output;
@@ -34,7 +34,7 @@ pub fn execute(arguments: &PhadArguments) -> anyhow::Result<Verdict> {
         return Ok(Verdict::Success);
     }
     let plan = plan(arguments, &config, state)?;
-    let log = Log::new("trackbed phad", arguments.log.into());
+    let log = arguments.log.log("trackbed phad");
     let metrics = Metrics::new();
     let patience = plan.settings.trust.fix_timeout + ONCE_MIN;
     let daemon = Daemon::prepare(plan, log, &metrics).map_err(|why| anyhow!("{why}"))?;
