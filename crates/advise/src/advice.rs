@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::Serialize;
-use trackbed_measure::results::{Document, RunResult};
+use trackbed_measure::results::{Document, RunResult, SCHEMA};
 use trackbed_stats::Runs;
 
 use crate::baseline::Baseline;
@@ -26,8 +27,11 @@ pub struct Question {
 }
 
 /// The answer.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Advice {
+    /// The version of this form.
+    #[schemars(extend("const" = SCHEMA))]
+    pub schema: u32,
     /// The scenario.
     pub scenario: String,
     /// What the runs ran on.
@@ -46,7 +50,7 @@ pub struct Advice {
 }
 
 /// A quantity that is the better the less, or the more, there is of it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Objective {
     /// What it is, as `p99 rtt`.
     pub quantity: String,
@@ -57,7 +61,7 @@ pub struct Objective {
 }
 
 /// What is to be said of a cell.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CellAdvice {
     /// Its place in the document.
     pub cell: u32,
@@ -82,7 +86,7 @@ pub struct CellAdvice {
 }
 
 /// What was found of one comparison.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Finding {
     /// The comparison, as `p99 rtt < 50 ms`.
     pub comparison: String,
@@ -101,7 +105,7 @@ pub struct Finding {
 }
 
 /// A measured statistic.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Measured {
     /// Its value, in the metric's unit.
     pub value: f64,
@@ -211,6 +215,7 @@ impl Asked<'_> {
         });
         let Need::All(needs) = &self.needs else { unreachable!("needs are joined") };
         Advice {
+            schema: SCHEMA,
             scenario: self.cells.document.scenario.clone(),
             substrate: self.cells.document.substrate.clone(),
             model: self.cells.document.model.clone(),

@@ -1,5 +1,6 @@
 //! A comparison against what was measured.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use trackbed_stats::{
     Estimate, Interval, MIN_PAIRS, Runs, Statistic, StatsError, samples_to_bound, scaled_difference,
@@ -10,7 +11,7 @@ use crate::cells::Cells;
 use crate::need::{Bound, Comparison, Relation};
 
 /// What runs say about a need.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The whole interval is where the need wants it.

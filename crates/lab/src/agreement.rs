@@ -1,6 +1,7 @@
 //! How far the virtual and the emulated substrate agree about the same plan.
 
-use trackbed_measure::results::{Agreement, AgreementVerdict, RunResult};
+use trackbed_measure::agreement::{Agreement, AgreementVerdict};
+use trackbed_measure::results::RunResult;
 use trackbed_protocols::Transport;
 use trackbed_stats::{EquivalenceVerdict, equivalence};
 

@@ -11,7 +11,7 @@ use trackbed_measure::contrast::{
     CellContrast, Change, Contrast, ContrastVerdict, Regression, Side,
 };
 use trackbed_measure::metrics;
-use trackbed_measure::results::{CellResult, Document, RunResult};
+use trackbed_measure::results::{CellResult, Document, RunResult, SCHEMA};
 use trackbed_stats::{
     Better, Comparison, ComparisonVerdict, Margin, RegressionVerdict, Terms, compare_paired,
     compare_unpaired, holm,
@@ -63,6 +63,7 @@ pub fn compare(first: &Path, second: &Path, question: &Question) -> Result<Contr
         return Err(CompareError::NothingInCommon([first.path, second.path]));
     }
     Ok(Contrast {
+        schema: SCHEMA,
         changes: changes(&first, &second),
         added: added.collect(),
         first: first.side(),

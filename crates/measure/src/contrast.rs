@@ -1,11 +1,17 @@
 //! One run directory held against another, as data.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::results::SCHEMA;
+
 /// How the results of a second run directory differ from those of a first.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Contrast {
+    /// The version of this form.
+    #[schemars(extend("const" = SCHEMA))]
+    pub schema: u32,
     /// The first directory: what is compared with.
     pub first: Side,
     /// The second one: what is compared.
@@ -27,7 +33,7 @@ pub struct Contrast {
 }
 
 /// One of two run directories.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Side {
     /// Its path as it was given.
     pub directory: String,
@@ -44,7 +50,7 @@ pub struct Side {
 }
 
 /// Something that is not the same on both sides.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
     /// What.
     pub what: String,
@@ -55,7 +61,7 @@ pub struct Change {
 }
 
 /// A metric of a cell on both sides.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellContrast {
     /// The cell's factors, the same on both sides.
     pub factors: Map<String, Value>,
@@ -86,7 +92,7 @@ pub struct CellContrast {
 }
 
 /// What a comparison says about a difference.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ContrastVerdict {
     /// Every run gave the same.
@@ -102,7 +108,7 @@ pub enum ContrastVerdict {
 }
 
 /// What a comparison says about getting worse by more than the margin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Regression {
     /// It has not.

@@ -2,6 +2,7 @@
 //! captures for Wireshark with the TLS secrets in them, key logs and qlog.
 #![forbid(unsafe_code)]
 
+pub mod agreement;
 pub mod contrast;
 pub mod keylog;
 pub mod metrics;
@@ -10,5 +11,6 @@ pub mod qlog;
 pub mod reference;
 pub mod results;
 pub mod samples;
+pub mod schema;
 pub mod timeline;
 pub mod waterfall;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use trackbed_measure::results::{Agreement, AgreementVerdict};
+use trackbed_measure::agreement::{Agreement, AgreementVerdict};
 
 use crate::number::Decimals;
 use crate::table::{Align, Table};

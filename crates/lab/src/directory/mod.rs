@@ -16,7 +16,6 @@
 mod index;
 mod log;
 mod problem;
-mod schema;
 
 use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -38,7 +37,6 @@ use problem::Problem;
 
 pub use index::RecordedRuns;
 pub use problem::DirectoryError;
-pub use schema::{Form, json_schema};
 
 /// What made a run directory; enough to plan the same runs again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use trackbed_lab::agreement;
-use trackbed_measure::results::AgreementVerdict;
+use trackbed_measure::agreement::{AgreementDocument, AgreementVerdict};
+use trackbed_measure::results::{Document, SCHEMA};
 use trackbed_report::agreement as table;
 
 use super::campaign::{self, Finished};
@@ -52,14 +53,16 @@ pub fn execute(arguments: &AgreeArguments) -> anyhow::Result<Verdict> {
     let virtually = run(SubstrateArgument::Virtual, "virtual")?;
     let cells = agreement::compare(&emulated.plan, &virtually.runs()?, &emulated.runs()?);
     if arguments.options.json {
-        output::print_json(&serde_json::json!({
-            "trackbed": emulated.document.trackbed,
-            "scenario": emulated.document.scenario,
-            "seed": emulated.document.seed,
-            "runs": emulated.document.runs,
-            "environment": emulated.document.environment,
-            "cells": cells,
-        }))?;
+        let Document { trackbed, scenario, seed, runs, environment, .. } = &emulated.document;
+        output::print_json(&serde_json::to_value(AgreementDocument {
+            schema: SCHEMA,
+            trackbed: trackbed.clone(),
+            scenario: scenario.clone(),
+            seed: *seed,
+            runs: *runs,
+            environment: environment.clone(),
+            cells: cells.clone(),
+        })?)?;
     } else {
         output::print(&table::render(&cells))?;
     }

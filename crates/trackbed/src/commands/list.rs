@@ -2,9 +2,14 @@
 
 use clap::{Args, ValueEnum};
 use serde_json::Value;
-use trackbed_lab::directory::{self, Form};
+use trackbed_advise::Advice;
+use trackbed_lab::directory::About;
 use trackbed_lab::scenario::{self, Key};
+use trackbed_measure::agreement::AgreementDocument;
+use trackbed_measure::contrast::Contrast;
 use trackbed_measure::metrics;
+use trackbed_measure::results::{Document, RunResult};
+use trackbed_measure::schema::json_schema;
 use trackbed_protocols::{Capabilities, Transport, quic_schedulers};
 use trackbed_report::{Align, Table};
 
@@ -17,12 +22,12 @@ pub struct ListArguments {
     /// One kind only, in full
     #[arg(value_enum)]
     pub kind: Option<ListKind>,
-    /// With schema: of which file
+    /// With schema: of what
     #[arg(value_enum, requires = "kind", default_value_t = SchemaArgument::Scenario)]
     pub file: SchemaArgument,
 }
 
-/// The files that have a JSON Schema.
+/// What has a JSON Schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SchemaArgument {
     /// Scenario files
@@ -33,6 +38,12 @@ pub enum SchemaArgument {
     Runs,
     /// about.json
     About,
+    /// What `compare --json` prints
+    Compare,
+    /// What `agree --json` prints
+    Agree,
+    /// What `advise --json` prints
+    Advise,
 }
 
 /// The kinds of things that there are.
@@ -58,7 +69,7 @@ pub enum ListKind {
     Metrics,
     /// Every key of a scenario file
     Keys,
-    /// The JSON Schema of scenario files, for editors, or of a file of results
+    /// The JSON Schema of scenario files, for editors, or of results
     Schema,
 }
 
@@ -125,9 +136,20 @@ fn section(kind: ListKind) -> String {
 fn schema(file: SchemaArgument) -> Value {
     match file {
         SchemaArgument::Scenario => scenario::json_schema(),
-        SchemaArgument::Run => directory::json_schema(Form::Document),
-        SchemaArgument::Runs => directory::json_schema(Form::RunResult),
-        SchemaArgument::About => directory::json_schema(Form::About),
+        SchemaArgument::Run => json_schema::<Document>("run", "run.json of Trackbed"),
+        SchemaArgument::Runs => {
+            json_schema::<RunResult>("runs", "A line of runs.jsonl of Trackbed")
+        }
+        SchemaArgument::About => json_schema::<About>("about", "about.json of Trackbed"),
+        SchemaArgument::Compare => {
+            json_schema::<Contrast>("compare", "What trackbed compare --json prints")
+        }
+        SchemaArgument::Agree => {
+            json_schema::<AgreementDocument>("agree", "What trackbed agree --json prints")
+        }
+        SchemaArgument::Advise => {
+            json_schema::<Advice>("advise", "What trackbed advise --json prints")
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use super::{SCENARIO, Scratch};
 fn the_committed_schemas_are_those_of_the_program() {
     let scratch = Scratch::new("schema");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema");
-    for name in ["scenario", "run", "runs", "about"] {
+    for name in ["scenario", "run", "runs", "about", "compare", "agree", "advise"] {
         let printed = scratch.succeed(&format!("list schema {name}")).stdout;
         let path = folder.join(format!("{name}.json"));
         if std::env::var_os("TRACKBED_BLESS").is_some() {
@@ -148,6 +148,32 @@ fn certificates_are_what_the_schema_says() {
         assert!(!validator.is_valid(&damaged), "{place}");
     }
     assert!(!validator.is_valid(&json!({ "cell": 0, "run": 7 })));
+}
+
+#[test]
+fn answers_are_what_the_schemas_say() {
+    let scratch = Scratch::new("schema-answers");
+    scratch.write("a.toml", SCENARIO);
+    scratch.succeed("run a.toml --set protocol=quic,tcp --runs 6 --out a");
+    scratch.succeed("run a.toml --set protocol=quic,http2 --runs 6 --out b");
+    for (name, words) in [
+        ("compare", "compare a b --json"),
+        ("compare", "compare a a --metric completion_ms --metric throughput_mbps --json"),
+        ("advise", "advise a --need completion<20ms --json"),
+        ("advise", "advise a --need completion<0.8baseline --baseline protocol=tcp --json"),
+    ] {
+        let ended = scratch.trackbed(words);
+        assert!([0, 1].contains(&ended.status), "{words}: {}", ended.stderr);
+        let (document, validator) = (parse(&ended.stdout), validator(name));
+        assert_eq!(errors(&validator, &document), Vec::<String>::new(), "{words}");
+        let cells = document["cells"].as_array().unwrap();
+        assert!(!cells.is_empty(), "{words}");
+        for place in ["/schema", "/cells", "/cells/0/verdict"] {
+            let mut damaged = document.clone();
+            *damaged.pointer_mut(place).unwrap() = json!("maybe");
+            assert!(!validator.is_valid(&damaged), "{words}: {place}");
+        }
+    }
 }
 
 #[test]

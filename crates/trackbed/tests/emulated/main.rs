@@ -129,6 +129,26 @@ fn every_protocol_takes_its_round_trips_at_least() {
     }
 }
 
+/// Without losses the kernel, too, waits for the links, and works besides.
+#[test]
+fn agreement_is_what_the_schema_says() {
+    let Some(scratch) = Scratch::new("agree") else { return };
+    let words = "agree vru --set protocol=quic --set handshake=new --set link.loss=0 --set \
+                 link.delay=10ms --set workload.count=3 --runs 6 --out agreed --json";
+    let output = trackbed(&scratch.0).args(words.split_whitespace()).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(matches!(output.status.code(), Some(0 | 1)), "{errors}");
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/agree.json");
+    let schema = serde_json::from_slice(&fs::read(schema).unwrap()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let wrong: Vec<_> = validator.iter_errors(&document).map(|why| why.to_string()).collect();
+    assert!(wrong.is_empty(), "{wrong:?} in {document:#}");
+    for cell in document["cells"].as_array().unwrap() {
+        assert!(cell["ratio"].as_f64().unwrap() > 1.0, "{cell}");
+    }
+}
+
 #[test]
 fn bulk_arrives_intact_through_losses_and_no_faster_than_the_rate() {
     let Some(scratch) = Scratch::new("bulk") else { return };
