@@ -121,7 +121,7 @@ impl Kind {
             Kind::Flag => "true or false".to_owned(),
             Kind::Counts => "[3, 17]".to_owned(),
             Kind::Timetable => "[[\"0 s\", \"10 ms\"], [\"5 s\", \"50 ms\"]]".to_owned(),
-            Kind::File => "\"message.json\"".to_owned(),
+            Kind::File => "\"some/file\"".to_owned(),
             Kind::Folder => "\"media\"".to_owned(),
             Kind::Text => "\"some words\"".to_owned(),
         }
@@ -240,7 +240,7 @@ mod tests {
         (Kind::Flag, "true", None),
         (Kind::Counts, "3, 17", Some(Value::Counts(Vec::new()))),
         (Kind::Timetable, "0 ms: 10 ms, 5 s: 50 ms", Some(Value::Timetable(Vec::new()))),
-        (Kind::File, "message.json", None),
+        (Kind::File, "some/file", None),
         (Kind::Folder, "media", None),
         (Kind::Text, "some words", None),
     ];

@@ -175,10 +175,14 @@ impl Field {
     /// How a value is written.
     pub fn example(&self) -> String {
         match &self.shape {
-            Shape::Fixed(kind) | Shape::Swept(kind) => match kind {
-                Kind::Choice([first, ..]) => format!("\"{first}\""),
-                kind => kind.example(),
-            },
+            Shape::Fixed(kind) | Shape::Swept(kind) => {
+                match (kind, self.otherwise.default_text()) {
+                    (Kind::Choice([first, ..]), _) => format!("\"{first}\""),
+                    // What a text is to say, its kind does not know.
+                    (Kind::Text, Some(default)) => format!("\"{default}\""),
+                    (kind, _) => kind.example(),
+                }
+            }
             Shape::Models(slot) => {
                 slot.shorthands.first().map_or_else(|| slot.examples(), Shorthand::example)
             }
