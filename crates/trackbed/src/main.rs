@@ -37,7 +37,10 @@ fn main() -> ExitCode {
     if let Some(code) = part {
         return ExitCode::from(code);
     }
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(why) => return refuse(&why),
+    };
     if arguments.quiet {
         output::be_quiet();
     }
@@ -78,6 +81,22 @@ fn main() -> ExitCode {
             report(&error);
             ExitCode::from(2)
         }
+    }
+}
+
+/// Says what is wrong with the arguments, or what they ask for: help, or the version.
+fn refuse(why: &clap::Error) -> ExitCode {
+    // Nobody may be there to read it.
+    let _ = why.print();
+    let command =
+        std::env::args_os().skip(1).find(|word| !word.as_encoded_bytes().starts_with(b"-"));
+    match why.exit_code() {
+        0 => ExitCode::SUCCESS,
+        // Any other status would be the command's.
+        _ if command.is_some_and(|command| command == "link") => {
+            ExitCode::from(commands::link::TOOL_FAILED)
+        }
+        _ => ExitCode::from(2),
     }
 }
 

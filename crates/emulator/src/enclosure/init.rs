@@ -10,8 +10,9 @@ use std::thread;
 
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, wait};
-use signal_hook::consts::{SIGCONT, SIGHUP, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH};
-use signal_hook::iterator::Signals;
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH};
+use signal_hook::iterator::SignalsInfo;
+use signal_hook::iterator::exfiltrator::WithOrigin;
 use trackbed_linux::inherited;
 
 use super::account::Account;
@@ -45,9 +46,7 @@ fn serve(lifeline: i32, account: i32, resolver: &str, command: &[OsString]) -> u
         eprintln!("trackbed: the enclosure has no mounts of its own: {why}");
     }
     // Before the command starts, so that no signal is lost.
-    let Ok(signals) = Signals::new([SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH]) else {
-        return FAILED;
-    };
+    let Ok(signals) = SignalsInfo::<WithOrigin>::new(PASSED_ON) else { return FAILED };
     thread::spawn(move || follow(&lifeline));
     let Some((program, arguments)) = command.split_first() else { return FAILED };
     let begin = Clock::since(0).now();
@@ -73,9 +72,15 @@ fn follow(lifeline: &OwnedFd) {
     std::process::exit(FAILED.into());
 }
 
-fn pass_on(mut signals: Signals, child: Pid) {
-    for signal in signals.forever() {
-        if let Some(signal) = Signal::from_named_raw(signal) {
+fn pass_on(mut signals: SignalsInfo<WithOrigin>, child: Pid) {
+    for origin in signals.forever() {
+        // What the terminal sends reaches the command without us. Whoever is outside has no number here.
+        let is_from_outside = origin.process.is_some_and(|sender| sender.pid == 0);
+        let is_of_keys = [SIGINT, SIGQUIT].contains(&origin.signal);
+        if is_of_keys && !is_from_outside {
+            continue;
+        }
+        if let Some(signal) = Signal::from_named_raw(origin.signal) {
             // It may just have ended.
             let _ = kill_process(child, signal);
         }
@@ -112,6 +117,9 @@ fn furnish(resolver: &str) -> io::Result<()> {
     let _ = mount("proc", "/proc", "proc", MountFlags::NOSUID | MountFlags::NODEV, None);
     Ok(())
 }
+
+/// What is meant for the command.
+const PASSED_ON: [i32; 8] = [SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT, SIGWINCH];
 
 /// The first argument of an init: no command of ours, and nothing that a shell would write.
 const INIT: &str = "@enclosure-init";

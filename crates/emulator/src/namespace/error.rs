@@ -42,6 +42,11 @@ impl NamespaceError {
         let remedy = denied.then(|| remedy(&Machine::read(), &why)).flatten();
         NamespaceError { step, why, remedy }
     }
+
+    /// Whether what was to be made is there already.
+    pub(crate) fn is_taken(&self) -> bool {
+        self.why.kind() == io::ErrorKind::AlreadyExists
+    }
 }
 
 impl fmt::Display for NamespaceError {

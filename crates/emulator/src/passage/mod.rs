@@ -227,11 +227,13 @@ fn nested(
             Err(why) => refusal = Some(why),
         }
     }
-    Err(refusal.unwrap_or_else(|| {
-        let what = "passages are nested too deeply: at most six".to_owned();
-        let why = io::ErrorKind::QuotaExceeded.into();
-        NamespaceError::new(Step::Configure(what), why)
-    }))
+    let limit = match refusal {
+        None => "links are nested too deeply, at most six",
+        Some(why) if why.is_taken() => "too many links side by side inside another, at most seven",
+        Some(why) => return Err(why),
+    };
+    let why = io::ErrorKind::QuotaExceeded.into();
+    Err(NamespaceError::new(Step::Configure(limit.to_owned()), why))
 }
 
 /// How long what is still to be sent is waited for, at each stage.

@@ -10,7 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use trackbed_core::{Packet, Time};
-use trackbed_net::{Direction, LinkId, Point, Tap};
+use trackbed_net::{Alteration, Direction, LinkId, Point, Tap};
+
+/// The place and the length of a packet's bytes.
+type Identity = (usize, usize);
 
 /// Writes a packet log. Clones write to the same one.
 #[derive(Clone)]
@@ -18,8 +21,9 @@ pub struct PacketLog(Arc<Mutex<Lines>>);
 
 struct Lines {
     sink: BufWriter<Box<dyn Write + Send>>,
-    /// When the packets that are inside came, by the place of their bytes in memory.
-    inside: HashMap<(usize, usize), Time>,
+    /// When the packets that are inside came, by the place of their bytes in memory, and how many copies
+    /// are left of each.
+    inside: HashMap<Identity, (Time, u32)>,
     error: Option<io::Error>,
 }
 
@@ -60,6 +64,19 @@ impl Lines {
     }
 }
 
+impl Lines {
+    /// When a packet came of which one copy leaves now.
+    fn leave(&mut self, identity: Identity) -> Option<Time> {
+        let (came, copies) = self.inside.get_mut(&identity)?;
+        let came = *came;
+        *copies -= 1;
+        if *copies == 0 {
+            self.inside.remove(&identity);
+        }
+        Some(came)
+    }
+}
+
 impl Tap for PacketLog {
     fn see(&mut self, at: Time, _: LinkId, direction: Direction, point: Point, packet: &Packet) {
         let lines = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -71,20 +88,22 @@ impl Tap for PacketLog {
         let (ms, bytes) = (at.as_millis_f64(), packet.len());
         match point {
             Point::Entered => {
-                lines.inside.insert(identity, at);
+                lines.inside.insert(identity, (at, 1));
                 lines.write(format_args!("{ms:.3} + {bytes} {way}"));
             }
             Point::Delivered => {
-                // A copy, or a packet that was changed on the way, was never seen to come.
-                let came = lines.inside.remove(&identity);
+                let came = lines.leave(identity);
                 let inside = came.map_or(Duration::ZERO, |came| at - came).as_secs_f64() * 1e3;
                 lines.write(format_args!("{ms:.3} - {bytes} {inside:.3} {way}"));
             }
             Point::Dropped(why) => {
-                lines.inside.remove(&identity);
+                lines.leave(identity);
                 lines.write(format_args!("{ms:.3} d 1 {bytes} {way} {}", why.name()));
             }
             Point::Altered(what) => {
+                // What is changed is another packet from now on.
+                let (_, copies) = lines.inside.entry(identity).or_insert((at, 1));
+                *copies += u32::from(what == Alteration::Duplicated);
                 lines.write(format_args!("# {ms:.3} {} {bytes} {way}", what.name()));
             }
         }
@@ -93,9 +112,9 @@ impl Tap for PacketLog {
 
 #[cfg(test)]
 mod tests {
-    use trackbed_core::Seed;
     use trackbed_core::packet::{Ecn, UdpDatagram};
-    use trackbed_net::models::{Delay, Loss, loss::Listed};
+    use trackbed_core::{Ratio, Seed};
+    use trackbed_net::models::{Corruption, Delay, Duplication, Loss, loss::Listed};
     use trackbed_net::{Duplex, End, LinkSpec, NetworkBuilder};
 
     use super::*;
@@ -144,5 +163,34 @@ mod tests {
 11.500 - 100 10.000 up
 ";
         assert_eq!(text, expected);
+    }
+
+    /// Each is on the way for the delay, whatever becomes of it before.
+    #[test]
+    fn copies_and_damaged_packets_have_been_inside_too() {
+        let sink = Shared::default();
+        let log = PacketLog::begin(Box::new(sink.clone()), "10 ms", Duration::from_secs(5));
+        let mut builder = NetworkBuilder::new();
+        let (near, far) = (builder.edge("near"), builder.edge("far"));
+        let probability = Ratio::from_parts(1, 1);
+        let up = LinkSpec::new()
+            .with(Delay::fixed(Duration::from_millis(10)))
+            .with(Duplication { probability })
+            .with(Corruption { probability });
+        let link = Duplex::new(&up, &LinkSpec::new(), &Seed::of_run(1, 0));
+        builder.connect(End::new(near, []), End::new(far, []), link);
+        let mut network = builder.build().unwrap();
+        network.set_tap(Some(log.tap()));
+        let socket = "10.0.0.1:1".parse().unwrap();
+        for k in 0..3 {
+            let packet = UdpDatagram::emit(socket, socket, Ecn::NotCapable, &[0; 72]);
+            network.send(Time::from_millis(k), near, packet);
+        }
+        network.advance(Time::from_millis(20));
+        log.finish().unwrap();
+        let text = String::from_utf8(sink.0.lock().unwrap().clone()).unwrap();
+        let left: Vec<&str> = text.lines().filter(|line| line.contains(" - ")).collect();
+        assert_eq!(left.len(), 6, "{text}");
+        assert!(left.iter().all(|line| line.ends_with(" 10.000 up")), "{text}");
     }
 }

@@ -40,17 +40,19 @@ fn the_command_is_the_same_user_as_before() {
 
 #[test]
 fn signals_reach_the_command() {
-    for user in users() {
-        let script = "trap 'echo caught; exit 9' TERM; echo ready; while :; do sleep 0.05; done";
-        let mut child = trackbed(user, &["link", "--", "sh", "-c", script])
+    let all = [("TERM", Signal::TERM), ("INT", Signal::INT), ("QUIT", Signal::QUIT)];
+    for (user, (name, signal)) in users().into_iter().flat_map(|user| all.map(|one| (user, one))) {
+        let script =
+            format!("trap 'echo caught; exit 9' {name}; echo ready; while :; do sleep 0.05; done");
+        let mut child = trackbed(user, &["link", "--", "sh", "-c", &script])
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         assert_eq!(lines.next().unwrap().unwrap(), "ready");
-        kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
-        assert_eq!(lines.next().unwrap().unwrap(), "caught");
-        assert_eq!(child.wait().unwrap().code(), Some(9));
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        assert_eq!(lines.next().unwrap().unwrap(), "caught", "{name}");
+        assert_eq!(child.wait().unwrap().code(), Some(9), "{name}");
     }
 }
 
@@ -64,6 +66,16 @@ fn what_is_no_link_is_refused_with_advice() {
         (&["--delay", "1ms,2ms"], "one value"),
         (&["--up", "mtu=100B"], "mtu"),
         (&["--control", "/nowhere/at/all"], "/nowhere/at/all"),
+        (&["--at", "1s rate=fast"], "Mbit/s"),
+        (&["--at", "1s"], "5s rate=10mbit"),
+        (&["--seed", "-1"], "'-1'"),
+        (&["--set", "rate"], "KEY=VALUE"),
+        (&["--lsos", "1%"], "--loss"),
+        (&["--nosuch"], "--nosuch"),
+        (
+            &["--set", "loss={ periodic = { every = 10 } }", "--at", "1s loss=1%"],
+            "write --loss in its place",
+        ),
     ] {
         let output = trackbed(User::Current, &[&["link"], arguments, &["--", "true"]].concat())
             .output()

@@ -80,6 +80,6 @@ pub struct LinkArguments {
     #[arg(long)]
     pub summary: bool,
     /// The program and its arguments [default: your shell]
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(trailing_var_arg = true)]
     pub command: Vec<OsString>,
 }

@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow, bail};
 use rustix::fs::inotify;
+use trackbed_core::Time;
 use trackbed_core::units::parse_duration;
 use trackbed_emulator::Remote;
-use trackbed_net::{Change, Direction, LinkId};
+use trackbed_lab::scenario::Override;
+use trackbed_net::{Change, Direction, Duplex, End, LinkId, Network, NetworkBuilder};
 
 use super::arguments::LinkArguments;
 use crate::output::tell;
@@ -39,7 +41,7 @@ impl FromStr for Setting {
         let (directions, key) = match key.trim().split_once('.') {
             Some(("up", key)) => (vec![Direction::Forward], key),
             Some(("down", key)) => (vec![Direction::Backward], key),
-            _ => (vec![Direction::Forward, Direction::Backward], key.trim()),
+            _ => (BOTH.to_vec(), key.trim()),
         };
         let value = value.trim().trim_matches('"');
         let wrong = |why: &dyn std::fmt::Display| anyhow!("{key}: {why}");
@@ -90,13 +92,53 @@ impl Timetable {
         Ok(Timetable { entries, file: arguments.control.clone() })
     }
 
+    /// What a link needs besides `said` so that everything can change that may: models that make no
+    /// difference until then.
+    pub fn neutral(&self, said: &[Override]) -> Vec<Override> {
+        let mut needed: Vec<(Direction, &str)> = Vec::new();
+        for (_, setting) in &self.entries {
+            let key = key(setting.change);
+            needed.extend(setting.directions.iter().map(|direction| (*direction, key)));
+        }
+        if self.file.is_some() {
+            let keys = NEUTRAL.into_iter().map(|(key, _)| key);
+            needed.extend(keys.flat_map(|key| BOTH.map(|direction| (direction, key))));
+        }
+        let is_said = |(direction, key): &(Direction, &str)| {
+            said.iter().any(|setting| {
+                let mut words = setting.key.split('.');
+                let first = words.next();
+                let own = prefix(*direction);
+                first == Some(*key) || first == Some(own) && words.next() == Some(*key)
+            })
+        };
+        needed.retain(|one| !is_said(one));
+        needed.sort_by_key(|(direction, key)| (prefix(*direction), *key));
+        needed.dedup();
+        let value =
+            |key: &str| NEUTRAL.iter().find(|(name, _)| *name == key).map(|(_, value)| *value);
+        let setting = |(direction, key): (Direction, &str)| {
+            let key_here = format!("{}.{key}", prefix(direction));
+            Some(Override { key: key_here, value: value(key)?.to_owned() })
+        };
+        needed.into_iter().filter_map(setting).collect()
+    }
+
+    /// Looks whether the link takes every change.
+    ///
+    /// # Errors
+    /// If it does not, with the setting that it does not take.
+    pub fn check(&self, probe: &mut Probe) -> anyhow::Result<()> {
+        self.entries.iter().try_for_each(|(_, setting)| probe.check(setting))
+    }
+
     /// Makes every change when its time comes, on threads that end with the process.
-    pub fn follow(self, remote: Remote, link: LinkId) {
+    pub fn follow(self, remote: Remote, link: LinkId, mut probe: Probe) {
         let Timetable { entries, file } = self;
         if let Some(file) = file {
             let remote = remote.clone();
             thread::spawn(move || {
-                if let Err(why) = follow_file(&file, &remote, link) {
+                if let Err(why) = follow_file(&file, &remote, link, &mut probe) {
                     tell(format_args!("trackbed: {why:#}; the link stays as it is"));
                 }
             });
@@ -112,6 +154,64 @@ impl Timetable {
         });
     }
 }
+
+/// A link like the one that works, which carries nothing: what it does not take, that one does not
+/// either.
+#[derive(Debug)]
+pub struct Probe {
+    network: Network,
+    link: LinkId,
+}
+
+impl Probe {
+    /// One like `duplex`.
+    ///
+    /// # Errors
+    /// If no network can be made of it.
+    pub fn new(duplex: Duplex) -> anyhow::Result<Probe> {
+        let mut builder = NetworkBuilder::new();
+        let (near, far) = (builder.edge("near"), builder.edge("far"));
+        let link = builder.connect(End::new(near, []), End::new(far, []), duplex);
+        let network = builder.build().map_err(|why| anyhow!("{why}"))?;
+        Ok(Probe { network, link })
+    }
+
+    fn check(&mut self, setting: &Setting) -> anyhow::Result<()> {
+        let Setting { directions, change } = setting;
+        for direction in directions {
+            if !self.network.change(Time::ZERO, self.link, *direction, change) {
+                let key = key(*change);
+                bail!(
+                    "{key} cannot change while the link works: the link's own {key} follows a model \
+                     that takes no other\n  help: write --{key} in its place"
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The key of a link whose model takes the change.
+fn key(change: Change) -> &'static str {
+    match change {
+        Change::Delay(_) => "delay",
+        Change::Loss(_) => "loss",
+        // Who does not send has a rate to begin with.
+        _ => "rate",
+    }
+}
+
+fn prefix(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Forward => "up",
+        Direction::Backward => "down",
+    }
+}
+
+const BOTH: [Direction; 2] = [Direction::Forward, Direction::Backward];
+
+/// What is as good as nothing: at this rate a packet takes nanoseconds.
+const NEUTRAL: [(&str, &str); 3] = [("rate", "1000 Gbit/s"), ("delay", "0 ms"), ("loss", "0 %")];
 
 fn apply(setting: &Setting, remote: &Remote, link: LinkId) {
     for direction in &setting.directions {
@@ -132,7 +232,12 @@ fn settings_in(path: &Path) -> anyhow::Result<Vec<Setting>> {
 }
 
 /// Reads the file anew whenever it was written or replaced.
-fn follow_file(path: &Path, remote: &Remote, link: LinkId) -> anyhow::Result<()> {
+fn follow_file(
+    path: &Path,
+    remote: &Remote,
+    link: LinkId,
+    probe: &mut Probe,
+) -> anyhow::Result<()> {
     let watch = inotify::init(inotify::CreateFlags::CLOEXEC).context("cannot watch files")?;
     // Editors replace a file and do not write to it, so its folder tells more than it does.
     let folder = match path.parent() {
@@ -150,7 +255,10 @@ fn follow_file(path: &Path, remote: &Remote, link: LinkId) -> anyhow::Result<()>
         if name.as_deref() != path.file_name().and_then(|name| name.to_str()) {
             continue;
         }
-        match settings_in(path) {
+        let settings = settings_in(path).and_then(|settings| {
+            settings.iter().try_for_each(|setting| probe.check(setting)).map(|()| settings)
+        });
+        match settings {
             Ok(settings) => settings.iter().for_each(|setting| apply(setting, remote, link)),
             Err(why) => tell(format_args!("trackbed: {why:#}; the link stays as it is")),
         }
@@ -159,9 +267,55 @@ fn follow_file(path: &Path, remote: &Remote, link: LinkId) -> anyhow::Result<()>
 
 #[cfg(test)]
 mod tests {
-    use trackbed_core::Bitrate;
+    use trackbed_core::{Bitrate, Seed};
+    use trackbed_lab::scenario;
 
     use super::*;
+
+    fn changes(timed: &[&str]) -> Timetable {
+        let entries = timed.iter().map(|text| text.parse::<TimedSetting>().unwrap());
+        let entries = entries.map(|timed| (timed.at, timed.setting)).collect();
+        Timetable { entries, file: None }
+    }
+
+    /// The link of these settings and what changes need besides, and whether it takes them.
+    fn checked(timed: &[&str], said: &[(&str, &str)]) -> (Vec<Override>, anyhow::Result<()>) {
+        let setting =
+            |(key, value): &(&str, &str)| Override { key: (*key).into(), value: (*value).into() };
+        let said: Vec<Override> = said.iter().map(setting).collect();
+        let changes = changes(timed);
+        let neutral = changes.neutral(&said);
+        let plan = scenario::link(&[said, neutral.clone()].concat()).unwrap();
+        let link = Duplex::new(&plan.up, &plan.down, &Seed::of_run(1, 0));
+        (neutral, changes.check(&mut Probe::new(link).unwrap()))
+    }
+
+    #[test]
+    fn whatever_changes_has_a_model_to_begin_with() {
+        let all = ["1s loss=100%", "2s up.delay=5ms", "3s paused=true", "4s down.rate=1bit"];
+        let (neutral, taken) = checked(&all, &[]);
+        let keys: Vec<&str> = neutral.iter().map(|setting| setting.key.as_str()).collect();
+        assert_eq!(keys, ["down.loss", "down.rate", "up.delay", "up.loss", "up.rate"]);
+        taken.unwrap();
+        let (neutral, taken) = checked(&["1s rate=1mbit"], &[("up.rate", "5mbit")]);
+        assert_eq!(neutral[0].key, "down.rate");
+        assert_eq!(neutral.len(), 1);
+        taken.unwrap();
+        let (neutral, taken) = checked(&["1s rate=1mbit", "2s paused=true"], &[("rate", "5mbit")]);
+        assert!(neutral.is_empty());
+        taken.unwrap();
+    }
+
+    #[test]
+    fn what_a_model_does_not_take_is_refused() {
+        let bursts = [("loss", "{ gilbert-elliott = { p = \"1 %\", r = \"30 %\" } }")];
+        let (neutral, taken) = checked(&["1s loss=100%"], &bursts);
+        assert!(neutral.is_empty());
+        assert!(taken.unwrap_err().to_string().contains("loss cannot change"));
+        // A delay of any kind becomes a fixed one.
+        let spread = [("delay", "{ uniform = { least = \"1 ms\", most = \"5 ms\" } }")];
+        checked(&["1s delay=9ms"], &spread).1.unwrap();
+    }
 
     #[test]
     fn settings_name_a_direction_a_key_and_a_value() {

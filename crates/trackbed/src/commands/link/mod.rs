@@ -20,6 +20,7 @@ use trackbed_net::{Counters, DropReason, Duplex};
 
 use crate::output::tell;
 pub use arguments::{EXAMPLES, LinkArguments};
+use changes::{Probe, Timetable};
 use records::Records;
 
 /// Runs the command and returns its exit status. Call it while the process has one thread.
@@ -27,8 +28,12 @@ use records::Records;
 /// # Errors
 /// If the link is not right, or the machine does not allow it.
 pub fn execute(arguments: &LinkArguments) -> anyhow::Result<u8> {
-    let plan = scenario::link(&settings(arguments))?;
-    let changes = changes::Timetable::read(arguments)?;
+    let changes = Timetable::read(arguments)?;
+    let mut settings = settings(arguments);
+    settings.extend(changes.neutral(&settings));
+    let plan = scenario::link(&settings)?;
+    let mut probe = Probe::new(duplex(&plan, arguments.seed))?;
+    changes.check(&mut probe)?;
     // The kernel gives a user namespace to processes with one thread only: nothing before this
     // starts another.
     namespace::acquire()?;
@@ -44,7 +49,7 @@ pub fn execute(arguments: &LinkArguments) -> anyhow::Result<u8> {
     };
     let mut enclosure = Enclosure::start(passage.inner(), &enclosed)?;
     signals::pass_on(enclosure.forwarder())?;
-    changes.follow(passage.remote().clone(), passage.link());
+    changes.follow(passage.remote().clone(), passage.link(), probe);
     let status = enclosure.wait()?;
     let report = passage.close().context("the emulation failed")?;
     records.finish()?;
