@@ -39,6 +39,15 @@ pub enum ProgramError {
         /// The last lines of what it said.
         last_words: String,
     },
+    /// It has said more than anybody reads, and was ended.
+    Talkative {
+        /// Its name.
+        name: String,
+        /// How much is too much, in bytes.
+        limit: u64,
+        /// The last lines of what it said.
+        last_words: String,
+    },
     /// The kernel does not tell how it is.
     Lost(io::Error),
 }
@@ -55,6 +64,14 @@ impl fmt::Display for ProgramError {
             }
             ProgramError::NotReady { name, what, last_words } => {
                 write!(f, "{name} {what}{}", said(last_words))
+            }
+            ProgramError::Talkative { name, limit, last_words } => {
+                let megabytes = limit / 1_000_000;
+                write!(
+                    f,
+                    "{name} has written more than {megabytes} MB of output{}",
+                    said(last_words)
+                )
             }
             ProgramError::Lost(why) => write!(f, "a program cannot be waited for: {why}"),
         }

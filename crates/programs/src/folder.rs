@@ -1,7 +1,7 @@
 //! A folder for the files of a program, that nobody else can read.
 
 use std::fs::{self, DirBuilder, File, TryLockError};
-use std::io;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
@@ -106,11 +106,27 @@ impl Folder {
 
     /// The last lines of one of its files, for messages.
     pub fn tail(&self, name: &str) -> String {
-        let text = fs::read(self.path.join(name)).unwrap_or_default();
-        let text = &text[text.len().saturating_sub(TAIL_BYTES)..];
-        let text = String::from_utf8_lossy(text);
+        let text = self.end_of(name).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
         let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
         lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n")
+    }
+}
+
+impl Folder {
+    /// The last bytes of a file, which may grow meanwhile.
+    fn end_of(&self, name: &str) -> io::Result<Vec<u8>> {
+        let mut file = File::open(self.path.join(name))?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES)))?;
+        let mut end = Vec::new();
+        file.take(TAIL_BYTES).read_to_end(&mut end)?;
+        Ok(end)
+    }
+
+    /// The length of one of its files in bytes; nothing if it has no such file.
+    pub fn length(&self, name: &str) -> u64 {
+        fs::metadata(self.path.join(name)).map_or(0, |about| about.len())
     }
 }
 
@@ -165,7 +181,7 @@ fn is_abandoned(folder: &Path) -> bool {
 const PREFIX: &str = "trackbed-programs-";
 const LOCK: &str = "lock";
 const TAIL_LINES: usize = 5;
-const TAIL_BYTES: usize = 4_096;
+const TAIL_BYTES: u64 = 4_096;
 
 #[cfg(test)]
 mod tests {

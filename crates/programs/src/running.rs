@@ -124,6 +124,7 @@ impl Running {
             self.check()?;
             if begin.now() > READY_MAX {
                 let seconds = READY_MAX.as_nanos() / 1_000_000_000;
+                self.enclosure.end();
                 return Err(ProgramError::NotReady {
                     name: self.name.clone(),
                     what: format!("does not listen on {wanted} after {seconds} s"),
@@ -141,8 +142,17 @@ impl Running {
     /// Whether it still runs.
     ///
     /// # Errors
-    /// If it has ended.
+    /// If it has ended, or has said too much and was ended for that.
     pub fn check(&mut self) -> Result<(), ProgramError> {
+        let said = [stdout(self.label), stderr(self.label)].map(|name| self.folder.length(&name));
+        if said.into_iter().any(|length| length > OUTPUT_MAX) {
+            self.enclosure.end();
+            return Err(ProgramError::Talkative {
+                name: self.name.clone(),
+                limit: OUTPUT_MAX,
+                last_words: self.last_words(),
+            });
+        }
         match self.look()? {
             None => Ok(()),
             Some(reaped) => Err(ProgramError::Ended {
@@ -256,6 +266,9 @@ fn descriptor(process: u32) -> io::Result<OwnedFd> {
 
 const SIGTERM: i32 = rustix::process::Signal::TERM.as_raw();
 
+/// What a program may write to standard output, and to standard error, in bytes. Figures of `h2load` and
+/// logs of a day are far less.
+const OUTPUT_MAX: u64 = 100_000_000;
 const READY_MAX: Time = Time::from_millis(10_000);
 const STOP_MAX: Time = Time::from_millis(2_000);
 const PERIOD: Duration = Duration::from_millis(2);

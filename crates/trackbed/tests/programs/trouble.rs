@@ -65,6 +65,18 @@ fn a_server_that_never_listens_is_given_up() {
     assert!(ended.stderr.contains("does not listen on TCP port 443"), "{}", ended.stderr);
 }
 
+#[test]
+fn a_server_that_never_stops_talking_is_given_up() {
+    let Some(scratch) = Scratch::new("babble", &[], &scenario("server-command = \"yes babble\""))
+    else {
+        return;
+    };
+    let ended = scratch.run(&["--runs", "1"]);
+    assert_eq!(ended.status, 1);
+    let expected = "yes has written more than 100 MB of output: babble";
+    assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+}
+
 /// The shell ignores the order to stop; the broker is its child, and has another.
 #[test]
 fn a_server_that_does_not_stop_is_ended_and_its_run_counts() {
