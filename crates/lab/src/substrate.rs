@@ -35,6 +35,11 @@ pub trait Substrate: Sync {
         None
     }
 
+    /// Why nothing more can be executed, once that is so. Results that come with it are of no run.
+    fn lost(&self) -> Option<String> {
+        None
+    }
+
     /// Executes run number `run` of cell number `cell`.
     ///
     /// # Errors

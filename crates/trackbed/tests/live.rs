@@ -162,6 +162,36 @@ fn a_server_keeps_to_its_limits_and_reads_no_files() {
     assert!(refused.contains("a radio and a second link are not"), "{refused}");
 }
 
+/// A server that is gone is no result: what was done is kept, and the same command goes on.
+#[test]
+fn a_server_that_goes_away_ends_the_campaign_and_not_its_runs() {
+    let mut server = Server::start("gone", &[]);
+    let words = ["vru", "--set", "protocol=http2", "--set", "tls=1.3", "--set", "handshake=new"];
+    let out = server.folder.join("out");
+    let (runs, program) = (out.join("runs.jsonl"), server.folder.clone());
+    let mut command = trackbed(&program);
+    command.args(["run", "--substrate", "live", "--server", &server.address, "--runs", "500"]);
+    let client = command
+        .args(words)
+        .args(["--set", "workload.count=100", "--out", "out"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while fs::read_to_string(&runs).map_or(0, |text| text.lines().count()) < 3 {
+        #[expect(clippy::disallowed_methods, reason = "runs between machines take real time")]
+        thread::sleep(Duration::from_millis(5));
+    }
+    server.process.kill().unwrap();
+    let ended = client.wait_with_output().unwrap();
+    let errors = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("start `trackbed serve` there"), "{errors}");
+    assert!(errors.contains("of 500 runs are kept; continue with --out out"), "{errors}");
+    let kept = fs::read_to_string(&runs).unwrap();
+    assert!(kept.lines().count() < 500 && !kept.contains("\"failed\":"), "{kept}");
+}
+
 #[test]
 fn a_quiet_server_tells_only_what_goes_wrong() {
     let told = |more: &[&str]| {

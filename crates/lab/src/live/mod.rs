@@ -13,6 +13,9 @@ mod words;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 use std::num::NonZeroUsize;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use serde::Serialize;
@@ -58,6 +61,16 @@ pub struct Live {
     ticket: Ticket,
     about: About,
     environment: BTreeMap<String, String>,
+    /// Why the server is of no use any more.
+    lost: Mutex<Option<String>>,
+}
+
+/// Why a run has no events.
+enum Fault {
+    /// Something went wrong in it.
+    Run(String),
+    /// The server did not take part in it.
+    Server(String),
 }
 
 impl Live {
@@ -70,7 +83,8 @@ impl Live {
         let servers = resolve(server)?;
         let mut environment = machine::environment("as the interfaces are set");
         environment.insert("server".to_owned(), server.to_owned());
-        Ok(Live { servers, name: server.to_owned(), ticket, about, environment })
+        let (name, lost) = (server.to_owned(), Mutex::new(None));
+        Ok(Live { servers, name, ticket, about, environment, lost })
     }
 
     /// The server's address of the family that the cell speaks.
@@ -99,7 +113,9 @@ impl Live {
         let (path, words) = (path.to_owned(), spoken(words));
         let talk = |machine: Machine| async move {
             let host = machine.host("client", ANYWHERE);
-            let dialer = control().dialer(host, &config).map_err(|why| why.to_string())?;
+            let dialer = control()
+                .dialer(host, &config)
+                .map_err(|why| format!("{why}\n  help: copy the server's ticket again"))?;
             let connection = dialer.connect(server).await.map_err(|why| {
                 format!(
                     "{why}\n  help: start `trackbed serve` there, let TCP port {} through, and copy \
@@ -138,17 +154,37 @@ impl Live {
         self.ask(server, OPEN, &Open { secret, about, ends, cell, run })
     }
 
+    /// The same for a server that was there a moment ago: it may have a run of somebody else, or be
+    /// started again.
+    fn open_patiently(
+        &self,
+        server: SocketAddr,
+        plan: &Plan,
+        unit: (u32, u32),
+    ) -> Result<Opened, String> {
+        for _ in 0..PATIENCE {
+            if let Ok(opened) = self.open(server, plan, unit) {
+                return Ok(opened);
+            }
+            #[expect(clippy::disallowed_methods, reason = "the server is waited for in real time")]
+            thread::sleep(PAUSE);
+        }
+        self.open(server, plan, unit)
+    }
+
     fn close(&self, server: SocketAddr) -> Result<Closed, String> {
         self.ask(server, CLOSE, &Close { secret: self.ticket.secret().to_owned() })
     }
 
     /// The events of a run, oldest first.
-    fn record(&self, plan: &Plan, number: u32, run: u32) -> Result<Vec<Record>, String> {
+    fn record(&self, plan: &Plan, number: u32, run: u32) -> Result<Vec<Record>, Fault> {
         let cell = &plan.cells[number as usize];
-        let server = self.server(cell)?;
-        let mut beside = Beside::prepare(cell)?;
-        beside.begin(Roles { client: Some(std::process::id()), ..Roles::default() })?;
-        let Opened { port, trust } = self.open(server, plan, (number, run))?;
+        let server = self.server(cell).map_err(Fault::Run)?;
+        let mut beside = Beside::prepare(cell).map_err(Fault::Run)?;
+        let roles = Roles { client: Some(std::process::id()), ..Roles::default() };
+        beside.begin(roles).map_err(Fault::Run)?;
+        let opened = self.open_patiently(server, plan, (number, run)).map_err(Fault::Server)?;
+        let Opened { port, trust } = opened;
         let seed = Seed::of_run(plan.seed, u64::from(run));
         warm_up(&cell.endpoint);
         let log = EventLog::default();
@@ -166,12 +202,18 @@ impl Live {
         });
         // The server may go on to the next run, whatever has become of this one.
         let closed = self.close(server);
-        driven.map_err(|why| why.to_string())?.map_err(|why| why.to_string())?;
+        let driven = driven.map_err(|why| why.to_string());
+        let driven = driven.and_then(|driven| driven.map_err(|why| why.to_string()));
+        let closed = match (driven, closed) {
+            (Ok(()), closed) => closed.map_err(Fault::Run)?,
+            (Err(_), Err(gone)) => return Err(Fault::Server(gone)),
+            (Err(why), Ok(_)) => return Err(Fault::Run(why)),
+        };
         let mut records = log.take();
-        records.extend(beside.end(origin.as_nanos())?);
+        records.extend(beside.end(origin.as_nanos()).map_err(Fault::Run)?);
         records.sort_by_key(|record| record.at);
         let end = records.last().map_or(Time::ZERO, |record| record.at);
-        let of_server = closed?.records.into_iter().map(|record| Record { at: end, ..record });
+        let of_server = closed.records.into_iter().map(|record| Record { at: end, ..record });
         records.extend(of_server);
         Ok(records)
     }
@@ -204,10 +246,18 @@ impl Substrate for Live {
         self.close(server).map(drop)
     }
 
+    fn lost(&self) -> Option<String> {
+        self.lost.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     fn execute(&self, plan: &Plan, cell: u32, run: u32) -> Result<RunResult, RunError> {
         let outcome = match self.record(plan, cell, run) {
             Ok(records) => outcome(&records),
-            Err(why) => Outcome::Failed(why),
+            Err(Fault::Run(why)) => Outcome::Failed(why),
+            Err(Fault::Server(why)) => {
+                let mut lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+                Outcome::Failed(lost.insert(why).clone())
+            }
         };
         Ok(RunResult { cell, run, outcome, certificate: None })
     }
@@ -271,7 +321,15 @@ fn resolve(server: &str) -> Result<Vec<SocketAddr>, String> {
         Err(_) if server.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok()) => {
             server.to_socket_addrs()
         }
-        Err(_) => (server, PORT).to_socket_addrs(),
+        Err(_) => match server.rsplit_once(':') {
+            Some((name, port)) if !name.is_empty() && !name.contains(':') => {
+                return Err(format!(
+                    "{server}: \"{port}\" is no port\n  help: write one from 1 to 65535 behind the \
+                     colon, or none for {PORT}"
+                ));
+            }
+            _ => (server, PORT).to_socket_addrs(),
+        },
     };
     let found: Vec<SocketAddr> =
         found.map_err(|why| format!("{server}: {why}\n  help: {help}"))?.collect();
@@ -285,6 +343,10 @@ fn resolve(server: &str) -> Result<Vec<SocketAddr>, String> {
 /// The kernel chooses by the way to the server.
 const ANYWHERE: [IpAddr; 2] =
     [IpAddr::V4(Ipv4Addr::UNSPECIFIED), IpAddr::V6(Ipv6Addr::UNSPECIFIED)];
+
+/// How often a server that was there is asked again before it is given up, and how soon.
+const PATIENCE: u32 = 5;
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// How long the server may take to answer.
 const ANSWER_MAX: Time = Time::from_millis(30_000);

@@ -205,7 +205,8 @@ impl Desk {
     /// Ends the run of `peer`.
     async fn close(&self, peer: IpAddr) -> Result<Closed, Refusal> {
         let session = self.session.borrow_mut().take_if(|session| session.peer == peer);
-        let why = "no run is under way here: it took longer than the server allows";
+        let why = "no run is under way here: another client of this address has begun one, or it took \
+                   longer than the server allows\n  help: let one client at a time run from an address";
         let session = session.ok_or_else(|| Refusal(410, why.to_owned()))?;
         let log = EventLog::default();
         session.serving.end(&log).await;

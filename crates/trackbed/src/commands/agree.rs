@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use anyhow::bail;
 use clap::Args;
 use trackbed_lab::agreement;
 use trackbed_measure::agreement::{AgreementDocument, AgreementVerdict};
@@ -39,6 +40,12 @@ pub struct AgreeArguments {
 /// # Errors
 /// If the scenario is not valid, results cannot be written, or the machine allows no namespaces.
 pub fn execute(arguments: &AgreeArguments) -> anyhow::Result<Verdict> {
+    if arguments.options.substrate.is_some() || arguments.options.server.is_some() {
+        bail!(
+            "agree runs a scenario in virtual time and on the kernel, and nowhere else\n  help: \
+               leave --substrate and --server away"
+        );
+    }
     let out = arguments.options.out.clone();
     let out = out.unwrap_or_else(|| PathBuf::from("trackbed-out").join("agree"));
     let run = |substrate, name: &str| -> anyhow::Result<Finished> {

@@ -6,7 +6,7 @@ mod whole;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use trackbed_inference::runtime::{Runtime, Search};
 use trackbed_lab::VERSION;
 use trackbed_lab::campaign::Execution;
@@ -217,6 +217,9 @@ impl Campaign<'_> {
             };
             tell(format_args!("{kept} of {total} runs are kept; continue with {how}"));
         }
+        if let Some(why) = self.substrate.lost() {
+            bail!("{why}");
+        }
         Ok(self.finished(document, !is_complete, true))
     }
 
@@ -242,6 +245,9 @@ impl Campaign<'_> {
         } else {
             let again = self.again();
             tell(format_args!("stopped early; continue with the same command and {again}"));
+        }
+        if let Some(why) = self.substrate.lost() {
+            bail!("{why}");
         }
         let is_precise = rounds.short_of().is_empty();
         Ok(self.finished(document, !is_complete, is_precise))

@@ -69,7 +69,7 @@ impl Whole<'_> {
 
     /// Runs what is missing, and says how much of it was done. Each result is kept as soon as it is
     /// there, and now and then all of them are summed up, so that whatever ends this process leaves
-    /// results that can be used.
+    /// results that can be used. If nothing more can be executed, the rest is not done.
     fn run_and_keep(
         &self,
         missing: &Units,
@@ -78,6 +78,9 @@ impl Whole<'_> {
     ) -> anyhow::Result<u64> {
         let (mut kept, mut done) = (Ok(()), 0);
         campaign::run(self.plan, self.substrate, missing, &self.execution, |result| {
+            if self.substrate.lost().is_some() {
+                return self.execution.cancel.cancel();
+            }
             view.bar.inc(1);
             if kept.is_ok() {
                 kept = directory.append(&result).map_err(anyhow::Error::new);
