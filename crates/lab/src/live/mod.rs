@@ -200,15 +200,11 @@ impl Live {
                 clients.drive(cell, &seed, &machine, &log).await
             }
         });
-        // The server may go on to the next run, whatever has become of this one.
-        let closed = self.close(server);
+        // The server may go on to the next run, whatever has become of this one. One that does not
+        // answer was not there to the end, also where the clients took their requests for answered.
+        let closed = self.close(server).map_err(Fault::Server)?;
         let driven = driven.map_err(|why| why.to_string());
-        let driven = driven.and_then(|driven| driven.map_err(|why| why.to_string()));
-        let closed = match (driven, closed) {
-            (Ok(()), closed) => closed.map_err(Fault::Run)?,
-            (Err(_), Err(gone)) => return Err(Fault::Server(gone)),
-            (Err(why), Ok(_)) => return Err(Fault::Run(why)),
-        };
+        driven.and_then(|driven| driven.map_err(|why| why.to_string())).map_err(Fault::Run)?;
         let mut records = log.take();
         records.extend(beside.end(origin.as_nanos()).map_err(Fault::Run)?);
         records.sort_by_key(|record| record.at);
