@@ -6,7 +6,7 @@ mod calibration;
 mod reproducibility;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use trackbed_core::event::Record;
 use trackbed_lab::run::Runner;
@@ -40,7 +40,8 @@ fn events(text: &str) -> Vec<Record> {
 
 /// A file with frames of so much serial and parallel work, in nanoseconds, for so many threads.
 fn durations(name: &str, threads: u32, frames: &[(u64, u64)]) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("trackbed-device-{}", std::process::id()));
+    let folder = format!("device-{}", std::process::id());
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join(name);
     let lines = frames.iter().map(|(serial, parallel)| format!("frame {serial} {parallel}\n"));

@@ -158,7 +158,7 @@ impl Station for Plain {
     fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
         let connection = self.connection.as_mut()?;
         if self.writes && connection.is_writable() {
-            let mut data = super::Bytes::from_static(&super::ZEROS);
+            let mut data = super::ZEROS.clone();
             connection.write_bytes(now, &mut data).expect("it is open");
         }
         while let Some(data) = connection.read(now, usize::MAX).expect("no error") {

@@ -7,6 +7,7 @@ pub mod multipath;
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -250,7 +251,7 @@ impl<'a> Exchange<'a> {
         let connection = self.track.client();
         if !self.asked && connection.is_established() {
             self.asked = true;
-            connection.write(now, &ZEROS[..REQUEST_LEN]).expect("it is open");
+            connection.write(now, &[0; REQUEST_LEN]).expect("it is open");
         }
         while let Some(data) = connection.read(now, usize::MAX).expect("no error") {
             assert!(!data.is_empty(), "nobody closes");
@@ -266,7 +267,7 @@ impl<'a> Exchange<'a> {
         }
         self.track.flush(1);
         while self.heard == REQUEST_LEN && self.unwritten > 0 && self.track.server().is_writable() {
-            let mut chunk = Bytes::from_static(&ZEROS).slice(..self.unwritten.min(ZEROS.len()));
+            let mut chunk = ZEROS.slice(..self.unwritten.min(ZEROS.len()));
             self.unwritten -= self.track.server().write_bytes(now, &mut chunk).expect("it is open");
             self.track.flush(1);
         }
@@ -274,8 +275,9 @@ impl<'a> Exchange<'a> {
 }
 
 const REQUEST_LEN: usize = 24;
-/// What is sent; a writer that blocks hands over everything at once.
-static ZEROS: [u8; 1 << 27] = [0; 1 << 27];
+/// What is sent; a writer that blocks hands over everything at once. An array would be 128 MiB of each
+/// test's executable.
+static ZEROS: LazyLock<Bytes> = LazyLock::new(|| Bytes::from(vec![0; 1 << 27]));
 
 fn client_address() -> SocketAddr {
     ([10, 0, 0, 1], 40_000).into()

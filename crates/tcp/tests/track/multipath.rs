@@ -1,6 +1,5 @@
 //! A host with Multipath TCP on a [`Course`](super::course::Course).
 
-use bytes::Bytes;
 use trackbed_core::{Packet, Rng, Time};
 use trackbed_tcp::Segment;
 use trackbed_tcp::multipath::{Key, MultipathConfig, MultipathConnection, join_token};
@@ -60,7 +59,7 @@ impl Station for Ends {
             self.next_port += 1;
         }
         if self.writes && connection.is_writable() {
-            let mut data = Bytes::from_static(&super::ZEROS);
+            let mut data = super::ZEROS.clone();
             connection.write_bytes(now, &mut data).expect("it is open");
         }
         while let Some(data) = connection.read(now, usize::MAX).expect("no error") {

@@ -91,11 +91,26 @@ static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| copy(env!("CARGO_BIN_EXE_tr
 /// A copy of this test, which can play a part inside a namespace (see `roles`).
 static PLAYER: LazyLock<PathBuf> = LazyLock::new(|| copy(std::env::current_exe().unwrap()));
 
-fn copy(program: PathBuf) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("trackbed-link-{}", std::process::id()));
+/// A folder for them. It outlives the process, for what is static is never dropped: the next one
+/// removes it.
+static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
+    let all = std::env::temp_dir();
+    for entry in fs::read_dir(&all).unwrap().flatten() {
+        let name = entry.file_name();
+        let of = name.to_str().and_then(|name| name.strip_prefix("trackbed-link-"));
+        let process = of.and_then(|of| of.parse::<u32>().ok());
+        if process.is_some_and(|process| !Path::new(&format!("/proc/{process}")).exists()) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+    let folder = all.join(format!("trackbed-link-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
-    let copy = folder.join(program.file_name().unwrap());
+    folder
+});
+
+fn copy(program: PathBuf) -> PathBuf {
+    let copy = FOLDER.join(program.file_name().unwrap());
     fs::copy(&program, &copy).unwrap();
     fs::set_permissions(&copy, fs::Permissions::from_mode(0o755)).unwrap();
     copy

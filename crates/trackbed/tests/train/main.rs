@@ -13,7 +13,7 @@ mod rides;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -63,7 +63,7 @@ fn read(name: &str) -> String {
 }
 
 fn path(name: &str) -> PathBuf {
-    std::env::temp_dir().join(format!("trackbed-train-{}-{name}", std::process::id()))
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("train-{}-{name}", std::process::id()))
 }
 
 /// Waits until `is_so`, for half a minute at most.
