@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use trackbed_measure::metrics;
 use trackbed_stats::{
     Estimate, Interval, MIN_PAIRS, Runs, Statistic, StatsError, samples_to_bound, scaled_difference,
 };
@@ -72,7 +73,7 @@ pub(crate) fn judge(
     let own = cells.values(cell, &comparison.metric);
     let runs = Runs::new(own.iter().flatten().copied());
     let measured = runs.and_then(|runs| runs.estimate(comparison.statistic)).ok();
-    let Some(estimate) = measured else {
+    let Some(estimate) = measured.map(|estimate| within_range(estimate, &comparison.metric)) else {
         return in_doubt(None, Doubt::NotMeasured);
     };
     let decided = |of: Estimate, against: f64, bound: f64, baseline: Option<(usize, f64)>| {
@@ -95,6 +96,14 @@ pub(crate) fn judge(
             }
         }
     }
+}
+
+/// With an interval that ends where the metric does, as in tables of results.
+fn within_range(estimate: Estimate, metric: &str) -> Estimate {
+    let [least, most] = metrics::range(metric);
+    let Interval { low, high } = estimate.interval;
+    let [low, high] = [low, high].map(|end| end.map(|end| end.clamp(least, most)));
+    Estimate { interval: Interval { low, high }, ..estimate }
 }
 
 fn in_doubt(measured: Option<Estimate>, doubt: Doubt) -> Judgement {

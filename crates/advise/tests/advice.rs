@@ -131,6 +131,16 @@ fn a_quantile_beyond_the_samples_is_not_claimed() {
     assert_eq!(finding("max rtt < 50 ms").verdict, Meets);
 }
 
+/// One run in ten that took ten times as long leaves the mean wide open, but not to times below zero.
+#[test]
+fn an_interval_ends_where_its_metric_does() {
+    let of = |run: u32| vec![("rtt_ms", vec![if run == 3 { 1_000.0 } else { 100.0 }])];
+    let results = Results::default().cell(&[("protocol", "quic")], 10, of);
+    let measured = results.ask(&["rtt < 300 ms"]).cells[0].findings[0].measured.unwrap();
+    assert_eq!(measured.low, Some(0.0), "{measured:?}");
+    assert!(measured.high.unwrap() > 300.0, "{measured:?}");
+}
+
 /// With 100 samples in each of 30 runs it is known.
 #[test]
 fn a_quantile_of_many_samples_has_an_interval() {

@@ -8,7 +8,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use trackbed_measure::contrast::{
-    CellContrast, Change, Contrast, ContrastVerdict, Regression, Side,
+    CellContrast, Change, Contrast, ContrastVerdict, Incomparable, Regression, Side,
 };
 use trackbed_measure::metrics;
 use trackbed_measure::results::{CellResult, Document, RunResult, SCHEMA};
@@ -44,7 +44,7 @@ pub fn compare(first: &Path, second: &Path, question: &Question) -> Result<Contr
     }
     let shared = [&first, &second].iter().all(|side| side.document.shares_misfortunes());
     let paired = shared && first.document.seed == second.document.seed;
-    let mut found = Vec::new();
+    let (mut found, mut incomparable) = (Vec::new(), Vec::new());
     let mut missing = Vec::new();
     let mut matched = vec![false; second.document.cells.len()];
     for (index, cell) in first.document.cells.iter().enumerate() {
@@ -55,11 +55,16 @@ pub fn compare(first: &Path, second: &Path, question: &Question) -> Result<Contr
         };
         matched[other] = true;
         let places = [index as u32, other as u32];
-        found.extend(of_cell([&first, &second], places, question, paired)?);
+        for tried in of_cell([&first, &second], places, question, paired)? {
+            match tried {
+                Ok(single) => found.push(single),
+                Err(not) => incomparable.push(not),
+            }
+        }
     }
     let others = second.document.cells.iter().zip(&matched);
     let added = others.filter(|(_, matched)| !**matched).map(|(cell, _)| cell.factors.clone());
-    if found.is_empty() {
+    if found.is_empty() && incomparable.is_empty() {
         return Err(CompareError::NothingInCommon([first.path, second.path]));
     }
     Ok(Contrast {
@@ -72,6 +77,7 @@ pub fn compare(first: &Path, second: &Path, question: &Question) -> Result<Contr
         confidence: question.confidence,
         margin: question.margin,
         cells: judged(found),
+        incomparable,
         missing,
     })
 }
@@ -120,22 +126,18 @@ struct Single {
     comparison: Comparison,
 }
 
-/// The comparisons of a cell: of each metric that both sides have.
+/// The comparisons of a cell: of each metric that one of both sides has.
 fn of_cell(
     sides: [&Opened; 2],
     cells: [u32; 2],
     question: &Question,
     paired: bool,
-) -> Result<Vec<Single>, CompareError> {
+) -> Result<Vec<Result<Single, Incomparable>>, CompareError> {
     let results = [0, 1].map(|side| &sides[side].document.cells[cells[side] as usize]);
     let runs = [sides[0].of(cells[0])?, sides[1].of(cells[1])?];
     let count = sides[0].document.runs.max(sides[1].document.runs);
-    let has = |name: &str| results.iter().all(|cell| cell.metrics.contains_key(name));
-    let ranking = metrics::COMPARED.iter().map(|compared| compared.name).find(|name| has(name));
-    let chosen: Vec<&str> = match question.metrics.as_slice() {
-        [] => ranking.into_iter().collect(),
-        names => names.iter().map(String::as_str).filter(|name| has(name)).collect(),
-    };
+    let failed = results.map(|cell| cell.failed);
+    let factors = || results[0].factors.clone();
     let single = |metric: &str| {
         let better = metrics::less_is_better(metric);
         let terms = Terms {
@@ -143,16 +145,23 @@ fn of_cell(
             margin: Margin::Relative(question.margin),
             better: better.map(|less| if less { Better::Lower } else { Better::Higher }),
         };
-        let [one, two] = runs.each_ref().map(|runs| run_means(runs, metric, count));
+        let means = runs.each_ref().map(|runs| run_means(runs, metric, count));
+        let [one, two] = &means;
         let comparison = match paired {
-            true => compare_paired(&one, &two, &terms),
-            false => compare_unpaired(&one, &two, &terms),
+            true => compare_paired(one, two, &terms),
+            false => compare_unpaired(one, two, &terms),
         };
         // Without any pair of runs that went through there is nothing to compare.
-        let comparison = comparison.ok()?;
+        let comparison = comparison.map_err(|_| Incomparable {
+            factors: factors(),
+            cells,
+            metric: Some(metric.to_owned()),
+            n: means.each_ref().map(|means| means.iter().flatten().count() as u32),
+            failed,
+        })?;
         let percent = |ratio: f64| (ratio - 1.0) * 100.0;
         let contrast = CellContrast {
-            factors: results[0].factors.clone(),
+            factors: factors(),
             cells,
             metric: metric.to_owned(),
             means: comparison.means,
@@ -164,13 +173,36 @@ fn of_cell(
             p_value: comparison.p_value,
             p_adjusted: comparison.p_value,
             n: comparison.n.map(|n| n as u32),
-            failed: results.map(|cell| cell.failed),
+            failed,
             verdict: ContrastVerdict::Undecided,
             regression: None,
         };
-        Some(Single { contrast, comparison })
+        Ok(Single { contrast, comparison })
     };
-    Ok(chosen.into_iter().filter_map(single).collect())
+    let chosen = chosen(results, question);
+    if chosen.is_empty() && question.metrics.is_empty() {
+        return Ok(vec![Err(Incomparable {
+            factors: factors(),
+            cells,
+            metric: None,
+            n: [0, 0],
+            failed,
+        })]);
+    }
+    Ok(chosen.into_iter().map(single).collect())
+}
+
+/// What a cell is to be compared by: of the metrics that are asked for those that one of the sides has,
+/// without any asked for what both are ranked by, or else one of them.
+fn chosen<'q>(results: [&CellResult; 2], question: &'q Question) -> Vec<&'q str> {
+    let count = |name: &str| results.iter().filter(|cell| cell.metrics.contains_key(name)).count();
+    if !question.metrics.is_empty() {
+        let names = question.metrics.iter().map(String::as_str);
+        return names.filter(|name| count(name) > 0).collect();
+    }
+    let ranking =
+        |sides: usize| metrics::COMPARED.iter().map(|it| it.name).find(|name| count(name) == sides);
+    ranking(2).or_else(|| ranking(1)).into_iter().collect()
 }
 
 /// Gives each its verdict in the light of all: among many comparisons, some differ by chance.

@@ -26,6 +26,10 @@ pub struct Contrast {
     pub margin: f64,
     /// The comparisons, by the cells of the first directory.
     pub cells: Vec<CellContrast>,
+    /// What cells of both directories should have been compared by, and was measured on one side alone
+    /// or in no run of both.
+    #[serde(default)]
+    pub incomparable: Vec<Incomparable>,
     /// Cells of the first directory that the second has not, by their factors.
     pub missing: Vec<Map<String, Value>>,
     /// Cells of the second directory that the first has not.
@@ -91,6 +95,21 @@ pub struct CellContrast {
     pub regression: Option<Regression>,
 }
 
+/// A metric of a cell that could not be compared.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Incomparable {
+    /// The cell's factors, the same on both sides.
+    pub factors: Map<String, Value>,
+    /// Its number on each side.
+    pub cells: [u32; 2],
+    /// What it should have been compared by; `None` where no run of either side went through.
+    pub metric: Option<String>,
+    /// Runs on each side in which the metric was measured.
+    pub n: [u32; 2],
+    /// Runs that failed on each side.
+    pub failed: [u32; 2],
+}
+
 /// What a comparison says about a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -122,10 +141,20 @@ pub enum Regression {
 impl CellContrast {
     /// Whether a larger share of the runs failed than before.
     pub fn fails_more(&self) -> bool {
-        let [first, second] = self.failed.map(f64::from);
-        let runs = |side: usize| f64::from(self.n[side] + self.failed[side]).max(1.0);
-        second / runs(1) > first / runs(0)
+        fails_more(self.n, self.failed)
     }
+}
+
+impl Incomparable {
+    /// Whether a larger share of the runs failed than before.
+    pub fn fails_more(&self) -> bool {
+        fails_more(self.n, self.failed)
+    }
+}
+
+fn fails_more(n: [u32; 2], failed: [u32; 2]) -> bool {
+    let share = |side: usize| f64::from(failed[side]) / f64::from(n[side] + failed[side]).max(1.0);
+    share(1) > share(0)
 }
 
 impl Contrast {
@@ -136,15 +165,23 @@ impl Contrast {
         self.cells.iter().filter(is_worse)
     }
 
+    /// How much is worse: comparisons that show it, and what fails more often and left nothing to
+    /// compare.
+    pub fn count_worse(&self) -> usize {
+        self.worse().count() + self.incomparable.iter().filter(|it| it.fails_more()).count()
+    }
+
     /// Whether it was shown that nothing got worse by more than the margin: of every cell of the first
-    /// side, all of its metrics for which less or more is better.
+    /// side, all of its metrics for which less or more is better. What was never measured there cannot
+    /// get worse.
     pub fn is_no_worse(&self) -> bool {
         let is_shown = |cell: &CellContrast| {
             cell.regression.is_none_or(|regression| regression == Regression::NoWorse)
         };
         !self.cells.is_empty()
             && self.missing.is_empty()
+            && self.incomparable.iter().all(|it| it.n[0] == 0)
             && self.cells.iter().all(is_shown)
-            && self.worse().next().is_none()
+            && self.count_worse() == 0
     }
 }

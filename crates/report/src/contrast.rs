@@ -3,7 +3,9 @@
 use std::fmt::{self, Write as _};
 
 use serde_json::{Map, Value};
-use trackbed_measure::contrast::{CellContrast, Change, Contrast, ContrastVerdict, Regression};
+use trackbed_measure::contrast::{
+    CellContrast, Change, Contrast, ContrastVerdict, Incomparable, Regression,
+};
 
 use crate::number::{Decimals, dash};
 use crate::table::{Align, Table};
@@ -34,9 +36,14 @@ fn write_all(contrast: &Contrast, out: &mut String) -> fmt::Result {
     }
     write_unmatched("only in the first", &contrast.missing, out)?;
     write_unmatched("only in the second", &contrast.added, out)?;
+    contrast.incomparable.iter().try_for_each(|it| write_incomparable(it, out))?;
+    let mut told = None;
     for cell in contrast.cells.iter().filter(|cell| cell.failed != [0, 0]) {
-        let [first, second] = cell.failed;
-        writeln!(out, "failed runs of {}: {first} before, {second} now", words(&cell.factors))?;
+        // A cell has a comparison for each metric.
+        if told.replace(cell.cells) != Some(cell.cells) {
+            let [first, second] = cell.failed;
+            writeln!(out, "failed runs of {}: {first} before, {second} now", words(&cell.factors))?;
+        }
     }
     write_changes(&contrast.changes, out)
 }
@@ -60,14 +67,17 @@ fn verdict(contrast: &Contrast) -> String {
         .filter(|(count, _)| *count > 0)
         .map(|(count, word)| format!("{count} {word}"))
         .collect();
-    let worse = contrast.worse().count();
+    let worse = contrast.count_worse();
     let end = match worse {
         0 if contrast.is_no_worse() => format!("nothing is worse by more than {margin} %"),
         0 => format!("nothing is shown to be worse by more than {margin} %"),
         1 => format!("1 is worse by more than {margin} %, or fails more often"),
         many => format!("{many} are worse by more than {margin} %, or fail more often"),
     };
-    format!("of {} comparisons {}: {end}", contrast.cells.len(), told.join(", "))
+    match contrast.cells.len() {
+        0 => format!("nothing could be compared: {end}"),
+        count => format!("of {count} comparisons {}: {end}", told.join(", ")),
+    }
 }
 
 fn how(contrast: &Contrast) -> String {
@@ -136,6 +146,19 @@ fn judgement(cell: &CellContrast) -> String {
         words.push("FAILS MORE");
     }
     words.join(", ")
+}
+
+/// A cell that gave nothing to compare, and why.
+fn write_incomparable(it: &Incomparable, out: &mut String) -> fmt::Result {
+    let metric = it.metric.as_deref().unwrap_or("any metric");
+    let side = |side: usize| {
+        let [n, failed] = [it.n[side], it.failed[side]];
+        format!("in {n} runs, and {failed} failed")
+    };
+    let more = if it.fails_more() { ", FAILS MORE" } else { "" };
+    let [before, now] = [side(0), side(1)];
+    let cell = words(&it.factors);
+    writeln!(out, "not compared: {cell}: {metric} before {before}; now {now}{more}")
 }
 
 fn write_unmatched(what: &str, cells: &[Map<String, Value>], out: &mut String) -> fmt::Result {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use trackbed_lab::scenario::Override;
 use trackbed_lab::until::Until;
 
@@ -30,6 +30,7 @@ use crate::commands::serve::{self, ServeArguments};
 use crate::commands::v2x::V2xArguments;
 use crate::commands::verify::{self, VerifyArguments};
 use crate::commands::verify_results::{self, VerifyResultsArguments};
+use crate::help;
 use crate::shard::ShardArgument;
 
 /// A test track for transport and security protocols on the move.
@@ -45,6 +46,18 @@ pub struct Arguments {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+impl Arguments {
+    /// What this process was started with.
+    ///
+    /// # Errors
+    /// If that is not understood, or asks for help or the version.
+    pub fn of_this_process() -> Result<Arguments, clap::Error> {
+        let mut command = help::flowing(Arguments::command());
+        let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        Arguments::from_arg_matches(&matches).map_err(|why| why.format(&mut command))
+    }
 }
 
 const EXIT_STATUS: &str = "\

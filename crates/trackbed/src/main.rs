@@ -4,6 +4,7 @@
 
 mod arguments;
 mod commands;
+mod help;
 mod interrupt;
 mod output;
 mod progress;
@@ -12,7 +13,6 @@ mod shard;
 use std::process::ExitCode;
 
 use arguments::{Arguments, Command};
-use clap::Parser as _;
 use commands::link::LinkArguments;
 use trackbed_lab::scenario::ScenarioError;
 
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     if let Some(code) = part {
         return ExitCode::from(code);
     }
-    let arguments = match Arguments::try_parse() {
+    let arguments = match Arguments::of_this_process() {
         Ok(arguments) => arguments,
         Err(why) => return refuse(&why),
     };

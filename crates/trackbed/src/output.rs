@@ -5,9 +5,9 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use console::Term;
-use trackbed_lab::shell;
+use trackbed_lab::{directory, shell};
 
 /// Prints `text` to standard output.
 ///
@@ -62,6 +62,17 @@ pub fn width() -> Option<usize> {
 /// True if the error only says that nobody reads our output any more.
 pub fn is_closed(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Refuses to write over the results themselves.
+///
+/// # Errors
+/// If `path` is a file that a run directory consists of.
+pub fn spare_results(path: &Path) -> anyhow::Result<()> {
+    if directory::is_part(path) {
+        bail!("{} is part of a run directory; give another place with --out", path.display())
+    }
+    Ok(())
 }
 
 /// A path as a shell reads it, and no program takes it for an option.

@@ -149,6 +149,8 @@ fn what_cannot_be_reported_on_is_refused() {
         ("report missing", "this is no run directory"),
         ("report empty", "this is no run directory"),
         ("report out --out /nowhere/page.html", "cannot write /nowhere/page.html"),
+        ("report out --out out/run.json", "out/run.json is part of a run directory"),
+        ("export out --out out/runs.jsonl", "out/runs.jsonl is part of a run directory"),
         ("report", "<DIRECTORY>"),
     ] {
         let (status, errors) = scratch.trackbed(words);

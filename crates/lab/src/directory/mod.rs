@@ -319,6 +319,13 @@ const REPLAY: &str = "replay";
 const TIMELINES: &str = "timelines";
 const LOCK: &str = ".lock";
 
+/// True if `path` is a file that a run directory consists of, which nothing else may be written over.
+pub fn is_part(path: &Path) -> bool {
+    let own = [ABOUT, DOCUMENT, SAMPLES, index::RUNS, LOCK];
+    let is_own = path.file_name().is_some_and(|name| own.iter().any(|own| name == *own));
+    is_own && path.parent().is_some_and(|directory| directory.join(ABOUT).exists())
+}
+
 /// True if nothing is there, or only what an attempt that came to nothing left behind, or the folders
 /// of shards, beside which the merged results belong.
 fn is_free(path: &Path) -> bool {

@@ -67,7 +67,7 @@ pub fn execute(arguments: &CompareArguments) -> anyhow::Result<Verdict> {
     }
     let good = match arguments.no_worse_than {
         Some(_) => contrast.is_no_worse(),
-        None => contrast.worse().next().is_none(),
+        None => contrast.count_worse() == 0,
     };
     Ok(if good { Verdict::Success } else { Verdict::CheckFailed })
 }

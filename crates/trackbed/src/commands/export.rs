@@ -11,7 +11,7 @@ use trackbed_measure::results::Document;
 use trackbed_report::export::{Content, Exporter, Format};
 
 use crate::Verdict;
-use crate::output::tell;
+use crate::output::{spare_results, tell};
 
 /// The help behind the options.
 pub const EXAMPLES: &str = "\
@@ -87,6 +87,7 @@ pub fn execute(arguments: &ExportArguments) -> anyhow::Result<Verdict> {
                 .write(BufWriter::new(io::stdout()), || "cannot write to standard output".into())?;
         }
         Some(path) => {
+            spare_results(path)?;
             write_file(path, &table)?;
             tell(path.display());
         }

@@ -16,7 +16,7 @@ use trackbed_lab::timeline::{self, Seen};
 use trackbed_report::page::{Builder, Limit, Origin, Watched};
 
 use crate::Verdict;
-use crate::output::{shell_word, tell};
+use crate::output::{shell_word, spare_results, tell};
 
 /// The help behind the options.
 pub const EXAMPLES: &str = "\
@@ -94,6 +94,7 @@ pub fn write(directory: &Path, out: Option<&Path>) -> anyhow::Result<PathBuf> {
         Err(why) => tell(format_args!("note: no deadlines and no single runs are shown: {why}")),
     }
     let path = out.map_or_else(|| directory.join("report.html"), Path::to_owned);
+    spare_results(&path)?;
     fs::write(&path, page.finish()).with_context(|| {
         format!("cannot write {}; give another place with --out", path.display())
     })?;

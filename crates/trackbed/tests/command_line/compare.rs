@@ -118,6 +118,36 @@ fn cells_that_are_gone_and_runs_that_fail_are_not_overlooked() {
     );
 }
 
+/// A cell of which nothing is left has no mean that could be worse, and is the worst of all.
+#[test]
+fn a_cell_whose_runs_all_fail_is_not_passed_over() {
+    let scratch = scratch("compare-dead");
+    let dead = |axes: &str, out: &str| {
+        // From where nothing arrives, three round trips of 10 ms are not done in time.
+        let words = format!("run a.toml {axes} --set workload.timeout=20ms --runs 12 --out {out}");
+        assert_eq!(scratch.trackbed(&words).status, 1);
+    };
+    scratch.succeed("run a.toml --set protocol=quic,tcp --runs 12 --out good");
+    dead("--set protocol=quic,tcp", "dead");
+    let (status, found) = compare(&scratch, "good dead");
+    assert_eq!((status, verdicts(&found).len()), (1, 0));
+    let lost = found["incomparable"].as_array().unwrap();
+    let told = |cell: &Value| [&cell["metric"], &cell["n"], &cell["failed"]].map(Value::to_string);
+    let expected = ["\"completion_ms\"", "[12,0]", "[0,12]"];
+    assert_eq!(lost.iter().map(told).collect::<Vec<_>>(), [expected; 2]);
+    let text = scratch.trackbed("compare good dead").stdout;
+    assert!(text.contains("nothing could be compared: 2 are worse"), "{text}");
+    assert!(
+        text.contains(
+            "quic: completion_ms before in 12 runs, and 0 failed; now in 0 runs, and 12 failed"
+        ),
+        "{text}"
+    );
+    // What never went through cannot get worse.
+    assert_eq!(compare(&scratch, "dead good").0, 0);
+    assert_eq!(compare(&scratch, "dead dead").0, 0);
+}
+
 #[test]
 fn what_cannot_be_compared_is_refused() {
     let scratch = scratch("compare-refused");
