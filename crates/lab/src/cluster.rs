@@ -33,7 +33,7 @@ pub fn slurm(job: &Job) -> String {
     let name = label(&job.name);
     let mut words = vec!["exec", "trackbed", "run", &job.scenario];
     words.extend(job.words.iter().map(String::as_str));
-    words.extend(["--out", out, "--shard", "auto"]);
+    words.extend(["--out", out]);
     let words: Vec<String> = words.into_iter().map(shell::word).collect();
     let merge = merge(job);
     let mut text = format!(
@@ -45,14 +45,20 @@ pub fn slurm(job: &Job) -> String {
          #SBATCH --open-mode=append\n\
          \n\
          # {summary}; written by trackbed {VERSION}.\n\
-         # Each task does a shard. One that is requeued goes on where it was. When all are through:\n\
+         # Each task does a shard. One that is requeued, or handed in again with --array=NUMBER, goes on\n\
+         # where it was. When all are through:\n\
          #   {merge}\n\
          # or, to have that done:\n\
          #   sbatch --dependency=afterok:$(sbatch --parsable THIS_FILE) --wrap {wrap}\n\
          set -euo pipefail\n",
         wrap = shell::word(&merge),
     );
-    let _ = writeln!(text, "{} --jobs \"${{SLURM_CPUS_PER_TASK:-{cores}}}\"", words.join(" "));
+    // Not auto: of a task that is handed in again by itself, Slurm says that it is the only one.
+    let _ = writeln!(
+        text,
+        "{} --shard \"$SLURM_ARRAY_TASK_ID/{shards}\" --jobs \"${{SLURM_CPUS_PER_TASK:-{cores}}}\"",
+        words.join(" ")
+    );
     text
 }
 
@@ -243,8 +249,8 @@ mod tests {
         );
         assert!(script.contains("\n#SBATCH --array=1-8\n"), "{script}");
         let command = "exec trackbed run '/home/me/my sweep.toml' --runs 100 --set \
-                       'link.delay={ uniform = 1 }' --out /scratch/me --shard auto --jobs \
-                       \"${SLURM_CPUS_PER_TASK:-2}\"\n";
+                       'link.delay={ uniform = 1 }' --out /scratch/me --shard \
+                       \"$SLURM_ARRAY_TASK_ID/8\" --jobs \"${SLURM_CPUS_PER_TASK:-2}\"\n";
         assert!(script.ends_with(command), "{script}");
     }
 

@@ -1,5 +1,6 @@
 //! Run directories of one plan become one, whoever made which, and in whatever order they come.
 
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::fs;
 use std::io;
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 use trackbed_measure::results::{Document, RunResult};
 
 use crate::campaign::{self, Origin};
-use crate::directory::{About, DirectoryError, RunDirectory, read_document};
+use crate::directory::{About, DirectoryError, RunDirectory, is_run_directory, read_document};
 use crate::recorded::{Recorded, RecordedError};
 use crate::results::Results as _;
 use crate::substrate::{VIRTUAL, Virtual};
@@ -57,7 +58,15 @@ impl Sources {
     pub fn merge_into(mut self, out: &Path) -> Result<Merged, MergeError> {
         // Some may have asked for more runs than others.
         self.0.sort_by_key(|source| std::cmp::Reverse(source.plan.runs));
-        let Recorded { about, plan, .. } = &self.0[0];
+        // What is there already counts too. One that is of something else is refused when it is opened.
+        let own = Recorded::read(out).ok().filter(|own| belong_together(&self.0[0], own).is_ok());
+        let is_wider = |own: &&Recorded| own.plan.runs > self.0[0].plan.runs;
+        let widest = own.as_ref().filter(is_wider).unwrap_or(&self.0[0]);
+        let Recorded { about, plan, .. } = widest;
+        // Nothing is written before it is known that all of it goes together.
+        let all: Vec<&Recorded> = own.iter().chain(&self.0).collect();
+        (0..plan.cells.len() as u32).try_for_each(|cell| agree(&all, cell))?;
+        let origin = self.origin()?;
         let about = About { shard: None, ..about.clone() };
         let mut directory = RunDirectory::continue_or_create(out, about)?;
         for cell in 0..plan.cells.len() as u32 {
@@ -67,11 +76,11 @@ impl Sources {
         }
         directory.settle()?;
         directory.keep_timelines(plan)?;
-        let document = campaign::document(plan, &self.origin()?, &directory, false)?;
+        let document = campaign::document(plan, &origin, &directory, false)?;
         directory.sum_up(plan, &document)?;
         let of_plan = |cell| directory.runs().runs_of(cell).filter(|run| *run < plan.runs).count();
         let runs = (0..plan.cells.len() as u32).map(|cell| of_plan(cell) as u64).sum();
-        Ok(Merged { document, runs, asked: self.0[0].units(), directory })
+        Ok(Merged { document, runs, asked: widest.units(), directory })
     }
 
     /// Where the results come from: in real time, what the documents of the sources say of their
@@ -107,7 +116,9 @@ pub fn shards_in(path: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(path)? {
         let entry = entry?;
-        if entry.file_name().to_string_lossy().starts_with(SHARD_PREFIX) {
+        let is_shard = entry.file_name().to_string_lossy().starts_with(SHARD_PREFIX);
+        // One that has only just begun has nothing to give yet.
+        if is_shard && is_run_directory(&entry.path()) {
             found.push(entry.path());
         }
     }
@@ -136,23 +147,41 @@ fn belong_together(first: &Recorded, other: &Recorded) -> Result<(), MergeError>
     Ok(())
 }
 
-/// Adds the results of a cell that `directory` has not, and holds the others against those it has.
-fn take_over(source: &Recorded, cell: u32, directory: &mut RunDirectory) -> Result<(), MergeError> {
-    let theirs = source.runs.of(cell)?;
-    let is_there = |run: &RunResult| directory.runs().has(cell, run.run);
-    if theirs.iter().any(is_there) {
-        let ours = directory.of(cell)?.into_owned();
-        let differs = |run: &&RunResult| ours.iter().any(|our| our.run == run.run && our != *run);
-        if let Some(run) = theirs.iter().find(differs) {
-            return Err(MergeError::Contradiction {
-                source: source.path.clone(),
-                cell,
-                run: run.run,
-                is_virtual: source.about.substrate == VIRTUAL,
-            });
+/// Holds the results of a cell that several have against one another.
+fn agree(all: &[&Recorded], cell: u32) -> Result<(), MergeError> {
+    let mut first_with: HashMap<u32, usize> = HashMap::new();
+    for (index, source) in all.iter().enumerate() {
+        let mut others = BTreeSet::new();
+        for run in source.runs.runs_of(cell) {
+            let first = *first_with.entry(run).or_insert(index);
+            if first != index {
+                others.insert(first);
+            }
+        }
+        if others.is_empty() {
+            continue;
+        }
+        let theirs = source.runs.of(cell)?;
+        for other in others.into_iter().map(|other| all[other]) {
+            let ours = other.runs.of(cell)?;
+            let ours: HashMap<u32, &RunResult> = ours.iter().map(|run| (run.run, run)).collect();
+            let differs = |run: &&RunResult| ours.get(&run.run).is_some_and(|our| our != run);
+            if let Some(run) = theirs.iter().find(differs) {
+                return Err(MergeError::Contradiction {
+                    paths: [other.path.clone(), source.path.clone()],
+                    cell,
+                    run: run.run,
+                    is_virtual: source.about.substrate == VIRTUAL,
+                });
+            }
         }
     }
-    for run in theirs.iter() {
+    Ok(())
+}
+
+/// Adds the results of a cell that `directory` has not.
+fn take_over(source: &Recorded, cell: u32, directory: &mut RunDirectory) -> Result<(), MergeError> {
+    for run in source.runs.of(cell)?.iter() {
         if !directory.runs().has(cell, run.run) {
             directory.append(run)?;
         }
@@ -179,8 +208,8 @@ pub enum MergeError {
     },
     /// A run is there twice, with different results.
     Contradiction {
-        /// The directory whose result is not that of one before it.
-        source: PathBuf,
+        /// The directories whose results differ.
+        paths: [PathBuf; 2],
         /// The run's cell.
         cell: u32,
         /// The run's number.
@@ -212,9 +241,13 @@ impl fmt::Display for MergeError {
                 one.display(),
                 two.display()
             ),
-            MergeError::Contradiction { source, cell, run, is_virtual } => {
-                let source = source.display();
-                write!(f, "{source}: run {run} of cell {cell} has another result than before: ")?;
+            MergeError::Contradiction { paths: [one, two], cell, run, is_virtual } => {
+                let [one, two] = [one.display(), two.display()];
+                write!(
+                    f,
+                    "{two}: run {run} of cell {cell} has another result than in {one}, so nothing \
+                     was merged: "
+                )?;
                 match is_virtual {
                     true => write!(
                         f,

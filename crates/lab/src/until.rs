@@ -4,11 +4,13 @@ use std::fmt;
 use std::str::FromStr;
 
 use trackbed_measure::metrics;
-use trackbed_stats::{Criterion, Decision, Looks, Precision, Statistic, StatsError, Stopping};
+use trackbed_stats::{
+    Criterion, Decision, Looks, MAX_MAGNITUDE, Precision, Statistic, StatsError, Stopping,
+};
 
 use crate::directory::DirectoryError;
 use crate::results::Results;
-use crate::scenario::Plan;
+use crate::scenario::{Plan, RUNS_MAX};
 
 /// What is to be known how precisely: of every cell, the 95 % interval of a statistic of a metric is to
 /// reach no farther than so much to either side.
@@ -56,17 +58,22 @@ impl FromStr for Until {
         }
         let quantile = || {
             let percent = statistic.strip_prefix('p')?.parse::<f64>().ok()?;
-            (percent > 0.0 && percent < 100.0).then(|| Statistic::Quantile(percent / 100.0))
+            let share = percent / 100.0;
+            (share > 0.0 && share < 1.0).then_some(Statistic::Quantile(share))
         };
         let statistic = match statistic {
             "mean" => Some(Statistic::Mean),
             "median" => Some(Statistic::Quantile(0.5)),
             _ => quantile(),
         };
-        let number = |text: &str| text.parse::<f64>().ok().filter(|x| *x > 0.0 && x.is_finite());
+        // What is left of a number when it was divided counts, and what statistics calculate with.
+        let number = |text: &str, unit: f64| {
+            let number = text.parse::<f64>().ok().map(|number| number / unit);
+            number.filter(|number| *number > 0.0 && *number <= MAX_MAGNITUDE)
+        };
         let precision = match precision.strip_suffix('%') {
-            Some(percent) => number(percent).map(|percent| Precision::Relative(percent / 100.0)),
-            None => number(precision).map(Precision::Absolute),
+            Some(percent) => number(percent, 100.0).map(Precision::Relative),
+            None => number(precision, 1.0).map(Precision::Absolute),
         };
         match (statistic, precision) {
             (Some(statistic), Some(precision)) => {
@@ -109,6 +116,12 @@ impl Rounds {
     pub fn new(plan: &Plan, until: Until, runs_min: u32, runs_max: u32) -> Result<Rounds, String> {
         let looks =
             Looks::new(runs_min as usize, runs_max as usize).map_err(|why| why.to_string())?;
+        let cells = plan.cells.len();
+        if u64::from(runs_max).saturating_mul(cells as u64) > RUNS_MAX {
+            return Err(format!(
+                "{runs_max} runs of {cells} cells may come of it, and at most {RUNS_MAX} fit one plan"
+            ));
+        }
         let cell = |_| Cell { stopping: Stopping::new(looks), runs: runs_min, state: State::Open };
         Ok(Rounds { until, cells: plan.cells.iter().map(cell).collect() })
     }
@@ -215,6 +228,10 @@ mod tests {
             "p100 rtt_ms 1%",
             "completion_ms -1%",
             "completion_ms x",
+            "completion_ms 1e300",
+            "completion_ms 1e-323%",
+            "p1e-323 rtt_ms 1%",
+            "p99.999999999999999999 rtt_ms 1%",
             "best rtt_ms 1%",
             "a b c d",
         ] {
@@ -259,6 +276,9 @@ mod tests {
         let all = |runs: u32| (0..runs).flat_map(|run| (0..3).map(move |cell| result(cell, run)));
         while short.look(&all(40).collect::<Vec<_>>()).unwrap() {}
         assert_eq!(short.short_of(), [1, 2]);
-        assert!(Rounds::new(&plan, "rtt_ms 1%".parse().unwrap(), 3, 40).is_err());
+        let begun = |least, most| Rounds::new(&plan, "rtt_ms 1%".parse().unwrap(), least, most);
+        assert!(begun(3, 40).is_err());
+        assert!(begun(30, 3_333_333).is_ok());
+        assert!(begun(30, 3_333_334).unwrap_err().contains("at most 10000000 fit one plan"));
     }
 }

@@ -38,13 +38,19 @@ impl ShardArgument {
             ShardArgument::Auto(count) => count,
         };
         let number = |name: &str| variable(name)?.trim().parse::<u32>().ok();
-        // sbatch(1): indices of an array may begin anywhere and leave gaps.
+        // sbatch(1): indices of an array may begin anywhere and have a step. Of a list with other gaps it
+        // is not told which they are, and a part of an array that is handed in again looks like one.
         let slurm = || {
             let id = number("SLURM_ARRAY_TASK_ID")?;
-            let first = number("SLURM_ARRAY_TASK_MIN").unwrap_or(0);
+            let first = number("SLURM_ARRAY_TASK_MIN")?;
             let step = number("SLURM_ARRAY_TASK_STEP").unwrap_or(1).max(1);
-            let count = count.or_else(|| NonZeroU32::new(number("SLURM_ARRAY_TASK_COUNT")?))?;
-            Shard::new(id.checked_sub(first)? / step, count)
+            let there = NonZeroU32::new(number("SLURM_ARRAY_TASK_COUNT")?)?;
+            let last = u64::from(first) + u64::from(step) * u64::from(there.get() - 1);
+            let is_last = |told: u32| u64::from(told) == last;
+            let is_even = number("SLURM_ARRAY_TASK_MAX").is_none_or(is_last);
+            let is_whole = count.is_none_or(|count| count == there);
+            let place = id.checked_sub(first)? / step;
+            Shard::new(place, there).filter(|_| is_even && is_whole)
         };
         // Kubernetes tells an indexed job its index from 0, and not how many there are.
         let kubernetes = || Shard::new(number("JOB_COMPLETION_INDEX")?, count?);
@@ -54,6 +60,11 @@ impl ShardArgument {
                     "this is number {index} of a Kubernetes job, and how many there are it is not \
                      told: write --shard auto/N"
                 ),
+                _ if number("SLURM_ARRAY_TASK_ID").is_some() => {
+                    "Slurm does not tell which share of the whole this task is; write it out, for \
+                     example --shard \"$SLURM_ARRAY_TASK_ID/8\" in an array from 1 to 8"
+                        .to_owned()
+                }
                 _ => "neither SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT nor JOB_COMPLETION_INDEX \
                       say which shard this is; write it out, for example --shard 3/8"
                     .to_owned(),
@@ -91,6 +102,14 @@ mod tests {
         assert_eq!(slurm("4", "1", "1").unwrap(), "4/4");
         assert_eq!(slurm("20", "10", "5").unwrap(), "3/4");
         assert!(slurm("9", "0", "1").is_err(), "there is no such share");
+        // Tasks 3 and 7 of eight, handed in again.
+        let list = [("ID", "3"), ("MIN", "3"), ("MAX", "7"), ("COUNT", "2"), ("STEP", "1")];
+        let list = list.map(|(name, value)| (format!("SLURM_ARRAY_TASK_{name}"), value));
+        let list: Vec<(&str, &str)> = list.iter().map(|(name, v)| (name.as_str(), *v)).collect();
+        for text in ["auto", "auto/8"] {
+            let why = resolve(text, &list).unwrap_err();
+            assert!(why.contains("\"$SLURM_ARRAY_TASK_ID/8\""), "{why}");
+        }
         assert_eq!(resolve("auto/8", &[("JOB_COMPLETION_INDEX", "7")]).unwrap(), "8/8");
     }
 

@@ -319,11 +319,16 @@ const REPLAY: &str = "replay";
 const TIMELINES: &str = "timelines";
 const LOCK: &str = ".lock";
 
+/// True if somebody has begun a run directory at `path`.
+pub fn is_run_directory(path: &Path) -> bool {
+    path.join(ABOUT).exists()
+}
+
 /// True if `path` is a file that a run directory consists of, which nothing else may be written over.
 pub fn is_part(path: &Path) -> bool {
     let own = [ABOUT, DOCUMENT, SAMPLES, index::RUNS, LOCK];
     let is_own = path.file_name().is_some_and(|name| own.iter().any(|own| name == *own));
-    is_own && path.parent().is_some_and(|directory| directory.join(ABOUT).exists())
+    is_own && path.parent().is_some_and(is_run_directory)
 }
 
 /// True if nothing is there, or only what an attempt that came to nothing left behind, or the folders
@@ -331,7 +336,11 @@ pub fn is_part(path: &Path) -> bool {
 fn is_free(path: &Path) -> bool {
     let is_no_matter = |entry: fs::DirEntry| {
         let name = entry.file_name();
-        name == LOCK || name.to_string_lossy().starts_with(SHARD_PREFIX)
+        // Of a disk that was full, or a process that was killed, before it was said what made it.
+        let is_begun = name == index::RUNS && entry.metadata().is_ok_and(|file| file.len() == 0);
+        let is_partial = Path::new(ABOUT).with_extension("partial") == Path::new(&name);
+        let is_shard = name.to_string_lossy().starts_with(SHARD_PREFIX);
+        name == LOCK || is_begun || is_partial || is_shard
     };
     match fs::read_dir(path) {
         Ok(mut entries) => entries.all(|entry| entry.is_ok_and(is_no_matter)),

@@ -206,5 +206,5 @@ impl Counts {
 
 const NAME_CHARS_MAX: usize = 64;
 
-/// Results stay on the disk; what is kept of each takes 16 bytes.
-const RUNS_MAX: u64 = 10_000_000;
+/// The most runs of all cells. Results stay on the disk; what is kept of each takes 16 bytes.
+pub(crate) const RUNS_MAX: u64 = 10_000_000;

@@ -140,6 +140,12 @@ fn job(arguments: &PlanArguments, source: &Source, plan: &Plan) -> anyhow::Resul
             "a live campaign is between two machines, and has no shards; leave --substrate live out"
         );
     }
+    if options.until.is_some() || options.shard.is_some() {
+        bail!(
+            "shards are of a number of runs that is known before, and of so many as --shards says; \
+             leave --until and --shard out, and give --runs"
+        );
+    }
     let units = plan.cells.len() as u64 * u64::from(plan.runs);
     if u64::from(arguments.shards) > units {
         bail!("--shards: there are {units} runs; write a number up to that");

@@ -121,6 +121,58 @@ fn what_does_not_belong_together_is_not_merged() {
     assert_eq!(ended.status, 2);
     assert!(ended.stderr.contains("run 0 of cell 0 has another result"), "{}", ended.stderr);
     assert!(ended.stderr.contains("verify-results"), "{}", ended.stderr);
+    // Nothing of it stays, so that it can be merged without the changed one.
+    assert!(!scratch.path("all").exists());
+    scratch.succeed("merge whole --out all");
+    same_bytes(&scratch, "all", "whole");
+}
+
+/// Fewer runs of the same campaign take nothing away.
+#[test]
+fn what_is_merged_into_keeps_its_runs() {
+    let scratch = scratch("merge-fewer");
+    scratch.succeed(&format!("{SWEEP} --out whole"));
+    scratch.succeed(&format!("{SWEEP} --out same"));
+    scratch.succeed("run a.toml --set link.loss=0,2%,5% --runs 3 --out fewer");
+    let ended = scratch.succeed("merge fewer --out whole");
+    assert!(ended.stderr.contains("21 of 21 runs are there"), "{}", ended.stderr);
+    same_bytes(&scratch, "whole", "same");
+}
+
+/// A process that is killed before it has said what it does leaves nothing in anybody's way.
+#[test]
+fn what_has_only_begun_is_in_nobodys_way() {
+    let scratch = scratch("only-begun");
+    for folder in ["begun", "big/shard-2-of-2"] {
+        fs::create_dir_all(scratch.path(folder)).unwrap();
+        scratch.write(&format!("{folder}/runs.jsonl"), "");
+    }
+    scratch.write("big/shard-1-of-2.tar.gz", "an archive");
+    scratch.succeed(&format!("{SWEEP} --out begun"));
+    shard(&scratch, "1/2");
+    let ended = scratch.trackbed("merge big");
+    assert_eq!(ended.status, 1, "{}", ended.stderr);
+    assert!(ended.stderr.contains("10 of 21 runs are there"), "{}", ended.stderr);
+    shard(&scratch, "2/2");
+    scratch.succeed("merge big");
+    same_bytes(&scratch, "big", "begun");
+    scratch.write("begun/runs.jsonl", "not empty");
+    fs::remove_file(scratch.path("begun/about.json")).unwrap();
+    let ended = scratch.trackbed(&format!("{SWEEP} --out begun"));
+    assert!(ended.status == 2 && ended.stderr.contains("holds files"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_job_is_of_a_number_of_runs_that_is_known() {
+    let scratch = scratch("plan-until");
+    for (option, value) in [("--until", "completion_ms 2%"), ("--shard", "1/2")] {
+        let words = ["plan", "a.toml", "--for", "slurm", "--out", "big"];
+        let mut command = scratch.command(&words.join(" "));
+        let output = command.args([option, value]).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        assert!(errors.contains("leave --until and --shard out"), "{errors}");
+    }
 }
 
 /// Changes one digit of the first result.
