@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, SeekFrom};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::slice;
+use std::sync::Arc;
 
 use trackbed_measure::results::RunResult;
 
@@ -22,6 +24,8 @@ pub(super) const RUNS: &str = "runs.jsonl";
 #[derive(Clone, Debug)]
 pub struct RecordedRuns {
     directory: PathBuf,
+    /// The file in which they were found, whatever takes its place meanwhile; `None` if there was none.
+    file: Option<Arc<File>>,
     /// Of each cell, where its runs stand, in the order of their numbers.
     cells: Vec<Vec<Line>>,
     /// The length of what was read: up to the end of the last whole line.
@@ -46,11 +50,12 @@ impl RecordedRuns {
         let refuse = |problem| DirectoryError::new(directory, problem);
         let mut runs = RecordedRuns::none(directory);
         let file = match File::open(runs.path()) {
-            Ok(file) => file,
+            Ok(file) => Arc::new(file),
             Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(runs),
             Err(why) => return Err(refuse(Problem::Unreadable(RUNS, why))),
         };
-        let mut reader = BufReader::new(file);
+        runs.file = Some(file.clone());
+        let mut reader = BufReader::new(Window { file, place: 0 });
         let (mut line, mut number) = (Vec::new(), 0);
         loop {
             line.clear();
@@ -76,7 +81,12 @@ impl RecordedRuns {
 
     /// No results.
     pub(super) fn none(directory: &Path) -> RecordedRuns {
-        RecordedRuns { directory: directory.to_owned(), cells: Vec::new(), end: 0 }
+        RecordedRuns { directory: directory.to_owned(), file: None, cells: Vec::new(), end: 0 }
+    }
+
+    /// From now on they are read from `file`.
+    pub(super) fn read_from(&mut self, file: Arc<File>) {
+        self.file = Some(file);
     }
 
     pub(super) fn path(&self) -> PathBuf {
@@ -161,32 +171,18 @@ impl RecordedRuns {
 
     /// The lines of a cell as they stand in the file, each with its run and its line feed, in the order
     /// of their runs.
-    ///
-    /// # Errors
-    /// If they cannot be read.
-    pub(super) fn lines(&self, cell: u32) -> Result<Lines<'_>, Problem> {
+    pub(super) fn lines(&self, cell: u32) -> Lines<'_> {
         let lines = self.cells.get(cell as usize).map_or(&[][..], Vec::as_slice);
-        let file = (!lines.is_empty()).then(|| File::open(self.path())).transpose();
-        Ok(Lines {
-            lines: lines.iter(),
-            file: file.map_err(|why| Problem::Unreadable(RUNS, why))?.map(BufReader::new),
-            place: 0,
-        })
+        let place = lines.first().map_or(0, |line| line.start);
+        let window = self.file.clone().map(|file| Window { file, place });
+        Lines { lines: lines.iter(), file: window.map(BufReader::new), place }
     }
 
     /// The results of a cell in the order of their runs, one in memory at a time.
-    ///
-    /// # Errors
-    /// If they cannot be read.
-    pub fn each(
-        &self,
-        cell: u32,
-    ) -> Result<impl Iterator<Item = Result<RunResult, DirectoryError>> + '_, DirectoryError> {
-        let refuse = |why| self.refuse(why);
-        let read = move |line: Result<(u32, Vec<u8>), Problem>| {
-            line.and_then(|(_, text)| parse(cell, &text)).map_err(refuse)
-        };
-        Ok(self.lines(cell).map_err(refuse)?.map(read))
+    pub fn each(&self, cell: u32) -> impl Iterator<Item = Result<RunResult, DirectoryError>> + '_ {
+        self.lines(cell).map(move |line| {
+            line.and_then(|(_, text)| parse(cell, &text)).map_err(|why| self.refuse(why))
+        })
     }
 
     /// All results at once, by cell and run, for what cannot do with less.
@@ -207,13 +203,39 @@ impl RecordedRuns {
     /// If they cannot be read.
     pub fn lines_of(&self, cell: u32) -> Result<BTreeMap<u32, Vec<u8>>, DirectoryError> {
         let refuse = |why| self.refuse(why);
-        self.lines(cell).map_err(refuse)?.map(|line| line.map_err(refuse)).collect()
+        self.lines(cell).map(|line| line.map_err(refuse)).collect()
     }
 }
 
 impl Results for RecordedRuns {
     fn of(&self, cell: u32) -> Result<Cow<'_, [RunResult]>, DirectoryError> {
-        Ok(Cow::Owned(self.each(cell)?.collect::<Result<_, _>>()?))
+        Ok(Cow::Owned(self.each(cell).collect::<Result<_, _>>()?))
+    }
+}
+
+/// A place in a file that several readers share.
+struct Window {
+    file: Arc<File>,
+    place: u64,
+}
+
+impl io::Read for Window {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.file.read_at(buffer, self.place)?;
+        self.place += length as u64;
+        Ok(length)
+    }
+}
+
+impl io::Seek for Window {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let place = match to {
+            SeekFrom::Start(place) => Some(place),
+            SeekFrom::Current(distance) => self.place.checked_add_signed(distance),
+            SeekFrom::End(distance) => self.file.metadata()?.len().checked_add_signed(distance),
+        };
+        self.place = place.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.place)
     }
 }
 
@@ -221,13 +243,13 @@ impl Results for RecordedRuns {
 pub(super) struct Lines<'a> {
     lines: slice::Iter<'a, Line>,
     /// There is none where there are no lines.
-    file: Option<BufReader<File>>,
+    file: Option<BufReader<Window>>,
     /// Where in the file it stands.
     place: u64,
 }
 
 impl Lines<'_> {
-    fn read(file: &mut BufReader<File>, place: u64, line: &Line) -> io::Result<Vec<u8>> {
+    fn read(file: &mut BufReader<Window>, place: u64, line: &Line) -> io::Result<Vec<u8>> {
         let mut text = vec![0; line.len as usize];
         file.seek_relative(line.start as i64 - place as i64)?;
         file.read_exact(&mut text)?;

@@ -1,8 +1,10 @@
 //! `runs.jsonl` as it is written: a line for each result, as soon as it is there.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Write as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use trackbed_measure::results::RunResult;
 
@@ -10,33 +12,43 @@ use super::DirectoryError;
 use super::index::{RUNS, RecordedRuns};
 use super::problem::Problem;
 
+/// For reading, and for writing behind what is there.
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().create(true).append(true).read(true).open(path)
+}
+
 /// An open log.
 #[derive(Debug)]
 pub(super) struct RunLog {
-    file: File,
+    file: Arc<File>,
     runs: RecordedRuns,
 }
 
 impl RunLog {
     /// An empty log in `directory`, in place of any that is there.
     pub fn create(directory: &Path) -> io::Result<RunLog> {
-        let file = OpenOptions::new().create(true).append(true).open(directory.join(RUNS))?;
+        let file = open(&directory.join(RUNS))?;
         file.set_len(0)?;
-        Ok(RunLog { file, runs: RecordedRuns::none(directory) })
+        Ok(RunLog::of(RecordedRuns::none(directory), file))
+    }
+
+    fn of(mut runs: RecordedRuns, file: File) -> RunLog {
+        let file = Arc::new(file);
+        runs.read_from(file.clone());
+        RunLog { file, runs }
     }
 
     /// The log in `directory`, to be continued; one that is not there begins. A last line that was
     /// cut off in writing is taken away: that run is to be done again.
     pub fn open(directory: &Path) -> Result<RunLog, DirectoryError> {
         let runs = RecordedRuns::read(directory)?;
-        let open = || -> io::Result<RunLog> {
-            let mut options = OpenOptions::new();
-            let file = options.create(true).append(true).read(true).open(runs.path())?;
-            let mut log = RunLog { file, runs };
+        let continued = || -> io::Result<RunLog> {
+            let path = runs.path();
+            let mut log = RunLog::of(runs, open(&path)?);
             log.mend()?;
             Ok(log)
         };
-        open().map_err(|why| DirectoryError::new(directory, Problem::Io(why)))
+        continued().map_err(|why| DirectoryError::new(directory, Problem::Io(why)))
     }
 
     /// Leaves the file with whole lines only.
@@ -47,10 +59,9 @@ impl RunLog {
             return Ok(());
         }
         let mut last = [0];
-        self.file.seek(SeekFrom::Start(end - 1))?;
-        self.file.read_exact(&mut last)?;
+        self.file.read_exact_at(&mut last, end - 1)?;
         if last != *b"\n" {
-            self.file.write_all(b"\n")?;
+            (&*self.file).write_all(b"\n")?;
             self.runs.note_line_feed();
         }
         Ok(())
@@ -65,7 +76,7 @@ impl RunLog {
     pub fn append(&mut self, run: &RunResult) -> io::Result<()> {
         let mut line = serde_json::to_vec(run)?;
         line.push(b'\n');
-        self.file.write_all(&line)?;
+        (&*self.file).write_all(&line)?;
         self.runs.note(run, line.len());
         Ok(())
     }
@@ -80,16 +91,17 @@ impl RunLog {
         let partial = path.with_extension("partial");
         let mut writer = io::BufWriter::new(File::create(&partial).map_err(Problem::Io)?);
         for cell in 0..self.runs.cells() {
-            for line in self.runs.lines(cell)? {
+            for line in self.runs.lines(cell) {
                 writer.write_all(&line?.1).map_err(Problem::Io)?;
             }
         }
         let finish = || -> io::Result<File> {
             writer.into_inner()?.sync_all()?;
             fs::rename(&partial, &path)?;
-            OpenOptions::new().append(true).open(&path)
+            open(&path)
         };
-        self.file = finish().map_err(Problem::Io)?;
+        self.file = Arc::new(finish().map_err(Problem::Io)?);
+        self.runs.read_from(self.file.clone());
         self.runs.note_order();
         Ok(())
     }

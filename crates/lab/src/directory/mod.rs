@@ -92,28 +92,19 @@ impl RunDirectory {
     /// # Errors
     /// If it holds other runs, or something that is no run directory, or cannot be written.
     pub fn continue_or_create(path: &Path, about: About) -> Result<RunDirectory, DirectoryError> {
-        let refuse = |problem| DirectoryError::new(path, problem);
-        let existing = match read_about(path) {
-            Ok(existing) => existing,
-            Err(error) if error.is_missing() && is_free(path) => {
-                return RunDirectory::create(path, about);
-            }
-            Err(error) if error.is_missing() => return Err(refuse(Problem::NotARunDirectory)),
-            Err(error) => return Err(error),
-        };
-        if existing.trackbed != about.trackbed {
-            return Err(refuse(Problem::OtherVersion(existing.trackbed)));
-        }
-        if existing.plan != about.plan || existing.substrate != about.substrate {
-            return Err(refuse(Problem::OtherPlan(existing.command.join(" "))));
-        }
-        if existing.shard != about.shard {
-            return Err(refuse(Problem::OtherShard(existing.shard)));
-        }
+        // Not even a lock is put into what is somebody else's.
+        Place::look(path, &about)?;
         let lock = lock(path)?;
-        let log = RunLog::open(path)?;
-        write_json(&path.join(ABOUT), &about).map_err(|why| refuse(Problem::Io(why)))?;
-        Ok(RunDirectory { path: path.to_owned(), log, _lock: lock })
+        // Another process may have begun it since.
+        match Place::look(path, &about)? {
+            Place::Free => RunDirectory::begin(path, &about, lock),
+            Place::Begun => {
+                let log = RunLog::open(path)?;
+                write_json(&path.join(ABOUT), &about)
+                    .map_err(|why| DirectoryError::new(path, Problem::Io(why)))?;
+                Ok(RunDirectory { path: path.to_owned(), log, _lock: lock })
+            }
+        }
     }
 
     /// Begins `path` anew; the results of an earlier run directory in its place are removed,
@@ -127,13 +118,11 @@ impl RunDirectory {
         if !is_free(path) && !is_ours() {
             return Err(refuse(Problem::NotARunDirectory));
         }
-        RunDirectory::create(path, about)
+        RunDirectory::begin(path, &about, lock(path)?)
     }
 
-    fn create(path: &Path, about: About) -> Result<RunDirectory, DirectoryError> {
+    fn begin(path: &Path, about: &About, lock: File) -> Result<RunDirectory, DirectoryError> {
         let refuse = |why| DirectoryError::new(path, Problem::Io(why));
-        fs::create_dir_all(path).map_err(refuse)?;
-        let lock = lock(path)?;
         let create = || -> io::Result<RunLog> {
             for old in [DOCUMENT, SAMPLES] {
                 ignore_missing(fs::remove_file(path.join(old)))?;
@@ -142,7 +131,7 @@ impl RunDirectory {
                 ignore_missing(fs::remove_dir_all(path.join(old)))?;
             }
             let log = RunLog::create(path)?;
-            write_json(&path.join(ABOUT), &about)?;
+            write_json(&path.join(ABOUT), about)?;
             Ok(log)
         };
         Ok(RunDirectory { path: path.to_owned(), log: create().map_err(refuse)?, _lock: lock })
@@ -226,6 +215,40 @@ impl RunDirectory {
 impl Results for RunDirectory {
     fn of(&self, cell: u32) -> Result<Cow<'_, [RunResult]>, DirectoryError> {
         self.log.runs().of(cell)
+    }
+}
+
+/// What is where a run directory is to be.
+enum Place {
+    /// Nothing that would be lost.
+    Free,
+    /// The same runs, of which some may be done.
+    Begun,
+}
+
+impl Place {
+    /// Looks whether the runs of `about` may be kept at `path`.
+    ///
+    /// # Errors
+    /// If it holds other runs, or something that is no run directory.
+    fn look(path: &Path, about: &About) -> Result<Place, DirectoryError> {
+        let refuse = |problem| DirectoryError::new(path, problem);
+        let existing = match read_about(path) {
+            Ok(existing) => existing,
+            Err(error) if error.is_missing() && is_free(path) => return Ok(Place::Free),
+            Err(error) if error.is_missing() => return Err(refuse(Problem::NotARunDirectory)),
+            Err(error) => return Err(error),
+        };
+        if existing.trackbed != about.trackbed {
+            return Err(refuse(Problem::OtherVersion(existing.trackbed)));
+        }
+        if existing.plan != about.plan || existing.substrate != about.substrate {
+            return Err(refuse(Problem::OtherPlan(existing.command.join(" "))));
+        }
+        if existing.shard != about.shard {
+            return Err(refuse(Problem::OtherShard(existing.shard)));
+        }
+        Ok(Place::Begun)
     }
 }
 
@@ -348,9 +371,10 @@ fn is_free(path: &Path) -> bool {
     }
 }
 
-/// The lock is the process's: it ends with it, however it ends.
+/// The lock is the process's: it ends with it, however it ends. A folder that is not there is made.
 fn lock(path: &Path) -> Result<File, DirectoryError> {
     let refuse = |problem| DirectoryError::new(path, problem);
+    fs::create_dir_all(path).map_err(|why| refuse(Problem::Io(why)))?;
     let file = OpenOptions::new().create(true).append(true).open(path.join(LOCK));
     let file = file.map_err(|why| refuse(Problem::Io(why)))?;
     match file.try_lock() {

@@ -78,7 +78,8 @@ impl fmt::Display for DirectoryError {
             ),
             Problem::OtherShard(Some(shard)) => write!(
                 f,
-                "holds shard {shard} of these runs; give --out another directory, or --shard {shard}"
+                "holds shard {shard} of these runs, which `run --shard {shard}` continues; give --out \
+                 another directory"
             ),
             Problem::OtherShard(None) => f.write_str(
                 "holds results of these runs without --shard; give --out another directory",

@@ -244,3 +244,19 @@ fn a_place_that_cannot_be_written_is_an_error_with_advice() {
         assert!(why.contains("where you may write"), "{why}");
     }
 }
+
+/// Whoever reads goes on with what he has begun to read.
+#[test]
+fn results_that_are_put_in_order_meanwhile_are_read_as_they_were() {
+    let scratch = Scratch::new("settled-meanwhile");
+    let runs = [failed(1, 0), result(0, 1), result(1, 1), result(0, 0)];
+    let mut directory = RunDirectory::continue_or_create(&scratch.0, about("a")).unwrap();
+    runs.iter().for_each(|run| directory.append(run).unwrap());
+    let reader = RecordedRuns::read(&scratch.0).unwrap();
+    directory.settle().unwrap();
+    let expected = [result(0, 0), result(0, 1), failed(1, 0), result(1, 1)];
+    assert_eq!(reader.all().unwrap(), expected);
+    assert_eq!(directory.runs().all().unwrap(), expected);
+    directory.append(&result(2, 0)).unwrap();
+    assert_eq!(directory.runs().of(2).unwrap().len(), 1);
+}

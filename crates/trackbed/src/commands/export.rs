@@ -149,7 +149,7 @@ impl Table {
         let mut exporter = Exporter::new(document, *content, *format, sink).with_context(&place)?;
         let Some(runs) = runs else { return exporter.finish().with_context(&place) };
         for cell in 0..document.cells.len() as u32 {
-            for run in runs.each(cell)? {
+            for run in runs.each(cell) {
                 let run = run?;
                 if run.run < document.runs {
                     exporter.run(&run).with_context(&place)?;
