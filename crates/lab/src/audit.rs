@@ -49,7 +49,9 @@ pub fn audit(
     execution: &Execution,
     mut finished: impl FnMut(),
 ) -> Result<Findings, DirectoryError> {
-    let Recorded { plan, runs, .. } = recorded;
+    let Recorded { plan, runs, path, .. } = recorded;
+    // What is missing is to be missed before an hour of runs, not after it.
+    let written = read_document(path)?;
     let there = Units::of(plan, |cell, run| runs.has(cell, run));
     let chosen = choose(&there, sample, draw);
     let mut place = 0;
@@ -75,7 +77,7 @@ pub fn audit(
     Ok(Findings {
         repeated,
         different,
-        is_summary_right: is_summary_right(recorded)?,
+        is_summary_right: written == summary(recorded)?,
         runs: there.len(),
         digest: digest(recorded)?,
     })
@@ -96,12 +98,10 @@ fn choose(units: &Units, sample: u64, draw: u64) -> Vec<u64> {
     chosen
 }
 
-/// Whether the document in the directory is the one that its runs make.
-fn is_summary_right(recorded: &Recorded) -> Result<bool, DirectoryError> {
-    let Recorded { plan, runs, path, .. } = recorded;
-    let written: Document = read_document(path)?;
-    let ours = campaign::document(plan, &Origin::of(&Virtual::new(), plan), runs, false)?;
-    Ok(written == ours)
+/// The document that the runs in the directory make.
+fn summary(recorded: &Recorded) -> Result<Document, DirectoryError> {
+    let Recorded { plan, runs, .. } = recorded;
+    campaign::document(plan, &Origin::of(&Virtual::new(), plan), runs, false)
 }
 
 fn digest(recorded: &Recorded) -> Result<String, DirectoryError> {

@@ -9,12 +9,24 @@ use anyhow::{Context as _, bail};
 use console::Term;
 use trackbed_lab::{directory, shell};
 
-/// Prints `text` to standard output.
+/// Prints what a command comes to. A reader that has gone away (`trackbed ... | head`) does not change
+/// how it ends.
 ///
 /// # Errors
-/// If it cannot be written. A reader that has gone away (`trackbed ... | head`) is such an error;
-/// see [`is_closed`].
+/// If it cannot be written although there is somebody to read it.
 pub fn print(text: &str) -> anyhow::Result<()> {
+    match stream(text) {
+        Err(why) if is_closed(&why) => Ok(()),
+        done => done,
+    }
+}
+
+/// Prints a piece of what goes on until somebody ends it.
+///
+/// # Errors
+/// If it cannot be written. That nobody reads it any more is such an error, and a reason to end; see
+/// [`is_closed`].
+pub fn stream(text: &str) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
     let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     written.context("cannot write to standard output")
@@ -25,7 +37,12 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 /// # Errors
 /// As [`print()`].
 pub fn print_json(value: &serde_json::Value) -> anyhow::Result<()> {
-    print(&format!("{value:#}\n"))
+    print(&json(value))
+}
+
+/// `value` as one indented JSON document.
+pub fn json(value: &serde_json::Value) -> String {
+    format!("{value:#}\n")
 }
 
 static QUIET: AtomicBool = AtomicBool::new(false);

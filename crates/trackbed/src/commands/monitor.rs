@@ -71,7 +71,7 @@ pub fn execute(arguments: &MonitorArguments) -> anyhow::Result<Verdict> {
             true => serde_json::to_string(&reading)?,
             false => line(&reading),
         };
-        output::print(&format!("{line}\n"))?;
+        output::stream(&format!("{line}\n"))?;
         count += 1;
         if arguments.count.is_some_and(|wanted| count >= wanted.get()) {
             break;

@@ -59,7 +59,8 @@ pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
     let mut finished = campaign::execute(&arguments.name, &arguments.options)?;
     let found = Found::of(&arguments.name, &finished)?;
     let claims = found.checks();
-    if arguments.options.json {
+    let is_json = arguments.options.json;
+    let text = if is_json {
         let mut document = finished.document.clone();
         document.checks.extend(claims.iter().cloned());
         let mut value = serde_json::to_value(&document)?;
@@ -67,19 +68,23 @@ pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
             Found::Claims(comparison) => serde_json::to_value(comparison)?,
             Found::Guidance(study) => serde_json::to_value(study)?,
         };
-        output::print_json(&value)?;
+        output::json(&value)
     } else {
         let replay = finished.replay_command();
         let options =
             Options { replay: &replay, verbose: arguments.options.verbose, width: output::width() };
         let text = summary::render(&finished.document, options);
-        output::print(&format!("{text}\n{}", found.text()))?;
-    }
-    finished.keep()?;
+        format!("{text}\n{}", found.text())
+    };
+    // Whether or not somebody reads the text, results are to be kept; and the other way round.
+    let kept = finished.keep();
+    output::print(&text)?;
+    kept?;
     finished.tell_changed(&arguments.options);
-    finished.tell_where(arguments.options.json);
+    finished.tell_where(is_json);
+    let is_refuted = claims.iter().any(|claim| !claim.pass);
     Ok(match finished.verdict() {
-        Verdict::Success if claims.iter().any(|claim| !claim.pass) => Verdict::CheckFailed,
+        Verdict::Success if !finished.is_share && is_refuted => Verdict::CheckFailed,
         other => other,
     })
 }

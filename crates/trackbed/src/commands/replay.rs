@@ -60,7 +60,7 @@ pub fn execute(arguments: &ReplayArguments) -> anyhow::Result<Verdict> {
             about.substrate
         );
     }
-    let (cells, runs) = (plan.cells.len(), about.runs);
+    let (cells, runs) = (plan.cells.len(), plan.runs);
     if arguments.cell as usize >= cells {
         bail!("there is no cell {}; write a cell from 0 to {}", arguments.cell, cells - 1);
     }

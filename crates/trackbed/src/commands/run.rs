@@ -6,7 +6,7 @@ use trackbed_lab::paper::Study;
 use trackbed_report::summary::Options;
 use trackbed_report::{comparison, guidance, summary};
 
-use super::campaign::remote;
+use super::campaign::{Finished, remote};
 use super::{campaign, report};
 use crate::Verdict;
 use crate::arguments::RunOptions;
@@ -69,12 +69,21 @@ pub fn execute(arguments: &RunArguments) -> anyhow::Result<Verdict> {
             report::open(&path);
         }
     }
-    if arguments.options.json {
-        output::print_json(&serde_json::to_value(&finished.document)?)?;
-        finished.keep()?;
-        finished.tell_where(true);
-        return Ok(finished.verdict());
-    }
+    let is_json = arguments.options.json;
+    let text = match is_json {
+        true => output::json(&serde_json::to_value(&finished.document)?),
+        false => tables(&finished, arguments)?,
+    };
+    // Whether or not somebody reads the text, results are to be kept; and the other way round.
+    let kept = finished.keep();
+    output::print(&text)?;
+    kept?;
+    finished.tell_where(is_json);
+    Ok(finished.verdict())
+}
+
+/// What the runs say, and what that means for the paper of the scenario.
+fn tables(finished: &Finished, arguments: &RunArguments) -> anyhow::Result<String> {
     let replay = finished.replay_command();
     let options =
         Options { replay: &replay, verbose: arguments.options.verbose, width: output::width() };
@@ -91,8 +100,5 @@ pub fn execute(arguments: &RunArguments) -> anyhow::Result<Verdict> {
             finished.tell_changed(&arguments.options);
         }
     }
-    output::print(&text)?;
-    finished.keep()?;
-    finished.tell_where(false);
-    Ok(finished.verdict())
+    Ok(text)
 }

@@ -183,3 +183,65 @@ fn a_campaign_goes_on_until_it_is_precise_enough() {
         assert!(ended.status == 2 && ended.stderr.contains(why), "{precision}: {}", ended.stderr);
     }
 }
+
+/// Whenever it is killed, such a campaign is one of so many runs as are known to be needed by then; the
+/// same command goes on with it.
+#[test]
+fn a_campaign_of_open_end_that_is_killed_says_what_it_is() {
+    let scratch = scratch("until-killed");
+    let run = |precision: &str, more: &str| {
+        let words = "run a.toml --set link.loss=0,3% --json --runs 30 --until";
+        let mut command = scratch.command(words);
+        command.arg(precision).args(more.split_whitespace());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let mut child = run("mean completion_ms 0.01%", "--runs-max 200000 --out out");
+    wait_until("the second round", || {
+        lines(&scratch) > 200 && scratch.path("out/samples.csv").exists()
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let json =
+        |file: &str| -> serde_json::Value { serde_json::from_str(&scratch.read(file)).unwrap() };
+    let (about, document) = (json("out/about.json"), json("out/run.json"));
+    let runs = about["runs"].as_u64().unwrap();
+    assert!(runs > 30 && runs < 200_000, "{runs}");
+    let settings = about["overrides"].as_array().unwrap();
+    assert_eq!(settings.last().unwrap(), &format!("runs={runs}"));
+    assert!(document["runs"].as_u64().unwrap() <= runs, "{document}");
+    let ended = scratch.trackbed("merge out --out merged");
+    assert_eq!(ended.status, 1, "{}", ended.stderr);
+    assert!(ended.stderr.contains(&format!(" of {} runs are there", 2 * runs)), "{}", ended.stderr);
+
+    let until = |folder: &str| {
+        let child = run("mean completion_ms 12%", &format!("--runs-max 3000 --out {folder}"));
+        Ended::from(child.wait_with_output().unwrap())
+    };
+    let (ended, smooth) = (until("out"), until("smooth"));
+    assert!(ended.status == 0 && ended.stdout == smooth.stdout, "{}", ended.stderr);
+    for file in ["run.json", "samples.csv"] {
+        assert!(scratch.read(&format!("out/{file}")) == scratch.read(&format!("smooth/{file}")));
+    }
+    scratch.succeed("verify-results out");
+}
+
+/// All but one are refused, or find everything done; none takes anything from another.
+#[test]
+fn processes_that_begin_at_once_leave_each_other_alone() {
+    let scratch = scratch("at-once");
+    let begin = || {
+        let mut command = scratch.command(&format!("{CAMPAIGN} --runs 40"));
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let children: Vec<Child> = (0..8).map(|_| begin()).collect();
+    let ended = children.into_iter().map(|child| Ended::from(child.wait_with_output().unwrap()));
+    let ended: Vec<Ended> = ended.collect();
+    assert!(ended.iter().any(|ended| ended.status == 0));
+    let is_well = |ended: &&Ended| match ended.status {
+        0 => true,
+        2 => ended.stderr.contains("another trackbed is writing here"),
+        _ => false,
+    };
+    assert!(ended.iter().all(|ended| is_well(&ended)), "{:?}", ended[0].stderr);
+    continued_as_if_nothing_had_happened(&scratch, 40);
+}

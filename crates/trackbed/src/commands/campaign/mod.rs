@@ -1,6 +1,7 @@
 //! What `run` and `paper` share: plan, run everything, keep it, sum it up.
 
 pub mod remote;
+mod until;
 mod whole;
 
 use std::num::NonZeroUsize;
@@ -18,7 +19,6 @@ use trackbed_lab::results;
 use trackbed_lab::scenario::{self, Home, Override, Plan, Source, Work};
 use trackbed_lab::substrate::{Substrate, VIRTUAL, Virtual};
 use trackbed_lab::units::{Shard, Units};
-use trackbed_lab::until::Rounds;
 use trackbed_measure::reference::Comparison;
 use trackbed_measure::results::{Document, RunResult, SCHEMA};
 use trackbed_report::summary;
@@ -42,6 +42,8 @@ pub struct Finished {
     pub interrupted: bool,
     /// All that was to be known precisely is.
     pub is_precise: bool,
+    /// These are runs of one shard, and others belong to them.
+    pub is_share: bool,
     /// Where the directory's home is, if that is a store.
     remote: Option<Remote>,
 }
@@ -118,12 +120,15 @@ impl Finished {
         }
     }
 
-    /// How the command should end as far as runs and checks are concerned.
+    /// How the command should end as far as runs and checks are concerned. What they say is said of all
+    /// shards together, when they are merged: one that did its share has done what it was to do, and a
+    /// cluster is not to do it again, nor to leave the others alone.
     pub fn verdict(&self) -> Verdict {
         let failed = self.document.cells.iter().any(|cell| cell.failed > 0);
         let refuted = self.document.checks.iter().any(|check| !check.pass);
         match self.interrupted {
             true => Verdict::Interrupted,
+            false if self.is_share => Verdict::Success,
             false if failed || refuted || !self.is_precise => Verdict::CheckFailed,
             false => Verdict::Success,
         }
@@ -136,11 +141,11 @@ impl Finished {
 /// If the scenario or a setting is not valid, or results cannot be written.
 pub fn execute(scenario: &str, options: &RunOptions) -> anyhow::Result<Finished> {
     let (source, overrides) = (Source::named(scenario), overrides(options));
-    let mut plan = scenario::load(&source, &overrides)?;
+    let plan = scenario::load(&source, &overrides)?;
     for note in &plan.notes {
         tell(format_args!("note: {note}"));
     }
-    let rounds = rounds(&mut plan, options)?;
+    let rounds = until::rounds(&plan, options)?;
     let chosen = options.substrate.unwrap_or(match plan.home {
         Home::Virtual => SubstrateArgument::Virtual,
         Home::Emulated => SubstrateArgument::Emulated,
@@ -164,15 +169,6 @@ pub fn execute(scenario: &str, options: &RunOptions) -> anyhow::Result<Finished>
         None => campaign.run(options),
         Some(rounds) => campaign.run_until(rounds, options),
     }
-}
-
-/// With --until, how many runs each cell gets is to turn out; `plan` has as many as there may be.
-fn rounds(plan: &mut Plan, options: &RunOptions) -> anyhow::Result<Option<Rounds>> {
-    let Some(until) = &options.until else { return Ok(None) };
-    let (least, most) = (plan.runs, options.runs_max);
-    plan.runs = most.max(least);
-    let rounds = Rounds::new(plan, until.clone(), least, most);
-    rounds.map(Some).map_err(|why| anyhow::anyhow!("--until: {why}; give --runs and --runs-max"))
 }
 
 /// All that is needed to begin.
@@ -205,8 +201,7 @@ impl Campaign<'_> {
         }
         let whole = whole(&self.plan, self.substrate, options)?;
         let is_complete = whole.run(total, &missing, &mut self.directory)?;
-        settle(&mut self.directory, self.remote.as_mut())?;
-        let document = whole.sum_up(&mut self.directory)?;
+        let document = self.settle_and_sum_up(options)?;
         if !is_complete {
             let runs = self.directory.runs();
             let is_kept = |cell, run| is_ours(cell, run) && runs.has(cell, run);
@@ -217,40 +212,15 @@ impl Campaign<'_> {
             };
             tell(format_args!("{kept} of {total} runs are kept; continue with {how}"));
         }
-        if let Some(why) = self.substrate.lost() {
-            bail!("{why}");
-        }
-        Ok(self.finished(document, !is_complete, true))
+        self.finished(document, !is_complete, true)
     }
 
-    /// Runs until every cell is known precisely enough.
-    fn run_until(mut self, mut rounds: Rounds, options: &RunOptions) -> anyhow::Result<Finished> {
-        if self.substrate.name() != VIRTUAL {
-            look_for_runtime(&self.plan)?;
-        }
+    /// Puts the results in order, which a store must have by then, and sums them up.
+    fn settle_and_sum_up(&mut self, options: &RunOptions) -> anyhow::Result<Document> {
+        self.remote.as_mut().map_or(Ok(()), Remote::stop)?;
+        self.directory.settle()?;
         let whole = whole(&self.plan, self.substrate, options)?;
-        let is_complete = whole.run_until(&mut rounds, &mut self.directory)?;
-        // From now on the directory is one of so many runs, like any other.
-        self.plan.runs = rounds.most_runs();
-        let setting = Override { key: "runs".to_owned(), value: self.plan.runs.to_string() };
-        self.about.overrides.push(setting.to_string());
-        self.about.runs = self.plan.runs;
-        self.directory.describe(&self.about)?;
-        self.directory.keep_timelines(&self.plan)?;
-        settle(&mut self.directory, self.remote.as_mut())?;
-        let document =
-            self::whole(&self.plan, self.substrate, options)?.sum_up(&mut self.directory)?;
-        if is_complete {
-            tell(rounds.summary());
-        } else {
-            let again = self.again();
-            tell(format_args!("stopped early; continue with the same command and {again}"));
-        }
-        if let Some(why) = self.substrate.lost() {
-            bail!("{why}");
-        }
-        let is_precise = rounds.short_of().is_empty();
-        Ok(self.finished(document, !is_complete, is_precise))
+        whole.sum_up(&mut self.directory)
     }
 
     /// What it takes to go on with it.
@@ -261,16 +231,19 @@ impl Campaign<'_> {
         }
     }
 
-    fn finished(self, document: Document, interrupted: bool, is_precise: bool) -> Finished {
-        let Campaign { plan, directory, remote, .. } = self;
-        Finished { plan, document, directory, remote, interrupted, is_precise }
+    fn finished(
+        self,
+        document: Document,
+        interrupted: bool,
+        is_precise: bool,
+    ) -> anyhow::Result<Finished> {
+        if let Some(why) = self.substrate.lost() {
+            bail!("{why}");
+        }
+        let Campaign { plan, directory, remote, shard, .. } = self;
+        let is_share = shard.is_some();
+        Ok(Finished { plan, document, directory, remote, interrupted, is_precise, is_share })
     }
-}
-
-/// Puts the results in order, which a store must have by then.
-fn settle(directory: &mut RunDirectory, remote: Option<&mut Remote>) -> anyhow::Result<()> {
-    remote.map_or(Ok(()), Remote::stop)?;
-    Ok(directory.settle()?)
 }
 
 fn whole<'a>(

@@ -9,7 +9,6 @@ use trackbed_lab::refresh::Refresh;
 use trackbed_lab::scenario::Plan;
 use trackbed_lab::substrate::Substrate;
 use trackbed_lab::units::Units;
-use trackbed_lab::until::Rounds;
 use trackbed_measure::results::Document;
 use trackbed_report::summary;
 
@@ -43,34 +42,13 @@ impl Whole<'_> {
         Ok(done == missing.len())
     }
 
-    /// Runs until `rounds` has enough, and says whether it has.
-    ///
-    /// # Errors
-    /// If results cannot be read or written.
-    pub fn run_until(
-        &self,
-        rounds: &mut Rounds,
-        directory: &mut RunDirectory,
-    ) -> anyhow::Result<bool> {
-        let mut view = View::new(0, 0, self.watches);
-        loop {
-            let is_missing =
-                |cell, run| rounds.wants(cell, run) && !directory.runs().has(cell, run);
-            let missing = Units::of(self.plan, is_missing);
-            view.bar.set_length(rounds.len());
-            view.bar.set_position(rounds.len() - missing.len());
-            let done = self.run_and_keep(&missing, directory, &mut view)?;
-            if done < missing.len() || !rounds.look(directory)? {
-                view.end();
-                return Ok(done == missing.len());
-            }
-        }
-    }
-
     /// Runs what is missing, and says how much of it was done. Each result is kept as soon as it is
     /// there, and now and then all of them are summed up, so that whatever ends this process leaves
     /// results that can be used. If nothing more can be executed, the rest is not done.
-    fn run_and_keep(
+    ///
+    /// # Errors
+    /// If results cannot be read or written.
+    pub fn run_and_keep(
         &self,
         missing: &Units,
         directory: &mut RunDirectory,
@@ -113,7 +91,7 @@ impl Whole<'_> {
 }
 
 /// What somebody sees meanwhile.
-struct View {
+pub struct View {
     bar: ProgressBar,
     clock: Stopwatch,
     refresh: Refresh,
@@ -121,7 +99,8 @@ struct View {
 }
 
 impl View {
-    fn new(total: u64, done: u64, watches: bool) -> View {
+    /// Of so many runs, of which some are done.
+    pub fn new(total: u64, done: u64, watches: bool) -> View {
         View {
             bar: progress::bar(total, done),
             clock: Stopwatch::start(),
@@ -137,7 +116,14 @@ impl View {
         }
     }
 
-    fn end(mut self) {
+    /// So many runs it has turned out to be.
+    pub fn set(&mut self, total: u64, done: u64) {
+        self.bar.set_length(total);
+        self.bar.set_position(done);
+    }
+
+    /// Takes it away.
+    pub fn end(mut self) {
         self.bar.finish_and_clear();
         self.watch.iter_mut().for_each(Watch::clear);
     }

@@ -34,7 +34,7 @@ impl Outlet {
                 "event": "ready", "monotonic_ns": monotonic_nanos(), "process": about.process,
                 "about": about.document(),
             });
-            output::print(&format!("{event}\n"))?;
+            output::stream(&format!("{event}\n"))?;
         }
         Ok(())
     }
@@ -51,7 +51,7 @@ impl Outlet {
                 "event": "frame", "frame": frame.number, "begin_ns": frame.begin_ns,
                 "end_ns": frame.end_ns, "stages": stages, "detections": frame.detections,
             });
-            output::print(&format!("{event}\n"))?;
+            output::stream(&format!("{event}\n"))?;
         }
         if let Some(writer) = &mut self.detections {
             let wanted = |detection: &&Detection| {
@@ -68,7 +68,7 @@ impl Outlet {
             let event = json!({
                 "event": "end", "monotonic_ns": monotonic_nanos(), "reason": ended.word(),
             });
-            output::print(&format!("{event}\n"))?;
+            output::stream(&format!("{event}\n"))?;
         }
         match self.detections {
             Some(writer) => writer.finish().context("cannot write --detections"),
