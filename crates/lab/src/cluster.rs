@@ -25,6 +25,8 @@ pub struct Job {
     pub shards: u32,
     /// Cores for each.
     pub cores: u32,
+    /// Runs count for which a machine was too slow.
+    pub keep_invalid: bool,
 }
 
 /// A batch script for Slurm: an array of jobs, a shard each (sbatch(1)).
@@ -49,7 +51,7 @@ pub fn slurm(job: &Job) -> String {
          # where it was. When all are through:\n\
          #   {merge}\n\
          # or, to have that done:\n\
-         #   sbatch --dependency=afterok:$(sbatch --parsable THIS_FILE) --wrap {wrap}\n\
+         #   sbatch --dependency=afterany:$(sbatch --parsable THIS_FILE) --wrap {wrap}\n\
          set -euo pipefail\n",
         wrap = shell::word(&merge),
     );
@@ -155,6 +157,9 @@ fn indexed_job(job: &Job, pod: &Pod) -> Value {
 /// What makes one directory of all shards: of those in an object store, one on the machine.
 fn merge(job: &Job) -> String {
     let mut words = vec!["trackbed", "merge", &job.out];
+    if job.keep_invalid {
+        words.push("--keep-invalid");
+    }
     if is_url(&job.out) {
         words.extend(["--out", &job.name]);
     }
@@ -237,6 +242,7 @@ mod tests {
             out: "/scratch/me".to_owned(),
             shards: 8,
             cores: 2,
+            keep_invalid: false,
         }
     }
 

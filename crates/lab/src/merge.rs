@@ -51,11 +51,12 @@ impl Sources {
         }
     }
 
-    /// Merges them into the run directory at `out`, which may hold results of these runs already.
+    /// Merges them into the run directory at `out`, which may hold results of these runs already. Runs
+    /// for which a machine was too slow count if `keep_invalid`.
     ///
     /// # Errors
     /// If two directories hold different results of one run, or something cannot be read or written.
-    pub fn merge_into(mut self, out: &Path) -> Result<Merged, MergeError> {
+    pub fn merge_into(mut self, out: &Path, keep_invalid: bool) -> Result<Merged, MergeError> {
         // Some may have asked for more runs than others.
         self.0.sort_by_key(|source| std::cmp::Reverse(source.plan.runs));
         // What is there already counts too. One that is of something else is refused when it is opened.
@@ -76,7 +77,7 @@ impl Sources {
         }
         directory.settle()?;
         directory.keep_timelines(plan)?;
-        let document = campaign::document(plan, &origin, &directory, false)?;
+        let document = campaign::document(plan, &origin, &directory, keep_invalid)?;
         directory.sum_up(plan, &document)?;
         let of_plan = |cell| directory.runs().runs_of(cell).filter(|run| *run < plan.runs).count();
         let runs = (0..plan.cells.len() as u32).map(|cell| of_plan(cell) as u64).sum();

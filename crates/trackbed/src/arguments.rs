@@ -195,7 +195,8 @@ pub struct RunOptions {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Do only this share of the runs, for several machines: I/N from 1/N to N/N, or auto in a Slurm
-    /// array, or auto/N in a Kubernetes job; results go to a folder of its own below --out
+    /// array, or auto/N in a Kubernetes job; results go to a folder of its own below --out, and exit status
+    /// 0 says that the share is done, whatever came of the runs (see trackbed merge)
     #[arg(long, value_name = "I/N", requires = "out")]
     pub shard: Option<ShardArgument>,
     /// Print one JSON document in place of tables

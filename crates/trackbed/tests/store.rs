@@ -41,6 +41,11 @@ fn shards_in_a_store_come_to_the_bytes_of_one_run() {
     assert_eq!(server.keys("a/shard-1-of-2/runs/"), 1, "pieces become one in the end");
     succeed(server.trackbed(&folder.0, "run sweep.toml --out s3://sweeps/a --shard 2/2 --report"));
     assert_eq!(server.keys("a/shard-2-of-2/report.html"), 1);
+    // Results are kept, whatever becomes of what is printed.
+    let mut unread = server.trackbed(&folder.0, "run sweep.toml --runs 2 --out s3://sweeps/unread");
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    assert_eq!(unread.stdout(full).output().unwrap().status.code(), Some(2));
+    assert_eq!(server.keys("unread/run.json"), 1);
     succeed(server.trackbed(&folder.0, "merge s3://sweeps/a --out merged"));
     succeed(server.trackbed(&folder.0, "run sweep.toml --out whole"));
     for file in ["runs.jsonl", "run.json", "samples.csv"] {

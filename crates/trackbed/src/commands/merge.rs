@@ -39,6 +39,9 @@ pub struct MergeArguments {
     /// Where the merged run directory goes; it may hold results already [default: the one folder]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Count runs for which a machine was too slow, too (see trackbed run)
+    #[arg(long)]
+    pub keep_invalid: bool,
     /// Print one JSON document in place of tables
     #[arg(long)]
     pub json: bool,
@@ -51,7 +54,7 @@ pub struct MergeArguments {
 pub fn execute(arguments: &MergeArguments) -> anyhow::Result<Verdict> {
     let fetched = Fetched::all(arguments)?;
     let (sources, out) = places(&fetched.directories, arguments.out.as_deref())?;
-    let merged = Sources::read(&sources)?.merge_into(&out)?;
+    let merged = Sources::read(&sources)?.merge_into(&out, arguments.keep_invalid)?;
     let word = shell_word(&out);
     if arguments.json {
         output::print_json(&serde_json::to_value(&merged.document)?)?;

@@ -1,6 +1,6 @@
 //! `trackbed plan`
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
@@ -150,16 +150,19 @@ fn job(arguments: &PlanArguments, source: &Source, plan: &Plan) -> anyhow::Resul
     if u64::from(arguments.shards) > units {
         bail!("--shards: there are {units} runs; write a number up to that");
     }
-    let out = options.out.as_deref().unwrap_or(Path::new("")).to_string_lossy().into_owned();
-    let absolute = |path: &Path| -> anyhow::Result<PathBuf> {
-        std::path::absolute(path).context("there is no current folder; change to one")
-    };
-    let out = match is_url(&out) {
-        true => out,
-        false => absolute(Path::new(&out))?.to_string_lossy().into_owned(),
+    let out = options.out.as_deref().unwrap_or(Path::new(""));
+    let out = match out.to_str().filter(|out| is_url(out)) {
+        Some(url) => line(Path::new(url))?,
+        None => {
+            let out = std::path::absolute(out).context("there is no current folder")?;
+            line(&out)?
+        }
     };
     let file = match source {
-        Source::File(path) => path.file_name().map(|name| name.to_string_lossy().into_owned()),
+        Source::File(path) => {
+            line(path)?;
+            path.file_name().map(|name| name.to_string_lossy().into_owned())
+        }
         _ => None,
     };
     Ok(Job {
@@ -171,7 +174,22 @@ fn job(arguments: &PlanArguments, source: &Source, plan: &Plan) -> anyhow::Resul
         out,
         shards: arguments.shards,
         cores: options.jobs.unwrap_or(1),
+        keep_invalid: options.keep_invalid,
     })
+}
+
+/// A path as it can stand in a line of a job description.
+///
+/// # Errors
+/// If it has characters that would be lost there, or end the line.
+fn line(path: &Path) -> anyhow::Result<String> {
+    match path.to_str() {
+        Some(text) if !text.contains(char::is_control) => Ok(text.to_owned()),
+        _ => bail!(
+            "{path:?} cannot stand in a job description: it is not UTF-8, or has control characters; \
+             give a path without them"
+        ),
+    }
 }
 
 /// The words of `options` that decide what the results are.

@@ -9,6 +9,7 @@ mod damage;
 mod export;
 mod handover;
 mod kubernetes;
+mod merging;
 mod results;
 mod schemas;
 mod sweeps;

@@ -5,7 +5,9 @@
     reason = "processes are killed at times of the machine's clock"
 )]
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,10 +17,10 @@ use trackbed_core::Seed;
 
 use super::{SCENARIO, Scratch};
 
-const SWEEP: &str = "run a.toml --set link.loss=0,2%,5% --runs 7";
+pub const SWEEP: &str = "run a.toml --set link.loss=0,2%,5% --runs 7";
 const FILES: [&str; 3] = ["runs.jsonl", "run.json", "samples.csv"];
 
-fn scratch(name: &str) -> Scratch {
+pub fn scratch(name: &str) -> Scratch {
     let scratch = Scratch::new(name);
     scratch.write("a.toml", SCENARIO);
     scratch
@@ -29,7 +31,7 @@ fn shard(scratch: &Scratch, shard: &str) {
     assert!(ended.stderr.contains("results: big/shard-"), "{}", ended.stderr);
 }
 
-fn same_bytes(scratch: &Scratch, one: &str, other: &str) {
+pub fn same_bytes(scratch: &Scratch, one: &str, other: &str) {
     for file in FILES {
         let [one, other] = [one, other].map(|folder| scratch.read(&format!("{folder}/{file}")));
         assert!(one == other, "{file}");
@@ -127,18 +129,6 @@ fn what_does_not_belong_together_is_not_merged() {
     same_bytes(&scratch, "all", "whole");
 }
 
-/// Fewer runs of the same campaign take nothing away.
-#[test]
-fn what_is_merged_into_keeps_its_runs() {
-    let scratch = scratch("merge-fewer");
-    scratch.succeed(&format!("{SWEEP} --out whole"));
-    scratch.succeed(&format!("{SWEEP} --out same"));
-    scratch.succeed("run a.toml --set link.loss=0,2%,5% --runs 3 --out fewer");
-    let ended = scratch.succeed("merge fewer --out whole");
-    assert!(ended.stderr.contains("21 of 21 runs are there"), "{}", ended.stderr);
-    same_bytes(&scratch, "whole", "same");
-}
-
 /// A process that is killed before it has said what it does leaves nothing in anybody's way.
 #[test]
 fn what_has_only_begun_is_in_nobodys_way() {
@@ -172,6 +162,13 @@ fn a_job_is_of_a_number_of_runs_that_is_known() {
         let errors = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{errors}");
         assert!(errors.contains("leave --until and --shard out"), "{errors}");
+    }
+    for out in [OsStr::from_bytes(b"big\xff"), OsStr::new("big\n#SBATCH --array=1-2")] {
+        let mut command = scratch.command("plan a.toml --for slurm --shards 2 --out");
+        let output = command.arg(out).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        assert!(errors.contains("cannot stand in a job description"), "{errors}");
     }
 }
 

@@ -1,0 +1,100 @@
+//! What becomes of results that are merged, whatever they are and whoever reads what is printed.
+
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use super::Ended;
+use super::sweeps::{SWEEP, same_bytes, scratch};
+
+/// Fewer runs of the same campaign take nothing away.
+#[test]
+fn what_is_merged_into_keeps_its_runs() {
+    let scratch = scratch("merge-fewer");
+    scratch.succeed(&format!("{SWEEP} --out whole"));
+    scratch.succeed(&format!("{SWEEP} --out same"));
+    scratch.succeed("run a.toml --set link.loss=0,2%,5% --runs 3 --out fewer");
+    let ended = scratch.succeed("merge fewer --out whole");
+    assert!(ended.stderr.contains("21 of 21 runs are there"), "{}", ended.stderr);
+    same_bytes(&scratch, "whole", "same");
+}
+
+/// A shard that did its share has done what it was to do, whatever came of its runs: otherwise a cluster
+/// would do it again, or leave the others alone. What came of them all is said when they are merged.
+#[test]
+fn runs_that_fail_are_no_failure_of_their_shard() {
+    let scratch = scratch("merge-failures");
+    let sweep = "run a.toml --set link.loss=0,100%";
+    for number in ["1/2", "2/2"] {
+        let ended = scratch.succeed(&format!("{sweep} --out big --shard {number}"));
+        assert!(ended.stdout.contains("failed: 1 run of cell 1"), "{}", ended.stdout);
+    }
+    let ended = scratch.trackbed("merge big");
+    assert_eq!(ended.status, 1, "{}", ended.stderr);
+    assert!(ended.stderr.contains("4 of 4 runs are there"), "{}", ended.stderr);
+    assert_eq!(scratch.trackbed(&format!("{sweep} --out whole")).status, 1);
+}
+
+/// Who reads results, or does not, has no bearing on what came of them.
+#[test]
+fn a_reader_that_goes_away_changes_nothing() {
+    let scratch = scratch("merge-unread");
+    scratch.succeed(&format!("{SWEEP} --out big --shard 1/2"));
+    let unread = |words: &str| {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut command = scratch.command(words);
+        let child = command.stdout(writer).stderr(Stdio::piped()).spawn().unwrap();
+        Ended::from(child.wait_with_output().unwrap())
+    };
+    for words in ["merge big", "merge big --json"] {
+        let ended = unread(words);
+        assert_eq!(ended.status, 1, "{words}: {}", ended.stderr);
+        assert!(ended.stderr.contains("10 of 21 runs are there"), "{words}: {}", ended.stderr);
+    }
+    assert_eq!(unread("run a.toml --set link.loss=100% --out lost").status, 1);
+    assert_eq!(unread("list scenarios").status, 0);
+    let full = scratch.command("merge big").stdout(full()).output().unwrap();
+    let errors = String::from_utf8_lossy(&full.stderr);
+    assert_eq!(full.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("cannot write to standard output"), "{errors}");
+}
+
+/// A device that is always full.
+fn full() -> std::fs::File {
+    std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap()
+}
+
+/// Runs for which the machine was too slow: as the emulated substrate marks them.
+#[test]
+fn runs_that_were_too_late_are_merged_as_they_were_counted() {
+    let scratch = scratch("merge-invalid");
+    scratch.succeed("run a.toml --runs 8 --out one");
+    for file in ["about.json", "run.json"] {
+        let mut text: Value = serde_json::from_str(&scratch.read(&format!("one/{file}"))).unwrap();
+        text["substrate"] = "emulated".into();
+        scratch.write(&format!("one/{file}"), &text.to_string());
+    }
+    let mark = |line: &str| {
+        let mut run: Value = serde_json::from_str(line).unwrap();
+        let is_late = run["run"] == 3;
+        run["certificate"] = json!({
+            "verdict": if is_late { "invalid" } else { "valid" }, "packets": 100,
+            "late_p50_us": 1.0, "late_p99_us": 2.0, "late_max_us": 3.0, "late_percent": 0.0,
+            "overflowed": u64::from(is_late), "processor_ms": 1.0, "histogram": [],
+        });
+        format!("{run}\n")
+    };
+    let runs: String = scratch.read("one/runs.jsonl").lines().map(mark).collect();
+    scratch.write("one/runs.jsonl", &runs);
+    for (words, (n, left_out)) in [
+        ("merge one --out two --json", (7, 1)),
+        ("merge one --out three --json --keep-invalid", (8, 0)),
+    ] {
+        let ended = scratch.succeed(words);
+        let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+        let cell = &document["cells"][0];
+        assert_eq!(cell["metrics"]["completion_ms"]["n"], n, "{words}");
+        assert_eq!(cell["invalid"].as_u64().unwrap_or(0), left_out, "{words}");
+    }
+}
