@@ -13,6 +13,7 @@
 //! `run.json` and `samples.csv` are written when all is done, and meanwhile as often as
 //! [`Refresh`](crate::refresh::Refresh) says; `runs.jsonl` alone is enough to make them again.
 
+mod about;
 mod index;
 mod log;
 mod problem;
@@ -22,7 +23,6 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use trackbed_measure::results::{Document, RunResult, SCHEMA, first_schema};
@@ -32,50 +32,13 @@ use crate::environment;
 use crate::merge::SHARD_PREFIX;
 use crate::results::Results;
 use crate::scenario::Plan;
+use about::ABOUT;
 use log::RunLog;
 use problem::Problem;
 
+pub use about::{About, read_about};
 pub use index::RecordedRuns;
 pub use problem::DirectoryError;
-
-/// What made a run directory; enough to plan the same runs again.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct About {
-    /// The version of the form of this file, of `run.json` and of the lines of `runs.jsonl`.
-    #[serde(default = "first_schema")]
-    #[schemars(extend("const" = SCHEMA))]
-    pub schema: u32,
-    /// The version of the tool.
-    pub trackbed: String,
-    /// The command line that made the directory.
-    pub command: Vec<String>,
-    /// The scenario's built-in name or the absolute path of its file.
-    pub scenario: String,
-    /// The scenario's text as it was read; a repetition does not depend on the file.
-    pub text: String,
-    /// The settings that were changed, each as `key=value`.
-    pub overrides: Vec<String>,
-    /// The root seed.
-    pub seed: u64,
-    /// Runs of each cell.
-    pub runs: u32,
-    /// The absolute path of the folder in which the command was given: files that its settings
-    /// name are found from there.
-    pub folder: PathBuf,
-    /// The plan's fingerprint.
-    pub plan: String,
-    /// What the runs are executed on: `virtual`, `emulated` or `live`.
-    #[serde(default = "virtual_substrate")]
-    pub substrate: String,
-    /// Which share of the runs it is to hold, as `I/N`; `None` if all of them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shard: Option<String>,
-}
-
-/// Directories from before there was a choice do not say.
-fn virtual_substrate() -> String {
-    "virtual".to_owned()
-}
 
 /// An open run directory.
 #[derive(Debug)]
@@ -252,26 +215,6 @@ impl Place {
     }
 }
 
-/// What made the run directory at `path`.
-///
-/// # Errors
-/// If it is no run directory, or its description is damaged.
-pub fn read_about(path: &Path) -> Result<About, DirectoryError> {
-    let refuse = |problem| DirectoryError::new(path, problem);
-    let about = read_json(path, ABOUT, || Problem::Missing);
-    about.map_err(|why| match why {
-        Problem::Damaged(..) if is_foreign(path) => refuse(Problem::Missing),
-        why => refuse(why),
-    })
-}
-
-/// Whether `about.json` is a document of some other program's.
-fn is_foreign(path: &Path) -> bool {
-    let text = fs::read_to_string(path.join(ABOUT)).unwrap_or_default();
-    let document = serde_json::from_str::<serde_json::Value>(&text);
-    document.is_ok_and(|document| document.get("trackbed").is_none())
-}
-
 /// The document that sums up the run directory at `path`.
 ///
 /// # Errors
@@ -335,7 +278,6 @@ fn read_text(
     })
 }
 
-const ABOUT: &str = "about.json";
 const DOCUMENT: &str = "run.json";
 const SAMPLES: &str = "samples.csv";
 const REPLAY: &str = "replay";
