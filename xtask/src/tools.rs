@@ -29,6 +29,7 @@ pub const TOOLS: &[Tool] = &[
     Tool { program: "gpsd", package: "gpsd" },
     Tool { program: "nft", package: "nftables" },
     Tool { program: "ss", package: "iproute2" },
+    Tool { program: "Rscript", package: "r-base-core" },
     Tool { program: "munged", package: "munge" },
     Tool { program: "slurmctld", package: "slurm-wlm" },
     Tool { program: "/usr/include/usrsctp.h", package: "libusrsctp-dev" },

@@ -1,11 +1,13 @@
 //! Files as the programs of others open them: Parquet in DuckDB, what the page about files shows, and the
-//! notebook. Needs Python packages; where they are missing, these tests say so and pass; with `CI=true`
+//! notebook. Needs Python packages, and R; where they are missing, these tests say so and pass; with `CI=true`
 //! that is a failure.
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+use serde_json::Value;
 
 #[test]
 fn duckdb_finds_in_parquet_what_is_in_csv_and_the_page_shows_what_works() {
@@ -32,6 +34,42 @@ fn the_notebook_runs_through_and_agrees_with_the_document() {
     assert!(text.contains("2 cells, 40 runs each"), "{text}");
     assert!(text.contains("corrected for skewness (run.json)"), "{text}");
     assert!(text.ends_with("figures: 3\n"), "{text}");
+}
+
+#[test]
+fn r_finds_the_means_of_the_document_as_the_page_shows() {
+    let mut probe = Command::new("Rscript");
+    probe.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+    if !probe.status().is_ok_and(|status| status.success()) {
+        return skip("Rscript is missing: install r-base-core");
+    }
+    let folder = Folder::new("r");
+    folder.run("results", "0,2% --runs 5");
+    let page = fs::read_to_string(repository("docs/files.md")).unwrap();
+    let [_, after] = page.split("```r\n").collect::<Vec<_>>()[..] else { panic!("one block of R") };
+    let (shown, _) = after.split_once("```").unwrap();
+    let written = "write.csv(do.call(data.frame, cells), 'cells.csv', quote = FALSE)";
+    fs::write(folder.0.join("page.R"), format!("{shown}\noptions(digits = 15)\n{written}\n"))
+        .unwrap();
+    let text = succeed(Command::new("Rscript").arg("page.R").current_dir(&folder.0));
+    assert!(text.contains("value.mean"), "{text}");
+
+    let document = fs::read_to_string(folder.0.join("results/run.json")).unwrap();
+    let document: Value = serde_json::from_str(&document).unwrap();
+    let of_r = fs::read_to_string(folder.0.join("cells.csv")).unwrap();
+    let of_r: Vec<Vec<&str>> = of_r.lines().skip(1).map(|row| row.split(',').collect()).collect();
+    assert_eq!(of_r.len(), 4);
+    for cell in document["cells"].as_array().unwrap() {
+        let factors = &cell["factors"];
+        let is_it = |row: &&Vec<&str>| {
+            factors["protocol"] == row[1] && factors["loss"].as_f64() == row[2].parse().ok()
+        };
+        let row = of_r.iter().find(is_it).unwrap_or_else(|| panic!("{factors}"));
+        let [mean, n] = [row[3], row[5]].map(|text| text.parse::<f64>().unwrap());
+        let ours = cell["metrics"]["rtt_ms"]["mean"].as_f64().unwrap();
+        assert!((mean - ours).abs() <= 1e-9 * ours, "{factors}: {mean} {ours}");
+        assert_eq!(n, 5.0);
+    }
 }
 
 /// A folder of the test's own, gone when it ends.
@@ -97,9 +135,12 @@ fn python(modules: &[&str]) -> Option<OsString> {
     if probe.status().is_ok_and(|status| status.success()) {
         return Some(python);
     }
+    skip(&format!("Python has not all of {modules:?}: pip install {}", modules.join(" ")));
+    None
+}
+
+fn skip(why: &str) {
     let is_ci = std::env::var("CI").is_ok_and(|value| value == "true");
-    let why = format!("Python has not all of {modules:?}: pip install {}", modules.join(" "));
     assert!(!is_ci, "CI=true allows no skipped test: {why}");
     eprintln!("SKIPPED: {why}");
-    None
 }
