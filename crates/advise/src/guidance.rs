@@ -11,6 +11,7 @@ mod published;
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use trackbed_measure::results::{CellResult, Document, RunResult};
 use trackbed_stats::{MIN_PAIRS, Runs, Statistic};
@@ -22,7 +23,7 @@ pub use figures::{Figure, Printed, figures};
 pub use published::{TITLE, devices, published};
 
 /// What a cell is, in the study's terms.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Setting {
     /// `https`, `http3`, `mqtt` or `dtls`.
     pub protocol: String,
@@ -33,7 +34,7 @@ pub struct Setting {
 }
 
 /// How much is sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Load {
     /// One message of 512 B a second.
@@ -52,7 +53,7 @@ pub struct Observations {
 }
 
 /// Where observations come from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     /// The runs of this directory.
@@ -91,7 +92,7 @@ pub struct Observation {
 }
 
 /// A recommendation and what observations say about it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Recommendation {
     /// Where the figures come from that it was held against.
     pub source: Source,
@@ -110,7 +111,7 @@ pub struct Recommendation {
 }
 
 /// What observations say about a recommendation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GuidanceVerdict {
     /// Every comparison is in its favour.

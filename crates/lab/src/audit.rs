@@ -3,10 +3,13 @@
 
 use std::io;
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use trackbed_core::Seed;
-use trackbed_measure::results::Document;
+use trackbed_measure::results::{Document, SCHEMA};
 
+use crate::VERSION;
 use crate::campaign::{self, Execution, Origin};
 use crate::directory::{DirectoryError, read_document};
 use crate::recorded::Recorded;
@@ -14,17 +17,25 @@ use crate::results::Results as _;
 use crate::substrate::Virtual;
 use crate::units::Units;
 
-/// What came of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What came of it: what `trackbed verify-results --json` prints.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Findings {
+    /// The version of this form.
+    #[schemars(extend("const" = SCHEMA))]
+    pub schema: u32,
+    /// The version of the tool.
+    pub trackbed: String,
+    /// Runs that the directory holds.
+    pub runs: u64,
     /// Runs that were executed again.
     pub repeated: u64,
+    /// What decided which ones: the same number draws the same ones.
+    pub draw: u64,
     /// Those that gave something else than the directory holds, by cell and run, in order.
     pub different: Vec<(u32, u32)>,
     /// Whether `run.json` is what the runs come to.
+    #[serde(rename = "summary")]
     pub is_summary_right: bool,
-    /// Runs that the directory holds.
-    pub runs: u64,
     /// SHA-256 over all results in the order of cells and runs, in hexadecimal: equal results have
     /// equal digests, whoever has executed them.
     pub digest: String,
@@ -75,10 +86,13 @@ pub fn audit(
     kept?;
     different.sort_unstable();
     Ok(Findings {
+        schema: SCHEMA,
+        trackbed: VERSION.to_owned(),
+        runs: there.len(),
         repeated,
+        draw,
         different,
         is_summary_right: written == summary(recorded)?,
-        runs: there.len(),
         digest: digest(recorded)?,
     })
 }

@@ -55,6 +55,15 @@ pub(crate) struct Counted<'a> {
 }
 
 impl Counted<'_> {
+    /// All of them at once, ordered by cell and run, for what cannot do with less.
+    pub fn all(&self) -> Result<Vec<RunResult>, DirectoryError> {
+        let mut all = Vec::new();
+        for cell in 0..self.plan.cells.len() as u32 {
+            all.extend(self.of(cell)?.0);
+        }
+        Ok(all)
+    }
+
     /// The runs of a cell that count, and how many the machine was too slow for.
     pub fn of(&self, cell: u32) -> Result<(Vec<RunResult>, u32), DirectoryError> {
         let mut runs = self.results.of(cell)?.into_owned();

@@ -7,6 +7,7 @@ pub mod contrast;
 pub mod keylog;
 pub mod metrics;
 pub mod pcapng;
+pub mod planned;
 pub mod qlog;
 pub mod reference;
 pub mod results;

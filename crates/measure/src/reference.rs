@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a paper found, for the cells of a scenario.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     /// The paper's title and origin.
     pub title: String,
@@ -19,7 +20,7 @@ pub struct Comparison {
 }
 
 /// A figure of a paper and ours for the same.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Figure {
     /// The metric.
     pub metric: String,
@@ -34,7 +35,7 @@ pub struct Figure {
 }
 
 /// A claim of a paper: one cell against another.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Claim {
     /// The claim in words.
     pub text: String,
@@ -53,7 +54,7 @@ pub struct Claim {
 }
 
 /// What our runs say about a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ClaimVerdict {
     /// The whole interval lies where the claim says: on its side of zero, or within its margin.

@@ -173,7 +173,7 @@ impl CellResult {
     }
 }
 
-fn factors(_: &mut SchemaGenerator) -> Schema {
+pub(crate) fn factors(_: &mut SchemaGenerator) -> Schema {
     let value = json_schema!({ "type": ["number", "string", "boolean"] });
     json_schema!({ "type": "object", "additionalProperties": value })
 }

@@ -1,11 +1,12 @@
 //! What the study printed beside what was measured here.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Observation, Observations, Setting, devices, published};
 
 /// A quantity in a setting, as the study printed it and as it was observed here.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Figure {
     /// Where.
     pub setting: Setting,
@@ -22,7 +23,7 @@ pub struct Figure {
 }
 
 /// A figure of the study: a range where its text gives no more.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Printed {
     /// Of which device.
     pub device: String,

@@ -1,6 +1,7 @@
 //! The study of secure communication beside inference: its figures, and its guidance, which anybody's
 //! runs derive or refute.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use trackbed_advise::guidance::{
     Figure, GuidanceVerdict, Load, Recommendation, Setting, TITLE, figures, judge, observe,
@@ -11,7 +12,7 @@ use trackbed_measure::results::{CellResult, Check, Document, RunResult};
 pub(super) const NAME: &str = "edge";
 
 /// What the study found, held against runs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Study {
     /// Its title.
     pub title: &'static str,
@@ -24,19 +25,11 @@ pub struct Study {
     pub guidance: Vec<Recommendation>,
 }
 
-/// Whether the paper called `name` is a [`study`].
-pub fn is_study(name: &str) -> bool {
-    name == NAME
-}
-
-/// Holds the study against the runs behind `document`; `None` if `name` is another paper.
-pub fn study(name: &str, document: &Document, runs: &[RunResult]) -> Option<Study> {
-    if name != NAME {
-        return None;
-    }
+/// Holds the study against the runs behind `document`.
+pub(super) fn study(document: &Document, runs: &[RunResult]) -> Study {
     let observed = observe(document, runs, setting);
     let (figures, guidance) = (figures(&observed), judge(&observed));
-    Some(Study { title: TITLE, model: document.model.clone(), figures, guidance })
+    Study { title: TITLE, model: document.model.clone(), figures, guidance }
 }
 
 impl Study {
@@ -135,7 +128,7 @@ mod tests {
             false,
         )
         .unwrap();
-        let study = study(NAME, &document, &runs).unwrap();
+        let study = study(&document, &runs);
         let passes: Vec<bool> = study.checks().iter().map(|check| check.pass).collect();
         assert_eq!(passes, [true, false, false, false]);
         let cpu = study.figures.iter().find(|figure| {
@@ -147,6 +140,5 @@ mod tests {
         assert_eq!(cpu.printed[0].low, 189.753);
         assert_eq!(cpu.printed.len(), 2);
         assert!((cpu.here - 150.035).abs() < 1e-9, "{cpu:?}");
-        assert!(super::study("vru", &document, &runs).is_none());
     }
 }

@@ -1,18 +1,20 @@
 //! Holds a paper's figures and claims against our runs of its scenario.
 
 mod edge;
+mod held;
 mod reference;
 mod verdict;
 
 use trackbed_measure::metrics;
 use trackbed_measure::reference::{Claim, ClaimVerdict, Comparison, Figure};
-use trackbed_measure::results::{CellResult, Check};
+use trackbed_measure::results::{CellResult, Check, Document};
 
 use crate::aggregate::run_means;
 use crate::directory::DirectoryError;
 use crate::results::{Counted, Results};
 use crate::scenario::Plan;
-pub use edge::{Study, is_study, study};
+pub use edge::Study;
+pub use held::{Held, PaperDocument};
 use reference::{Reference, ReferenceClaim, ReferenceFigure, Selector};
 use verdict::{Found, Runs, difference, verdict, widening};
 
@@ -30,28 +32,36 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     PAPERS.into_iter().map(|(name, _)| name).chain([edge::NAME])
 }
 
-/// Compares the runs of `plan` with the paper called `name`; `None` if there is no such paper, or it is
-/// a [`study`] that makes recommendations.
+/// Holds the paper called `name` against the runs of `plan`, which `document` sums up; `None` if there is
+/// no such paper. Runs for which the machine was too slow count if `keep_invalid`.
 ///
 /// # Errors
 /// If the results cannot be read.
 ///
 /// # Panics
 /// If the built-in reference file is not valid.
-pub fn compare(
+pub fn hold(
     name: &str,
     plan: &Plan,
-    cells: &[CellResult],
+    document: &Document,
     results: &dyn Results,
-) -> Result<Option<Comparison>, DirectoryError> {
+    keep_invalid: bool,
+) -> Result<Option<Held>, DirectoryError> {
+    let counted = Counted { plan, results, keep_invalid };
+    if name == edge::NAME {
+        return Ok(Some(Held::Guidance(edge::study(document, &counted.all()?))));
+    }
     let Some((_, text)) = PAPERS.iter().find(|(paper, _)| *paper == name) else { return Ok(None) };
-    let reference = Reference::parse(text);
+    let ours = Ours { cells: &document.cells, counted };
+    Ok(Some(Held::Claims(compare(Reference::parse(text), &ours)?)))
+}
+
+fn compare(reference: Reference, ours: &Ours<'_>) -> Result<Comparison, DirectoryError> {
     let figures = reference.figure.iter().map(|figure| figure.metric.as_str());
     let claims = reference.claim.iter().map(|claim| claim.metric.as_str());
     let definition = |name: &str| Some((name.to_owned(), metrics::find(name)?.help.to_owned()));
     let definitions = figures.chain(claims).filter_map(definition).collect();
-    let ours = Ours { cells, counted: Counted { plan, results, keep_invalid: true } };
-    Ok(Some(Comparison {
+    Ok(Comparison {
         title: reference.title,
         figures: reference.figure.into_iter().map(|figure| ours.figure(figure)).collect(),
         claims: reference
@@ -61,7 +71,7 @@ pub fn compare(
             .map(|claim| ours.claim(claim))
             .collect::<Result<_, _>>()?,
         definitions,
-    }))
+    })
 }
 
 /// Our runs.
@@ -118,7 +128,7 @@ impl Ours<'_> {
 }
 
 /// The claims as checks: one that is contradicted or undecided does not pass.
-pub fn checks(comparison: &Comparison) -> Vec<Check> {
+fn checks(comparison: &Comparison) -> Vec<Check> {
     let check = |claim: &Claim| Check {
         name: claim.text.clone(),
         pass: claim.verdict == ClaimVerdict::Holds,
@@ -134,11 +144,13 @@ pub fn checks(comparison: &Comparison) -> Vec<Check> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use trackbed_measure::metrics;
-    use trackbed_measure::results::{Document, RunResult};
+    use trackbed_measure::results::{Certificate, Outcome, Reliability, RunResult};
 
     use super::*;
-    use crate::scenario::{self, Source};
+    use crate::scenario::{self, Override, Source};
     use crate::{campaign, substrate};
 
     /// The cells of a plan without any runs.
@@ -183,5 +195,50 @@ mod tests {
                 assert!(says.percent != Some(0.0) || says.margin.is_some(), "{}", claim.text);
             }
         }
+    }
+
+    /// Runs for which the machine was too slow are in a claim where they are in the tables, and only
+    /// there.
+    #[test]
+    fn claims_count_the_runs_that_tables_count() {
+        let overrides = ["runs=12".parse::<Override>().unwrap()];
+        let plan = scenario::load(&Source::named("vru"), &overrides).unwrap();
+        let document = document_of_nothing(&plan);
+        let claim = &Reference::parse(PAPERS[0].1).claim[0];
+        let claimed = claim.cell.find(&document.cells).unwrap();
+        let run = |cell: usize, run: u32| {
+            let is_late = run >= 6;
+            let factor = match (cell == claimed, is_late) {
+                (false, _) => 1.0,
+                (true, false) => 0.9,
+                (true, true) => 3.0,
+            };
+            let value = (100.0 + f64::from(run)) * factor;
+            let samples = BTreeMap::from([(claim.metric.clone(), vec![value])]);
+            let certificate = is_late.then(|| Certificate {
+                verdict: Reliability::Invalid,
+                packets: 1,
+                late_p50_us: 9e3,
+                late_p99_us: 9e3,
+                late_max_us: 9e3,
+                late_percent: 100.0,
+                overflowed: 0,
+                processor_ms: 0.0,
+                histogram: Vec::new(),
+            });
+            RunResult { cell: cell as u32, run, outcome: Outcome::Samples(samples), certificate }
+        };
+        let cells = 0..document.cells.len();
+        let runs: Vec<RunResult> = cells
+            .flat_map(|cell| (0..12).map(move |number| (cell, number)))
+            .map(|(cell, number)| run(cell, number))
+            .collect();
+        let percent = |keep_invalid| {
+            let held = hold("vru", &plan, &document, &runs, keep_invalid).unwrap().unwrap();
+            let Held::Claims(comparison) = held else { panic!("a paper that makes claims") };
+            comparison.claims[0].ours_percent.unwrap()
+        };
+        assert!((percent(false) + 10.0).abs() < 1e-9, "{}", percent(false));
+        assert!(percent(true) > 50.0, "{}", percent(true));
     }
 }

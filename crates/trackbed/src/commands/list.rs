@@ -3,11 +3,14 @@
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 use trackbed_advise::Advice;
+use trackbed_lab::audit::Findings;
 use trackbed_lab::directory::About;
+use trackbed_lab::paper::PaperDocument;
 use trackbed_lab::scenario::{self, Key};
 use trackbed_measure::agreement::AgreementDocument;
 use trackbed_measure::contrast::Contrast;
 use trackbed_measure::metrics;
+use trackbed_measure::planned::PlanDocument;
 use trackbed_measure::results::{Document, RunResult};
 use trackbed_measure::schema::json_schema;
 use trackbed_protocols::{Capabilities, Transport, quic_schedulers};
@@ -44,6 +47,12 @@ pub enum SchemaArgument {
     Agree,
     /// What `advise --json` prints
     Advise,
+    /// What `paper --json` prints
+    Paper,
+    /// What `plan --json` prints
+    Plan,
+    /// What `verify-results --json` prints
+    VerifyResults,
 }
 
 /// The kinds of things that there are.
@@ -149,6 +158,15 @@ fn schema(file: SchemaArgument) -> Value {
         }
         SchemaArgument::Advise => {
             json_schema::<Advice>("advise", "What trackbed advise --json prints")
+        }
+        SchemaArgument::Paper => {
+            json_schema::<PaperDocument>("paper", "What trackbed paper --json prints")
+        }
+        SchemaArgument::Plan => {
+            json_schema::<PlanDocument>("plan", "What trackbed plan --json prints")
+        }
+        SchemaArgument::VerifyResults => {
+            json_schema::<Findings>("verify-results", "What trackbed verify-results --json prints")
         }
     }
 }

@@ -5,11 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use trackbed_lab::paper::{self, Study};
+use trackbed_lab::paper::{self, Held, PaperDocument, Study};
 use trackbed_lab::scenario::{self, Override, Source};
 use trackbed_lab::shell;
-use trackbed_measure::reference::Comparison;
-use trackbed_measure::results::Check;
 use trackbed_report::papers::{self, Chapter, Findings};
 use trackbed_report::summary::Options;
 use trackbed_report::{comparison, guidance, summary};
@@ -57,24 +55,18 @@ pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
         bail!("a page is about all papers: write trackbed paper all --page FILE");
     }
     let mut finished = campaign::execute(&arguments.name, &arguments.options)?;
-    let found = Found::of(&arguments.name, &finished)?;
+    let found = held(&arguments.name, &finished)?;
     let claims = found.checks();
     let is_json = arguments.options.json;
     let text = if is_json {
-        let mut document = finished.document.clone();
-        document.checks.extend(claims.iter().cloned());
-        let mut value = serde_json::to_value(&document)?;
-        value["paper"] = match &found {
-            Found::Claims(comparison) => serde_json::to_value(comparison)?,
-            Found::Guidance(study) => serde_json::to_value(study)?,
-        };
-        output::json(&value)
+        let document = PaperDocument::new(finished.document.clone(), found);
+        output::json(&serde_json::to_value(document)?)
     } else {
         let replay = finished.replay_command();
         let options =
             Options { replay: &replay, verbose: arguments.options.verbose, width: output::width() };
-        let text = summary::render(&finished.document, options);
-        format!("{text}\n{}", found.text())
+        let results = summary::render(&finished.document, options);
+        format!("{results}\n{}", text(&found))
     };
     // Whether or not somebody reads the text, results are to be kept; and the other way round.
     let kept = finished.keep();
@@ -115,7 +107,7 @@ fn all(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
         };
         tell(format_args!("{name}:"));
         let mut finished = campaign::execute(name, &options)?;
-        let found = Found::of(name, &finished)?;
+        let found = held(name, &finished)?;
         if found.checks().iter().any(|claim| !claim.pass) {
             verdict = Verdict::CheckFailed;
         }
@@ -169,7 +161,7 @@ fn has_quick_form(name: &str) -> bool {
     scenario::load(&Source::named(name), &[quick]).is_ok()
 }
 
-fn chapter(name: &str, quick: bool, finished: &Finished, found: Found) -> Chapter {
+fn chapter(name: &str, quick: bool, finished: &Finished, found: Held) -> Chapter {
     let document = &finished.document;
     let (cells, runs) = (document.cells.len(), document.runs);
     Chapter {
@@ -177,46 +169,26 @@ fn chapter(name: &str, quick: bool, finished: &Finished, found: Found) -> Chapte
         command: format!("trackbed paper {name}{}", if quick { " --quick" } else { "" }),
         extent: format!("{cells} cells, {runs} runs each, {} substrate", document.substrate),
         findings: match found {
-            Found::Claims(comparison) => Findings::Claims(comparison),
-            Found::Guidance(Study { title, model, figures, guidance }) => {
+            Held::Claims(comparison) => Findings::Claims(comparison),
+            Held::Guidance(Study { title, model, figures, guidance }) => {
                 Findings::Guidance { title: title.to_owned(), model, figures, guidance }
             }
         },
     }
 }
 
-/// What a paper found, held against runs.
-enum Found {
-    /// One that makes claims.
-    Claims(Comparison),
-    /// One that makes recommendations.
-    Guidance(Study),
+/// What the paper called `name` says, held against its runs.
+fn held(name: &str, finished: &Finished) -> anyhow::Result<Held> {
+    let held = finished.held(name)?;
+    held.with_context(|| format!("the scenario {} has no paper", finished.plan.name))
 }
 
-impl Found {
-    fn of(name: &str, finished: &Finished) -> anyhow::Result<Found> {
-        let claims = finished.comparison(name)?.map(Found::Claims);
-        let found = match claims {
-            Some(claims) => Some(claims),
-            None => finished.study(name)?.map(Found::Guidance),
-        };
-        found.with_context(|| format!("the scenario {} has no paper", finished.plan.name))
-    }
-
-    fn checks(&self) -> Vec<Check> {
-        match self {
-            Found::Claims(comparison) => paper::checks(comparison),
-            Found::Guidance(study) => study.checks(),
-        }
-    }
-
-    fn text(&self) -> String {
-        match self {
-            Found::Claims(comparison) => comparison::render(comparison),
-            Found::Guidance(study) => {
-                let model = study.model.as_deref();
-                guidance::render(study.title, model, &study.figures, &study.guidance)
-            }
+/// What is held against runs, in words and tables.
+pub fn text(held: &Held) -> String {
+    match held {
+        Held::Claims(comparison) => comparison::render(comparison),
+        Held::Guidance(Study { title, model, figures, guidance }) => {
+            guidance::render(title, model.as_deref(), figures, guidance)
         }
     }
 }

@@ -4,9 +4,11 @@ use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
-use serde_json::json;
+use trackbed_lab::VERSION;
 use trackbed_lab::cluster::{self, Job, Pod, is_url};
 use trackbed_lab::scenario::{self, Plan, Source};
+use trackbed_measure::planned::{PlanDocument, PlannedCell};
+use trackbed_measure::results::SCHEMA;
 use trackbed_report::{Align, Table};
 
 use super::campaign;
@@ -30,7 +32,8 @@ Nothing is run. With --for, a job description is printed that does the runs in s
 be given to the cluster as it is. All machines must have this version of trackbed, and a place that all
 write to: an object store (s3://, gs://, az://), or else with Slurm a folder that all share, with
 Kubernetes a volume that several pods may write to. Credentials of a store come from the environment:
-what you submit from (Slurm), or a secret with entries such as AWS_ACCESS_KEY_ID (Kubernetes).";
+what you submit from (Slurm), or a secret with entries such as AWS_ACCESS_KEY_ID (Kubernetes). Files
+that --set names must have absolute paths, or be found from where the script is handed in.";
 
 /// What to plan, and for whom.
 #[derive(Clone, Debug, Args)]
@@ -41,7 +44,13 @@ pub struct PlanArguments {
     /// What to change in the scenario.
     pub options: RunOptions,
     /// Print a job description for this kind of cluster
-    #[arg(long = "for", value_enum, value_name = "CLUSTER", requires = "out")]
+    #[arg(
+        long = "for",
+        value_enum,
+        value_name = "CLUSTER",
+        requires = "out",
+        conflicts_with = "json"
+    )]
     pub cluster: Option<Cluster>,
     /// Into how many shards the runs are split
     #[arg(long, value_name = "N", default_value = "8", value_parser = count)]
@@ -76,7 +85,7 @@ pub fn execute(arguments: &PlanArguments) -> anyhow::Result<Verdict> {
     plan.notes.iter().for_each(|note| tell(format_args!("note: {note}")));
     let text = match arguments.cluster {
         None if arguments.options.json => {
-            output::print_json(&document(&plan))?;
+            output::print_json(&serde_json::to_value(document(&plan))?)?;
             return Ok(Verdict::Success);
         }
         None => overview(&plan),
@@ -94,18 +103,19 @@ pub fn execute(arguments: &PlanArguments) -> anyhow::Result<Verdict> {
     Ok(Verdict::Success)
 }
 
-fn document(plan: &Plan) -> serde_json::Value {
-    let factors = |cell: &scenario::Cell| -> serde_json::Map<String, serde_json::Value> {
+fn document(plan: &Plan) -> PlanDocument {
+    let factors = |cell: &scenario::Cell| {
         cell.factors.iter().map(|(name, value)| (name.clone(), value.to_json())).collect()
     };
-    let cells: Vec<_> = plan.cells.iter().map(|cell| json!({ "factors": factors(cell) })).collect();
-    json!({
-        "scenario": plan.name,
-        "plan": plan.hash,
-        "seed": plan.seed,
-        "runs": plan.runs,
-        "cells": cells,
-    })
+    PlanDocument {
+        schema: SCHEMA,
+        trackbed: VERSION.to_owned(),
+        scenario: plan.name.clone(),
+        plan: plan.hash.clone(),
+        seed: plan.seed,
+        runs: plan.runs,
+        cells: plan.cells.iter().map(|cell| PlannedCell { factors: factors(cell) }).collect(),
+    }
 }
 
 fn overview(plan: &Plan) -> String {
@@ -144,6 +154,13 @@ fn job(arguments: &PlanArguments, source: &Source, plan: &Plan) -> anyhow::Resul
         bail!(
             "shards are of a number of runs that is known before, and of so many as --shards says; \
              leave --until and --shard out, and give --runs"
+        );
+    }
+    let is_file = options.out.as_deref().and_then(Path::to_str);
+    let is_file = is_file.is_some_and(|out| out.starts_with("file://"));
+    if is_file && arguments.cluster == Some(Cluster::Kubernetes) {
+        bail!(
+            "--out file://: in a pod this is lost with it; give the path of the volume, or a store"
         );
     }
     let units = plan.cells.len() as u64 * u64::from(plan.runs);

@@ -2,12 +2,10 @@
 
 use anyhow::bail;
 use clap::Args;
-use trackbed_lab::paper::Study;
-use trackbed_report::summary::Options;
-use trackbed_report::{comparison, guidance, summary};
+use trackbed_report::summary::{self, Options};
 
 use super::campaign::{Finished, remote};
-use super::{campaign, report};
+use super::{campaign, paper, report};
 use crate::Verdict;
 use crate::arguments::RunOptions;
 use crate::output;
@@ -88,17 +86,11 @@ fn tables(finished: &Finished, arguments: &RunArguments) -> anyhow::Result<Strin
     let options =
         Options { replay: &replay, verbose: arguments.options.verbose, width: output::width() };
     let mut text = summary::render(&finished.document, options);
-    if let Some(name) = finished.plan.paper.as_deref() {
-        if let Some(comparison) = finished.comparison(name)? {
-            text.push_str(&format!("\n{}", comparison::render(&comparison)));
-            finished.tell_changed(&arguments.options);
-        }
-        if let Some(study) = finished.study(name)? {
-            let Study { title, model, figures, guidance } = &study;
-            let rendered = guidance::render(title, model.as_deref(), figures, guidance);
-            text.push_str(&format!("\n{rendered}"));
-            finished.tell_changed(&arguments.options);
-        }
+    if let Some(name) = finished.plan.paper.as_deref()
+        && let Some(held) = finished.held(name)?
+    {
+        text.push_str(&format!("\n{}", paper::text(&held)));
+        finished.tell_changed(&arguments.options);
     }
     Ok(text)
 }

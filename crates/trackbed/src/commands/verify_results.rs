@@ -76,14 +76,7 @@ pub fn execute(arguments: &VerifyResultsArguments) -> anyhow::Result<Verdict> {
     bar.finish_and_clear();
     let directory = shell_word(&arguments.directory);
     if arguments.json {
-        output::print_json(&serde_json::json!({
-            "runs": findings.runs,
-            "repeated": findings.repeated,
-            "draw": draw,
-            "different": findings.different,
-            "summary": findings.is_summary_right,
-            "digest": findings.digest,
-        }))?;
+        output::print_json(&serde_json::to_value(&findings)?)?;
     } else {
         let mut text = format!(
             "{} of {} runs repeated (--draw {draw}): {} differ\n",

@@ -7,13 +7,26 @@ use serde_json::{Value, json};
 
 use super::{SCENARIO, Scratch};
 
+const SCHEMAS: [&str; 10] = [
+    "scenario",
+    "run",
+    "runs",
+    "about",
+    "compare",
+    "agree",
+    "advise",
+    "paper",
+    "plan",
+    "verify-results",
+];
+
 /// `docs/schema` is what the registries and the types of results say; `cargo xtask reference` writes it
 /// anew.
 #[test]
 fn the_committed_schemas_are_those_of_the_program() {
     let scratch = Scratch::new("schema");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema");
-    for name in ["scenario", "run", "runs", "about", "compare", "agree", "advise"] {
+    for name in SCHEMAS {
         let printed = scratch.succeed(&format!("list schema {name}")).stdout;
         let path = folder.join(format!("{name}.json"));
         if std::env::var_os("TRACKBED_BLESS").is_some() {
@@ -161,16 +174,24 @@ fn answers_are_what_the_schemas_say() {
         ("compare", "compare a a --metric completion_ms --metric throughput_mbps --json"),
         ("advise", "advise a --need completion<20ms --json"),
         ("advise", "advise a --need completion<0.8baseline --baseline protocol=tcp --json"),
+        ("paper", "paper vru --runs 1 --json"),
+        ("paper", "paper edge --quick --runs 1 --substrate virtual --json"),
+        ("plan", "plan a.toml --set link.loss=0,2% --json"),
+        ("verify-results", "verify-results a --json"),
     ] {
         let ended = scratch.trackbed(words);
         assert!([0, 1].contains(&ended.status), "{words}: {}", ended.stderr);
         let (document, validator) = (parse(&ended.stdout), validator(name));
         assert_eq!(errors(&validator, &document), Vec::<String>::new(), "{words}");
-        let cells = document["cells"].as_array().unwrap();
-        assert!(!cells.is_empty(), "{words}");
-        for place in ["/schema", "/cells", "/cells/0/verdict"] {
+        let places: &[&str] = match name {
+            "paper" => &["/cells/0/metrics", "/paper", "/paper/figures/0/metric"],
+            "plan" => &["/cells", "/cells/0/factors/loss", "/plan"],
+            "verify-results" => &["/repeated", "/different", "/summary"],
+            _ => &["/cells", "/cells/0/verdict"],
+        };
+        for place in places.iter().chain(&["/schema"]) {
             let mut damaged = document.clone();
-            *damaged.pointer_mut(place).unwrap() = json!("maybe");
+            *damaged.pointer_mut(place).unwrap() = json!([["maybe"]]);
             assert!(!validator.is_valid(&damaged), "{words}: {place}");
         }
     }

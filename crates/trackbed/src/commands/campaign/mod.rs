@@ -14,12 +14,11 @@ use trackbed_lab::campaign::Execution;
 use trackbed_lab::directory::{About, RunDirectory};
 use trackbed_lab::emulated::{EMULATED, Emulated};
 use trackbed_lab::live::{LIVE, Live, Ticket};
-use trackbed_lab::paper::{self, Study};
+use trackbed_lab::paper::{self, Held};
 use trackbed_lab::results;
 use trackbed_lab::scenario::{self, Home, Override, Plan, Source, Work};
 use trackbed_lab::substrate::{Substrate, VIRTUAL, Virtual};
 use trackbed_lab::units::{Shard, Units};
-use trackbed_measure::reference::Comparison;
 use trackbed_measure::results::{Document, RunResult, SCHEMA};
 use trackbed_report::summary;
 
@@ -44,6 +43,8 @@ pub struct Finished {
     pub is_precise: bool,
     /// These are runs of one shard, and others belong to them.
     pub is_share: bool,
+    /// Runs count for which the machine was too slow.
+    keep_invalid: bool,
     /// Where the directory's home is, if that is a store.
     remote: Option<Remote>,
 }
@@ -66,23 +67,13 @@ impl Finished {
         Ok(results::all(&self.plan, &self.directory)?)
     }
 
-    /// The paper called `name` held against the runs, if it is one that makes claims.
+    /// The paper called `name` held against the runs, if there is one.
     ///
     /// # Errors
     /// If results cannot be read.
-    pub fn comparison(&self, name: &str) -> anyhow::Result<Option<Comparison>> {
-        Ok(paper::compare(name, &self.plan, &self.document.cells, &self.directory)?)
-    }
-
-    /// The same for one that makes recommendations.
-    ///
-    /// # Errors
-    /// If results cannot be read.
-    pub fn study(&self, name: &str) -> anyhow::Result<Option<Study>> {
-        match paper::is_study(name) {
-            true => Ok(paper::study(name, &self.document, &self.runs()?)),
-            false => Ok(None),
-        }
+    pub fn held(&self, name: &str) -> anyhow::Result<Option<Held>> {
+        let Finished { plan, document, directory, keep_invalid, .. } = self;
+        Ok(paper::hold(name, plan, document, directory, *keep_invalid)?)
     }
 
     /// The command that replays a run, without the numbers of its cell and of itself.
@@ -212,7 +203,7 @@ impl Campaign<'_> {
             };
             tell(format_args!("{kept} of {total} runs are kept; continue with {how}"));
         }
-        self.finished(document, !is_complete, true)
+        self.finished(document, !is_complete, true, options)
     }
 
     /// Puts the results in order, which a store must have by then, and sums them up.
@@ -236,13 +227,22 @@ impl Campaign<'_> {
         document: Document,
         interrupted: bool,
         is_precise: bool,
+        options: &RunOptions,
     ) -> anyhow::Result<Finished> {
         if let Some(why) = self.substrate.lost() {
             bail!("{why}");
         }
         let Campaign { plan, directory, remote, shard, .. } = self;
-        let is_share = shard.is_some();
-        Ok(Finished { plan, document, directory, remote, interrupted, is_precise, is_share })
+        Ok(Finished {
+            plan,
+            document,
+            directory,
+            interrupted,
+            is_precise,
+            is_share: shard.is_some(),
+            keep_invalid: options.keep_invalid,
+            remote,
+        })
     }
 }
 

@@ -66,7 +66,7 @@ impl Campaign<'_> {
             tell(format_args!("stopped early; continue with the same command and {again}"));
         }
         let is_precise = rounds.short_of().is_empty();
-        self.finished(document, !is_complete, is_precise)
+        self.finished(document, !is_complete, is_precise, options)
     }
 
     /// Says that the directory is one of so many runs as the plan has now.
