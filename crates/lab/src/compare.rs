@@ -18,7 +18,9 @@ use trackbed_stats::{
 };
 
 use crate::aggregate::run_means;
-use crate::directory::{About, DirectoryError, RecordedRuns, read_about, read_document};
+use crate::directory::{
+    About, DirectoryError, RecordedRuns, check_complete, read_about, read_document,
+};
 use crate::results::Results as _;
 
 /// What is to be compared, and how.
@@ -92,12 +94,10 @@ struct Opened {
 
 impl Opened {
     fn read(path: &Path) -> Result<Opened, CompareError> {
-        Ok(Opened {
-            path: path.to_owned(),
-            about: read_about(path)?,
-            document: read_document(path)?,
-            runs: RecordedRuns::read(path)?,
-        })
+        let (about, document) = (read_about(path)?, read_document(path)?);
+        let runs = RecordedRuns::read(path)?;
+        check_complete(&document, &runs)?;
+        Ok(Opened { path: path.to_owned(), about, document, runs })
     }
 
     fn side(&self) -> Side {

@@ -1,6 +1,6 @@
 //! Run directories of one plan become one, whoever made which, and in whatever order they come.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::fs;
 use std::io;
@@ -52,11 +52,17 @@ impl Sources {
     }
 
     /// Merges them into the run directory at `out`, which may hold results of these runs already. Runs
-    /// for which a machine was too slow count if `keep_invalid`.
+    /// for which a machine was too slow count if `keep_invalid`. Of a new directory `command` is what made
+    /// it.
     ///
     /// # Errors
     /// If two directories hold different results of one run, or something cannot be read or written.
-    pub fn merge_into(mut self, out: &Path, keep_invalid: bool) -> Result<Merged, MergeError> {
+    pub fn merge_into(
+        mut self,
+        out: &Path,
+        keep_invalid: bool,
+        command: Vec<String>,
+    ) -> Result<Merged, MergeError> {
         // Some may have asked for more runs than others.
         self.0.sort_by_key(|source| std::cmp::Reverse(source.plan.runs));
         // What is there already counts too. One that is of something else is refused when it is opened.
@@ -67,8 +73,9 @@ impl Sources {
         // Nothing is written before it is known that all of it goes together.
         let all: Vec<&Recorded> = own.iter().chain(&self.0).collect();
         (0..plan.cells.len() as u32).try_for_each(|cell| agree(&all, cell))?;
-        let origin = self.origin()?;
-        let about = About { shard: None, ..about.clone() };
+        let origin = origin(&all)?;
+        let command = own.as_ref().map_or(command, |own| own.about.command.clone());
+        let about = About { shard: None, command, ..about.clone() };
         let mut directory = RunDirectory::continue_or_create(out, about)?;
         for cell in 0..plan.cells.len() as u32 {
             for source in &self.0 {
@@ -83,31 +90,37 @@ impl Sources {
         let runs = (0..plan.cells.len() as u32).map(|cell| of_plan(cell) as u64).sum();
         Ok(Merged { document, runs, asked: widest.units(), directory })
     }
-
-    /// Where the results come from: in real time, what the documents of the sources say of their
-    /// machines.
-    fn origin(&self) -> Result<Origin, MergeError> {
-        let Recorded { about, plan, .. } = &self.0[0];
-        if about.substrate == VIRTUAL {
-            return Ok(Origin::of(&Virtual::new(), plan));
-        }
-        let mut origin = Origin { substrate: about.substrate.clone(), ..Origin::default() };
-        for source in &self.0 {
-            let document = read_document(&source.path)?;
-            origin.model = document.model;
-            for (name, value) in document.environment {
-                let values = origin.environment.entry(name).or_default();
-                if values.is_empty() {
-                    *values = value;
-                } else if !values.split(" | ").any(|one| one == value) {
-                    values.push_str(" | ");
-                    values.push_str(&value);
-                }
-            }
-        }
-        Ok(origin)
-    }
 }
+
+/// Where the results come from: in real time, what the documents of all say of their machines, in an
+/// order that does not depend on theirs.
+fn origin(all: &[&Recorded]) -> Result<Origin, MergeError> {
+    let Recorded { about, plan, .. } = all[0];
+    if about.substrate == VIRTUAL {
+        return Ok(Origin::of(&Virtual::new(), plan));
+    }
+    let mut model = None;
+    let mut values: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for source in all {
+        let document = match read_document(&source.path) {
+            Ok(document) => document,
+            // It has only just begun, or was killed early: its machine is not known yet.
+            Err(why) if why.is_not_summed_up() => continue,
+            Err(why) => return Err(why.into()),
+        };
+        model = model.or(document.model);
+        for (name, value) in document.environment {
+            let each = value.split(BETWEEN_MACHINES).map(str::to_owned);
+            values.entry(name).or_default().extend(each);
+        }
+    }
+    let joined = |set: BTreeSet<String>| set.into_iter().collect::<Vec<_>>().join(BETWEEN_MACHINES);
+    let environment = values.into_iter().map(|(name, set)| (name, joined(set))).collect();
+    Ok(Origin { substrate: about.substrate.clone(), environment, model })
+}
+
+/// Stands between what is true of one machine and of another.
+const BETWEEN_MACHINES: &str = " | ";
 
 /// The run directories of the shards of a campaign at `path`, by their names.
 ///

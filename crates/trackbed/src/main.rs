@@ -10,6 +10,7 @@ mod output;
 mod progress;
 mod shard;
 
+use std::io;
 use std::process::ExitCode;
 
 use arguments::{Arguments, Command};
@@ -87,10 +88,11 @@ fn main() -> ExitCode {
 /// Says what is wrong with the arguments, or what they ask for: help, or the version.
 fn refuse(why: &clap::Error) -> ExitCode {
     // Nobody may be there to read it.
-    let _ = why.print();
+    let is_lost = why.print().is_err_and(|why| why.kind() != io::ErrorKind::BrokenPipe);
     let command =
         std::env::args_os().skip(1).find(|word| !word.as_encoded_bytes().starts_with(b"-"));
     match why.exit_code() {
+        0 if is_lost => ExitCode::from(2),
         0 => ExitCode::SUCCESS,
         // Any other status would be the command's.
         _ if command.is_some_and(|command| command == "link") => {

@@ -1,13 +1,14 @@
 //! Standard output, which may be a pipe that closes early, and standard error, which may be closed.
 
 use std::fmt;
-use std::io::{self, Write as _};
-use std::path::Path;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, bail};
 use console::Term;
-use trackbed_lab::{directory, shell};
+use trackbed_lab::{cluster, directory, shell};
 
 /// Prints what a command comes to. A reader that has gone away (`trackbed ... | head`) does not change
 /// how it ends.
@@ -81,15 +82,46 @@ pub fn is_closed(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// Refuses to write over the results themselves.
+/// Refuses to write over the results themselves, or to a folder that is called like a store.
 ///
 /// # Errors
-/// If `path` is a file that a run directory consists of.
+/// If `path` is a file that a run directory consists of, or an address.
 pub fn spare_results(path: &Path) -> anyhow::Result<()> {
+    if let Some(address) = path.to_str().filter(|path| cluster::is_url(path)) {
+        bail!("{address}: this is written on this machine; give a path here with --out");
+    }
     if directory::is_part(path) {
         bail!("{} is part of a run directory; give another place with --out", path.display())
     }
     Ok(())
+}
+
+/// Writes a file beside `path` first, so that a full disk or a kill leaves no half of it, and what was
+/// there before; but a device, a pipe or a link is written to as it is.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_file(
+    path: &Path,
+    write: impl FnOnce(BufWriter<File>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    spare_results(path)?;
+    let place = || format!("cannot write {}; give another place with --out", path.display());
+    let create = |path: &Path| Ok(BufWriter::new(File::create(path).with_context(place)?));
+    if path.symlink_metadata().is_ok_and(|known| !known.is_file()) {
+        return write(create(path)?);
+    }
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    let partial = PathBuf::from(partial);
+    let written = create(&partial)
+        .and_then(write)
+        .and_then(|()| fs::rename(&partial, path).with_context(place));
+    if written.is_err() {
+        // What is wrong is known already.
+        let _ = fs::remove_file(&partial);
+    }
+    written
 }
 
 /// A path as a shell reads it, and no program takes it for an option.

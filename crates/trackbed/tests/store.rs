@@ -41,6 +41,15 @@ fn shards_in_a_store_come_to_the_bytes_of_one_run() {
     assert_eq!(server.keys("a/shard-1-of-2/runs/"), 1, "pieces become one in the end");
     succeed(server.trackbed(&folder.0, "run sweep.toml --out s3://sweeps/a --shard 2/2 --report"));
     assert_eq!(server.keys("a/shard-2-of-2/report.html"), 1);
+    // Containers that share a folder for temporary files have processes of the same numbers.
+    let left = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name();
+    let temporary = folder.0.join("temporary");
+    fs::create_dir(&temporary).unwrap();
+    let mut own = server.trackbed(&folder.0, "run sweep.toml --runs 2 --out s3://sweeps/own");
+    own.env("TMPDIR", &temporary);
+    succeed(own);
+    let left: Vec<_> = fs::read_dir(&temporary).unwrap().map(left).collect();
+    assert!(left.is_empty(), "{left:?}");
     // Results are kept, whatever becomes of what is printed.
     let mut unread = server.trackbed(&folder.0, "run sweep.toml --runs 2 --out s3://sweeps/unread");
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();

@@ -87,7 +87,7 @@ impl RunDirectory {
     fn begin(path: &Path, about: &About, lock: File) -> Result<RunDirectory, DirectoryError> {
         let refuse = |why| DirectoryError::new(path, Problem::Io(why));
         let create = || -> io::Result<RunLog> {
-            for old in [DOCUMENT, SAMPLES] {
+            for old in [DOCUMENT, SAMPLES, PAGE] {
                 ignore_missing(fs::remove_file(path.join(old)))?;
             }
             for old in [REPLAY, TIMELINES] {
@@ -280,6 +280,8 @@ fn read_text(
 
 const DOCUMENT: &str = "run.json";
 const SAMPLES: &str = "samples.csv";
+/// Where `report` puts its page.
+pub const PAGE: &str = "report.html";
 const REPLAY: &str = "replay";
 const TIMELINES: &str = "timelines";
 const LOCK: &str = ".lock";
@@ -289,8 +291,10 @@ pub fn is_run_directory(path: &Path) -> bool {
     path.join(ABOUT).exists()
 }
 
-/// True if `path` is a file that a run directory consists of, which nothing else may be written over.
+/// True if `path` is a file that a run directory consists of, or a link to one, which nothing else may be
+/// written over.
 pub fn is_part(path: &Path) -> bool {
+    let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let own = [ABOUT, DOCUMENT, SAMPLES, index::RUNS, LOCK];
     let is_own = path.file_name().is_some_and(|name| own.iter().any(|own| name == *own));
     is_own && path.parent().is_some_and(is_run_directory)

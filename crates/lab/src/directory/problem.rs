@@ -45,6 +45,13 @@ impl DirectoryError {
     }
 }
 
+impl DirectoryError {
+    /// Whether all that is wrong is that nothing was summed up yet.
+    pub fn is_not_summed_up(&self) -> bool {
+        matches!(self.problem, Problem::NotSummedUp)
+    }
+}
+
 impl fmt::Display for DirectoryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.path.display())?;

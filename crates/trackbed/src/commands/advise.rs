@@ -55,7 +55,9 @@ pub struct AdviseArguments {
 /// If the directory holds no results, or a need cannot be read.
 pub fn execute(arguments: &AdviseArguments) -> anyhow::Result<Verdict> {
     let document = directory::read_document(&arguments.directory)?;
-    let runs = directory::RecordedRuns::read(&arguments.directory)?.all()?;
+    let runs = directory::RecordedRuns::read(&arguments.directory)?;
+    directory::check_complete(&document, &runs)?;
+    let runs = runs.all()?;
     let question = Question {
         needs: arguments.needs.clone(),
         baseline: (!arguments.baselines.is_empty())

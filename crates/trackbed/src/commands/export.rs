@@ -1,8 +1,7 @@
 //! `trackbed export`
 
-use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal as _, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
@@ -11,7 +10,7 @@ use trackbed_measure::results::Document;
 use trackbed_report::export::{Content, Exporter, Format};
 
 use crate::Verdict;
-use crate::output::{spare_results, tell};
+use crate::output::{tell, write_file};
 
 /// The help behind the options.
 pub const EXAMPLES: &str = "\
@@ -87,33 +86,13 @@ pub fn execute(arguments: &ExportArguments) -> anyhow::Result<Verdict> {
                 .write(BufWriter::new(io::stdout()), || "cannot write to standard output".into())?;
         }
         Some(path) => {
-            spare_results(path)?;
-            write_file(path, &table)?;
+            let place =
+                || format!("cannot write {}; give another place with --out", path.display());
+            write_file(path, |file| table.write(file, place))?;
             tell(path.display());
         }
     }
     Ok(Verdict::Success)
-}
-
-/// Writes to a file beside it first, so that a full disk leaves no half of a table; but a device or a
-/// pipe is written to as it is.
-fn write_file(path: &Path, table: &Table) -> anyhow::Result<()> {
-    let place = || format!("cannot write {}; give another place with --out", path.display());
-    let create = |path: &Path| Ok(BufWriter::new(File::create(path).with_context(place)?));
-    if path.symlink_metadata().is_ok_and(|known| !known.is_file()) {
-        return table.write(create(path)?, place);
-    }
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    let partial = PathBuf::from(partial);
-    let written = create(&partial)
-        .and_then(|file| table.write(file, place))
-        .and_then(|()| fs::rename(&partial, path).with_context(place));
-    if written.is_err() {
-        // What is wrong is known already.
-        let _ = fs::remove_file(&partial);
-    }
-    written
 }
 
 /// What is to be written.

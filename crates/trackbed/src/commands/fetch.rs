@@ -46,7 +46,10 @@ pub fn execute(arguments: &FetchArguments) -> anyhow::Result<Verdict> {
     let FetchArguments { address, directory } = arguments;
     let word = shell_word(directory);
     if fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some()) {
-        bail!("{word}: is not empty; name a folder that is not there yet");
+        bail!(
+            "{word}: is not empty; name a folder that is not there yet, or remove what is left of a \
+             fetch that was cut short"
+        );
     }
     let fetched = Store::open(address)?.fetch(directory)?;
     let megabytes = fetched.bytes as f64 / 1e6;

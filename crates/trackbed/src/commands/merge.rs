@@ -52,9 +52,16 @@ pub struct MergeArguments {
 /// # Errors
 /// If they do not belong together, or something cannot be read or written.
 pub fn execute(arguments: &MergeArguments) -> anyhow::Result<Verdict> {
+    if let Some(address) = arguments.out.as_deref().and_then(remote::address) {
+        bail!(
+            "{address}: results are merged into a directory on this machine; give one with --out DIR"
+        );
+    }
     let fetched = Fetched::all(arguments)?;
+    let command = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     let (sources, out) = places(&fetched.directories, arguments.out.as_deref())?;
-    let merged = Sources::read(&sources)?.merge_into(&out, arguments.keep_invalid)?;
+    let merged =
+        Sources::read(&sources)?.merge_into(&out, arguments.keep_invalid, command.collect())?;
     let word = shell_word(&out);
     if arguments.json {
         output::print_json(&serde_json::to_value(&merged.document)?)?;
@@ -90,8 +97,11 @@ impl Fetched {
             if arguments.out.is_none() {
                 bail!("{address}: say where the merged directory goes, with --out DIR");
             }
-            let copies = fetched.copies.get_or_insert_with(|| remote::temporary("merge"));
-            let copy = copies.join(number.to_string());
+            let copies = match fetched.copies.take() {
+                Some(copies) => copies,
+                None => remote::temporary("merge")?,
+            };
+            let copy = fetched.copies.insert(copies).join(number.to_string());
             Store::open(address)?.fetch(&copy)?;
             fetched.directories.push(copy);
         }

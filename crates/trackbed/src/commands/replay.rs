@@ -12,7 +12,7 @@ use trackbed_measure::results::Outcome;
 
 use crate::Verdict;
 use crate::arguments::number;
-use crate::output::{self, shell_word, tell};
+use crate::output::{self, shell_word, spare_results, tell};
 
 /// The help behind the options.
 pub const EXAMPLES: &str = "\
@@ -71,6 +71,7 @@ pub fn execute(arguments: &ReplayArguments) -> anyhow::Result<Verdict> {
         let name = format!("cell-{}-run-{}", arguments.cell, arguments.run);
         arguments.directory.join("replay").join(name)
     });
+    spare_results(&out)?;
     let comment = format!(
         "trackbed replay {} {} {}",
         shell_word(&arguments.directory),

@@ -1,12 +1,12 @@
 //! `trackbed report`, and `run --report`
 
-use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::Context as _;
 use clap::Args;
-use trackbed_lab::directory::{RecordedRuns, read_about, read_document};
+use trackbed_lab::directory::{PAGE, RecordedRuns, check_complete, read_about, read_document};
 use trackbed_lab::recorded::Recorded;
 use trackbed_lab::results::Results as _;
 use trackbed_lab::scenario::Plan;
@@ -16,7 +16,7 @@ use trackbed_lab::timeline::{self, Seen};
 use trackbed_report::page::{Builder, Limit, Origin, Watched};
 
 use crate::Verdict;
-use crate::output::{shell_word, spare_results, tell};
+use crate::output::{shell_word, tell, write_file};
 
 /// The help behind the options.
 pub const EXAMPLES: &str = "\
@@ -61,6 +61,7 @@ pub fn write(directory: &Path, out: Option<&Path>) -> anyhow::Result<PathBuf> {
     let about = read_about(directory)?;
     let document = read_document(directory)?;
     let runs = RecordedRuns::read(directory)?;
+    check_complete(&document, &runs)?;
     let words: Vec<String> = about.command.iter().map(|word| shell::word(word)).collect();
     let is_repeatable = document.substrate == VIRTUAL;
     let settings = about.overrides.join(", ");
@@ -93,10 +94,12 @@ pub fn write(directory: &Path, out: Option<&Path>) -> anyhow::Result<PathBuf> {
         // Directories of other versions have to do without.
         Err(why) => tell(format_args!("note: no deadlines and no single runs are shown: {why}")),
     }
-    let path = out.map_or_else(|| directory.join("report.html"), Path::to_owned);
-    spare_results(&path)?;
-    fs::write(&path, page.finish()).with_context(|| {
-        format!("cannot write {}; give another place with --out", path.display())
+    let path = out.map_or_else(|| directory.join(PAGE), Path::to_owned);
+    write_file(&path, |mut file| {
+        let written = file.write_all(page.finish().as_bytes()).and_then(|()| file.flush());
+        written.with_context(|| {
+            format!("cannot write {}; give another place with --out", path.display())
+        })
     })?;
     tell(format_args!("report: {}", shell_word(&path)));
     Ok(path)

@@ -174,3 +174,58 @@ fn a_reader_that_goes_away_ends_an_export_quietly() {
         }
     }
 }
+
+/// What sums up results of which some are gone, by a copy that was cut short, says so.
+#[test]
+fn results_that_are_gone_are_missed_by_whoever_reads_them() {
+    let scratch = scratch("gone");
+    copy(&scratch);
+    let runs = scratch.read("good/runs.jsonl");
+    let some: String = runs.lines().take(4).map(|line| format!("{line}\n")).collect();
+    for left in [some.as_str(), ""] {
+        scratch.write("bad/runs.jsonl", left);
+        for words in [
+            "report bad",
+            "export bad",
+            "compare bad good",
+            "compare good bad",
+            "advise bad --need completion<1s",
+        ] {
+            refused(&scratch, words, &["bad: runs.jsonl has", "run.json was made of"]);
+        }
+    }
+}
+
+/// Neither by their names nor by others.
+#[test]
+fn results_are_not_written_over_through_links() {
+    let scratch = scratch("links");
+    copy(&scratch);
+    let runs = scratch.read("bad/runs.jsonl");
+    std::os::unix::fs::symlink(scratch.path("bad/runs.jsonl"), scratch.path("link")).unwrap();
+    for words in
+        ["export bad --out link", "report bad --out link", "report bad --out bad/runs.jsonl"]
+    {
+        refused(&scratch, words, &["is part of a run directory", "--out"]);
+        assert!(scratch.read("bad/runs.jsonl") == runs, "{words}");
+    }
+    for words in [
+        "merge good --out s3://bucket/a",
+        "replay good 0 0 --out s3://bucket/b",
+        "report good --out s3://bucket/c",
+    ] {
+        refused(&scratch, words, &["on this machine", "--out"]);
+    }
+    assert!(!scratch.path("s3:").exists());
+}
+
+/// A page that was there stays until a whole new one takes its place.
+#[test]
+fn a_page_that_cannot_be_written_leaves_the_old_one() {
+    let scratch = scratch("page-kept");
+    scratch.succeed("report good");
+    let page = scratch.read("good/report.html");
+    fs::create_dir(scratch.path("good/report.html.partial")).unwrap();
+    refused(&scratch, "report good", &["cannot write", "--out"]);
+    assert!(scratch.read("good/report.html") == page);
+}

@@ -98,3 +98,34 @@ fn runs_that_were_too_late_are_merged_as_they_were_counted() {
         assert_eq!(cell["invalid"].as_u64().unwrap_or(0), left_out, "{words}");
     }
 }
+
+/// Of each machine once, whoever came first, and whether or not all were there at once.
+#[test]
+fn machines_of_real_time_are_kept_whatever_the_order() {
+    let scratch = scratch("merge-machines");
+    for (folder, machine) in [("one", "machine 1"), ("two", "machine 2"), ("three", "machine 3")] {
+        scratch.succeed(&format!("run a.toml --runs 6 --out {folder}"));
+        for file in ["about.json", "run.json"] {
+            let text = scratch.read(&format!("{folder}/{file}"));
+            let mut text: Value = serde_json::from_str(&text).unwrap();
+            text["substrate"] = "emulated".into();
+            text["environment"] = json!({ "kernel": machine });
+            scratch.write(&format!("{folder}/{file}"), &text.to_string());
+        }
+    }
+    // It was killed before anything was summed up.
+    std::fs::remove_file(scratch.path("two/run.json")).unwrap();
+    let kernel = |words: &str| {
+        let ended = scratch.succeed(&format!("merge {words} --json"));
+        let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+        document["environment"]["kernel"].clone()
+    };
+    let both = "machine 1 | machine 3";
+    assert_eq!(kernel("one two three --out all"), both);
+    assert_eq!(kernel("three two one --out other"), both);
+    assert_eq!(kernel("three --out steps"), "machine 3");
+    assert_eq!(kernel("one --out steps"), both);
+    assert_eq!(kernel("two three --out steps"), both);
+    let about: Value = serde_json::from_str(&scratch.read("steps/about.json")).unwrap();
+    assert_eq!(about["command"][1], "merge", "{about}");
+}

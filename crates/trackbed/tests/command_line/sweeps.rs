@@ -163,6 +163,9 @@ fn a_job_is_of_a_number_of_runs_that_is_known() {
         assert_eq!(output.status.code(), Some(2), "{errors}");
         assert!(errors.contains("leave --until and --shard out"), "{errors}");
     }
+    let lost = "plan a.toml --for kubernetes --shards 2 --out file:///results";
+    let ended = scratch.trackbed(lost);
+    assert!(ended.status == 2 && ended.stderr.contains("lost with it"), "{}", ended.stderr);
     for out in [OsStr::from_bytes(b"big\xff"), OsStr::new("big\n#SBATCH --array=1-2")] {
         let mut command = scratch.command("plan a.toml --for slurm --shards 2 --out");
         let output = command.arg(out).output().unwrap();
