@@ -1,7 +1,12 @@
-//! Ctrl-C: the first one lets running runs finish and keeps everything, the second one quits.
+//! Ctrl-C, and SIGTERM, by which clusters end what they need the place of: the first one lets running
+//! runs finish and keeps everything, the second one quits.
 
 use std::sync::OnceLock;
+use std::thread;
 
+use anyhow::Context as _;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 use trackbed_substrate::Cancel;
 
 use crate::output::tell;
@@ -18,12 +23,16 @@ pub fn install() -> anyhow::Result<Cancel> {
     }
     let cancel = Cancel::new();
     let switch = cancel.clone();
-    ctrlc::set_handler(move || {
-        if switch.is_cancelled() {
-            std::process::exit(130);
+    let mut signals = Signals::new([SIGINT, SIGTERM]).context("cannot listen to signals")?;
+    let listen = move || {
+        for _ in signals.forever() {
+            if switch.is_cancelled() {
+                std::process::exit(130);
+            }
+            switch.cancel();
+            tell("\ninterrupted: finishing the runs that have begun (again to quit at once)");
         }
-        switch.cancel();
-        tell("\ninterrupted: finishing the runs that have begun (again to quit at once)");
-    })?;
+    };
+    thread::Builder::new().name("signals".to_owned()).spawn(listen)?;
     Ok(INSTALLED.get_or_init(|| cancel).clone())
 }

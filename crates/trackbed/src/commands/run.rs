@@ -33,7 +33,7 @@ The run directory holds
   run.json     the document that --json prints; renewed about every second
   samples.csv  every sample of every metric
 
-Ctrl-C keeps the runs that are done; the same command with the same --out continues them.";
+Ctrl-C or SIGTERM keeps the runs that are done; the same command with the same --out continues them.";
 
 /// How to run.
 #[derive(Debug, Args)]

@@ -101,10 +101,20 @@ fn the_default_directory_begins_anew() {
 
 #[test]
 fn ctrl_c_keeps_the_runs_that_are_done() {
-    let scratch = scratch("interrupt");
+    keeps_the_runs_that_are_done("INT");
+}
+
+/// As clusters end what they need the place of.
+#[test]
+fn sigterm_keeps_the_runs_that_are_done() {
+    keeps_the_runs_that_are_done("TERM");
+}
+
+fn keeps_the_runs_that_are_done(signal: &str) {
+    let scratch = scratch(&format!("interrupt-{signal}"));
     let child = begun(&scratch);
     // The shell's own `kill`: not every system has a program of that name.
-    let kill = format!("kill -INT {}", child.id());
+    let kill = format!("kill -{signal} {}", child.id());
     assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     let ended = Ended::from(child.wait_with_output().unwrap());
     assert_eq!(ended.status, 130, "{}", ended.stderr);
