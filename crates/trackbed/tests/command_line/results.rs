@@ -143,7 +143,7 @@ fn lists_and_help_are_complete() {
         ("list schedulers", ["minrtt", "peekaboo"]),
         ("list metrics", ["completion_ms", "retransmission_percent"]),
         ("list keys", ["link.loss", "workload.phones"]),
-        ("help run", ["--set <KEY=VALUE>", "Ctrl-C keeps the runs"]),
+        ("help run", ["--set <KEY=VALUE>", "Ctrl-C or SIGTERM keeps the runs"]),
         ("help replay", ["phone.pcapng", "tls-keys.log"]),
         ("--help", ["Exit status", "replay"]),
     ] {
