@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use trackbed_core::Time;
 use trackbed_emulator::namespace::{self, NetNamespace};
-use trackbed_mptcp_pm::{Endpoint, EndpointFlags, Limits, PathManager, counters};
+use trackbed_linux::mptcp_pm::{Endpoint, EndpointFlags, Limits, PathManager, counters};
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 use trackbed_substrate::{Multipath, PathWish, TcpOptions, TcpStream, sleep};
 

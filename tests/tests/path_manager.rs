@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, ipproto, listen};
 use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 use trackbed_emulator::namespace::{self, Interface, NetNamespace};
-use trackbed_mptcp_pm::{
+use trackbed_linux::mptcp_pm::{
     Counters, Endpoint, EndpointFlags, Event, Events, Limits, PathManager, PathManagerError, Token,
     counters,
 };

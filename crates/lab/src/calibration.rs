@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use trackbed_device::processor::costs::{BYTE_MAX_PS, COST_MAX_NS, Cost, Costs, OTHER};
+use trackbed_device::processor::durations::{Durations, FrameTime, PART_MAX_NS};
+use trackbed_device::processor::host::PacketCost;
 use trackbed_measure::results::{CellResult, Document, RunResult};
-use trackbed_processor::costs::{BYTE_MAX_PS, COST_MAX_NS, Cost, Costs, OTHER};
-use trackbed_processor::durations::{Durations, FrameTime, PART_MAX_NS};
-use trackbed_processor::host::PacketCost;
 
 /// The frames of a run directory, as the model takes them.
 ///

@@ -5,10 +5,10 @@ use std::time::Duration;
 use std::{fs, io};
 
 use trackbed_core::{Seed, Time};
-use trackbed_environment::Course;
 use trackbed_net::models::Delay;
 use trackbed_net::models::delay::Timetable;
 use trackbed_protocols::Handshake;
+use trackbed_workloads::environment::Course;
 
 use crate::scenario::{Cell, NetworkPlan, Plan};
 

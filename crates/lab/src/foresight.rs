@@ -10,10 +10,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use trackbed_core::{Ratio, Seed, Time};
-use trackbed_handover::{Lookup, Settings, Table};
-use trackbed_motion::{Direction, GpsReceiver, Ride};
 use trackbed_protocols::PathControl;
-use trackbed_radio::{RadioTimeline, Railway};
+use trackbed_railway::handover::{Lookup, Settings, Table};
+use trackbed_railway::motion::{Direction, GpsReceiver, Ride};
+use trackbed_railway::radio::{RadioTimeline, Railway};
 use trackbed_substrate::{Multipath, PathWish, now, sleep_until};
 
 use crate::preliminary;

@@ -1,9 +1,9 @@
 //! Preliminary rides: a handover table learnt from a model of the radio, before anything is measured.
 
 use trackbed_core::{Seed, Time};
-use trackbed_handover::{HandoverError, Learner, RideRecord, Settings, Table};
-use trackbed_motion::{Direction, GpsReceiver};
-use trackbed_radio::{RadioTimeline, Railway};
+use trackbed_railway::handover::{HandoverError, Learner, RideRecord, Settings, Table};
+use trackbed_railway::motion::{Direction, GpsReceiver};
+use trackbed_railway::radio::{RadioTimeline, Railway};
 
 /// Learns a table from `rides` rides over the whole track in each of `directions`.
 ///
@@ -73,8 +73,8 @@ const LONGEST: Time = Time::from_millis(86_400_000);
 #[cfg(test)]
 mod tests {
     use trackbed_core::parameter::{Arguments, Kind};
-    use trackbed_handover::Lookup;
-    use trackbed_radio::PARAMETERS;
+    use trackbed_railway::handover::Lookup;
+    use trackbed_railway::radio::PARAMETERS;
 
     use super::*;
 

@@ -7,9 +7,11 @@ use std::time::Duration;
 use std::{fmt, fs, io};
 
 use trackbed_core::{ByteSize, Event, Seed, Time};
-use trackbed_motion::{Direction, Ride};
 use trackbed_net::queue::DropTail;
-use trackbed_radio::{LinkDirection, RadioTimeline, Railway, signal_to_text, timelines_to_text};
+use trackbed_railway::motion::{Direction, Ride};
+use trackbed_railway::radio::{
+    LinkDirection, RadioTimeline, Railway, signal_to_text, timelines_to_text,
+};
 
 use crate::foresight::Foresight;
 use crate::radio_link::radio_link;

@@ -9,7 +9,7 @@ use trackbed_net::models::loss::LossTimetable;
 use trackbed_net::models::{Delay, Flush, Loss, Outage, Pause, RateTimetable, Spells};
 use trackbed_net::queue::QueueModel;
 use trackbed_net::spec::SpecError;
-use trackbed_radio::{LinkDirection, RadioTimeline, Service};
+use trackbed_railway::radio::{LinkDirection, RadioTimeline, Service};
 
 /// One direction of an operator's link during a drive that begins at `begin` in the run: its rate
 /// behind `queue`, and everything else that the timeline tells of. What holds at the beginning of
@@ -79,7 +79,7 @@ mod tests {
     use trackbed_core::{Packet, Seed};
     use trackbed_net::queue::DropTail;
     use trackbed_net::{DropReason, Outlet};
-    use trackbed_radio::timelines_from_text;
+    use trackbed_railway::radio::timelines_from_text;
 
     use super::*;
 
@@ -149,8 +149,8 @@ mod tests {
     #[test]
     fn timelines_of_the_model_make_links() {
         use trackbed_core::parameter::{Arguments, Kind};
-        use trackbed_motion::Direction;
-        use trackbed_radio::{PARAMETERS, Railway};
+        use trackbed_railway::motion::Direction;
+        use trackbed_railway::radio::{PARAMETERS, Railway};
 
         for profile in ["ns3", "3gpp", "hsr-measured"] {
             let value = Kind::Choice(&["ns3", "3gpp", "hsr-measured"]).parse(profile).unwrap();

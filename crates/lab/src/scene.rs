@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use trackbed_core::event::Record;
 use trackbed_core::{Event, Seed, Time};
-use trackbed_environment::Course;
 use trackbed_protocols::{ClientConfig, PathControl, TransportParameters};
 use trackbed_substrate::{Task, spawn_named};
+use trackbed_workloads::environment::Course;
 
 use crate::environment;
 use crate::foresight::{Following, WhoActs};

@@ -4,6 +4,7 @@
 mod descriptors;
 pub mod ethtool;
 pub mod mptcp;
+pub mod mptcp_pm;
 pub mod namespaces;
 mod packet_socket;
 pub mod parent;

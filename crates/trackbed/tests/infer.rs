@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use trackbed_processor::durations::Durations;
+use trackbed_device::processor::durations::Durations;
 
 /// A folder of the test's own, gone when it ends.
 struct Scratch(PathBuf);

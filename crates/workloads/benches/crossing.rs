@@ -10,10 +10,10 @@ use std::path::Path;
 
 use trackbed_core::event::{EventLog, Record};
 use trackbed_core::{Arguments, Seed};
-use trackbed_environment::Course;
 use trackbed_measure::metrics;
 use trackbed_protocols::{Capabilities, Handshake, Transport};
 use trackbed_substrate::kernel::{Execution, Origin};
+use trackbed_workloads::environment::Course;
 use trackbed_workloads::{Patience, Stage, find};
 
 /// Eleven crossings of 320 vehicles, ten messages a second each, on two workers. Tables of all keys are

@@ -8,9 +8,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::environment::Course;
 use futures_core::future::LocalBoxFuture;
 use trackbed_core::{Arguments, EventLog, Parameter, Seed};
-use trackbed_environment::Course;
 use trackbed_protocols::{Capabilities, Dialer, Handshake, Service};
 use trackbed_substrate::Host;
 

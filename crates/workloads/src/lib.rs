@@ -14,6 +14,7 @@ mod boards;
 mod bulk;
 mod contract;
 mod data;
+pub mod environment;
 mod flow;
 mod idle;
 mod limit;

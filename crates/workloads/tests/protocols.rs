@@ -12,7 +12,6 @@ use mortal::MortalDialer;
 use support::{Settings, count, expect, failures, prepare, samples};
 use trackbed_core::event::{Event, EventLog, Record};
 use trackbed_core::{Bitrate, ByteSize, Ratio, Seed};
-use trackbed_environment::Course;
 use trackbed_measure::metrics::{account, outcome};
 use trackbed_net::models::Loss;
 use trackbed_net::queue::DropTail;
@@ -22,6 +21,7 @@ use trackbed_protocols::{
     Transport, registry,
 };
 use trackbed_substrate::simulated::Simulation;
+use trackbed_workloads::environment::Course;
 use trackbed_workloads::{Patience, Prepared, Stage};
 
 /// A way to reach the server: a protocol, a version of TLS and a handshake.

@@ -11,7 +11,6 @@ use std::time::Duration;
 use support::{Settings, expect, prepare, samples};
 use trackbed_core::event::{EventLog, Record};
 use trackbed_core::{Bitrate, ByteSize, Seed, Time};
-use trackbed_environment::Course;
 use trackbed_measure::metrics::outcome;
 use trackbed_net::queue::DropTail;
 use trackbed_net::{Duplex, End, LinkSpec, NetworkBuilder};
@@ -19,6 +18,7 @@ use trackbed_protocols::{
     ClientConfig, Handshake, Protocol, ServerConfig, TlsParameters, Transport, registry,
 };
 use trackbed_substrate::simulated::{Hosts, Simulation};
+use trackbed_workloads::environment::Course;
 use trackbed_workloads::{Patience, Stage};
 
 /// The link and what the environment does.

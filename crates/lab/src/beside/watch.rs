@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use trackbed_core::Time;
 use trackbed_core::event::{Event, Load, Record, RoleLoad};
-use trackbed_monitor::{Machine, Monitor, Reading, RoleUse};
+use trackbed_device::monitor::{Machine, Monitor, Reading, RoleUse};
 
 /// The processes of a run, each with all that it starts; `None` where there is none on this machine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -103,7 +103,7 @@ const INFERENCE: &str = "inference";
 
 #[cfg(test)]
 mod tests {
-    use trackbed_monitor::Named;
+    use trackbed_device::monitor::Named;
 
     use super::*;
 

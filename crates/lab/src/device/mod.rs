@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use trackbed_core::event::{Event, Load, Record, RoleLoad};
 use trackbed_core::{Packet, Seed, Time};
+use trackbed_device::processor::competitor::{Frame, Inference};
+use trackbed_device::processor::host::{Host, PacketCost};
+use trackbed_device::processor::sharing::Claimant;
 use trackbed_net::{Handled, NodeId, Processor, Way};
-use trackbed_processor::competitor::{Frame, Inference};
-use trackbed_processor::host::{Host, PacketCost};
-use trackbed_processor::sharing::Claimant;
 use trackbed_protocols::Dialer;
 
 use crate::scenario::{self, Cell};

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use trackbed_emulator::namespace::{NetNamespace, set_sysctl};
-use trackbed_mptcp_pm::{Endpoint, EndpointFlags, Limits, PathManager, PathManagerError};
+use trackbed_linux::mptcp_pm::{Endpoint, EndpointFlags, Limits, PathManager, PathManagerError};
 use trackbed_protocols::Transport;
 use trackbed_substrate::Multipath;
 

@@ -2,9 +2,9 @@
 
 use trackbed_core::event::{Disturbance, Event, Playback, Record};
 use trackbed_core::{Seed, Time};
-use trackbed_environment::Change;
 use trackbed_measure::metrics;
 use trackbed_substrate::Cancel;
+use trackbed_workloads::environment::Change;
 
 use super::{REAL_LEAD, VIRTUAL_LEAD, course, keep_timelines};
 use crate::run::Runner;

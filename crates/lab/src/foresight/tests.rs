@@ -139,9 +139,9 @@ fn what_quic_has_not_is_refused_with_what_it_has() {
 #[test]
 fn a_table_can_be_given() {
     use trackbed_core::parameter::Arguments;
-    use trackbed_handover::Settings;
-    use trackbed_motion::Direction;
-    use trackbed_radio::{PARAMETERS, Railway};
+    use trackbed_railway::handover::Settings;
+    use trackbed_railway::motion::Direction;
+    use trackbed_railway::radio::{PARAMETERS, Railway};
 
     let values = [("length", "8 km"), ("profile", "hsr-measured")].map(|(name, text)| {
         let kind = PARAMETERS.iter().find(|parameter| parameter.name == name).unwrap().kind;

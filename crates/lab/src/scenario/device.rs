@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::parameter::{FromValue, Kind, Parameter, Value};
-use trackbed_processor::costs::{COST_MAX_NS, Cost, Costs};
-use trackbed_processor::durations::{Durations, THREADS_MAX};
-use trackbed_processor::host::PacketCost;
+use trackbed_device::processor::costs::{COST_MAX_NS, Cost, Costs};
+use trackbed_device::processor::durations::{Durations, THREADS_MAX};
+use trackbed_device::processor::host::PacketCost;
 use trackbed_protocols::CipherSuite;
 
 use super::files;

@@ -1,7 +1,7 @@
 //! The environment of a cell, from the keys of `[environment]`.
 
 use trackbed_core::parameter::{Arguments, Value};
-use trackbed_environment::{Environment, PARAMETERS};
+use trackbed_workloads::environment::{Environment, PARAMETERS};
 
 use super::factors;
 use super::files::Files;

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::Bitrate;
-use trackbed_environment::Environment;
+use trackbed_device::processor::costs::Cost;
+use trackbed_device::processor::durations::Durations;
 use trackbed_net::LinkSpec;
-use trackbed_processor::costs::Cost;
-use trackbed_processor::durations::Durations;
 use trackbed_programs::{Client, Server};
 use trackbed_protocols::{
     CipherSuite, Handshake, KeyExchange, Protocol, TlsParameters, TlsVersion, TransportParameters,
 };
 use trackbed_workloads::Prepared;
+use trackbed_workloads::environment::Environment;
 
 use crate::radio::Radio;
 use crate::track::IpVersion;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
 use trackbed_core::parameter::{Arguments, Kind, Parameter, Value};
-use trackbed_handover::Table;
-use trackbed_radio::{PARAMETERS, Railway, timelines_from_text};
+use trackbed_railway::handover::Table;
+use trackbed_railway::radio::{PARAMETERS, Railway, timelines_from_text};
 
 use super::files::Files;
 use super::problem::Problems;

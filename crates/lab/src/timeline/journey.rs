@@ -2,8 +2,8 @@
 
 use trackbed_core::Time;
 use trackbed_measure::timeline::{Chart, Curve, Map, Place, Span, Timeline};
-use trackbed_motion::{Coordinates, Ride};
-use trackbed_radio::{Railway, SignalSample};
+use trackbed_railway::motion::{Coordinates, Ride};
+use trackbed_railway::radio::{Railway, SignalSample};
 
 use super::thinned;
 use crate::radio::Drive;
@@ -47,12 +47,13 @@ fn map(railway: &Railway, ride: &Ride, drive: &Drive) -> Map {
         Place { name, east_km, north_km }
     };
     let stations = railway.operators().iter().map(|operator| {
-        let station =
-            |station: &trackbed_radio::Station| place(station.cell.clone(), station.coordinates);
+        let station = |station: &trackbed_railway::radio::Station| {
+            place(station.cell.clone(), station.coordinates)
+        };
         (format!("stations of {}", operator.name), operator.stations.iter().map(station).collect())
     });
     let handovers = drive.timelines.iter().map(|one| {
-        let handover = |handover: &trackbed_radio::Handover| {
+        let handover = |handover: &trackbed_railway::radio::Handover| {
             let at = track.coordinates_at(handover.chainage_m);
             place(format!("{} to {}", handover.from, handover.to), at)
         };

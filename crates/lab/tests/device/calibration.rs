@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::json;
+use trackbed_device::processor::durations::FrameTime;
 use trackbed_lab::calibration;
 use trackbed_measure::results::{Certificate, Document, Outcome, Reliability, RunResult};
-use trackbed_processor::durations::FrameTime;
 
 /// Cells with these factors.
 fn document(cells: &[serde_json::Value]) -> Document {

@@ -3,8 +3,8 @@
 mod plot;
 mod svg;
 
-use trackbed_handover::{HandoverError, Lookup, Range, Table};
-use trackbed_motion::Direction;
+use trackbed_railway::handover::{HandoverError, Lookup, Range, Table};
+use trackbed_railway::motion::Direction;
 
 use crate::table::{Align, Table as TextTable};
 

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use trackbed_handover::{HandoverError, Lookup, Signal, Table};
-use trackbed_motion::Direction;
+use trackbed_railway::handover::{HandoverError, Lookup, Signal, Table};
+use trackbed_railway::motion::Direction;
 
 /// The lines of a curve.
 const HEIGHT: usize = 8;
@@ -92,8 +92,8 @@ fn axis(length_m: f64, columns: usize) -> String {
 mod tests {
     use std::sync::Arc;
 
-    use trackbed_handover::{Learner, RideRecord, Settings};
-    use trackbed_motion::Track;
+    use trackbed_railway::handover::{Learner, RideRecord, Settings};
+    use trackbed_railway::motion::Track;
 
     use super::*;
 

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use trackbed_handover::{HandoverError, Lookup, Signal, Table};
-use trackbed_motion::Direction;
+use trackbed_railway::handover::{HandoverError, Lookup, Signal, Table};
+use trackbed_railway::motion::Direction;
 
 const WIDTH: f64 = 1_000.0;
 const LEFT: f64 = 90.0;
@@ -121,8 +121,8 @@ fn escaped(name: &str) -> String {
 mod tests {
     use std::sync::Arc;
 
-    use trackbed_handover::{Learner, RideRecord, Settings};
-    use trackbed_motion::Track;
+    use trackbed_railway::handover::{Learner, RideRecord, Settings};
+    use trackbed_railway::motion::Track;
 
     use super::*;
 

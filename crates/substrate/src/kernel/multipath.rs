@@ -7,8 +7,8 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use rustix::net::{Protocol, ipproto, sockopt};
 use trackbed_linux::mptcp::{Subflow, subflows};
+use trackbed_linux::mptcp_pm::{Endpoint, EndpointFlags, PathManager, PathManagerError};
 use trackbed_linux::tcp_info::TcpState;
-use trackbed_mptcp_pm::{Endpoint, EndpointFlags, PathManager, PathManagerError};
 
 use super::options::{self, Ends, invalid};
 use crate::socket::{PathWish, TcpInfo, TcpOptions, TcpPath};

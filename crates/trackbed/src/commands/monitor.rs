@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
-use trackbed_monitor::{Monitor, Named, Reading};
-use trackbed_service::{Signal, listen};
+use trackbed_daemon::{Signal, listen};
+use trackbed_device::monitor::{Monitor, Named, Reading};
 
 use crate::Verdict;
 use crate::output;

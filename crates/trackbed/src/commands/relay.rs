@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::{ArgGroup, Args};
-use trackbed_relay::fronts::{Front, rules};
-use trackbed_relay::{Limits, Plan, Stop, run};
-use trackbed_service::{Metrics, Signal, expose, listen};
+use trackbed_daemon::{Metrics, Signal, expose, listen};
+use trackbed_router::relay::fronts::{Front, rules};
+use trackbed_router::relay::{Limits, Plan, Stop, run};
 
 use super::phad::LogFormat;
 use crate::Verdict;

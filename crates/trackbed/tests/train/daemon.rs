@@ -10,8 +10,8 @@ use rustix::process::Signal;
 use rustix::thread::{CapabilitySet, remove_capability_from_bounding_set};
 use trackbed_core::Time;
 use trackbed_emulator::namespace::set_sysctl;
-use trackbed_handover::{Learner, RideRecord, Settings};
-use trackbed_motion::Direction;
+use trackbed_railway::handover::{Learner, RideRecord, Settings};
+use trackbed_railway::motion::Direction;
 
 use crate::gpsd::{Behaviour, Gpsd};
 use crate::railway::Railway;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use trackbed_core::Time;
 use trackbed_emulator::Clock;
 use trackbed_emulator::namespace::NetNamespace;
-use trackbed_motion::Ride;
+use trackbed_railway::motion::Ride;
 
 use crate::pause;
 

@@ -21,7 +21,7 @@ use std::time::Duration;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, ipproto, listen};
 use rustix::time::Timespec;
 use trackbed_emulator::namespace;
-use trackbed_mptcp_pm::PathManager;
+use trackbed_linux::mptcp_pm::PathManager;
 
 /// Whether this machine can do all this; says what it lacks.
 fn is_possible() -> bool {

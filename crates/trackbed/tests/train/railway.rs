@@ -11,7 +11,7 @@ use trackbed_emulator::namespace::{Interface, NamespaceError, NetNamespace, set_
 use trackbed_emulator::{
     Attachment, Backstage, Certificate, Clock, Edges, Emulator, Finished, Port, Remote,
 };
-use trackbed_mptcp_pm::{Endpoint, EndpointFlags, Limits, PathManager};
+use trackbed_linux::mptcp_pm::{Endpoint, EndpointFlags, Limits, PathManager};
 use trackbed_net::models::{Delay, Loss, Rate};
 use trackbed_net::queue::DropTail;
 use trackbed_net::{Change, Direction, Duplex, End, LinkId, LinkSpec, NetworkBuilder};

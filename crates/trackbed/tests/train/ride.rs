@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::Time;
-use trackbed_handover::{Learner, RideRecord, Settings};
-use trackbed_motion::{Direction, Ride, SpeedProfile, Track};
+use trackbed_railway::handover::{Learner, RideRecord, Settings};
+use trackbed_railway::motion::{Direction, Ride, SpeedProfile, Track};
 
 use crate::pause;
 use crate::railway::Railway;

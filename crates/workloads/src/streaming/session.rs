@@ -6,10 +6,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::environment::Change;
 use trackbed_core::event::{Disturbance, Playback};
 use trackbed_core::units::format_duration;
 use trackbed_core::{Event, Ratio, Time};
-use trackbed_environment::Change;
 use trackbed_substrate::{Task, now, spawn_named};
 
 use super::Plan;

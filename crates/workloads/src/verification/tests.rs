@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use crate::environment::Course;
 use crate::signatures::judgement;
 use trackbed_core::event::{Judgement, Record, Verification as Step};
 use trackbed_core::parameter::Value;
 use trackbed_core::{Arguments, Event, EventLog, Ratio, Seed};
-use trackbed_environment::Course;
 use trackbed_net::NetworkBuilder;
 use trackbed_substrate::simulated::Simulation;
 use trackbed_v2x::job::PortableVerifier;

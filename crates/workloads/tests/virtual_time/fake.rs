@@ -8,7 +8,6 @@ use std::time::Duration;
 use futures_core::future::LocalBoxFuture;
 use trackbed_core::event::{EventLog, Record};
 use trackbed_core::{Seed, Time};
-use trackbed_environment::Course;
 use trackbed_net::NetworkBuilder;
 use trackbed_protocols::error::Step;
 use trackbed_protocols::{
@@ -17,6 +16,7 @@ use trackbed_protocols::{
 };
 use trackbed_substrate::simulated::Simulation;
 use trackbed_substrate::{now, sleep};
+use trackbed_workloads::environment::Course;
 use trackbed_workloads::{Patience, Prepared, Stage};
 
 /// How the protocol behaves. The default is a set-up of 20 ms, 5 ms one way, and no trouble.

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use trackbed_core::Time;
 use trackbed_core::event::{Event, Playback, Record};
-use trackbed_environment::Course;
 use trackbed_measure::metrics::outcome;
 use trackbed_protocols::{Handshake, Request, Service};
 use trackbed_substrate::sleep;
+use trackbed_workloads::environment::Course;
 
 use super::fake::{Behaviour, Ran, run_with};
 use super::support::{Settings, expect, failures, prepare};

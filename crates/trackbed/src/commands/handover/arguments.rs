@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use trackbed_motion::Direction;
-use trackbed_motion::quantity::parse_length_m;
+use trackbed_railway::motion::Direction;
+use trackbed_railway::motion::quantity::parse_length_m;
 
 /// What to do with tables.
 #[derive(Debug, Args)]

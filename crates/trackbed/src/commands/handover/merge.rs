@@ -1,7 +1,7 @@
 //! `trackbed handover merge`
 
 use anyhow::Context as _;
-use trackbed_handover::{Learner, Table};
+use trackbed_railway::handover::{Learner, Table};
 
 use super::arguments::MergeArguments;
 use super::build::{outline, settings};

@@ -3,7 +3,7 @@
 use std::fs;
 
 use anyhow::Context as _;
-use trackbed_handover::Table;
+use trackbed_railway::handover::Table;
 use trackbed_report::handover;
 
 use super::arguments::ShowArguments;

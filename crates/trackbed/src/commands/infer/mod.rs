@@ -11,6 +11,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
+use trackbed_device::processor::durations::{Durations, FrameTime};
 use trackbed_inference::detection::Thresholds;
 use trackbed_inference::detector::Detector;
 use trackbed_inference::frames::Frames;
@@ -18,7 +19,6 @@ use trackbed_inference::generated;
 use trackbed_inference::model::{Model, ModelOptions, ModelSource};
 use trackbed_inference::program::Program;
 use trackbed_inference::runtime::{Runtime, Search};
-use trackbed_processor::durations::{Durations, FrameTime};
 
 use crate::Verdict;
 use crate::output;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use serde_json::{Map, Value, json};
-use trackbed_monitor::{Monitor, Named, Reading};
+use trackbed_device::monitor::{Monitor, Named, Reading};
 
 /// Readings in the making.
 pub(super) struct Watch {

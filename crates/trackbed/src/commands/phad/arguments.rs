@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use clap::Args;
 use trackbed_core::units::parse_duration;
-use trackbed_phad::paths::Operator;
-use trackbed_service::{Format, Log};
+use trackbed_daemon::{Format, Log};
+use trackbed_router::phad::paths::Operator;
 
 use crate::output;
 

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
-use trackbed_phad::config::Config;
-use trackbed_phad::controller::Settings;
-use trackbed_phad::paths::Operator;
-use trackbed_phad::source::Source;
-use trackbed_phad::{Daemon, Message, Plan, flags};
-use trackbed_service::{Metrics, expose, listen};
+use trackbed_daemon::{Metrics, expose, listen};
+use trackbed_router::phad::config::Config;
+use trackbed_router::phad::controller::Settings;
+use trackbed_router::phad::paths::Operator;
+use trackbed_router::phad::source::Source;
+use trackbed_router::phad::{Daemon, Message, Plan, flags};
 
 use crate::Verdict;
 use crate::output;

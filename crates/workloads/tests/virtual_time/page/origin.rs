@@ -108,7 +108,7 @@ pub fn load(prepared: &dyn Prepared, origin: &Origin) -> Ran {
             server: SocketAddr::from(([10, 0, 0, 2], 443)),
             handshake: Handshake::New,
             patience: Patience::VIRTUAL,
-            course: trackbed_environment::Course::default(),
+            course: trackbed_workloads::environment::Course::default(),
             seed,
             log: log.clone(),
         };

@@ -1,0 +1,67 @@
+//! Sensors: what `/sys` says of clocks, heat and power. They are looked for once, and read at each
+//! look; one that does not answer then is absent.
+
+mod gpu;
+mod heat;
+mod power;
+
+use std::path::{Path, PathBuf};
+
+use crate::monitor::files;
+use crate::monitor::reading::{Machine, Named};
+
+/// The sensors of a machine.
+#[derive(Clone, Debug)]
+pub(crate) struct Sensors {
+    frequencies: Vec<(String, PathBuf)>,
+    heat: Vec<(String, PathBuf)>,
+    power: power::Powers,
+    gpus: Vec<gpu::Integrated>,
+}
+
+impl Sensors {
+    /// Those that are there.
+    pub(crate) fn find(root: &Path) -> Sensors {
+        Sensors {
+            frequencies: frequencies(root),
+            heat: heat::find(root),
+            power: power::Powers::find(root),
+            gpus: gpu::find(root),
+        }
+    }
+
+    /// Reads all, at this time.
+    pub(crate) fn read(&mut self, now_ns: u64, machine: &mut Machine) {
+        machine.frequencies_mhz = read(&self.frequencies, 1e3);
+        machine.temperatures_c = read(&self.heat, 1e3);
+        machine.powers_w = self.power.read(now_ns);
+        machine.gpus = self.gpus.iter().map(gpu::Integrated::read).collect();
+    }
+}
+
+/// The numbers in these files, divided by `unit`.
+fn read(files: &[(String, PathBuf)], unit: f64) -> Vec<Named> {
+    let value = |(name, path): &(String, PathBuf)| {
+        let value = files::number(path)? as f64 / unit;
+        Some(Named { name: name.clone(), value })
+    };
+    files.iter().filter_map(value).collect()
+}
+
+/// `/sys/devices/system/cpu/cpufreq/policyN` (the kernel's Documentation/admin-guide/pm/cpufreq.rst),
+/// in kHz, by the cores that share it.
+fn frequencies(root: &Path) -> Vec<(String, PathBuf)> {
+    let policies = files::entries(&root.join("sys/devices/system/cpu/cpufreq"));
+    let policies = policies.into_iter().filter(|path| files::name(path).starts_with("policy"));
+    let policies = policies.filter_map(|policy| {
+        let cores = files::text(&policy.join("affected_cpus"))?;
+        let words: Vec<&str> = cores.split_whitespace().collect();
+        let name = match words.as_slice() {
+            [] => return None,
+            [one] => format!("cpu{one}"),
+            [first, .., last] => format!("cpu{first}-{last}"),
+        };
+        Some((name, policy.join("scaling_cur_freq")))
+    });
+    policies.collect()
+}

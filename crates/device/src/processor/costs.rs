@@ -1,0 +1,188 @@
+//! What communication costs a host, as text.
+//!
+//! ```text
+//! trackbed-costs 1
+//! # whatever is worth knowing about the measurement
+//! protocol http2 41000 9000 120
+//! protocol other 30000 9000 120
+//! cipher aes128gcm 350
+//! ```
+//!
+//! The first line is the format's name and version. Then, in any order, a line for each protocol:
+//! nanoseconds that an exchange of a message takes whatever its length, nanoseconds for each packet
+//! that is sent or received, and picoseconds for each byte of such a packet, without encryption.
+//! `other` stands for every protocol that has no line. A line for each cipher has picoseconds for
+//! each byte that is encrypted or decrypted. Empty lines and those that begin with `#` say nothing.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use crate::processor::host::PacketCost;
+
+/// What protocols and ciphers cost.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Costs {
+    /// By the protocol's name; [`OTHER`] stands for those that are not there.
+    pub protocols: BTreeMap<String, Cost>,
+    /// For each byte, in picoseconds, by the cipher's name.
+    pub ciphers: BTreeMap<String, u64>,
+}
+
+/// What communication costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// For each message with its answer, whatever their length.
+    pub message: Duration,
+    /// For each packet that carries them or acknowledges.
+    pub packet: PacketCost,
+}
+
+/// Why a text is no table of costs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CostsError {
+    /// From 1 on.
+    pub line: usize,
+    /// With what should be there.
+    pub why: String,
+}
+
+/// The name that stands for every protocol without a line of its own.
+pub const OTHER: &str = "other";
+/// The most that a message or a packet costs: a second, in nanoseconds.
+pub const COST_MAX_NS: u64 = 1_000_000_000;
+/// The most that a byte costs: a millisecond, in picoseconds.
+pub const BYTE_MAX_PS: u64 = 1_000_000_000;
+/// The most lines that say something.
+const LINES_MAX: usize = 1_000;
+
+impl Costs {
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// At the first line that is not as the format says.
+    pub fn parse(text: &str) -> Result<Costs, CostsError> {
+        let mut lines = (1_usize..).zip(text.lines());
+        if lines.next().is_none_or(|(_, first)| first.trim_end() != MAGIC) {
+            return Err(error(1, format!("the first line must be \"{MAGIC}\"")));
+        }
+        let (mut costs, mut last) = (Costs::default(), 1);
+        for (line, text) in lines {
+            last = line;
+            let words: Vec<&str> = text.split_whitespace().collect();
+            if words.first().is_some_and(|first| !first.starts_with('#')) {
+                costs.read(&words).map_err(|why| error(line, why))?;
+            }
+            if costs.protocols.len() + costs.ciphers.len() > LINES_MAX {
+                return Err(error(line, format!("there are more than {LINES_MAX} lines")));
+            }
+        }
+        match costs.protocols.is_empty() {
+            true => Err(error(last, "there is no protocol".to_owned())),
+            false => Ok(costs),
+        }
+    }
+
+    /// What a protocol costs without encryption; `None` if neither it nor [`OTHER`] is there.
+    pub fn protocol(&self, name: &str) -> Option<Cost> {
+        self.protocols.get(name).or_else(|| self.protocols.get(OTHER)).copied()
+    }
+
+    fn read(&mut self, words: &[&str]) -> Result<(), String> {
+        match *words {
+            ["protocol", name, message, packet, byte] => {
+                let packet = PacketCost {
+                    packet: Duration::from_nanos(number(packet, COST_MAX_NS, "nanoseconds")?),
+                    byte_picos: number(byte, BYTE_MAX_PS, "picoseconds")?,
+                };
+                let message = number(message, COST_MAX_NS, "nanoseconds")?;
+                let cost = Cost { message: Duration::from_nanos(message), packet };
+                once(self.protocols.insert(name.to_owned(), cost).is_none(), name)
+            }
+            ["cipher", name, byte] => {
+                let byte = number(byte, BYTE_MAX_PS, "picoseconds")?;
+                once(self.ciphers.insert(name.to_owned(), byte).is_none(), name)
+            }
+            _ => Err(
+                "write \"protocol NAME MESSAGE PACKET BYTE\" with nanoseconds, nanoseconds and \
+                      picoseconds, or \"cipher NAME BYTE\" with picoseconds"
+                    .to_owned(),
+            ),
+        }
+    }
+}
+
+fn once(is_new: bool, name: &str) -> Result<(), String> {
+    if is_new { Ok(()) } else { Err(format!("\"{name}\" has a line before this one: remove one")) }
+}
+
+fn number(text: &str, most: u64, unit: &str) -> Result<u64, String> {
+    let found = u64::from_str(text).ok().filter(|value| *value <= most);
+    found.ok_or_else(|| format!("\"{text}\" is no whole number of {unit} from 0 to {most}"))
+}
+
+/// As [`Costs::parse`] reads it.
+impl fmt::Display for Costs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{MAGIC}")?;
+        for (name, Cost { message, packet }) in &self.protocols {
+            let nanos = [message.as_nanos(), packet.packet.as_nanos()];
+            writeln!(f, "protocol {name} {} {} {}", nanos[0], nanos[1], packet.byte_picos)?;
+        }
+        self.ciphers.iter().try_for_each(|(name, byte)| writeln!(f, "cipher {name} {byte}"))
+    }
+}
+
+impl fmt::Display for CostsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.why)
+    }
+}
+
+impl std::error::Error for CostsError {}
+
+fn error(line: usize, why: String) -> CostsError {
+    CostsError { line, why }
+}
+
+const MAGIC: &str = "trackbed-costs 1";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let text = "trackbed-costs 1\n# a remark\n\nprotocol mqtt 30000 9000 120\ncipher x 350\n\
+                    #another\nprotocol other 1 2 3\n";
+        let costs = Costs::parse(text).unwrap();
+        let mqtt = costs.protocol("mqtt").unwrap();
+        assert_eq!(mqtt.message, Duration::from_micros(30));
+        // 9 us and 1,500 times 120 ps.
+        assert_eq!(mqtt.packet.of(1_500), Duration::from_nanos(9_180));
+        assert_eq!(costs.protocol("http2").unwrap().message, Duration::from_nanos(1));
+        assert_eq!(costs.ciphers["x"], 350);
+        assert_eq!(Costs::parse(&costs.to_string()), Ok(costs));
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_line() {
+        let with = |rest: &str| Costs::parse(&format!("{MAGIC}\n{rest}")).unwrap_err();
+        assert_eq!(Costs::parse("").unwrap_err().line, 1);
+        assert_eq!(Costs::parse("trackbed-durations 1\n").unwrap_err().line, 1);
+        for (rest, line, word) in [
+            ("cipher x 3\n", 2, "no protocol"),
+            ("protocol mqtt 1 2\n", 2, "MESSAGE"),
+            ("\nprotocol mqtt -1 2 3\n", 3, "\"-1\""),
+            ("protocol mqtt 1 1000000001 3\n", 2, "1000000001"),
+            ("protocol mqtt 1 2 3\nprotocol mqtt 1 2 3\n", 3, "remove one"),
+            ("protocol mqtt 1 2 3\ncipher x 1.5\n", 3, "\"1.5\""),
+            ("frame 1 1\n", 2, "protocol NAME"),
+        ] {
+            let error = with(rest);
+            assert_eq!(error.line, line, "{rest}");
+            assert!(error.why.contains(word), "{error}");
+        }
+    }
+}

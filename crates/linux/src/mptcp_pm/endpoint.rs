@@ -1,0 +1,144 @@
+//! Endpoints: local addresses that the path manager may use, and what for.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+use std::ops::{BitOr, BitOrAssign, Sub};
+
+use netlink_packet_core::DefaultNla;
+
+use crate::mptcp_pm::attributes::{
+    Attributes, addr, address, nest, number_u8, number_u16, number_u32,
+};
+
+/// A local address that connections may have subflows from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// Its number, 1 to 255; 0 leaves the choice to the kernel.
+    pub id: u8,
+    /// The address.
+    pub address: IpAddr,
+    /// The port that is announced with it, if not the connection's own.
+    pub port: Option<u16>,
+    /// What it is for.
+    pub flags: EndpointFlags,
+    /// The number of the interface that subflows from it are bound to.
+    pub interface: Option<NonZeroU32>,
+}
+
+impl Endpoint {
+    /// An address for any interface, with the next free number.
+    pub fn new(address: IpAddr, flags: EndpointFlags) -> Endpoint {
+        Endpoint { id: 0, address, port: None, flags, interface: None }
+    }
+
+    /// Nested into an attribute of this kind.
+    pub(crate) fn emit(&self, kind: u16) -> DefaultNla {
+        let family = if self.address.is_ipv4() { AF_INET } else { AF_INET6 };
+        let mut inner = vec![
+            number_u16(addr::FAMILY, family),
+            address(addr::V4, addr::V6, self.address),
+            number_u32(addr::FLAGS, self.flags.0),
+        ];
+        if self.id != 0 {
+            inner.push(number_u8(addr::ID, self.id));
+        }
+        inner.extend(self.port.map(|port| number_u16(addr::PORT, port)));
+        inner.extend(self.interface.map(|index| number_u32(addr::INTERFACE, index.get())));
+        nest(kind, &inner)
+    }
+
+    /// None if there is no address in it.
+    pub(crate) fn parse(attributes: Attributes<'_>) -> Option<Endpoint> {
+        Some(Endpoint {
+            id: attributes.u8(addr::ID).unwrap_or(0),
+            address: attributes.address(addr::V4, addr::V6)?,
+            port: attributes.u16(addr::PORT).filter(|port| *port != 0),
+            flags: EndpointFlags(attributes.u32(addr::FLAGS).unwrap_or(0)),
+            interface: attributes.u32(addr::INTERFACE).and_then(NonZeroU32::new),
+        })
+    }
+}
+
+/// What an endpoint is for: a set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct EndpointFlags(pub(crate) u32);
+
+impl EndpointFlags {
+    /// Announced to the peer by ADD_ADDR (RFC 8684 section 3.4.1).
+    pub const SIGNAL: EndpointFlags = EndpointFlags(1);
+    /// Subflows are opened from here.
+    pub const SUBFLOW: EndpointFlags = EndpointFlags(1 << 1);
+    /// Its subflows carry data only where there is no other (RFC 8684 section 3.3.8).
+    pub const BACKUP: EndpointFlags = EndpointFlags(1 << 2);
+    /// Subflows are opened from here to every address of the peer.
+    pub const FULLMESH: EndpointFlags = EndpointFlags(1 << 3);
+    /// Made by the kernel for a subflow that a program opened.
+    pub const IMPLICIT: EndpointFlags = EndpointFlags(1 << 4);
+    /// Used for what the peer announces, and not to open subflows unasked (Linux 6.18).
+    pub const LAMINAR: EndpointFlags = EndpointFlags(1 << 5);
+
+    /// Whether all of `other` are set.
+    pub const fn contains(self, other: EndpointFlags) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+impl BitOr for EndpointFlags {
+    type Output = EndpointFlags;
+
+    fn bitor(self, other: EndpointFlags) -> EndpointFlags {
+        EndpointFlags(self.0 | other.0)
+    }
+}
+
+impl BitOrAssign for EndpointFlags {
+    fn bitor_assign(&mut self, other: EndpointFlags) {
+        self.0 |= other.0;
+    }
+}
+
+impl Sub for EndpointFlags {
+    type Output = EndpointFlags;
+
+    fn sub(self, other: EndpointFlags) -> EndpointFlags {
+        EndpointFlags(self.0 & !other.0)
+    }
+}
+
+/// As `ip mptcp endpoint` words them.
+impl fmt::Display for EndpointFlags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const NAMES: [&str; 6] = ["signal", "subflow", "backup", "fullmesh", "implicit", "laminar"];
+        let set = (0..).zip(NAMES).filter(|(bit, _)| self.0 & 1 << bit != 0);
+        let set: Vec<&str> = set.map(|(_, name)| name).collect();
+        f.write_str(&set.join(" "))
+    }
+}
+
+/// How much the path manager may do for each connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Subflows besides the first; 8 at most.
+    pub subflows: u32,
+    /// Announced addresses of the peer to which subflows are opened; 8 at most.
+    pub add_addresses_accepted: u32,
+}
+
+/// `AF_INET` and `AF_INET6` of linux/socket.h.
+const AF_INET: u16 = 2;
+const AF_INET6: u16 = 10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_are_a_set_with_names() {
+        let flags = EndpointFlags::SUBFLOW | EndpointFlags::BACKUP;
+        assert_eq!(flags.to_string(), "subflow backup");
+        assert!(flags.contains(EndpointFlags::BACKUP));
+        assert!(!flags.contains(EndpointFlags::BACKUP | EndpointFlags::SIGNAL));
+        assert_eq!(flags - EndpointFlags::BACKUP, EndpointFlags::SUBFLOW);
+    }
+}

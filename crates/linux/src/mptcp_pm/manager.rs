@@ -1,0 +1,181 @@
+//! The path manager itself.
+
+use std::fs;
+use std::io;
+use std::net::SocketAddr;
+
+use netlink_packet_core::DefaultNla;
+
+use crate::mptcp_pm::attributes::{addr, nest, number_u8, number_u32, pm};
+use crate::mptcp_pm::endpoint::{Endpoint, EndpointFlags, Limits};
+use crate::mptcp_pm::error::PathManagerError;
+use crate::mptcp_pm::event::{Events, Token};
+use crate::mptcp_pm::request::{Family, Message, RequestKind, Requests};
+
+/// The kernel's path manager of one network namespace.
+///
+/// Reading works for everybody, changing takes CAP_NET_ADMIN.
+#[derive(Debug)]
+pub struct PathManager {
+    requests: Requests,
+    family: Family,
+}
+
+impl PathManager {
+    /// That of the calling thread's network namespace, wherever the thread goes later.
+    ///
+    /// # Errors
+    /// [`PathManagerError::NoMptcp`] if the kernel has none.
+    pub fn open() -> Result<PathManager, PathManagerError> {
+        let mut requests = Requests::open()?;
+        let family = requests.family()?;
+        Ok(PathManager { requests, family })
+    }
+
+    /// All endpoints, those included that the kernel has made.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn endpoints(&mut self) -> Result<Vec<Endpoint>, PathManagerError> {
+        let what = || "list MPTCP endpoints".to_owned();
+        let answers = self.send(Message::new(GET_ADDR, &[]), RequestKind::Dump, what)?;
+        let endpoint =
+            |answer: &Message| answer.attributes().nested(pm::ADDRESS).and_then(Endpoint::parse);
+        let endpoints: Option<Vec<Endpoint>> = answers.iter().map(endpoint).collect();
+        endpoints.ok_or_else(|| PathManagerError::Garbled { what: what() })
+    }
+
+    /// Adds an endpoint; connections that are open get a subflow from it if its flags say so.
+    ///
+    /// # Errors
+    /// If the address or the number is taken, or the kernel refuses.
+    pub fn add_endpoint(&mut self, endpoint: &Endpoint) -> Result<(), PathManagerError> {
+        let what = || format!("add the MPTCP endpoint {}", endpoint.address);
+        self.change(ADD_ADDR, &[endpoint.emit(pm::ADDRESS)], what)
+    }
+
+    /// Removes an endpoint, and the subflows from it.
+    ///
+    /// # Errors
+    /// If there is none with this number, or the kernel refuses.
+    pub fn remove_endpoint(&mut self, id: u8) -> Result<(), PathManagerError> {
+        let what = || format!("remove the MPTCP endpoint {id}");
+        self.change(DEL_ADDR, &[nest(pm::ADDRESS, &[number_u8(addr::ID, id)])], what)
+    }
+
+    /// How many subflows and announced addresses connections may have.
+    ///
+    /// # Errors
+    /// If the kernel refuses.
+    pub fn limits(&mut self) -> Result<Limits, PathManagerError> {
+        let what = || "read the limits of MPTCP".to_owned();
+        let answers = self.send(Message::new(GET_LIMITS, &[]), RequestKind::One, what)?;
+        let limits = answers.first().and_then(|answer| {
+            let attributes = answer.attributes();
+            Some(Limits {
+                subflows: attributes.u32(pm::SUBFLOWS)?,
+                add_addresses_accepted: attributes.u32(pm::ADD_ADDRESSES_ACCEPTED)?,
+            })
+        });
+        limits.ok_or_else(|| PathManagerError::Garbled { what: what() })
+    }
+
+    /// Sets how many subflows and announced addresses connections may have from now on.
+    ///
+    /// # Errors
+    /// If a limit is beyond 8, or the kernel refuses.
+    pub fn set_limits(&mut self, limits: Limits) -> Result<(), PathManagerError> {
+        let attributes = [
+            number_u32(pm::SUBFLOWS, limits.subflows),
+            number_u32(pm::ADD_ADDRESSES_ACCEPTED, limits.add_addresses_accepted),
+        ];
+        self.change(SET_LIMITS, &attributes, || "set the limits of MPTCP".to_owned())
+    }
+
+    /// Makes an endpoint a backup, or takes that back. If that is a change, every connection under
+    /// the kernel's path manager sends MP_PRIO at once on its first subflow from this address, once
+    /// and without confirmation; subflows that are opened later say it in their MP_JOIN. Where the
+    /// flag is so already, nothing is sent.
+    ///
+    /// # Errors
+    /// If there is no endpoint with this number, or the kernel refuses.
+    pub fn set_backup(&mut self, id: u8, backup: bool) -> Result<(), PathManagerError> {
+        let what = || format!("change the flags of the MPTCP endpoint {id}");
+        // The kernel takes over backup and fullmesh alone, so fullmesh has to be as it is.
+        let now = self.endpoints()?.into_iter().find(|endpoint| endpoint.id == id);
+        let kept = now.map_or(EndpointFlags::default(), |endpoint| endpoint.flags);
+        let backup = if backup { EndpointFlags::BACKUP } else { EndpointFlags::default() };
+        let flags = (kept - EndpointFlags::BACKUP) | backup;
+        let endpoint = [number_u8(addr::ID, id), number_u32(addr::FLAGS, flags.0)];
+        self.change(SET_FLAGS, &[nest(pm::ADDRESS, &endpoint)], what)
+    }
+
+    /// Makes one subflow of one connection a backup, or takes that back, and sends MP_PRIO on it in
+    /// any case. For connections under a path manager in user space (sysctl `net.mptcp.pm_type` 1,
+    /// or `path_manager` "userspace", when they were opened).
+    ///
+    /// # Errors
+    /// If there is no such connection or subflow, the kernel manages its paths, or refuses.
+    pub fn set_subflow_backup(
+        &mut self,
+        token: Token,
+        (local, remote): (SocketAddr, SocketAddr),
+        backup: bool,
+    ) -> Result<(), PathManagerError> {
+        let flags = if backup { EndpointFlags::BACKUP } else { EndpointFlags::default() };
+        let end = |address: SocketAddr, flags| {
+            let port = Some(address.port());
+            Endpoint { port, ..Endpoint::new(address.ip(), flags) }
+        };
+        let attributes = [
+            number_u32(pm::TOKEN, token.0),
+            end(local, flags).emit(pm::ADDRESS),
+            end(remote, EndpointFlags::default()).emit(pm::REMOTE_ADDRESS),
+        ];
+        self.change(SET_FLAGS, &attributes, || {
+            format!("change the flags of the subflow {local} > {remote}")
+        })
+    }
+
+    /// Tells of connections and subflows from now on.
+    ///
+    /// # Errors
+    /// If the kernel does not tell, or the process lacks CAP_NET_ADMIN.
+    pub fn events(&self) -> Result<Events, PathManagerError> {
+        Events::listen(self.family)
+    }
+
+    fn change(
+        &mut self,
+        command: u8,
+        attributes: &[DefaultNla],
+        what: impl Fn() -> String,
+    ) -> Result<(), PathManagerError> {
+        self.send(Message::new(command, attributes), RequestKind::One, what).map(drop)
+    }
+
+    fn send(
+        &mut self,
+        message: Message,
+        kind: RequestKind,
+        what: impl Fn() -> String,
+    ) -> Result<Vec<Message>, PathManagerError> {
+        self.requests.send(self.family, message, kind, what)
+    }
+}
+
+/// Whether sockets of the calling thread's namespace may speak MPTCP (sysctl `net.mptcp.enabled`).
+///
+/// # Errors
+/// If the kernel has no MPTCP.
+pub fn is_enabled() -> io::Result<bool> {
+    Ok(fs::read_to_string("/proc/sys/net/mptcp/enabled")?.trim() != "0")
+}
+
+/// `MPTCP_PM_CMD_*` of linux/mptcp_pm.h.
+const ADD_ADDR: u8 = 1;
+const DEL_ADDR: u8 = 2;
+const GET_ADDR: u8 = 3;
+const SET_LIMITS: u8 = 5;
+const GET_LIMITS: u8 = 6;
+const SET_FLAGS: u8 = 7;

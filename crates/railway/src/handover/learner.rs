@@ -1,0 +1,323 @@
+//! From rides to ranges.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::motion::{Direction, Track};
+
+use crate::handover::error::HandoverError;
+use crate::handover::signal::Signal;
+use crate::handover::table::{OperatorRanges, Range, Sighting, Table, index};
+
+/// How ranges are made from what was seen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// How much wider than what was seen a range is, on either side, in metres: for the errors of
+    /// positions, those of the rides that were learnt from and those of the look-up. 10 m are twice
+    /// the standard deviation of a good receiver.
+    pub margin_m: f64,
+    /// Sightings whose middles are no further apart than this, in metres, belong to one range.
+    pub join_m: f64,
+    /// The share of a range's sightings that it covers, 0.5 to 1: the rest, in equal parts at both
+    /// ends, counts as outliers. Of fewer than 2 / (1 - share) sightings it covers all.
+    pub coverage: f64,
+    /// A range is forgotten when no handover was seen in it for more rides than this in its
+    /// direction; `None` keeps all.
+    pub max_age: Option<u32>,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { margin_m: 10.0, join_m: 50.0, coverage: 0.95, max_age: None }
+    }
+}
+
+/// What was seen on one ride in one direction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RideRecord {
+    direction: Direction,
+    operators: Vec<String>,
+    handovers: Vec<(String, f64, f64)>,
+    signal: Vec<(String, f64, f64)>,
+}
+
+impl RideRecord {
+    /// A ride on which nothing has been seen yet.
+    pub fn new(direction: Direction) -> RideRecord {
+        RideRecord { direction, operators: Vec::new(), handovers: Vec::new(), signal: Vec::new() }
+    }
+
+    /// Which way it went.
+    pub fn direction(&self) -> Direction {
+        self.direction
+    }
+
+    /// How many handovers were seen.
+    pub fn handovers(&self) -> usize {
+        self.handovers.len()
+    }
+
+    /// The operator was there, whether or not it has handovers.
+    pub fn operator(&mut self, name: &str) {
+        if !self.operators.iter().any(|known| known == name) {
+            self.operators.push(name.to_owned());
+        }
+    }
+
+    /// A handover of an operator disturbed the link between two chainages in metres, in any order.
+    /// What is not finite is left out.
+    pub fn handover(&mut self, operator: &str, one_m: f64, other_m: f64) {
+        self.operator(operator);
+        if one_m.is_finite() && other_m.is_finite() {
+            self.handovers.push((operator.to_owned(), one_m.min(other_m), one_m.max(other_m)));
+        }
+    }
+
+    /// The serving cell of an operator was received with this power, in dBm, at a chainage.
+    pub fn received(&mut self, operator: &str, chainage_m: f64, rsrp_dbm: f64) {
+        self.operator(operator);
+        if chainage_m.is_finite() && rsrp_dbm.is_finite() {
+            self.signal.push((operator.to_owned(), chainage_m, rsrp_dbm));
+        }
+    }
+}
+
+/// Learns a table from rides.
+#[derive(Clone, Debug)]
+pub struct Learner {
+    track: Arc<Track>,
+    settings: Settings,
+    rides: [u32; 2],
+    sightings: BTreeMap<String, [Vec<Sighting>; 2]>,
+    /// Where ranges have been seen in more rides than their sightings are left of: a chainage in
+    /// the range, and how many more.
+    earlier: BTreeMap<String, [Vec<(f64, u32)>; 2]>,
+    /// Ranges that were drawn by hand.
+    drawn: BTreeMap<String, [Vec<Range>; 2]>,
+    signal: BTreeMap<String, Signal>,
+}
+
+impl Learner {
+    /// A learner that has seen nothing.
+    ///
+    /// # Errors
+    /// If a setting makes no sense.
+    pub fn new(track: Arc<Track>, settings: Settings) -> Result<Learner, HandoverError> {
+        let Settings { margin_m, join_m, coverage, .. } = settings;
+        for (place, value, low, high) in [
+            ("margin_m", margin_m, 0.0, 10_000.0),
+            ("join_m", join_m, 0.0, 100_000.0),
+            ("coverage", coverage, 0.5, 1.0),
+        ] {
+            if !(low..=high).contains(&value) {
+                let advice = format!("{value} does not fit; write a number from {low} to {high}");
+                return Err(HandoverError::invalid(place, advice));
+            }
+        }
+        Ok(Learner {
+            track,
+            settings,
+            rides: [0; 2],
+            sightings: BTreeMap::new(),
+            earlier: BTreeMap::new(),
+            drawn: BTreeMap::new(),
+            signal: BTreeMap::new(),
+        })
+    }
+
+    /// A learner that knows what a table does, and goes on from there.
+    ///
+    /// # Errors
+    /// If a setting makes no sense.
+    pub fn continuing(table: &Table, settings: Settings) -> Result<Learner, HandoverError> {
+        let mut learner = Learner::new(Arc::clone(&table.track), settings)?;
+        learner.add(table);
+        Ok(learner)
+    }
+
+    /// Takes in all rides of a table as if they came after those seen so far.
+    ///
+    /// # Errors
+    /// If it is for another track: one whose length differs by more than a thousandth, or whose
+    /// ends lie elsewhere.
+    pub fn merge(&mut self, later: &Table) -> Result<(), HandoverError> {
+        let (here, there) = (&self.track, &later.track);
+        let apart = (here.length_m() - there.length_m()).abs() > here.length_m() / 1_000.0;
+        let ends = [0.0, 1.0].map(|share| {
+            let place = there.coordinates_at(share * there.length_m());
+            here.coordinates_at(share * here.length_m()).plane_distance_m(place)
+        });
+        if apart || ends.iter().any(|distance| *distance > SAME_PLACE_M) {
+            let advice = format!(
+                "the tables are for different tracks, of {:.0} m and {:.0} m; chainages of one mean \
+                 nothing on the other",
+                here.length_m(),
+                there.length_m()
+            );
+            return Err(HandoverError::invalid("track", advice));
+        }
+        self.add(later);
+        Ok(())
+    }
+
+    fn add(&mut self, later: &Table) {
+        let before = self.rides;
+        for (name, operator) in &later.operators {
+            let sightings = self.sightings.entry(name.clone()).or_default();
+            let drawn = self.drawn.entry(name.clone()).or_default();
+            let earlier = self.earlier.entry(name.clone()).or_default();
+            for way in [0, 1] {
+                for range in &operator.ranges[way] {
+                    let shifted = |sighting: &Sighting| Sighting {
+                        ride: sighting.ride.saturating_add(before[way]),
+                        ..*sighting
+                    };
+                    sightings[way].extend(range.sightings.iter().map(shifted));
+                    if range.sightings.is_empty() {
+                        let last_ride = range.last_ride.saturating_add(before[way]);
+                        drawn[way].push(Range { last_ride, ..range.clone() });
+                    } else {
+                        let more = range.rides.saturating_sub(distinct(&range.sightings));
+                        earlier[way].push(((range.from_m + range.until_m) / 2.0, more));
+                    }
+                }
+            }
+            if let Some(signal) = &operator.signal {
+                let length_m = self.track.length_m();
+                let own = self.signal.entry(name.clone());
+                own.or_insert_with(|| Signal::new(length_m)).merge(signal);
+            }
+        }
+        self.rides = [0, 1].map(|way| before[way].saturating_add(later.rides[way]));
+    }
+
+    /// Takes in a ride.
+    pub fn ride(&mut self, record: &RideRecord) {
+        let way = index(record.direction);
+        self.rides[way] = self.rides[way].saturating_add(1);
+        let (ride, length_m) = (self.rides[way], self.track.length_m());
+        for operator in &record.operators {
+            self.sightings.entry(operator.clone()).or_default();
+        }
+        for (operator, from_m, until_m) in &record.handovers {
+            let (from_m, until_m) = (from_m.clamp(0.0, length_m), until_m.clamp(0.0, length_m));
+            let ways = self.sightings.entry(operator.clone()).or_default();
+            ways[way].push(Sighting { ride, from_m: rounded(from_m), until_m: rounded(until_m) });
+        }
+        for (operator, chainage_m, rsrp_dbm) in &record.signal {
+            let signal = self.signal.entry(operator.clone());
+            signal.or_insert_with(|| Signal::new(length_m)).take(*chainage_m, *rsrp_dbm);
+        }
+    }
+
+    /// The table of all that has been seen.
+    pub fn table(&self) -> Table {
+        let ranges = |(name, sightings): (&String, &[Vec<Sighting>; 2])| {
+            let none = Default::default();
+            let drawn = self.drawn.get(name).unwrap_or(&none);
+            let mut ranges = [0, 1].map(|way| self.ranges(&sightings[way], &drawn[way], way));
+            let earlier = self.earlier.get(name).into_iter().flatten();
+            for (ranges, earlier) in ranges.iter_mut().zip(earlier) {
+                credit(ranges, earlier);
+            }
+            let signal = self.signal.get(name).map(Signal::rounded);
+            (name.clone(), OperatorRanges { ranges, signal })
+        };
+        Table {
+            track: Arc::clone(&self.track),
+            margin_m: self.settings.margin_m,
+            rides: self.rides,
+            operators: self.sightings.iter().map(ranges).collect(),
+        }
+    }
+
+    /// The ranges of one operator and direction.
+    fn ranges(&self, sightings: &[Sighting], drawn: &[Range], way: usize) -> Vec<Range> {
+        let mut ranges: Vec<Range> = drawn.to_vec();
+        ranges.extend(self.clusters(sightings).into_iter().map(|cluster| self.range(cluster)));
+        ranges.sort_by(|one, other| one.from_m.total_cmp(&other.from_m));
+        let mut apart: Vec<Range> = Vec::new();
+        for range in ranges {
+            match apart.last_mut().filter(|last| range.from_m <= last.until_m) {
+                Some(last) => join(last, range),
+                None => apart.push(range),
+            }
+        }
+        let oldest = self.settings.max_age.map(|age| self.rides[way].saturating_sub(age));
+        apart.retain(|range| oldest.is_none_or(|oldest| range.last_ride >= oldest));
+        apart
+    }
+
+    /// Sightings in groups whose middles are near their neighbours', each in the order of rides.
+    fn clusters(&self, sightings: &[Sighting]) -> Vec<Vec<Sighting>> {
+        let middle = |sighting: &Sighting| (sighting.from_m + sighting.until_m) / 2.0;
+        let mut sorted = sightings.to_vec();
+        sorted.sort_by(|one, other| middle(one).total_cmp(&middle(other)));
+        let near =
+            |one: &Sighting, other: &Sighting| middle(other) - middle(one) <= self.settings.join_m;
+        let mut clusters: Vec<Vec<Sighting>> = sorted.chunk_by(near).map(<[_]>::to_vec).collect();
+        clusters.iter_mut().for_each(|cluster| cluster.sort_by_key(|sighting| sighting.ride));
+        clusters
+    }
+
+    /// The range that covers a group of sightings.
+    fn range(&self, mut cluster: Vec<Sighting>) -> Range {
+        let rides = distinct(&cluster);
+        let last_ride = cluster.last().map_or(0, |sighting| sighting.ride);
+        cluster.drain(..cluster.len().saturating_sub(SIGHTINGS_KEPT));
+        let sorted = |of: fn(&Sighting) -> f64| {
+            let mut values: Vec<f64> = cluster.iter().map(of).collect();
+            values.sort_by(f64::total_cmp);
+            values
+        };
+        let (lower, upper) = (sorted(|s| s.from_m), sorted(|s| s.until_m));
+        let outliers = ((1.0 - self.settings.coverage) / 2.0 * cluster.len() as f64) as usize;
+        let (from_m, until_m) = (lower[outliers], upper[cluster.len() - 1 - outliers]);
+        let (margin_m, length_m) = (self.settings.margin_m, self.track.length_m());
+        Range {
+            from_m: rounded((from_m - margin_m).max(0.0)),
+            until_m: rounded((until_m + margin_m).min(length_m)),
+            rides,
+            last_ride,
+            sightings: cluster,
+        }
+    }
+}
+
+/// Counts rides whose sightings are not kept any more.
+fn credit(ranges: &mut [Range], earlier: &[(f64, u32)]) {
+    for (chainage_m, more) in earlier {
+        let holds =
+            |range: &&mut Range| range.from_m <= *chainage_m && *chainage_m <= range.until_m;
+        if let Some(range) = ranges.iter_mut().find(holds) {
+            range.rides = range.rides.saturating_add(*more).min(range.last_ride);
+        }
+    }
+}
+
+/// Makes one range of two that overlap.
+fn join(one: &mut Range, other: Range) {
+    one.until_m = one.until_m.max(other.until_m);
+    one.last_ride = one.last_ride.max(other.last_ride);
+    // Each keeps its latest sightings only; what is older may be of the same rides.
+    let older = one.rides.max(other.rides);
+    one.sightings.extend(other.sightings);
+    one.sightings.sort_by_key(|sighting| sighting.ride);
+    one.rides = older.max(distinct(&one.sightings)).min(one.last_ride);
+}
+
+/// The number of rides of sightings in the order of rides.
+fn distinct(sightings: &[Sighting]) -> u32 {
+    let groups = sightings.chunk_by(|one, other| one.ride == other.ride).count();
+    u32::try_from(groups).unwrap_or(u32::MAX)
+}
+
+/// To the decimetre: finer than any receiver, and short to write.
+fn rounded(metres: f64) -> f64 {
+    (metres * 10.0).round() / 10.0
+}
+
+/// How many sightings a range keeps: the latest ones.
+const SIGHTINGS_KEPT: usize = 100;
+/// Ends of tracks that are nearer than this are one place, in metres.
+const SAME_PLACE_M: f64 = 100.0;

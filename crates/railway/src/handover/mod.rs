@@ -1,0 +1,50 @@
+//! Handover tables: where along a track the handovers of each operator are to be expected.
+//!
+//! Track, speed and base stations of a railway are fixed, so handovers recur at the same positions
+//! ("Proactive Handover-Aware Packet Scheduling for MPTCP with Multiple Cellular Networks on
+//! High-Speed Trains", Journal of KICS, 2024). A [`Learner`] is told of rides, those of a model or
+//! logs of real ones ([`observe`]), and gives a [`Table`] of [`Range`]s. A [`Lookup`] answers whether
+//! a train is inside one, or about to be. Tables are GeoJSON files that any map tool shows; they
+//! grow with every ride, and what is not seen any more ages out ([`Learner::continuing`]).
+//!
+//! Positions are chainages (metres along the track) where the train *was*: whoever looks up carries
+//! a position on by its age first.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use trackbed_railway::handover::{Learner, Lookup, RideRecord, Settings, Table};
+//! use trackbed_railway::motion::{Direction, Track};
+//!
+//! let track = Arc::new(Track::straight(5_000.0)?);
+//! let mut learner = Learner::new(track, Settings::default())?;
+//! for ride in 0..50 {
+//!     let mut record = RideRecord::new(Direction::Forward);
+//!     let place = 1_500.0 + f64::from(ride % 7);
+//!     record.handover("A", place, place + 4.0);
+//!     learner.ride(&record);
+//! }
+//! let table = learner.table();
+//! assert_eq!(Table::parse(&table.to_text())?, table);
+//!
+//! let lookup = Lookup::new(&table, "A", Direction::Forward)?;
+//! assert!(lookup.at(1_505.0, 0.0).is_some() && lookup.at(1_600.0, 0.0).is_none());
+//! // 300 ms ahead at 300 km/h are 25 m.
+//! assert!(lookup.at(1_470.0, 25.0).is_some() && lookup.at(1_440.0, 25.0).is_none());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+mod document;
+mod error;
+mod learner;
+mod log;
+mod lookup;
+mod signal;
+mod store;
+mod table;
+
+pub use document::SCHEMA;
+pub use error::HandoverError;
+pub use learner::{Learner, RideRecord, Settings};
+pub use log::{LogSettings, Observed, observe};
+pub use lookup::Lookup;
+pub use signal::Signal;
+pub use table::{OperatorRanges, Range, Sighting, Table};

@@ -1,0 +1,50 @@
+//! Tables as files.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use crate::handover::error::HandoverError;
+use crate::handover::table::Table;
+
+impl Table {
+    /// Reads the table in a file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or holds no table.
+    pub fn load(path: &Path) -> Result<Table, HandoverError> {
+        let text = fs::read_to_string(path).map_err(|why| file_error(path, &why))?;
+        Table::parse(&text).map_err(|why| file_error(path, &why))
+    }
+
+    /// Writes the table to a file, in one piece: whoever reads it meanwhile, or after a crash, finds
+    /// the old one or the new one.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn save(&self, path: &Path) -> Result<(), HandoverError> {
+        write_whole(path, &self.to_text()).map_err(|why| file_error(path, &why))
+    }
+}
+
+fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    let name = path.file_name().ok_or_else(|| io::Error::other("it names no file"))?;
+    let mut hidden = std::ffi::OsString::from(".");
+    hidden.push(name);
+    hidden.push(format!(".{}", std::process::id()));
+    let beside = path.with_file_name(hidden);
+    let written = File::create(&beside).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        // Without this the new name may outlive a power cut, and the data may not.
+        file.sync_all()
+    });
+    let renamed = written.and_then(|()| fs::rename(&beside, path));
+    if renamed.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    renamed
+}
+
+fn file_error(path: &Path, why: &dyn std::fmt::Display) -> HandoverError {
+    HandoverError::File { path: path.display().to_string(), why: why.to_string() }
+}

@@ -1,0 +1,126 @@
+//! GPX files (Topografix, versions 1.0 and 1.1).
+
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+
+use super::{DriveLog, Sample, parse_rfc3339, parse_rsrp};
+use crate::motion::coordinates::Coordinates;
+use crate::motion::error::MotionError;
+
+pub(super) fn parse(text: &str) -> Result<DriveLog, MotionError> {
+    let mut reader = Reader::from_str(text);
+    reader.config_mut().trim_text(true);
+    let mut points = Points { text, ..Points::default() };
+    loop {
+        let before = reader.buffer_position();
+        let event = reader.read_event().map_err(|why| {
+            let line = points.line(reader.error_position());
+            MotionError::new(format!("{why}; it must be well-formed XML")).in_line(line)
+        })?;
+        match event {
+            Event::Start(element) => points.open(&element, before, false)?,
+            Event::Empty(element) => points.open(&element, before, true)?,
+            Event::Text(text) => points.content.push_str(&text),
+            Event::End(element) => points.close(element.local_name().as_ref(), before)?,
+            Event::Eof => break,
+            _ => {}
+        }
+    }
+    if points.inside.is_some() || points.depth > 0 {
+        let why = "the file ends within an element; is it complete?";
+        return Err(MotionError::new(why).in_line(points.line(text.len() as u64)));
+    }
+    let samples = if points.track.is_empty() { points.route } else { points.track };
+    Ok(DriveLog { samples, damaged: 0 })
+}
+
+/// What has been read so far.
+#[derive(Default)]
+struct Points<'a> {
+    text: &'a str,
+    track: Vec<Sample>,
+    route: Vec<Sample>,
+    /// The point that is being read.
+    inside: Option<Sample>,
+    /// The `operator` of the element that is being read.
+    operator: String,
+    /// The text of the element that is being read.
+    content: String,
+    depth: u32,
+}
+
+impl Points<'_> {
+    fn open(&mut self, element: &BytesStart<'_>, at: u64, empty: bool) -> Result<(), MotionError> {
+        let name = element.local_name().as_ref().to_owned();
+        let line = self.line(at);
+        self.content.clear();
+        self.depth += u32::from(!empty);
+        if matches!(name.as_str(), "trkpt" | "rtept") {
+            let latitude = degrees(element, "lat").map_err(|why| why.in_line(line))?;
+            let longitude = degrees(element, "lon").map_err(|why| why.in_line(line))?;
+            let place = Coordinates::new(latitude, longitude).map_err(|why| why.in_line(line))?;
+            self.inside = Some(Sample::at(line, place));
+            if empty {
+                self.finish(&name);
+            }
+        } else if matches!(name.as_str(), "cell" | "rsrp") {
+            self.operator = attribute(element, "operator")?.unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, name: &str, at: u64) -> Result<(), MotionError> {
+        self.depth = self.depth.saturating_sub(1);
+        let (content, line) = (std::mem::take(&mut self.content), self.line(at));
+        let refuse = |what: &str, example: &str| {
+            let why = format!("\"{content}\" is no {what}; write it as {example}");
+            MotionError::new(why).in_line(line)
+        };
+        let operator = &self.operator;
+        let Some(sample) = &mut self.inside else { return Ok(()) };
+        match name {
+            "time" => {
+                let seconds = parse_rfc3339(&content);
+                sample.seconds =
+                    Some(seconds.ok_or_else(|| refuse("time", "2026-05-01T08:00:00Z"))?);
+            }
+            "speed" => sample.speed_m_s = content.trim().parse().ok().filter(|s: &f64| *s >= 0.0),
+            "cell" if !content.is_empty() => sample.cells.push((operator.clone(), content)),
+            "rsrp" => {
+                let power = parse_rsrp(&content).ok_or_else(|| refuse("RSRP", "-93.5 (dBm)"))?;
+                sample.rsrp_dbm.push((operator.clone(), power));
+            }
+            "trkpt" | "rtept" => self.finish(name),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, name: &str) {
+        let list = if name == "trkpt" { &mut self.track } else { &mut self.route };
+        list.extend(self.inside.take());
+    }
+
+    /// The line in which a byte of the text stands.
+    fn line(&self, at: u64) -> u64 {
+        let before = self.text.len().min(usize::try_from(at).unwrap_or(usize::MAX));
+        // What comes before an element's first character may be the end of the line before.
+        let rest = &self.text.as_bytes()[before..];
+        let blank = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let head = &self.text.as_bytes()[..before + blank];
+        1 + head.iter().filter(|byte| **byte == b'\n').count() as u64
+    }
+}
+
+fn degrees(element: &BytesStart<'_>, name: &str) -> Result<f64, MotionError> {
+    let text = attribute(element, name)?.unwrap_or_default();
+    text.trim().parse().map_err(|_| {
+        MotionError::new(format!("\"{text}\" is no {name}; write degrees, as {name}=\"48.85\""))
+    })
+}
+
+fn attribute(element: &BytesStart<'_>, name: &str) -> Result<Option<String>, MotionError> {
+    let attribute = element.try_get_attribute(name);
+    let attribute = attribute.map_err(|why| MotionError::new(format!("{why}; mend the XML")))?;
+    Ok(attribute.map(|attribute| attribute.value.into_owned()))
+}

@@ -1,0 +1,128 @@
+//! NMEA 0183 sentences.
+
+use nmea::ParseResult;
+use nmea::sentences::FixType;
+use nmea::sentences::rmc::RmcStatusOfFix;
+
+use super::{DriveLog, Sample, parse_rsrp};
+use crate::motion::coordinates::Coordinates;
+use crate::motion::error::MotionError;
+
+pub(super) fn parse(text: &str) -> DriveLog {
+    let (mut reader, mut log) = (NmeaReader::new(), DriveLog::default());
+    for line in text.lines() {
+        match reader.read(line) {
+            Ok(Some(sample)) => log.samples.push(sample),
+            Ok(None) => {}
+            Err(_) => log.damaged += 1,
+        }
+    }
+    log
+}
+
+/// Reads one sentence after the other.
+#[derive(Clone, Debug, Default)]
+pub struct NmeaReader {
+    line: u64,
+    /// The time of day of the last position, in seconds, and the days before it.
+    last: Option<f64>,
+    days: u32,
+    /// What the last sentences said of cells.
+    cells: Vec<(String, String)>,
+    rsrp_dbm: Vec<(String, f64)>,
+}
+
+impl NmeaReader {
+    /// A reader that has read nothing.
+    pub fn new() -> NmeaReader {
+        NmeaReader::default()
+    }
+
+    /// Reads the next line. A position comes with the first of the sentences that tell of one
+    /// time; sentences of other kinds, those without a fix, and empty lines give none.
+    ///
+    /// # Errors
+    /// If the line is no sentence, or its checksum is wrong. Whoever listens to a receiver goes on.
+    pub fn read(&mut self, line: &str) -> Result<Option<Sample>, MotionError> {
+        self.line += 1;
+        let line = line.trim();
+        if line.is_empty() {
+            return Ok(None);
+        }
+        if let Some(rest) = line.strip_prefix("$PTRKC,") {
+            let fields = checked(line, rest).map_err(|why| why.in_line(self.line))?;
+            self.cell(fields);
+            return Ok(None);
+        }
+        let parsed = nmea::parse_str(line);
+        let (time, place, speed_m_s) = match parsed {
+            Ok(ParseResult::RMC(rmc)) if rmc.status_of_fix != RmcStatusOfFix::Invalid => {
+                let speed = rmc.speed_over_ground.map(|knots| f64::from(knots) * METRES_A_SECOND);
+                (rmc.fix_time, rmc.lat.zip(rmc.lon), speed)
+            }
+            Ok(ParseResult::GGA(gga)) if !matches!(gga.fix_type, None | Some(FixType::Invalid)) => {
+                (gga.fix_time, gga.latitude.zip(gga.longitude), None)
+            }
+            Ok(_) | Err(nmea::Error::DisabledSentence | nmea::Error::Unsupported(_)) => {
+                return Ok(None);
+            }
+            Err(why) => {
+                let why = format!("{why}; it is no NMEA sentence, or a damaged one");
+                return Err(MotionError::new(why).in_line(self.line));
+            }
+        };
+        let (Some(time), Some((latitude, longitude))) = (time, place) else { return Ok(None) };
+        let place = Coordinates::new(latitude, longitude).map_err(|why| why.in_line(self.line))?;
+        let Some(seconds) = self.seconds(time) else { return Ok(None) };
+        Ok(Some(Sample {
+            seconds: Some(seconds),
+            speed_m_s,
+            cells: self.cells.clone(),
+            rsrp_dbm: self.rsrp_dbm.clone(),
+            ..Sample::at(self.line, place)
+        }))
+    }
+
+    /// Seconds since the midnight before the first position; `None` for a time that was had.
+    fn seconds(&mut self, time: chrono::NaiveTime) -> Option<f64> {
+        use chrono::Timelike as _;
+        let of_day =
+            f64::from(time.num_seconds_from_midnight()) + f64::from(time.nanosecond()) / 1e9;
+        match self.last.replace(of_day) {
+            Some(last) if last == of_day => return None,
+            // A receiver may repeat itself, but it does not go back by half a day.
+            Some(last) if of_day < last - HALF_DAY_S => self.days += 1,
+            _ => {}
+        }
+        Some(of_day + f64::from(self.days) * 2.0 * HALF_DAY_S)
+    }
+
+    fn cell(&mut self, fields: &str) {
+        let mut fields = fields.split(',').map(str::trim);
+        let operator = fields.next().unwrap_or_default().to_owned();
+        let cell = fields.next().unwrap_or_default();
+        let power = fields.next().and_then(parse_rsrp);
+        self.cells.retain(|(name, _)| *name != operator);
+        self.rsrp_dbm.retain(|(name, _)| *name != operator);
+        self.rsrp_dbm.extend(power.map(|power| (operator.clone(), power)));
+        if !cell.is_empty() {
+            self.cells.push((operator, cell.to_owned()));
+        }
+    }
+}
+
+/// The fields of a sentence of ours, if its checksum is right: the exclusive or of all bytes
+/// between `$` and `*`.
+fn checked<'a>(line: &str, rest: &'a str) -> Result<&'a str, MotionError> {
+    let (fields, sum) = rest.split_once('*').unwrap_or((rest, ""));
+    let body = line.trim_start_matches('$').split('*').next().unwrap_or_default();
+    let expected = body.bytes().fold(0, |sum, byte| sum ^ byte);
+    match u8::from_str_radix(sum, 16) {
+        Ok(found) if found == expected => Ok(fields),
+        _ => Err(MotionError::new(format!("the checksum is not {expected:02X}; was it damaged?"))),
+    }
+}
+
+/// A knot: 1,852 m an hour.
+const METRES_A_SECOND: f64 = 1852.0 / 3600.0;
+const HALF_DAY_S: f64 = 43_200.0;

@@ -1,0 +1,43 @@
+//! Where a train is, and where it believes to be.
+//!
+//! A [`Track`] is a line on the ground: a position on it is a *chainage*, the distance in metres
+//! from its beginning along the rails. A [`Ride`] moves along it by a [`SpeedProfile`]; a
+//! [`GpsReceiver`] tells where, with the errors of a [`GpsModel`]. Tracks and the logs of real
+//! drives are read from GPX, CSV and NMEA ([`DriveLog`]).
+//!
+//! The crate is pure: time is an argument, randomness comes from a seed, and files are text that
+//! the caller has read.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use std::time::Duration;
+//! use trackbed_core::{Seed, Time};
+//! use trackbed_railway::motion::{Direction, GpsModel, GpsReceiver, Ride, SpeedProfile, Track};
+//!
+//! // 300 km/h along a straight track of 10 km.
+//! let track = Arc::new(Track::straight(10_000.0)?);
+//! let ride = Ride::new(track, SpeedProfile::constant(300.0 / 3.6)?, Direction::Forward);
+//! assert!((ride.chainage_m(Time::from_millis(60_000)) - 5_000.0).abs() < 1e-6);
+//!
+//! let mut gps = GpsReceiver::new(GpsModel::default(), &Seed::of_run(1, 0));
+//! let fix = gps.fix(Time::from_millis(60_000), &ride);
+//! assert!((fix.chainage_m - 5_000.0).abs() < 100.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+mod coordinates;
+mod error;
+mod gps;
+mod log;
+pub mod quantity;
+mod ride;
+mod speed;
+pub mod table;
+mod track;
+
+pub use coordinates::{Coordinates, EARTH_RADIUS_M};
+pub use error::MotionError;
+pub use gps::{Fix, GpsModel, GpsReceiver};
+pub use log::{DriveLog, LogFormat, NmeaReader, Sample};
+pub use ride::{Direction, Ride};
+pub use speed::SpeedProfile;
+pub use track::{Projection, Track};

@@ -1,0 +1,185 @@
+//! How fast a train goes when.
+
+use trackbed_core::Time;
+
+use crate::motion::error::MotionError;
+use crate::motion::quantity;
+use crate::motion::table::Table;
+
+/// A speed that changes evenly between given times, and holds before the first and after the last
+/// one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpeedProfile {
+    /// Rising in time; the first one at zero.
+    knots: Vec<Knot>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Knot {
+    seconds: f64,
+    speed_m_s: f64,
+    /// How far the train has come by then.
+    distance_m: f64,
+}
+
+impl SpeedProfile {
+    /// The same speed all the time, in metres a second.
+    ///
+    /// # Errors
+    /// If it is negative, no number, or above 10,000 m/s.
+    pub fn constant(speed_m_s: f64) -> Result<SpeedProfile, MotionError> {
+        SpeedProfile::through([(0.0, speed_m_s)])
+    }
+
+    /// From one speed to another, in metres a second, with this acceleration (above zero) in metres
+    /// a second squared; then it holds.
+    ///
+    /// # Errors
+    /// If a speed is none, or the acceleration is not above zero.
+    pub fn accelerating(
+        from: f64,
+        to: f64,
+        acceleration: f64,
+    ) -> Result<SpeedProfile, MotionError> {
+        let seconds = (to - from).abs() / acceleration;
+        if !(acceleration > 0.0 && seconds.is_finite()) {
+            return Err(MotionError::new(format!(
+                "an acceleration of {acceleration} m/s^2 leads nowhere; write one above 0, such as \
+                 0.4"
+            )));
+        }
+        match seconds > 0.0 {
+            true => SpeedProfile::through([(0.0, from), (seconds, to)]),
+            false => SpeedProfile::constant(to),
+        }
+    }
+
+    /// Through these pairs of seconds and metres a second. The first time may be any; the speed
+    /// there holds before it too.
+    ///
+    /// # Errors
+    /// If there is none, a number is none, a speed is negative, or the times do not rise.
+    pub fn through(
+        pairs: impl IntoIterator<Item = (f64, f64)>,
+    ) -> Result<SpeedProfile, MotionError> {
+        let mut knots: Vec<Knot> = Vec::new();
+        for (seconds, speed_m_s) in pairs {
+            if !(0.0..=SECONDS_MAX).contains(&seconds) {
+                let advice = "write seconds from 0 to 31,536,000 (a year)";
+                return Err(MotionError::new(format!("{seconds} s is no time; {advice}")));
+            }
+            if !(0.0..=SPEED_MAX_M_S).contains(&speed_m_s) {
+                let advice = "write metres a second from 0 to 10,000";
+                return Err(MotionError::new(format!("{speed_m_s} m/s is no speed; {advice}")));
+            }
+            let Some(last) = knots.last().copied() else {
+                knots.push(Knot { seconds: 0.0, speed_m_s, distance_m: 0.0 });
+                if seconds > 0.0 {
+                    knots.push(Knot { seconds, speed_m_s, distance_m: speed_m_s * seconds });
+                }
+                continue;
+            };
+            if knots.len() > 1 && seconds <= last.seconds || seconds < last.seconds {
+                return Err(MotionError::new(format!(
+                    "the time {seconds} s does not come after {} s; give them in order",
+                    last.seconds
+                )));
+            }
+            if seconds == last.seconds {
+                let advice = "give them in order, each once";
+                return Err(MotionError::new(format!(
+                    "the time {seconds} s comes twice; {advice}"
+                )));
+            }
+            let way = (seconds - last.seconds) * (last.speed_m_s + speed_m_s) / 2.0;
+            knots.push(Knot { seconds, speed_m_s, distance_m: last.distance_m + way });
+        }
+        match knots.is_empty() {
+            true => Err(MotionError::new("a speed profile without a speed; give one at least")),
+            false => Ok(SpeedProfile { knots }),
+        }
+    }
+
+    /// Reads a table of comma-separated values with the columns `time_s` and `speed_m_s` or
+    /// `speed_km_h`.
+    ///
+    /// # Errors
+    /// If a column is missing, or a line is not right; the message names the line.
+    pub fn parse_csv(text: &str) -> Result<SpeedProfile, MotionError> {
+        let table = Table::parse(text)?;
+        let time = table.need(&["time_s"])?;
+        let (speed, factor) = match table.column(&["speed_km_h"]) {
+            Some(column) => (column, 1.0 / 3.6),
+            None => (table.need(&["speed_m_s", "speed_km_h"])?, 1.0),
+        };
+        let mut pairs = Vec::new();
+        for row in table.rows() {
+            pairs.push((row.number(time)?, row.number(speed)? * factor));
+            SpeedProfile::through(pairs.last().copied()).map_err(|why| why.in_line(row.line()))?;
+            if let [.., (before, _), (now, _)] = pairs[..]
+                && now <= before
+            {
+                let why =
+                    format!("the time {now} s does not come after {before} s; sort the lines");
+                return Err(MotionError::new(why).in_line(row.line()));
+            }
+        }
+        SpeedProfile::through(pairs)
+    }
+
+    /// The speed at `at`, in metres a second.
+    pub fn speed_m_s(&self, at: Time) -> f64 {
+        let seconds = at.as_secs_f64();
+        let (knot, next) = self.around(seconds);
+        match next {
+            Some(next) => knot.speed_m_s + acceleration(&knot, &next) * (seconds - knot.seconds),
+            None => knot.speed_m_s,
+        }
+    }
+
+    /// How far the train has come at `at`, in metres.
+    pub fn distance_m(&self, at: Time) -> f64 {
+        let seconds = at.as_secs_f64();
+        let (knot, next) = self.around(seconds);
+        let (since, rate) = (seconds - knot.seconds, next.map_or(0.0, |n| acceleration(&knot, &n)));
+        knot.distance_m + since * (knot.speed_m_s + rate * since / 2.0)
+    }
+
+    /// When the train has come `distance_m` metres; `None` if it never does.
+    pub fn time_at(&self, distance_m: f64) -> Option<Time> {
+        if distance_m <= 0.0 {
+            return Some(Time::ZERO);
+        }
+        let before = self.knots.partition_point(|knot| knot.distance_m < distance_m);
+        let knot = self.knots[before.saturating_sub(1)];
+        let left = distance_m - knot.distance_m;
+        let rate = self.knots.get(before).map_or(0.0, |next| acceleration(&knot, next));
+        // The root of rate/2 t^2 + speed t = left, in the form that does not cancel.
+        let root = (knot.speed_m_s * knot.speed_m_s + 2.0 * rate * left).max(0.0).sqrt();
+        let seconds = knot.seconds + 2.0 * left / (knot.speed_m_s + root);
+        let known = seconds.is_finite() && seconds < SECONDS_MAX * 100.0;
+        known.then(|| Time::from_nanos((seconds * 1e9).round() as u64))
+    }
+
+    /// The last knot before a time, and the one after it.
+    fn around(&self, seconds: f64) -> (Knot, Option<Knot>) {
+        let begun = self.knots.partition_point(|knot| knot.seconds <= seconds).max(1);
+        (self.knots[begun - 1], self.knots.get(begun).copied())
+    }
+}
+
+/// `300 km/h` or `83 m/s`, which holds all the time.
+impl std::str::FromStr for SpeedProfile {
+    type Err = MotionError;
+
+    fn from_str(text: &str) -> Result<SpeedProfile, MotionError> {
+        SpeedProfile::constant(quantity::parse_speed_m_s(text)?)
+    }
+}
+
+fn acceleration(from: &Knot, to: &Knot) -> f64 {
+    (to.speed_m_s - from.speed_m_s) / (to.seconds - from.seconds)
+}
+
+const SECONDS_MAX: f64 = 31_536_000.0;
+const SPEED_MAX_M_S: f64 = 10_000.0;

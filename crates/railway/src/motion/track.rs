@@ -1,0 +1,184 @@
+//! The line along which a train runs.
+
+use crate::motion::coordinates::Coordinates;
+use crate::motion::error::MotionError;
+use crate::motion::log::{DriveLog, LogFormat};
+
+/// A line on the ground through two points or more.
+///
+/// A position on it is a *chainage*: metres from its first point along the line. Between two points
+/// it is straight on the plane through them (equirectangular), so points should be some kilometres
+/// apart at most; on the equator any distance will do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Track {
+    points: Vec<Coordinates>,
+    /// The chainage of each point; rising.
+    chainages_m: Vec<f64>,
+}
+
+/// The point of a track that is nearest to some place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Projection {
+    /// Its chainage, in metres.
+    pub chainage_m: f64,
+    /// How far the place is from it, in metres.
+    pub distance_m: f64,
+}
+
+impl Track {
+    /// A straight track of this length in metres: eastwards from latitude 0, longitude 0, where it
+    /// cannot be taken for a real line, and where the plane is exact.
+    ///
+    /// # Errors
+    /// If the length is not between 1 m and 10,000 km.
+    pub fn straight(length_m: f64) -> Result<Track, MotionError> {
+        let length_m = length(length_m)?;
+        let origin = Coordinates::new(0.0, 0.0)?;
+        let end = Coordinates::new(0.0, (length_m / crate::motion::EARTH_RADIUS_M).to_degrees())?;
+        Track::through([origin, end])
+    }
+
+    /// A straight track (a great circle) of this length in metres from `origin` with the course
+    /// `bearing_deg`, in degrees clockwise from north.
+    ///
+    /// # Errors
+    /// If the length is not between 1 m and 10,000 km.
+    pub fn straight_from(
+        origin: Coordinates,
+        bearing_deg: f64,
+        length_m: f64,
+    ) -> Result<Track, MotionError> {
+        let length_m = length(length_m)?;
+        let pieces = (length_m / POINT_SPACING_M).ceil();
+        let point = |piece: usize| origin.towards(bearing_deg, length_m * piece as f64 / pieces);
+        Track::through((0..=pieces as usize).map(point))
+    }
+
+    /// The track through `points`, in their order; equal neighbours count once.
+    ///
+    /// # Errors
+    /// If fewer than two of them differ, or it would be longer than 10,000 km.
+    pub fn through(points: impl IntoIterator<Item = Coordinates>) -> Result<Track, MotionError> {
+        let mut track = Track { points: Vec::new(), chainages_m: Vec::new() };
+        for point in points {
+            let step = track.points.last().map_or(0.0, |last| last.plane_distance_m(point));
+            if track.points.is_empty() || step > 0.0 {
+                track.chainages_m.push(track.length_m() + step);
+                track.points.push(point);
+            }
+        }
+        if track.points.len() < 2 {
+            return Err(MotionError::new("a track needs two different points at least"));
+        }
+        length(track.length_m())?;
+        Ok(track)
+    }
+
+    /// Reads a track from the text of a file: the positions of a GPX track or route, of a table
+    /// with `latitude` and `longitude` ([`DriveLog`]), or of NMEA sentences.
+    ///
+    /// # Errors
+    /// If the text is not of this format, or its positions make no track.
+    pub fn parse(format: LogFormat, text: &str) -> Result<Track, MotionError> {
+        let log = DriveLog::parse(format, text)?;
+        Track::through(log.samples.iter().map(|sample| sample.coordinates))
+    }
+
+    /// Its length in metres.
+    pub fn length_m(&self) -> f64 {
+        self.chainages_m.last().copied().unwrap_or(0.0)
+    }
+
+    /// The points that it was made of.
+    pub fn points(&self) -> &[Coordinates] {
+        &self.points
+    }
+
+    /// The place at this chainage; the nearer end for one beyond.
+    pub fn coordinates_at(&self, chainage_m: f64) -> Coordinates {
+        let (segment, share) = self.locate(chainage_m);
+        self.points[segment].between(self.points[segment + 1], share)
+    }
+
+    /// The place beside the track at this chainage, `offset_m` metres to its left (negative: to its
+    /// right), seen in the direction of rising chainage.
+    pub fn beside(&self, chainage_m: f64, offset_m: f64) -> Coordinates {
+        let (segment, _) = self.locate(chainage_m);
+        let (east, north) = self.points[segment].offset_m(self.points[segment + 1]);
+        let length = (east * east + north * north).sqrt();
+        let along = self.extended(chainage_m);
+        along.shifted_m(-north / length * offset_m, east / length * offset_m)
+    }
+
+    /// The points from one chainage to another: both ends, and those of the track between.
+    pub fn piece(&self, from_m: f64, until_m: f64) -> Vec<Coordinates> {
+        let inner = self.points.iter().zip(&self.chainages_m);
+        let inner =
+            inner.filter(|(_, at)| from_m < **at && **at < until_m).map(|(point, _)| *point);
+        let mut points = vec![self.coordinates_at(from_m)];
+        points.extend(inner);
+        points.push(self.coordinates_at(until_m));
+        points
+    }
+
+    /// The point of the track that is nearest to `place`; the first one of several.
+    pub fn project(&self, place: Coordinates) -> Projection {
+        self.nearest(place, 0, self.points.len() - 1)
+    }
+
+    /// As [`Track::project`], but within `reach_m` metres of the chainage `around_m`: for a track
+    /// that comes near itself, and to look no further than needed.
+    pub fn project_near(&self, place: Coordinates, around_m: f64, reach_m: f64) -> Projection {
+        let (first, _) = self.locate(around_m - reach_m);
+        let (last, _) = self.locate(around_m + reach_m);
+        self.nearest(place, first, last + 1)
+    }
+
+    /// The nearest point between two of the track's points.
+    fn nearest(&self, place: Coordinates, first: usize, last: usize) -> Projection {
+        let mut best = Projection { chainage_m: 0.0, distance_m: f64::INFINITY };
+        for segment in first..last {
+            let (start, end) = (self.points[segment], self.points[segment + 1]);
+            let ((x, y), (px, py)) = (start.offset_m(end), start.offset_m(place));
+            let share = ((px * x + py * y) / (x * x + y * y)).clamp(0.0, 1.0);
+            let (dx, dy) = (px - share * x, py - share * y);
+            let distance_m = (dx * dx + dy * dy).sqrt();
+            if distance_m < best.distance_m {
+                let length = self.chainages_m[segment + 1] - self.chainages_m[segment];
+                let chainage_m = self.chainages_m[segment] + share * length;
+                best = Projection { chainage_m, distance_m };
+            }
+        }
+        best
+    }
+
+    /// The segment in which a chainage lies, and the share of it that is behind.
+    fn locate(&self, chainage_m: f64) -> (usize, f64) {
+        let inside = chainage_m.clamp(0.0, self.length_m());
+        let before = self.chainages_m.partition_point(|at| *at <= inside);
+        let segment = before.clamp(1, self.points.len() - 1) - 1;
+        let (from, until) = (self.chainages_m[segment], self.chainages_m[segment + 1]);
+        (segment, (inside - from) / (until - from))
+    }
+
+    /// The place at a chainage on the track, or on the straight lines that lead on from its ends.
+    fn extended(&self, chainage_m: f64) -> Coordinates {
+        let beyond = chainage_m - chainage_m.clamp(0.0, self.length_m());
+        let (segment, share) = self.locate(chainage_m);
+        let length = self.chainages_m[segment + 1] - self.chainages_m[segment];
+        self.points[segment].between(self.points[segment + 1], share + beyond / length)
+    }
+}
+
+fn length(length_m: f64) -> Result<f64, MotionError> {
+    match (1.0..=LENGTH_MAX_M).contains(&length_m) {
+        true => Ok(length_m),
+        false => Err(MotionError::new(format!(
+            "a track of {length_m} m is none; write a length from 1 m to 10,000 km"
+        ))),
+    }
+}
+
+/// Between the points of a straight track that is not on the equator.
+const POINT_SPACING_M: f64 = 1_000.0;
+const LENGTH_MAX_M: f64 = 1e7;

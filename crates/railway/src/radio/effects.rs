@@ -1,0 +1,108 @@
+//! Lays what happens for a time over what the link is by itself, and tells what changes when.
+
+use std::time::Duration;
+
+use trackbed_core::{Bitrate, ByteSize, Ratio, Time};
+
+use crate::radio::timeline::{LinkChange, LinkDirection, Service, What};
+
+/// Something that holds for a time. Of several of one kind that overlap, the worst counts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effect {
+    pub(crate) from: Time,
+    pub(crate) until: Time,
+    /// In which directions.
+    pub(crate) directions: &'static [LinkDirection],
+    pub(crate) kind: EffectKind,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum EffectKind {
+    /// This share of the rate is left.
+    Rate(Ratio),
+    /// The delay is so many times as long.
+    DelayFactor(f64),
+    /// The delay is longer by this.
+    DelayAdded(Duration),
+    /// At least this share of packets is lost.
+    Loss(Ratio),
+    /// Packets are held or lost.
+    Service(Service),
+}
+
+/// What a link is by itself, and what happens to it.
+#[derive(Debug)]
+pub(crate) struct Effects {
+    /// From when on which rate holds; the first one at time zero.
+    pub(crate) rates: Vec<(Time, Bitrate)>,
+    pub(crate) delay: Duration,
+    pub(crate) effects: Vec<Effect>,
+    pub(crate) flushes: Vec<(Time, ByteSize)>,
+}
+
+/// The state of a direction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct State {
+    rate: Bitrate,
+    delay: Duration,
+    loss: Ratio,
+    service: Service,
+}
+
+impl Effects {
+    /// What changes, in order of time: at one time first up, then down, and a flush before the
+    /// rest.
+    pub(crate) fn changes(&self) -> Vec<LinkChange> {
+        let ends = self.effects.iter().flat_map(|effect| [effect.from, effect.until]);
+        let mut times: Vec<Time> = self.rates.iter().map(|(at, _)| *at).chain(ends).collect();
+        times.extend(self.flushes.iter().map(|(at, _)| *at));
+        times.sort();
+        times.dedup();
+        let mut before: [Option<State>; 2] = [None; 2];
+        let mut changes = Vec::new();
+        for at in times {
+            for (direction, before) in LinkDirection::BOTH.into_iter().zip(&mut before) {
+                let mut tell = |what| changes.push(LinkChange { at, direction, what });
+                let flushes = self.flushes.iter().filter(|(when, _)| *when == at);
+                flushes.for_each(|(_, bytes)| tell(What::Flush(*bytes)));
+                let state = self.state(at, direction);
+                let old = before.replace(state);
+                if old.map(|old| old.rate) != Some(state.rate) {
+                    tell(What::Rate(state.rate));
+                }
+                if old.map(|old| old.delay) != Some(state.delay) {
+                    tell(What::Delay(state.delay));
+                }
+                if old.map(|old| old.loss) != Some(state.loss) {
+                    tell(What::Loss(state.loss));
+                }
+                if old.map(|old| old.service) != Some(state.service) {
+                    tell(What::Service(state.service));
+                }
+            }
+        }
+        changes
+    }
+
+    fn state(&self, at: Time, direction: LinkDirection) -> State {
+        let begun = self.rates.partition_point(|(from, _)| *from <= at).max(1);
+        let rate = self.rates[begun - 1].1.as_bps();
+        let (mut share_left, mut factor, mut added) = (Ratio::ONE, 1.0f64, Duration::ZERO);
+        let (mut loss, mut service) = (Ratio::ZERO, Service::Up);
+        let holds = |effect: &&Effect| effect.from <= at && at < effect.until;
+        let here = self.effects.iter().filter(holds);
+        for effect in here.filter(|effect| effect.directions.contains(&direction)) {
+            match effect.kind {
+                EffectKind::Rate(share) => share_left = share_left.min(share),
+                EffectKind::DelayFactor(times) => factor = factor.max(times),
+                EffectKind::DelayAdded(more) => added = added.max(more),
+                EffectKind::Loss(share) => loss = loss.max(share),
+                EffectKind::Service(is) => service = service.max(is),
+            }
+        }
+        let rate = (rate as f64 * share_left.as_f64()).round() as u64;
+        let micros = (self.delay.as_secs_f64() * 1e6 * factor).round() as u64;
+        let delay = Duration::from_micros(micros) + added;
+        State { rate: Bitrate::from_bps(rate), delay, loss, service }
+    }
+}

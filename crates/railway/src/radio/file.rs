@@ -1,0 +1,251 @@
+//! Timelines as text.
+//!
+//! ```text
+//! # trackbed radio timeline 1
+//! at,operator,direction,change,value
+//! 0 ms,A,up,rate,25 Mbit/s
+//! 12256 ms,A,down,service,held
+//! 12256 ms,A,both,handover,x2 from=A2; to=A3; report=12200 ms; end=12306 ms; ...
+//! ```
+//!
+//! Changes: `rate`, `delay`, `loss`, `service` (`up`, `held`, `lost`), `flush` (a size), `handover`.
+//! Lines are in order of time. Empty lines, and those that begin with `#`, say nothing.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use trackbed_core::Time;
+use trackbed_core::units::{format_duration, parse_duration};
+
+use crate::radio::error::RadioError;
+use crate::radio::timeline::{
+    Handover, HandoverKind, LinkChange, LinkDirection, RadioTimeline, Service, What,
+};
+
+const HEADING: &str = "at,operator,direction,change,value";
+
+/// The text of the timelines of a drive, without what was received along the way.
+pub fn timelines_to_text(timelines: &[RadioTimeline]) -> String {
+    let mut lines: Vec<(Time, String)> = Vec::new();
+    for timeline in timelines {
+        let operator = &timeline.operator;
+        lines.extend(timeline.changes.iter().map(|LinkChange { at, direction, what }| {
+            let what = match what {
+                What::Rate(rate) => format!("rate,{rate}"),
+                What::Delay(delay) => format!("delay,{}", format_duration(*delay)),
+                What::Loss(loss) => format!("loss,{loss}"),
+                What::Service(service) => format!("service,{service}"),
+                What::Flush(bytes) => format!("flush,{bytes}"),
+            };
+            (*at, format!("{},{operator},{direction},{what}", moment(*at)))
+        }));
+        lines.extend(timeline.handovers.iter().map(|handover| {
+            let Handover { kind, from, to, report, command, end, .. } = handover;
+            let (begin, until) = handover.disturbed;
+            let (begin_m, until_m) = handover.disturbed_m;
+            let text = format!(
+                "{},{operator},both,handover,{} from={from}; to={to}; report={}; end={}; \
+                 disturbed={}; undisturbed={}; chainage_m={}; disturbed_m={begin_m}; \
+                 undisturbed_m={until_m}",
+                moment(*command),
+                kind.name(),
+                moment(*report),
+                moment(*end),
+                moment(begin),
+                moment(until),
+                handover.chainage_m,
+            );
+            (*command, text)
+        }));
+    }
+    lines.sort_by_key(|(at, _)| *at);
+    let mut text = format!("# trackbed radio timeline 1\n{HEADING}\n");
+    for (_, line) in lines {
+        let _ = writeln!(text, "{line}");
+    }
+    text
+}
+
+/// What was received along the way as a table of comma-separated values, a line for each
+/// measurement.
+pub fn signal_to_text(timelines: &[RadioTimeline]) -> String {
+    let mut text = "at_ms,operator,chainage_m,serving,rsrp_dbm,neighbour_dbm,sinr_db\n".to_owned();
+    for timeline in timelines {
+        for sample in &timeline.signal {
+            let _ = writeln!(
+                text,
+                "{:.3},{},{:.1},{},{:.2},{:.2},{:.2}",
+                sample.at.as_millis_f64(),
+                timeline.operator,
+                sample.chainage_m,
+                sample.serving,
+                sample.rsrp_dbm,
+                sample.neighbour_dbm,
+                sample.sinr_db
+            );
+        }
+    }
+    text
+}
+
+/// Reads the text of timelines, those of a model or of a recorded drive; operators come in the order
+/// of their first lines.
+///
+/// # Errors
+/// If a line is not right, or the lines are not in order of time; the message names the line.
+pub fn timelines_from_text(text: &str) -> Result<Vec<RadioTimeline>, RadioError> {
+    let refuse = |line: usize, why: String| {
+        Err(RadioError::new("radio timeline", format!("line {line}: {why}")))
+    };
+    let lines = (1..).zip(text.lines().map(str::trim));
+    let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    match lines.next() {
+        Some((_, HEADING)) => {}
+        Some((number, line)) => {
+            return refuse(number, format!("\"{line}\" is not the heading; write {HEADING}"));
+        }
+        None => return refuse(1, format!("an empty timeline; write {HEADING} and lines below it")),
+    }
+    let mut timelines: Vec<RadioTimeline> = Vec::new();
+    let mut last = Time::ZERO;
+    for (number, line) in lines {
+        let row = match row(line) {
+            Ok(row) if row.at < last => {
+                return refuse(number, "it comes after a later one; sort lines by time".to_owned());
+            }
+            Ok(row) => row,
+            Err(why) => return refuse(number, why),
+        };
+        last = row.at;
+        let known = timelines.iter().position(|timeline| timeline.operator == row.operator);
+        let index = known.unwrap_or(timelines.len());
+        if known.is_none() {
+            let operator = row.operator.to_owned();
+            timelines.push(RadioTimeline { operator, ..RadioTimeline::default() });
+        }
+        let timeline = &mut timelines[index];
+        match row.content {
+            Content::Handover(handover) => timeline.handovers.push(*handover),
+            Content::Changes(changes) => {
+                let fresh = changes.iter().find(|change| {
+                    let same = |old: &&LinkChange| {
+                        (old.at, old.direction) == (change.at, change.direction)
+                            && std::mem::discriminant(&old.what)
+                                == std::mem::discriminant(&change.what)
+                    };
+                    timeline
+                        .changes
+                        .iter()
+                        .rev()
+                        .take_while(|old| old.at == row.at)
+                        .any(|o| same(&o))
+                });
+                if fresh.is_some() {
+                    let why = "the same is changed twice at one time; keep one of them";
+                    return refuse(number, why.to_owned());
+                }
+                timeline.changes.extend(changes);
+            }
+        }
+    }
+    Ok(timelines)
+}
+
+struct Row<'a> {
+    at: Time,
+    operator: &'a str,
+    content: Content,
+}
+
+enum Content {
+    Changes(Vec<LinkChange>),
+    Handover(Box<Handover>),
+}
+
+fn row(line: &str) -> Result<Row<'_>, String> {
+    let fields: Vec<&str> = line.splitn(5, ',').map(str::trim).collect();
+    let [at, operator, direction, change, value] = fields[..] else {
+        return Err(format!("\"{line}\" has not five fields; write one like {EXAMPLE}"));
+    };
+    let at = time(at)?;
+    if operator.is_empty() {
+        return Err(format!("no operator; write one like {EXAMPLE}"));
+    }
+    let directions: &[LinkDirection] = match direction {
+        "up" => &[LinkDirection::Up],
+        "down" => &[LinkDirection::Down],
+        "both" => &LinkDirection::BOTH,
+        _ => return Err(format!("\"{direction}\" is no direction; write up, down or both")),
+    };
+    let said = |why: trackbed_core::units::QuantityError| why.to_string();
+    let what = match change {
+        "rate" => What::Rate(value.parse().map_err(said)?),
+        "delay" => What::Delay(parse_duration(value).map_err(said)?),
+        "loss" => What::Loss(value.parse().map_err(said)?),
+        "flush" => What::Flush(value.parse().map_err(said)?),
+        "service" => {
+            let services = [Service::Up, Service::Held, Service::Lost];
+            let found = services.into_iter().find(|service| service.name() == value);
+            What::Service(found.ok_or(format!("\"{value}\" is none; write up, held or lost"))?)
+        }
+        "handover" => {
+            let handover = Box::new(handover(at, value)?);
+            return Ok(Row { at, operator, content: Content::Handover(handover) });
+        }
+        _ => {
+            return Err(format!(
+                "\"{change}\" is no change; write rate, delay, loss, service, flush or handover"
+            ));
+        }
+    };
+    let changes = directions.iter().map(|&direction| LinkChange { at, direction, what });
+    Ok(Row { at, operator, content: Content::Changes(changes.collect()) })
+}
+
+const EXAMPLE: &str = "12 s,A,both,service,held";
+
+fn handover(command: Time, value: &str) -> Result<Handover, String> {
+    let (kind, rest) = value.split_once(' ').unwrap_or((value, ""));
+    let kinds = [HandoverKind::X2, HandoverKind::Failure];
+    let kind = kinds.into_iter().find(|known| known.name() == kind);
+    let kind = kind.ok_or_else(|| format!("\"{value}\" begins with neither x2 nor failure"))?;
+    let field = |name: &str| {
+        let mut pairs = rest.split(';').filter_map(|pair| pair.split_once('='));
+        let found = pairs.find(|(key, _)| key.trim() == name);
+        found
+            .map(|(_, text)| text.trim())
+            .ok_or_else(|| format!("no {name}=; write it as {HANDOVER}"))
+    };
+    let metres = |name: &str| {
+        let text = field(name)?;
+        let number = text.parse().ok().filter(|metres: &f64| metres.is_finite());
+        number.ok_or_else(|| format!("{name}={text} is no number of metres"))
+    };
+    let handover = Handover {
+        kind,
+        from: field("from")?.to_owned(),
+        to: field("to")?.to_owned(),
+        report: time(field("report")?)?,
+        command,
+        end: time(field("end")?)?,
+        disturbed: (time(field("disturbed")?)?, time(field("undisturbed")?)?),
+        chainage_m: metres("chainage_m")?,
+        disturbed_m: (metres("disturbed_m")?, metres("undisturbed_m")?),
+    };
+    let (begin, until) = handover.disturbed;
+    if handover.report > command || command > handover.end || begin > until {
+        return Err("its times are not in order; report, command and end follow one another".into());
+    }
+    Ok(handover)
+}
+
+const HANDOVER: &str = "x2 from=A2; to=A3; report=12200 ms; end=12306 ms; disturbed=12256 ms; \
+                        undisturbed=12306 ms; chainage_m=1020; disturbed_m=1020; undisturbed_m=1024";
+
+fn time(text: &str) -> Result<Time, String> {
+    parse_duration(text).map(|span| Time::ZERO + span).map_err(|why| why.to_string())
+}
+
+fn moment(at: Time) -> String {
+    format_duration(Duration::from_nanos(at.as_nanos()))
+}

@@ -1,0 +1,60 @@
+//! The radio along a railway: base stations, received power, handovers, and what all this does to a
+//! link.
+//!
+//! A [`Railway`] is a track with the [`Operator`]s' stations beside it, a speed and a receiver for
+//! positions. A drive over it ([`Railway::drive`]) gives a [`RadioTimeline`] for each operator: which
+//! rate, delay and loss its link has when, when packets are held or lost, and each [`Handover`]. The
+//! crate knows no network; whoever has links sets the timeline into them.
+//!
+//! What it models (3GPP numbers are of LTE): path loss and shadowing ([`PathLoss`], [`Shadowing`]),
+//! measurements with layer-3 filtering ([`Layer3Filter`]), event A3 ([`EventA3`]), the X2 handover
+//! and radio link failure ([`Profile`]). What it leaves out: fast fading, beams and sectors, other
+//! passengers, uplink power control, carrier aggregation.
+//!
+//! Where shadows lie belongs to the place: two drives meet the same ones, which is why handovers
+//! recur at the same positions. What differs from drive to drive is drawn from the run's seed.
+//!
+//! ```
+//! use trackbed_core::parameter::{Arguments, Kind};
+//! use trackbed_core::{Seed, Time};
+//! use trackbed_railway::motion::Direction;
+//! use trackbed_railway::radio::{PARAMETERS, Railway, timelines_to_text, timelines_from_text};
+//!
+//! let profile = Kind::Choice(&["ns3", "3gpp", "hsr-measured"]).parse("3gpp")?;
+//! let railway = Railway::read(&Arguments::read(PARAMETERS, &[("profile", profile)])?)?;
+//! let ride = railway.ride(Direction::Forward);
+//! let timelines = railway.drive(&ride, Time::from_millis(70_000), &Seed::of_run(1, 0));
+//! assert_eq!(timelines.len(), 2);
+//! let text = timelines_to_text(&timelines);
+//! assert_eq!(timelines_from_text(&text)?[0].handovers, timelines[0].handovers);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+mod drive;
+mod effects;
+mod error;
+mod event;
+mod file;
+mod filter;
+mod parameters;
+mod path_loss;
+mod profile;
+mod propagation;
+mod railway;
+mod shadowing;
+mod station;
+mod timeline;
+
+pub use error::RadioError;
+pub use event::EventA3;
+pub use file::{signal_to_text, timelines_from_text, timelines_to_text};
+pub use filter::Layer3Filter;
+pub use parameters::PARAMETERS;
+pub use path_loss::{PATH_LOSSES, PathLoss};
+pub use profile::{PROFILES, Profile, Spell};
+pub use propagation::Propagation;
+pub use railway::{Measurement, Railway};
+pub use shadowing::{Shadowing, Shadows};
+pub use station::{Operator, Station};
+pub use timeline::{
+    Handover, HandoverKind, LinkChange, LinkDirection, RadioTimeline, Service, SignalSample, What,
+};

@@ -1,0 +1,340 @@
+//! What may be set of a railway.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::motion::quantity::{self, parse_length_m};
+use crate::motion::{GpsModel, LogFormat, MotionError, SpeedProfile, Track};
+use trackbed_core::parameter::{Arguments, Kind, Parameter};
+use trackbed_core::units::parse_duration;
+use trackbed_core::{Bitrate, Ratio, Seed};
+
+use crate::radio::drive::audible;
+use crate::radio::error::RadioError;
+use crate::radio::event::EventA3;
+use crate::radio::path_loss::PathLoss;
+use crate::radio::profile::Profile;
+use crate::radio::propagation::Propagation;
+use crate::radio::railway::{Measurement, Railway};
+use crate::radio::shadowing::{Landscape, Shadowing};
+use crate::radio::station::{self, Operator};
+
+impl Railway {
+    /// The railway that the values of [`PARAMETERS`] describe. Files are not read here: in the place
+    /// of their paths their contents are wanted.
+    ///
+    /// # Errors
+    /// If a value makes no sense, or values do not go together.
+    pub fn read(arguments: &Arguments) -> Result<Railway, RadioError> {
+        let profile = Profile::find(arguments.need::<&str>("profile"));
+        let profile = profile.expect("the parameter offers the profiles there are");
+        let track = Arc::new(track(arguments)?);
+        let speed = speed(arguments)?;
+        let operators: Arc<[Operator]> = operators(arguments, &track)?.into();
+        let propagation = propagation(arguments, profile)?;
+        let period: Duration = arguments.need("measurement-period");
+        if period < Duration::from_millis(1) {
+            return Err(RadioError::new(
+                "measurement-period",
+                "too short; write at least \"1 ms\"",
+            ));
+        }
+        let filter: u64 = arguments.need("filter");
+        let filter = u32::try_from(filter).ok().filter(|k| *k <= 19).ok_or_else(|| {
+            RadioError::new("filter", format!("{filter} is no coefficient; write 0 to 19"))
+        })?;
+        let event = EventA3 {
+            offset_db: decibels(arguments, "a3-offset")?.unwrap_or_default(),
+            hysteresis_db: decibels(arguments, "hysteresis")?.unwrap_or_default(),
+            time_to_trigger: arguments.need("time-to-trigger"),
+        };
+        let place = Seed::of_run(arguments.need("landscape"), 0).child("landscape");
+        let landscapes = landscapes(&operators, &propagation.shadowing, track.length_m(), &place);
+        Ok(Railway {
+            track,
+            speed,
+            gps: gps(arguments)?,
+            profile,
+            operators,
+            propagation,
+            measurement: Measurement { period, filter },
+            event,
+            forwarding: arguments.need("forwarding"),
+            landscapes,
+            place,
+        })
+    }
+}
+
+fn track(arguments: &Arguments) -> Result<Track, RadioError> {
+    match arguments.get::<Arc<str>>("track") {
+        Some(text) => {
+            Track::parse(LogFormat::of_text(&text), &text).map_err(RadioError::of("track"))
+        }
+        None => Track::straight(length(arguments, "length")?).map_err(RadioError::of("length")),
+    }
+}
+
+fn speed(arguments: &Arguments) -> Result<SpeedProfile, RadioError> {
+    match arguments.get::<Arc<str>>("speed-profile") {
+        Some(text) => SpeedProfile::parse_csv(&text).map_err(RadioError::of("speed-profile")),
+        None => arguments.need::<String>("speed").parse().map_err(RadioError::of("speed")),
+    }
+}
+
+fn gps(arguments: &Arguments) -> Result<GpsModel, RadioError> {
+    let sigma_m = length(arguments, "gps-error")?;
+    if !(0.0..=10_000.0).contains(&sigma_m) {
+        return Err(RadioError::new("gps-error", "write a length from \"0 m\" to \"10 km\""));
+    }
+    let correlation = arguments.need("gps-correlation");
+    Ok(GpsModel { sigma_m, correlation, lag: arguments.need("gps-lag") })
+}
+
+fn operators(arguments: &Arguments, track: &Track) -> Result<Vec<Operator>, RadioError> {
+    let delays = arguments.need::<String>("delays");
+    let delays = delays.split(',').map(|delay| parse_duration(delay.trim()));
+    let delays: Result<Vec<Duration>, _> = delays.collect();
+    let delays = delays.map_err(|why| RadioError::new("delays", why.to_string()))?;
+    let delay = |number: usize| delays[number.min(delays.len() - 1)];
+    let rate: Bitrate = arguments.need("rate");
+    let named = match arguments.get::<Arc<str>>("stations") {
+        Some(text) => station::parse(&text, track).map_err(RadioError::of("stations"))?,
+        None => rows(arguments, track)?,
+    };
+    let operator =
+        |(number, (name, stations))| Operator { name, stations, rate, delay: delay(number) };
+    Ok(named.into_iter().enumerate().map(operator).collect())
+}
+
+type Named = Vec<(String, Vec<station::Station>)>;
+
+/// Two operators, the second one's stations shifted against the first one's.
+fn rows(arguments: &Arguments, track: &Track) -> Result<Named, RadioError> {
+    let (spacing, offset) = (length(arguments, "spacing")?, length(arguments, "distance")?);
+    let shift = length(arguments, "shift")?;
+    if spacing < SPACING_MIN_M {
+        return Err(RadioError::new("spacing", "stations stand too close; write \"50 m\" or more"));
+    }
+    if track.length_m() / spacing > STATIONS_MAX {
+        let advice = "more than 20,000 stations along the track; write a larger spacing";
+        return Err(RadioError::new("spacing", advice));
+    }
+    // A first station half a spacing after the beginning: the train begins between two.
+    let first = spacing / 2.0;
+    let row =
+        |name: &str, first| (name.to_owned(), station::row(track, name, first, spacing, offset));
+    Ok(vec![row("A", first), row("B", first + libm::fmod(shift, spacing))])
+}
+
+fn propagation(
+    arguments: &Arguments,
+    profile: &'static Profile,
+) -> Result<Propagation, RadioError> {
+    let name = arguments.get::<&str>("path-loss").unwrap_or(profile.path_loss);
+    let path_loss = PathLoss::find(name).expect("names of path losses are those there are");
+    let correlation_m = length(arguments, "shadow-distance")?;
+    if !(1.0..=100_000.0).contains(&correlation_m) {
+        return Err(RadioError::new(
+            "shadow-distance",
+            "write a length from \"1 m\" to \"100 km\"",
+        ));
+    }
+    let deviation = |name: &'static str, otherwise: f64| {
+        let value = decibels(arguments, name)?.unwrap_or(otherwise);
+        match value >= 0.0 {
+            true => Ok(value),
+            false => Err(RadioError::new(name, "a deviation is not negative; write \"4 dB\"")),
+        }
+    };
+    let shadowing = Shadowing {
+        sigma_db: deviation("shadowing", profile.shadowing_db)?,
+        variation_db: deviation("variation", profile.variation_db)?,
+        correlation_m,
+    };
+    Ok(Propagation {
+        path_loss,
+        shadowing,
+        power_dbm: level(arguments, "power")?.unwrap_or(profile.power_dbm),
+        antenna_gain_db: profile.antenna_gain_db,
+        resource_blocks: 50,
+        interference: arguments.need::<Ratio>("interference").as_f64(),
+    })
+}
+
+/// The shadows of each operator's stations at `place`.
+pub(crate) fn landscapes(
+    operators: &[Operator],
+    shadowing: &Shadowing,
+    length_m: f64,
+    place: &Seed,
+) -> Arc<[Landscape]> {
+    let landscape = |operator: &Operator| {
+        let stations = 0..operator.stations.len();
+        let pieces: Vec<_> = stations.map(|number| audible(operator, number, length_m)).collect();
+        Landscape::draw(shadowing, length_m, &pieces, &place.child(&operator.name))
+    };
+    operators.iter().map(landscape).collect()
+}
+
+fn length(arguments: &Arguments, name: &'static str) -> Result<f64, RadioError> {
+    parse_length_m(&arguments.need::<String>(name)).map_err(RadioError::of(name))
+}
+
+fn decibels(arguments: &Arguments, name: &'static str) -> Result<Option<f64>, RadioError> {
+    quantity_in(arguments, name, "a level difference", "3 dB", "dB")
+}
+
+fn level(arguments: &Arguments, name: &'static str) -> Result<Option<f64>, RadioError> {
+    quantity_in(arguments, name, "a power", "46 dBm", "dBm")
+}
+
+/// A number of at most 200 with this unit, if the parameter is set.
+fn quantity_in(
+    arguments: &Arguments,
+    name: &'static str,
+    what: &str,
+    example: &str,
+    unit: &str,
+) -> Result<Option<f64>, RadioError> {
+    let Some(text) = arguments.get::<String>(name) else { return Ok(None) };
+    let value = quantity::parse(&text, what, example, &[(unit, 1.0)]).and_then(|value| {
+        let far = || MotionError::new(format!("{value} {unit} is far off; write \"{example}\""));
+        Some(value).filter(|value| value.abs() <= 200.0).ok_or_else(far)
+    });
+    value.map(Some).map_err(RadioError::of(name))
+}
+
+const SPACING_MIN_M: f64 = 50.0;
+const STATIONS_MAX: f64 = 20_000.0;
+
+/// What may be set of a railway. Lengths, speeds and levels are texts with their units.
+pub const PARAMETERS: &[Parameter] = &[
+    Parameter::with_default(
+        "profile",
+        Kind::Choice(&["ns3", "3gpp", "hsr-measured"]),
+        "3gpp",
+        "what handovers cost, and the path loss, power and shadows that go with it",
+    ),
+    Parameter::optional(
+        "track",
+        Kind::File,
+        "the track: a GPX file, a table of latitude and longitude, or NMEA sentences; a straight \
+         one of `length` if not given",
+    ),
+    Parameter::with_default("length", Kind::Text, "20 km", "the length of a straight track"),
+    Parameter::with_default("speed", Kind::Text, "300 km/h", "the speed of the train"),
+    Parameter::optional(
+        "speed-profile",
+        Kind::File,
+        "a table of time_s and speed_km_h or speed_m_s in place of `speed`, which changes evenly \
+         in between",
+    ),
+    Parameter::optional(
+        "stations",
+        Kind::File,
+        "a table of operator, cell, chainage_m and offset_m (or latitude and longitude), a line for \
+         each station, in place of two operators A and B with stations at even distances",
+    ),
+    Parameter::with_default("spacing", Kind::Text, "1340 m", "from one station to the next"),
+    Parameter::with_default("distance", Kind::Text, "300 m", "from the track to the stations"),
+    Parameter::with_default(
+        "shift",
+        Kind::Text,
+        "670 m",
+        "by how much the stations of operator B are shifted against those of A",
+    ),
+    Parameter::with_default(
+        "rate",
+        Kind::Rate,
+        "25 Mbit/s",
+        "the most that a link carries; where the signal is too weak for it, it carries what TR \
+         36.942 annex A.2 gives",
+    ),
+    Parameter::with_default(
+        "delays",
+        Kind::Text,
+        "20 ms, 30 ms",
+        "the delay of each operator's link, one way, the last one for all further operators",
+    ),
+    Parameter::optional(
+        "path-loss",
+        Kind::Choice(&["friis", "3gpp", "3gpp-rural"]),
+        "the path loss; the profile's if not given",
+    ),
+    Parameter::optional(
+        "power",
+        Kind::Text,
+        "a station's power over 50 resource blocks, such as \"46 dBm\"; the profile's if not given",
+    ),
+    Parameter::optional(
+        "shadowing",
+        Kind::Text,
+        "the deviation of the shadows of a place, the same on every drive, such as \"4 dB\"; the \
+         profile's if not given",
+    ),
+    Parameter::optional(
+        "variation",
+        Kind::Text,
+        "the deviation of what differs from drive to drive, such as \"1 dB\"; the profile's if not \
+         given",
+    ),
+    Parameter::with_default(
+        "shadow-distance",
+        Kind::Text,
+        "37 m",
+        "over which shadows lose their correlation (TR 38.901 table 7.5-6, rural)",
+    ),
+    Parameter::with_default(
+        "interference",
+        Kind::Share,
+        "0 %",
+        "the share of the time at which other stations send beside the serving one",
+    ),
+    Parameter::with_default(
+        "measurement-period",
+        Kind::Time,
+        "200 ms",
+        "from one measurement to the next (TS 36.133 section 8.1.2.2)",
+    ),
+    Parameter::with_default(
+        "filter",
+        Kind::Count { min: 0 },
+        "4",
+        "the coefficient k of the layer-3 filter, 0 to 19; 0 does not filter",
+    ),
+    Parameter::with_default("a3-offset", Kind::Text, "0 dB", "the offset of event A3"),
+    Parameter::with_default("hysteresis", Kind::Text, "3 dB", "the hysteresis of event A3"),
+    Parameter::with_default(
+        "time-to-trigger",
+        Kind::Time,
+        "256 ms",
+        "how long the condition of event A3 must hold",
+    ),
+    Parameter::with_default(
+        "forwarding",
+        Kind::Flag,
+        "true",
+        "whether packets for the old cell go on to the new one; if not, they are lost with its \
+         queue",
+    ),
+    Parameter::with_default(
+        "landscape",
+        Kind::Count { min: 0 },
+        "1",
+        "the seed of the place: where its shadows lie, on every drive",
+    ),
+    Parameter::with_default(
+        "gps-error",
+        Kind::Text,
+        "5 m",
+        "the standard deviation of positions, eastwards and northwards",
+    ),
+    Parameter::with_default(
+        "gps-correlation",
+        Kind::Time,
+        "30 s",
+        "over which errors of positions lose their correlation",
+    ),
+    Parameter::with_default("gps-lag", Kind::Time, "200 ms", "how old positions are when told"),
+];

@@ -1,0 +1,65 @@
+//! From distance to received power and to a rate.
+
+use trackbed_core::Bitrate;
+
+use crate::radio::path_loss::PathLoss;
+use crate::radio::shadowing::Shadowing;
+
+/// How strong a station is received.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Propagation {
+    /// The loss over the distance.
+    pub path_loss: &'static PathLoss,
+    /// What is in the way.
+    pub shadowing: Shadowing,
+    /// A station's transmission power over its whole carrier, in dBm.
+    pub power_dbm: f64,
+    /// The gain of its antenna towards the track, in dB over an isotropic one.
+    pub antenna_gain_db: f64,
+    /// The width of the carrier, in resource blocks of 180 kHz: 50 for 10 MHz.
+    pub resource_blocks: u32,
+    /// The share of the time at which other stations send beside the serving one, 0 to 1. Zero is
+    /// a network without interference, limited by noise alone.
+    pub interference: f64,
+}
+
+impl Propagation {
+    /// The reference signal received power at a distance in metres without shadows, in dBm: the
+    /// power of one of the twelve subcarriers of a resource block (TS 36.214 section 5.1.1).
+    pub fn rsrp_dbm(&self, distance_m: f64) -> f64 {
+        let subcarriers = f64::from(self.resource_blocks) * 12.0;
+        let emitted = self.power_dbm + self.antenna_gain_db - 10.0 * libm::log10(subcarriers);
+        emitted - self.path_loss.loss_db(distance_m)
+    }
+
+    /// The signal to interference and noise ratio of a cell among others, in dB, all by RSRP.
+    pub fn sinr_db(&self, serving_dbm: f64, others_dbm: impl IntoIterator<Item = f64>) -> f64 {
+        let disturbing: f64 = others_dbm.into_iter().map(milliwatts).sum();
+        let below = milliwatts(NOISE_DBM) + self.interference * disturbing;
+        serving_dbm - 10.0 * libm::log10(below)
+    }
+
+    /// The rate at this ratio, in steps of 100 kbit/s: Shannon's bound with an attenuation of 0.6,
+    /// nothing below -10 dB and 4.4 bit/s/Hz at most (TR 36.942 annex A.2, downlink).
+    pub fn rate(&self, sinr_db: f64) -> Bitrate {
+        if sinr_db < SINR_MIN_DB {
+            return Bitrate::from_bps(0);
+        }
+        let shannon = libm::log2(1.0 + libm::pow(10.0, sinr_db / 10.0));
+        let efficiency = (ATTENUATION * shannon).min(EFFICIENCY_MAX);
+        let hertz = f64::from(self.resource_blocks) * 180_000.0;
+        let steps = (efficiency * hertz / 100_000.0).floor();
+        Bitrate::from_bps(steps as u64 * 100_000)
+    }
+}
+
+fn milliwatts(dbm: f64) -> f64 {
+    libm::pow(10.0, dbm / 10.0)
+}
+
+/// Thermal noise of -174 dBm/Hz in a subcarrier of 15 kHz, with a noise figure of 9 dB (TR 36.942
+/// table 4.8).
+const NOISE_DBM: f64 = -174.0 + 41.761 + 9.0;
+const SINR_MIN_DB: f64 = -10.0;
+const ATTENUATION: f64 = 0.6;
+const EFFICIENCY_MAX: f64 = 4.4;

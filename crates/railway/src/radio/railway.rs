@@ -1,0 +1,97 @@
+//! A railway with the radio along it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::motion::{Direction, GpsModel, Ride, SpeedProfile, Track};
+use trackbed_core::{Ratio, Seed, Time};
+
+use crate::radio::drive;
+use crate::radio::event::EventA3;
+use crate::radio::parameters::landscapes;
+use crate::radio::profile::Profile;
+use crate::radio::propagation::Propagation;
+use crate::radio::shadowing::Landscape;
+use crate::radio::station::Operator;
+use crate::radio::timeline::RadioTimeline;
+
+/// A track, a train's speed and receiver, and the radio along the track. Made from the values of
+/// [`PARAMETERS`](crate::radio::PARAMETERS).
+#[derive(Clone, Debug)]
+pub struct Railway {
+    pub(crate) track: Arc<Track>,
+    pub(crate) speed: SpeedProfile,
+    pub(crate) gps: GpsModel,
+    pub(crate) profile: &'static Profile,
+    pub(crate) operators: Arc<[Operator]>,
+    pub(crate) propagation: Propagation,
+    pub(crate) measurement: Measurement,
+    pub(crate) event: EventA3,
+    /// Whether packets for the source go on to the target; if not, they are lost.
+    pub(crate) forwarding: bool,
+    /// The shadows of each operator's stations.
+    pub(crate) landscapes: Arc<[Landscape]>,
+    /// What those are drawn from.
+    pub(crate) place: Seed,
+}
+
+/// How a terminal measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measurement {
+    /// From one layer-1 measurement to the next; above zero.
+    pub period: Duration,
+    /// The coefficient of the layer-3 filter.
+    pub filter: u32,
+}
+
+impl Railway {
+    /// The track.
+    pub fn track(&self) -> &Arc<Track> {
+        &self.track
+    }
+
+    /// The train's receiver for positions.
+    pub fn gps(&self) -> GpsModel {
+        self.gps
+    }
+
+    /// The operators, in their order.
+    pub fn operators(&self) -> &[Operator] {
+        &self.operators
+    }
+
+    /// What handovers cost.
+    pub fn profile(&self) -> &'static Profile {
+        self.profile
+    }
+
+    /// How strong stations are received.
+    pub fn propagation(&self) -> &Propagation {
+        &self.propagation
+    }
+
+    /// This railway at a time before `change` of its shadows became what they are: that share of their
+    /// variance was another then, as before houses were built and antennas moved. Stations were where
+    /// they are.
+    pub fn before(&self, change: Ratio) -> Railway {
+        let (shadowing, length_m) = (&self.propagation.shadowing, self.track.length_m());
+        let earlier = self.place.child("earlier");
+        let others = landscapes(&self.operators, shadowing, length_m, &earlier);
+        let pairs = self.landscapes.iter().zip(others.iter());
+        let mixed = pairs.map(|(own, other)| own.mixed(other, change.as_f64()));
+        Railway { landscapes: mixed.collect(), ..self.clone() }
+    }
+
+    /// A ride over the whole track. It begins at a random place if it is made to
+    /// ([`Ride::starting_at`]).
+    pub fn ride(&self, direction: Direction) -> Ride {
+        Ride::new(Arc::clone(&self.track), self.speed.clone(), direction)
+    }
+
+    /// Drives along `ride` until `end`, and tells for each operator, in their order, what becomes of
+    /// its link. It depends on the seed alone; an operator's draws do not depend on the others'.
+    pub fn drive(&self, ride: &Ride, end: Time, seed: &Seed) -> Vec<RadioTimeline> {
+        let operators = 0..self.operators.len();
+        operators.map(|number| drive::drive(self, number, ride, end, seed)).collect()
+    }
+}

@@ -1,0 +1,109 @@
+//! Base stations and whose they are.
+
+use std::time::Duration;
+
+use crate::motion::table::Table;
+use crate::motion::{Coordinates, MotionError, Track};
+use trackbed_core::Bitrate;
+
+/// A base station with one cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Station {
+    /// The name of its cell.
+    pub cell: String,
+    /// The chainage at which it stands beside the track, in metres.
+    pub chainage_m: f64,
+    /// Where it stands.
+    pub coordinates: Coordinates,
+}
+
+/// An operator with its stations, and the link that a train has by them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Operator {
+    /// Its name.
+    pub name: String,
+    /// Its stations, by chainage.
+    pub stations: Vec<Station>,
+    /// The rate that the link never exceeds.
+    pub rate: Bitrate,
+    /// The delay of the link while all is well, one way.
+    pub delay: Duration,
+}
+
+/// Stations at even distances: the first one `first_m` after the beginning of the track, all of them
+/// `offset_m` to its left.
+pub(crate) fn row(
+    track: &Track,
+    operator: &str,
+    first_m: f64,
+    spacing_m: f64,
+    offset_m: f64,
+) -> Vec<Station> {
+    // One before the beginning and one beyond the end, so that the train is nowhere at an end of
+    // the network.
+    let count = ((track.length_m() - first_m) / spacing_m).floor().max(0.0) as i64;
+    let station = |number: i64| {
+        let chainage_m = first_m + spacing_m * number as f64;
+        let cell = format!("{operator}{}", number + 2);
+        Station { cell, chainage_m, coordinates: track.beside(chainage_m, offset_m) }
+    };
+    (-1..=count + 1).map(station).collect()
+}
+
+/// Reads stations from a table with the columns `operator` and `cell`, and either `chainage_m` and
+/// `offset_m` or `latitude` and `longitude`. Operators come in the order of their first lines.
+///
+/// # Errors
+/// If a line is not right, a cell comes twice, or there is none.
+pub(crate) fn parse(text: &str, track: &Track) -> Result<Vec<(String, Vec<Station>)>, MotionError> {
+    let table = Table::parse(text)?;
+    let (operator, cell) = (table.need(&["operator"])?, table.need(&["cell"])?);
+    let along = table.column(&["chainage_m"]).zip(table.column(&["offset_m"]));
+    let geographic = match along {
+        Some(_) => None,
+        None => Some((
+            table.need(&["latitude", "chainage_m"])?,
+            table.need(&["longitude", "offset_m"])?,
+        )),
+    };
+    let mut operators: Vec<(String, Vec<Station>)> = Vec::new();
+    for row in table.rows() {
+        let refuse = |why: String| MotionError::new(why).in_line(row.line());
+        let name =
+            row.text(operator).ok_or_else(|| refuse("no operator; write its name".into()))?;
+        let cell = row.text(cell).ok_or_else(|| refuse("no cell; write its name".into()))?;
+        let reserved = |name: &&str| name.contains([',', ';', '=']);
+        if let Some(name) = [name, cell].into_iter().find(reserved) {
+            return Err(refuse(format!("\"{name}\" holds one of , ; = ; choose another name")));
+        }
+        let (chainage_m, coordinates) = match (along, geographic) {
+            (Some((chainage, offset)), _) => {
+                let chainage_m = row.number(chainage)?;
+                (chainage_m, track.beside(chainage_m, row.number(offset)?))
+            }
+            (None, Some((latitude, longitude))) => {
+                let place = Coordinates::new(row.number(latitude)?, row.number(longitude)?);
+                let place = place.map_err(|why| why.in_line(row.line()))?;
+                (track.project(place).chainage_m, place)
+            }
+            (None, None) => return Err(refuse("no position; write its chainage".into())),
+        };
+        let known = operators.iter().position(|(other, _)| other == name);
+        let index = known.unwrap_or(operators.len());
+        if known.is_none() {
+            operators.push((name.to_owned(), Vec::new()));
+        }
+        let stations = &mut operators[index].1;
+        if stations.iter().any(|station| station.cell == cell) {
+            return Err(refuse(format!("cell {cell} of {name} comes twice; keep one of them")));
+        }
+        stations.push(Station { cell: cell.to_owned(), chainage_m, coordinates });
+    }
+    if operators.is_empty() {
+        return Err(MotionError::new("there is no station; write a line for each"));
+    }
+    for (_, stations) in &mut operators {
+        stations.sort_by(|one, other| one.chainage_m.total_cmp(&other.chainage_m));
+    }
+    Ok(operators)
+}

@@ -1,0 +1,195 @@
+//! Logs of drives as others write them.
+
+use std::path::Path;
+
+use trackbed_core::Seed;
+use trackbed_railway::motion::{DriveLog, LogFormat, NmeaReader, Sample, Track};
+
+fn close(left: f64, right: f64) {
+    assert!((left - right).abs() < 1e-6, "{left} is not {right}");
+}
+
+fn pair(name: &str, cell: &str) -> (String, String) {
+    (name.to_owned(), cell.to_owned())
+}
+
+#[test]
+fn tables_may_have_any_columns_in_any_order() {
+    let text = "\u{feff}speed_km_h,lat,lon,time,cell:A,cell:B,rsrp:A,note\n\
+                # a comment\n\
+                180,50.0,8.0,2026-05-01T08:00:00.5Z,101,7,-93.5,x\n\
+                ,50.1,8.1,12.25,,,,\n";
+    let log = DriveLog::parse(LogFormat::Csv, text).unwrap();
+    let [first, second] = &log.samples[..] else { panic!("{log:?}") };
+    close(first.speed_m_s.unwrap(), 50.0);
+    assert_eq!(first.cells, [pair("A", "101"), pair("B", "7")]);
+    assert_eq!(first.rsrp_dbm, [("A".to_owned(), -93.5)]);
+    // 56 years from 1970 with 14 leap days, and 120 days of 2026.
+    assert_eq!(first.seconds, Some(((56 * 365 + 14 + 120) * 86_400 + 8 * 3_600) as f64 + 0.5));
+    assert_eq!((second.line, second.seconds), (4, Some(12.25)));
+    assert!(second.cells.is_empty() && second.speed_m_s.is_none());
+}
+
+#[test]
+fn mistakes_in_tables_are_told_with_their_line() {
+    for (text, parts) in [
+        ("lat,longitude\n1,2\n91,0\n", ["line 3", "latitude 91"]),
+        ("lat,lon\nx,0\n", ["line 2", "\"x\" in column lat"]),
+        ("lat,lon\ninf,0\n", ["line 2", "\"inf\" in column lat"]),
+        ("lat,lon,time\n1,2,noon\n", ["line 2", "\"noon\" is no time"]),
+        ("lat,lon,rsrp\n1,2,strong\n", ["line 2", "no RSRP"]),
+        ("latitude,x\n1,2\n", ["line 1", "longitude or lon"]),
+        ("lat,lon\n", ["no position", "format"]),
+    ] {
+        let error = DriveLog::parse(LogFormat::Csv, text).unwrap_err().to_string();
+        assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+    }
+}
+
+const GPX: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<gpx version="1.1" creator="a phone" xmlns="http://www.topografix.com/GPX/1/1" xmlns:r="urn:r">
+ <wpt lat="1" lon="1"><time>2026-05-01T07:00:00Z</time></wpt>
+ <trk><name>K1 &amp; back</name><trkseg>
+  <trkpt lat="50.0" lon="8.0"><ele>90</ele><time>2026-05-01T08:00:00Z</time>
+   <extensions><r:cell operator="A">101</r:cell><r:rsrp operator="A">-93</r:rsrp>
+    <r:cell operator="B">7</r:cell></extensions>
+  </trkpt>
+  <trkpt lat="50.001" lon="8.0"/>
+ </trkseg></trk>
+</gpx>
+"#;
+
+#[test]
+fn gpx_tracks_tell_places_times_and_cells() {
+    let log = DriveLog::parse(LogFormat::Gpx, GPX).unwrap();
+    let [first, second] = &log.samples[..] else { panic!("{log:?}") };
+    assert_eq!((first.line, second.line), (5, 9));
+    close(first.coordinates.latitude_deg(), 50.0);
+    close(second.coordinates.latitude_deg(), 50.001);
+    assert_eq!(first.cells, [pair("A", "101"), pair("B", "7")]);
+    assert_eq!(first.rsrp_dbm, [("A".to_owned(), -93.0)]);
+    assert!(first.seconds.is_some() && second.seconds.is_none());
+    let route = GPX.replace("trkpt", "rtept").replace("trkseg", "rte");
+    assert_eq!(DriveLog::parse(LogFormat::Gpx, &route).unwrap().samples.len(), 2);
+}
+
+#[test]
+fn mistakes_in_gpx_are_told_with_their_line() {
+    for (from, to, parts) in [
+        ("lat=\"50.001\"", "lat=\"north\"", ["line 9", "\"north\" is no lat"]),
+        ("lat=\"50.001\" ", "", ["line 9", "\"\" is no lat"]),
+        ("lon=\"8.0\"/>", "lon=\"200\"/>", ["line 9", "longitude 200"]),
+        ("</trkpt>", "</trkseg>", ["line 8", "well-formed"]),
+        ("08:00:00Z", "later", ["line 5", "is no time"]),
+        (">-93<", ">good<", ["line 6", "no RSRP"]),
+        (" </trkseg></trk>\n</gpx>\n", "", ["line 10", "ends within an element"]),
+    ] {
+        assert!(GPX.contains(from), "{from}");
+        let error = DriveLog::parse(LogFormat::Gpx, &GPX.replacen(from, to, 1)).unwrap_err();
+        let error = error.to_string();
+        assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+    }
+    assert!(DriveLog::parse(LogFormat::Gpx, "time,lat\n").is_err());
+}
+
+/// The RMC and GGA sentences that most descriptions of NMEA 0183 show: 48 degrees 7.038 minutes
+/// north, 11 degrees 31 minutes east, 22.4 knots.
+#[test]
+fn sentences_of_one_time_are_one_position() {
+    let text = "\
+$PTRKC,A,101,-95.5*39
+$GPGGA,123519,4807.038,N,01131.000,E,1,08,0.9,545.4,M,46.9,M,,*47
+$GPRMC,123519,A,4807.038,N,01131.000,E,022.4,084.4,230394,003.1,W*6A
+$GPGSV,2,1,08,01,40,083,46,02,17,308,41,12,07,344,39,14,22,228,45*75
+";
+    let log = DriveLog::parse(LogFormat::Nmea, text).unwrap();
+    assert_eq!((log.samples.len(), log.damaged), (1, 0));
+    let Sample { line, coordinates, seconds, cells, rsrp_dbm, .. } = &log.samples[0];
+    assert_eq!(*line, 2);
+    close(coordinates.latitude_deg(), 48.0 + 7.038 / 60.0);
+    close(coordinates.longitude_deg(), 11.0 + 31.0 / 60.0);
+    assert_eq!(*seconds, Some(12.0 * 3_600.0 + 35.0 * 60.0 + 19.0));
+    assert_eq!(*cells, [pair("A", "101")]);
+    assert_eq!(*rsrp_dbm, [("A".to_owned(), -95.5)]);
+    let alone = "$GPRMC,123519,A,4807.038,N,01131.000,E,022.4,084.4,230394,003.1,W*6A";
+    let speed = DriveLog::parse(LogFormat::Nmea, alone).unwrap().samples[0].speed_m_s.unwrap();
+    assert!((speed - 22.4 * 0.514_444).abs() < 1e-4, "{speed}");
+}
+
+#[test]
+fn damaged_sentences_are_told_and_passed_over() {
+    let good = "$GPRMC,123519,A,4807.038,N,01131.000,E,022.4,084.4,230394,003.1,W*6A";
+    let mut reader = NmeaReader::new();
+    for damaged in [
+        &good.replace("4807", "4808"),
+        &good[10..],
+        "$GPRMC,1235",
+        "$PTRKC,A,101,-95.5*00",
+        "$PTRKC,A",
+        "\u{fffd}\u{fffd}é$",
+    ] {
+        assert!(reader.read(damaged).is_err(), "{damaged}");
+    }
+    let error = reader.read(&good.replace("*6A", "*6B")).unwrap_err();
+    assert_eq!(error.line(), Some(7));
+    assert!(reader.read(good).unwrap().is_some());
+    // Status V: the receiver has no fix.
+    let without = "$GPRMC,123520,V,,,,,,,230394,,*39";
+    assert!(reader.read(without).unwrap().is_none());
+    let log = DriveLog::parse(LogFormat::Nmea, &format!("{}\r\n{good}\r\n", &good[7..])).unwrap();
+    assert_eq!((log.samples.len(), log.damaged), (1, 1));
+    assert!(DriveLog::parse(LogFormat::Nmea, "nothing\nat all\n").is_err());
+}
+
+#[test]
+fn the_clock_goes_on_past_midnight() {
+    let sentence = |time: &str| {
+        let body = format!("GPRMC,{time},A,4807.038,N,01131.000,E,022.4,084.4,230394,003.1,W");
+        let sum = body.bytes().fold(0, |sum, byte| sum ^ byte);
+        format!("${body}*{sum:02X}")
+    };
+    let mut reader = NmeaReader::new();
+    let mut seconds = |time: &str| reader.read(&sentence(time)).unwrap().unwrap().seconds.unwrap();
+    assert_eq!(seconds("235959"), 86_399.0);
+    assert_eq!(seconds("000001"), 86_401.0);
+}
+
+#[test]
+fn the_name_of_a_file_tells_its_format() {
+    assert_eq!(LogFormat::of_file(Path::new("a/drive.GPX")), Ok(LogFormat::Gpx));
+    assert_eq!(LogFormat::of_file(Path::new("ride.log")), Ok(LogFormat::Nmea));
+    assert!(LogFormat::of_file(Path::new("ride.kml")).unwrap_err().to_string().contains(".gpx"));
+}
+
+/// Whatever bytes come, a log is read or refused, never a panic; what is read lies on the Earth.
+#[test]
+fn damaged_text_never_panics() {
+    let csv = "time,latitude,longitude,speed_km_h,cell:A,rsrp:A\n1,50,8,180,7,-90\n2,50.1,8,,8,\n";
+    let sentence = "$GPRMC,123519,A,4807.038,N,01131.000,E,022.4,084.4,230394,003.1,W*6A\n";
+    let nmea = format!("{sentence}$PTRKC,A,101,-95.5*39\n{sentence}");
+    let mut rng = Seed::of_run(2, 0).stream("damage");
+    for (format, text) in [(LogFormat::Csv, csv), (LogFormat::Gpx, GPX), (LogFormat::Nmea, &nmea)] {
+        let mut read = 0;
+        for _ in 0..3_000 {
+            let mut bytes = text.as_bytes().to_vec();
+            for _ in 0..=rng.below(4) {
+                let at = rng.below(bytes.len() as u64) as usize;
+                match rng.below(4) {
+                    0 if bytes.len() > 1 => drop(bytes.remove(at)),
+                    1 => bytes.truncate(at.max(1)),
+                    2 => bytes[at] = rng.next_u64() as u8,
+                    _ => bytes[at] = b"0123456789-.eE<>/\"',$*& \n"[rng.below(25) as usize],
+                }
+            }
+            let text = String::from_utf8_lossy(&bytes);
+            let Ok(log) = DriveLog::parse(format, &text) else { continue };
+            read += 1;
+            for sample in log.samples {
+                assert!(sample.coordinates.latitude_deg().abs() <= 90.0);
+                assert!(sample.seconds.is_none_or(f64::is_finite));
+            }
+            let _ = Track::parse(format, &text);
+        }
+        assert!(read > 100, "{format:?}: {read}");
+    }
+}

@@ -1,0 +1,272 @@
+//! What a drive does to a link.
+
+use std::time::Duration;
+
+use trackbed_core::{Bitrate, ByteSize, Ratio, Seed, Time};
+use trackbed_railway::motion::Direction;
+use trackbed_railway::radio::{HandoverKind, LinkDirection, RadioTimeline, Railway, Service};
+
+use super::{railway, try_railway};
+
+const END: Time = Time::from_millis(70_000);
+
+fn drive(railway: &Railway, run: u64) -> Vec<RadioTimeline> {
+    railway.drive(&railway.ride(Direction::Forward), END, &Seed::of_run(1, run))
+}
+
+fn within(span: Duration, low: u64, high: u64) -> bool {
+    (Duration::from_millis(low)..=Duration::from_millis(high)).contains(&span)
+}
+
+#[test]
+fn one_seed_gives_one_drive_and_operators_do_not_depend_on_one_another() {
+    for profile in ["ns3", "3gpp", "hsr-measured"] {
+        let railway = railway(&[("profile", profile)]);
+        assert_eq!(drive(&railway, 0), drive(&railway, 0));
+        assert_ne!(drive(&railway, 0)[0].handovers, drive(&railway, 1)[0].handovers);
+        // Operator A alone has the drive that it has beside B.
+        let mut text = "operator,cell,chainage_m,offset_m\n".to_owned();
+        for station in &railway.operators()[0].stations {
+            text += &format!("A,{},{},300\n", station.cell, station.chainage_m);
+        }
+        let alone = super::railway(&[("profile", profile), ("stations", &text)]);
+        assert_eq!(drive(&alone, 3), drive(&railway, 3)[..1]);
+    }
+}
+
+#[test]
+fn a_longer_drive_begins_as_a_shorter_one() {
+    let railway = railway(&[("profile", "hsr-measured")]);
+    let ride = railway.ride(Direction::Forward);
+    let of = |seconds: u64| {
+        let end = Time::from_millis(seconds * 1_000);
+        railway.drive(&ride, end, &Seed::of_run(1, 0)).swap_remove(0).handovers
+    };
+    let (short, long) = (of(60), of(120));
+    assert!(short.len() >= 3 && long.len() > short.len());
+    assert_eq!(short, long[..short.len()]);
+}
+
+/// The shadows of a place are the same on every drive, so handovers recur where they were: with
+/// shadows of the place alone, drives differ by when in its period the terminal measures.
+#[test]
+fn handovers_recur_at_the_same_positions() {
+    let railway = railway(&[("variation", "0 dB")]);
+    let first = drive(&railway, 0);
+    for run in 1..20 {
+        for (one, other) in first.iter().zip(drive(&railway, run)) {
+            let places = one.handovers.iter().zip(&other.handovers);
+            let near = places.filter(|(a, b)| (a.chainage_m - b.chainage_m).abs() < 60.0).count();
+            assert!(near + 1 >= one.handovers.len(), "run {run}: {near}");
+        }
+    }
+    // In another place they are elsewhere.
+    let elsewhere = super::railway(&[("variation", "0 dB"), ("landscape", "2")]);
+    assert_ne!(drive(&elsewhere, 0)[0].handovers, first[0].handovers);
+}
+
+#[test]
+fn in_ns3_packets_wait_for_5_to_15_ms_and_10_kib_are_lost() {
+    let railway = railway(&[("profile", "ns3")]);
+    for run in 0..10 {
+        for timeline in drive(&railway, run) {
+            assert!(!timeline.handovers.is_empty());
+            for direction in LinkDirection::BOTH {
+                let held = timeline.spells(direction, Service::Held);
+                let expected = timeline.handovers.iter().map(|h| (h.command, h.end));
+                assert!(held.iter().copied().eq(expected));
+                assert!(held.iter().all(|(from, until)| within(*until - *from, 5, 15)));
+                let lost =
+                    timeline.handovers.iter().map(|h| (h.command, ByteSize::from_bytes(10_240)));
+                assert!(timeline.flushes(direction).into_iter().eq(lost));
+                assert!(timeline.spells(direction, Service::Lost).is_empty());
+                assert_eq!(timeline.losses(direction), [(Time::ZERO, Ratio::ZERO)]);
+                assert_eq!(timeline.rates(direction), [(Time::ZERO, Bitrate::from_mbps(25))]);
+            }
+            let delay = [20, 30][usize::from(timeline.operator == "B")];
+            let expected = [(Time::ZERO, Duration::from_millis(delay))];
+            assert_eq!(timeline.delays(LinkDirection::Down), expected);
+        }
+    }
+}
+
+/// After the command, packets towards the train come by the source for as long as the gap and one
+/// way over X2 take; the way from the train has no such detour.
+#[test]
+fn in_3gpp_packets_are_held_for_50_ms_and_come_by_the_old_cell() {
+    let railway = railway(&[("profile", "3gpp")]);
+    let base = Duration::from_millis(20);
+    for run in 0..10 {
+        let timeline = drive(&railway, run).swap_remove(0);
+        let delays = timeline.delays(LinkDirection::Down);
+        assert_eq!(timeline.delays(LinkDirection::Up), [(Time::ZERO, base)]);
+        let detours: Vec<_> = delays.windows(2).skip(1).step_by(2).collect();
+        assert_eq!(detours.len(), timeline.handovers.len());
+        for (handover, detour) in timeline.handovers.iter().zip(detours) {
+            assert!(within(handover.end - handover.command, 35, 65));
+            assert!(within(handover.command - handover.report, 30, 60));
+            let [(from, delay), (until, after)] = *detour else { unreachable!() };
+            let forwarding = delay - base;
+            assert!(within(forwarding, 5, 20), "{forwarding:?}");
+            assert_eq!((from, until, after), (handover.command, handover.end + forwarding, base));
+        }
+        assert!(timeline.flushes(LinkDirection::Down).is_empty());
+        let held = timeline.spells(LinkDirection::Up, Service::Held);
+        assert_eq!(held.len(), timeline.handovers.len());
+    }
+}
+
+#[test]
+fn without_forwarding_the_queue_and_what_comes_are_lost() {
+    let railway = railway(&[("forwarding", "false")]);
+    let timeline = drive(&railway, 0).swap_remove(0);
+    let lost = timeline.spells(LinkDirection::Down, Service::Lost);
+    assert!(lost.iter().copied().eq(timeline.handovers.iter().map(|h| (h.command, h.end))));
+    let flushes = timeline.flushes(LinkDirection::Down);
+    assert_eq!(flushes.len(), lost.len());
+    assert!(flushes.iter().all(|(_, bytes)| bytes.as_bytes() > 1 << 60));
+}
+
+/// Of n handovers each fails with probability 5 %; five times the binomial spread.
+#[test]
+fn as_measured_links_are_bad_for_seconds_and_one_in_twenty_fails() {
+    let railway = railway(&[("profile", "hsr-measured"), ("length", "200 km")]);
+    let ride = railway.ride(Direction::Forward);
+    let (mut all, mut failed) = (0.0f64, 0.0);
+    for run in 0..8 {
+        let timelines = railway.drive(&ride, ride.end().unwrap(), &Seed::of_run(1, run));
+        let timeline = &timelines[0];
+        for handover in &timeline.handovers {
+            all += 1.0;
+            if handover.kind == HandoverKind::Failure {
+                failed += 1.0;
+                assert!(within(handover.end - handover.command, 1_000, 3_000));
+                continue;
+            }
+            let (from, until) = handover.disturbed;
+            assert!(within(until - from, 1_000, 3_000), "{handover:?}");
+            assert!(from <= handover.command && handover.end <= until);
+        }
+        for direction in LinkDirection::BOTH {
+            let losses = timeline.losses(direction);
+            assert!(losses.iter().all(|(_, loss)| *loss <= Ratio::from_parts(7, 10)));
+            let delays = timeline.delays(direction);
+            let most = delays.iter().map(|(_, delay)| *delay).max().unwrap();
+            assert!(most > Duration::from_millis(60) && most < Duration::from_millis(101));
+            let rates = timeline.rates(direction);
+            assert!(rates.contains(&(rates[1].0, Bitrate::from_bps(2_500_000))), "{rates:?}");
+        }
+    }
+    let spread = (all * 0.05 * 0.95).sqrt();
+    assert!((failed - all * 0.05).abs() < 5.0 * spread, "{failed} of {all}");
+}
+
+/// Two stations 40 km apart: in between nothing is understood, T310 runs out, and once a station
+/// is heard again the link is established anew.
+#[test]
+fn a_hole_in_the_network_is_a_radio_link_failure() {
+    let stations = "operator,cell,chainage_m,offset_m\nA,west,0,300\nA,east,40000,300\n";
+    let pairs = [("stations", stations), ("length", "40 km"), ("shadowing", "0 dB")];
+    let railway = railway(&[&pairs[..], &[("variation", "0 dB")]].concat());
+    let ride = railway.ride(Direction::Forward);
+    let timeline = railway.drive(&ride, ride.end().unwrap(), &Seed::of_run(1, 0)).swap_remove(0);
+    assert!(timeline.handovers.iter().all(|h| h.kind == HandoverKind::Failure));
+    assert_eq!(timeline.handovers.last().unwrap().to, "east");
+    // 33.2 + 128 - 128.1 = 33.1 dB are left for the distance: 37.6 log10 d gives 7.6 km.
+    let first = timeline.handovers[0].chainage_m;
+    assert!((first - 7_600.0).abs() < 100.0, "{first}");
+    let last = timeline.handovers.last().unwrap();
+    let back = ride.chainage_m(last.end);
+    assert!((back - (40_000.0 - 7_600.0)).abs() < 400.0, "{back}");
+    let lost = timeline.spells(LinkDirection::Down, Service::Lost);
+    let outage: f64 = lost.iter().map(|(from, until)| (*until - *from).as_secs_f64()).sum();
+    assert!(outage > 0.8 * (last.end - timeline.handovers[0].command).as_secs_f64(), "{outage}");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_advice() {
+    let stations = "operator,cell,chainage_m,offset_m\nA,1,0,300\nA,1,5,300\n";
+    for (name, text, parts) in [
+        ("speed", "fast", ["speed: ", "300 km/h"]),
+        ("speed", "-3 km/h", ["speed: ", "no speed"]),
+        ("length", "0 m", ["length: ", "10,000 km"]),
+        ("spacing", "1 m", ["spacing: ", "50 m"]),
+        ("hysteresis", "3", ["hysteresis: ", "3 dB"]),
+        ("hysteresis", "3000 dB", ["hysteresis: ", "far off"]),
+        ("shadowing", "-4 dB", ["shadowing: ", "not negative"]),
+        ("shadow-distance", "0 m", ["shadow-distance: ", "1 m"]),
+        ("filter", "20", ["filter: ", "0 to 19"]),
+        ("delays", "soon", ["delays: ", "10 ms"]),
+        ("measurement-period", "0 ms", ["measurement-period: ", "1 ms"]),
+        ("gps-error", "-1 m", ["gps-error: ", "0 m"]),
+        ("stations", stations, ["stations: line 3", "comes twice"]),
+        ("stations", "operator,cell\n", ["stations: line 1", "chainage_m"]),
+        ("stations", "operator,cell,chainage_m,offset_m\n", ["stations: ", "no station"]),
+        ("stations", "operator,cell,latitude,longitude\nA,1,99,0\n", ["line 2", "latitude 99"]),
+        ("stations", "operator,cell,chainage_m,offset_m\nA,a;b,0,0\n", ["line 2", "another name"]),
+        ("track", "<gpx", ["track: ", "XML"]),
+        ("speed-profile", "time_s,speed_m_s\n0,x\n", ["speed-profile: line 2", "not a number"]),
+    ] {
+        let error = try_railway(&[(name, text)]).unwrap_err().to_string();
+        assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+    }
+}
+
+/// The same on every machine and in every build: another result here is a change of results, and
+/// wants a line in the changelog.
+#[test]
+fn the_first_drive_of_seed_1_is_this_one() {
+    let handovers = |profile: &str| {
+        let timelines = drive(&railway(&[("profile", profile)]), 0);
+        let text = |handover: &trackbed_railway::radio::Handover| {
+            let (at, gap) = (handover.command.as_nanos(), handover.end - handover.command);
+            format!("{}-{} {} {}", handover.from, handover.to, at / 1_000, gap.as_micros())
+        };
+        let texts = timelines.iter().flat_map(|timeline| timeline.handovers.iter().map(text));
+        texts.collect::<Vec<String>>()
+    };
+    let expected: [(&str, &[&str]); 3] = [
+        (
+            "ns3",
+            &[
+                "A2-A3 18228362 7080",
+                "A3-A4 34428362 14947",
+                "A4-A5 50428362 6667",
+                "A5-A6 66628362 8710",
+                "B1-B2 10238763 10236",
+                "B2-B3 26438763 9169",
+                "B3-B4 42438763 5124",
+                "B4-B5 58438763 5157",
+            ],
+        ),
+        (
+            "3gpp",
+            &[
+                "A2-A3 16462292 41242",
+                "A3-A4 33477769 64842",
+                "A4-A5 50058808 40003",
+                "A5-A6 65471981 46130",
+                "B1-B2 8674660 50710",
+                "B2-B3 24872909 47507",
+                "B3-B4 41871175 35372",
+                "B4-B5 57475139 35473",
+            ],
+        ),
+        (
+            "hsr-measured",
+            &[
+                "A2-A3 16462292 41242",
+                "A3-A4 33477520 40446",
+                "A4-A5 50066085 43646",
+                "A5-A6 65468974 47761",
+                "B1-B2 8674660 50710",
+                "B2-B3 24872853 42412",
+                "B3-B4 41868272 60197",
+                "B4-B5 57487909 50376",
+            ],
+        ),
+    ];
+    for (profile, expected) in expected {
+        assert_eq!(handovers(profile), expected, "{profile}");
+    }
+}

@@ -1,0 +1,326 @@
+//! The flags that we have set in the kernel, and a file that remembers them, so that whoever comes
+//! after a crash can take them back.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::fs::{self, File};
+use std::io;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+use trackbed_linux::mptcp_pm::{EndpointFlags, PathManager, PathManagerError};
+
+use crate::phad::paths::Target;
+
+/// Sets flags in the kernel, never without noting it first, and takes all back when it goes.
+#[derive(Debug)]
+pub struct Flags {
+    manager: PathManager,
+    ledger: Ledger,
+    dry_run: bool,
+}
+
+/// Why a flag could not be set or taken back.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum FlagError {
+    /// The kernel refused.
+    Kernel(PathManagerError),
+    /// The file cannot be read or written.
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why not.
+        why: io::Error,
+    },
+    /// The file is not one of ours.
+    Garbled {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Another daemon has it.
+    Taken {
+        /// Which.
+        path: PathBuf,
+    },
+}
+
+impl fmt::Display for FlagError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FlagError::Kernel(why) => write!(f, "{why}"),
+            FlagError::File { path, why } => write!(
+                f,
+                "cannot keep {}, which remembers the flags that are set: {why}\n  help: choose \
+                 another file with --state",
+                path.display()
+            ),
+            FlagError::Garbled { path, why } => write!(
+                f,
+                "{} does not say which flags are set: {why}\n  help: look at `ip mptcp endpoint`, \
+                 take back what is wrong there, and remove the file",
+                path.display()
+            ),
+            FlagError::Taken { path } => write!(
+                f,
+                "another phad works with {}\n  help: stop it, or choose another file with --state",
+                path.display()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for FlagError {}
+
+impl From<PathManagerError> for FlagError {
+    fn from(why: PathManagerError) -> FlagError {
+        FlagError::Kernel(why)
+    }
+}
+
+impl Flags {
+    /// Those of the calling thread's namespace, noted in the file `state`. What a crash has left
+    /// there is taken back first; the number of such flags is returned too. With `dry_run` nothing
+    /// is changed, neither there nor in the kernel.
+    ///
+    /// # Errors
+    /// If the kernel has no MPTCP, or the file is another daemon's or cannot be had.
+    pub fn open(state: &Path, dry_run: bool) -> Result<(Flags, usize), FlagError> {
+        let manager = PathManager::open()?;
+        let ledger = if dry_run { Ledger::default() } else { Ledger::open(state)? };
+        let mut flags = Flags { manager, ledger, dry_run };
+        let restored = flags.restore()?;
+        Ok((flags, restored))
+    }
+
+    /// The path manager that they are in.
+    pub fn manager(&mut self) -> &mut PathManager {
+        &mut self.manager
+    }
+
+    /// How many flags of ours are set.
+    pub fn count(&self) -> usize {
+        self.ledger.set.len()
+    }
+
+    /// Whether we have set the flag of this endpoint.
+    pub fn is_set(&self, target: Target) -> bool {
+        self.ledger.set.contains(&target.into())
+    }
+
+    /// Makes endpoints backups, or takes that back. All of them are tried.
+    ///
+    /// # Errors
+    /// The first thing that did not work.
+    pub fn set(&mut self, targets: &[Target], backup: bool) -> Result<(), FlagError> {
+        let mut result = Ok(());
+        for target in targets {
+            let done = if backup { self.flag(*target) } else { self.unflag(*target) };
+            result = result.and(done);
+        }
+        result
+    }
+
+    /// Says once more that endpoints are no backups. The kernel says only what changes, so they are
+    /// backups for a moment.
+    ///
+    /// # Errors
+    /// The first thing that did not work.
+    pub fn clear_again(&mut self, targets: &[Target]) -> Result<(), FlagError> {
+        let mut result = Ok(());
+        for target in targets {
+            let flagged = self.flag(*target);
+            result = result.and(flagged).and(self.unflag(*target));
+        }
+        result
+    }
+
+    fn flag(&mut self, target: Target) -> Result<(), FlagError> {
+        if self.dry_run {
+            self.ledger.set.insert(target.into());
+            return Ok(());
+        }
+        self.ledger.note(target)?;
+        Ok(self.manager.set_backup(target.id, true)?)
+    }
+
+    fn unflag(&mut self, target: Target) -> Result<(), FlagError> {
+        if !self.dry_run {
+            let exists = |endpoint: &trackbed_linux::mptcp_pm::Endpoint| {
+                endpoint.id == target.id && endpoint.address == target.address
+            };
+            // One that has been removed meanwhile has taken its flag along.
+            if self.manager.endpoints()?.iter().any(exists) {
+                self.manager.set_backup(target.id, false)?;
+            }
+        }
+        self.ledger.strike(target)
+    }
+
+    /// Takes back everything that the file says, and returns how much that was.
+    fn restore(&mut self) -> Result<usize, FlagError> {
+        let noted: Vec<Flagged> = self.ledger.set.iter().copied().collect();
+        if noted.is_empty() {
+            return Ok(0);
+        }
+        let endpoints = self.manager.endpoints()?;
+        let mut restored = 0;
+        for flagged in noted {
+            let left = endpoints.iter().find(|endpoint| {
+                endpoint.id == flagged.id
+                    && endpoint.address == flagged.address
+                    && endpoint.flags.contains(EndpointFlags::BACKUP)
+            });
+            if let Some(endpoint) = left {
+                self.manager.set_backup(endpoint.id, false)?;
+                restored += 1;
+            }
+            self.ledger.strike(Target { id: flagged.id, address: flagged.address })?;
+        }
+        Ok(restored)
+    }
+}
+
+/// Whatever ends the daemon in an orderly way, a panic included, leaves no flag behind.
+impl Drop for Flags {
+    fn drop(&mut self) {
+        let left: Vec<Flagged> = self.ledger.set.iter().copied().collect();
+        for Flagged { id, address } in left {
+            // What fails here is in the file still.
+            let _ = self.unflag(Target { id, address });
+        }
+    }
+}
+
+/// Takes back the flags that a daemon which has ended without doing so left behind, and returns how
+/// many there were.
+///
+/// # Errors
+/// If a daemon is at work, or something does not work.
+pub fn restore(state: &Path) -> Result<usize, FlagError> {
+    if !fs::exists(state).unwrap_or(false) {
+        return Ok(0);
+    }
+    Ok(Flags::open(state, false)?.1)
+}
+
+/// Which flags are set, in memory and in a file.
+#[derive(Debug, Default)]
+struct Ledger {
+    set: BTreeSet<Flagged>,
+    /// Where they are noted, and what keeps others away; none in a dry run.
+    file: Option<(PathBuf, File)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Flagged {
+    id: u8,
+    address: IpAddr,
+}
+
+impl From<Target> for Flagged {
+    fn from(Target { id, address }: Target) -> Flagged {
+        Flagged { id, address }
+    }
+}
+
+/// What the file says.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Contents {
+    version: u32,
+    flagged: Vec<Flagged>,
+}
+
+impl Ledger {
+    fn open(path: &Path) -> Result<Ledger, FlagError> {
+        let failed = |why: io::Error| FlagError::File { path: path.to_owned(), why };
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            fs::create_dir_all(folder).map_err(failed)?;
+        }
+        let lock = File::create(path.with_extension("lock")).map_err(failed)?;
+        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+            return Err(FlagError::Taken { path: path.to_owned() });
+        }
+        let set = match fs::read(path) {
+            Ok(text) => {
+                parse(&text).map_err(|why| FlagError::Garbled { path: path.to_owned(), why })?
+            }
+            Err(why) if why.kind() == io::ErrorKind::NotFound => BTreeSet::new(),
+            Err(why) => return Err(failed(why)),
+        };
+        Ok(Ledger { set, file: Some((path.to_owned(), lock)) })
+    }
+
+    fn note(&mut self, target: Target) -> Result<(), FlagError> {
+        if self.set.insert(target.into()) { self.write() } else { Ok(()) }
+    }
+
+    fn strike(&mut self, target: Target) -> Result<(), FlagError> {
+        if self.set.remove(&target.into()) { self.write() } else { Ok(()) }
+    }
+
+    /// In a way that leaves the old or the new file, whenever it is interrupted.
+    fn write(&self) -> Result<(), FlagError> {
+        let Some((path, _)) = &self.file else { return Ok(()) };
+        let contents = Contents { version: VERSION, flagged: self.set.iter().copied().collect() };
+        let write = || {
+            if contents.flagged.is_empty() {
+                return fs::remove_file(path);
+            }
+            let fresh = path.with_extension("new");
+            fs::write(&fresh, serde_json::to_vec(&contents)?)?;
+            fs::rename(&fresh, path)
+        };
+        match write() {
+            Err(why) if why.kind() != io::ErrorKind::NotFound => {
+                Err(FlagError::File { path: path.clone(), why })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn parse(text: &[u8]) -> Result<BTreeSet<Flagged>, String> {
+    let contents: Contents = serde_json::from_slice(text).map_err(|why| why.to_string())?;
+    if contents.version != VERSION {
+        return Err(format!("it is of version {}, not {VERSION}", contents.version));
+    }
+    Ok(contents.flagged.into_iter().collect())
+}
+
+const VERSION: u32 = 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_says_what_is_set_and_is_gone_with_the_last_flag() {
+        let path = std::env::temp_dir().join(format!("trackbed-flags-{}.json", std::process::id()));
+        let target = |id| Target { id, address: [10, 0, 0, id].into() };
+        let mut ledger = Ledger::open(&path).unwrap();
+        assert!(matches!(Ledger::open(&path), Err(FlagError::Taken { .. })));
+        ledger.note(target(1)).unwrap();
+        ledger.note(target(2)).unwrap();
+        ledger.strike(target(1)).unwrap();
+        // Killed: nothing is taken back, but the lock is gone.
+        drop(ledger);
+        let mut ledger = Ledger::open(&path).unwrap();
+        assert_eq!(ledger.set, BTreeSet::from([target(2).into()]));
+        ledger.strike(target(2)).unwrap();
+        assert!(!path.exists());
+        drop(ledger);
+        for text in ["", "{}", "{\"version\":2,\"flagged\":[]}", "\u{fffd}"] {
+            fs::write(&path, text).unwrap();
+            let error = Ledger::open(&path).unwrap_err();
+            assert!(error.to_string().contains("ip mptcp endpoint"), "{error}");
+        }
+        fs::remove_file(&path).unwrap();
+        let _ = fs::remove_file(path.with_extension("lock"));
+    }
+}

@@ -1,0 +1,175 @@
+//! The handover table, as the daemon needs it: the track, and the ranges of each path.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use trackbed_railway::handover::{HandoverError, Lookup, Table};
+use trackbed_railway::motion::{Coordinates, Direction, Projection, Track};
+
+use crate::phad::controller::{Range, Ranges};
+
+/// A table that has been read and found good, and the ranges of some of its operators.
+#[derive(Clone, Debug)]
+pub struct Route {
+    table: Table,
+    ranges: PathRanges,
+}
+
+impl Route {
+    /// Reads a table, and takes the ranges of these operators from it, by their numbers. Ranges in
+    /// which a handover is seen rarely are left out ([`Lookup::new`]).
+    ///
+    /// # Errors
+    /// If the file cannot be read, is damaged, or lacks one of the operators.
+    pub fn read(path: &Path, operators: &[&str]) -> Result<Route, HandoverError> {
+        Route::of(Table::load(path)?, operators)
+    }
+
+    fn of(table: Table, operators: &[&str]) -> Result<Route, HandoverError> {
+        let of = |operator: &str, direction| {
+            let lookup = Lookup::new(&table, operator, direction)?;
+            let ranges = lookup.ranges().iter();
+            let plain = ranges.map(|range| Range { from_m: range.from_m, until_m: range.until_m });
+            Ok(plain.collect::<Vec<Range>>())
+        };
+        let both = |operator: &&str| {
+            Ok([of(operator, Direction::Forward)?, of(operator, Direction::Backward)?])
+        };
+        let ranges: Result<Vec<_>, HandoverError> = operators.iter().map(both).collect();
+        let ranges = PathRanges(ranges?);
+        Ok(Route { table, ranges })
+    }
+
+    /// The ranges of the operators.
+    pub fn ranges(&self) -> &PathRanges {
+        &self.ranges
+    }
+
+    /// The line that positions are laid on.
+    pub fn track(&self) -> &Track {
+        self.table.track()
+    }
+
+    /// How many ranges there are for the operators in both directions, and how long the track is in
+    /// metres.
+    pub fn size(&self) -> (usize, f64) {
+        let ranges = self.ranges.0.iter().flatten().map(Vec::len).sum();
+        (ranges, self.track().length_m())
+    }
+
+    /// The point of the track that is nearest to a place.
+    pub fn project(&self, place: Coordinates) -> Projection {
+        self.track().project(place)
+    }
+}
+
+/// The ranges of each path, forward and backward.
+#[derive(Clone, Debug, Default)]
+pub struct PathRanges(Vec<[Vec<Range>; 2]>);
+
+impl Ranges for PathRanges {
+    fn ranges(&self, path: usize, direction: Direction) -> &[Range] {
+        &self.0[path][usize::from(direction == Direction::Backward)]
+    }
+}
+
+/// A table's file, and whether it has changed since it was read.
+#[derive(Debug)]
+pub struct RouteFile {
+    path: PathBuf,
+    /// Of the file that was read last, good or bad.
+    version: Option<(SystemTime, u64)>,
+}
+
+impl RouteFile {
+    /// A file that has not been read yet.
+    pub fn new(path: PathBuf) -> RouteFile {
+        RouteFile { path, version: None }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether the file is another one than when it was read last. One that is gone has not changed.
+    pub fn has_changed(&self) -> bool {
+        let now = self.current();
+        now.is_some() && now != self.version
+    }
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// As [`Route::read`].
+    pub fn read(&mut self, operators: &[&str]) -> Result<Route, HandoverError> {
+        self.version = self.current();
+        Route::read(&self.path, operators)
+    }
+
+    /// How old the file is that was read last, by the time of day `now`; zero if it is of the future.
+    pub fn age(&self, now: Duration) -> Duration {
+        let written = self
+            .version
+            .and_then(|(written, _)| written.duration_since(SystemTime::UNIX_EPOCH).ok());
+        now.saturating_sub(written.unwrap_or_default())
+    }
+
+    fn current(&self) -> Option<(SystemTime, u64)> {
+        let about = fs::metadata(&self.path).ok()?;
+        Some((about.modified().ok()?, about.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use trackbed_railway::handover::{Learner, RideRecord, Settings};
+
+    use super::*;
+
+    fn table() -> Table {
+        let track = Arc::new(Track::straight(5_000.0).unwrap());
+        let mut learner = Learner::new(track, Settings::default()).unwrap();
+        for ride in 0..20 {
+            let mut record = RideRecord::new(Direction::Forward);
+            let place = 1_500.0 + f64::from(ride % 7);
+            record.handover("A", place, place + 4.0);
+            record.handover("B", place + 1_000.0, place + 1_004.0);
+            learner.ride(&record);
+        }
+        learner.table()
+    }
+
+    #[test]
+    fn ranges_are_those_of_the_table_by_operator_and_direction() {
+        let route = Route::of(table(), &["B", "A"]).unwrap();
+        let range = route.ranges().ranges(1, Direction::Forward)[0];
+        assert!(range.from_m <= 1_500.0 && (1_510.0..1_700.0).contains(&range.until_m));
+        assert!(route.ranges().ranges(0, Direction::Forward)[0].from_m > 2_000.0);
+        assert!(route.ranges().ranges(0, Direction::Backward).is_empty());
+        assert_eq!(route.size().0, 2);
+        let error = Route::of(table(), &["A", "C"]).unwrap_err().to_string();
+        assert!(error.contains("\"C\"") && error.contains("A, B"), "{error}");
+    }
+
+    #[test]
+    fn a_file_that_is_written_anew_has_changed_and_one_that_is_gone_has_not() {
+        let path = std::env::temp_dir().join(format!("trackbed-route-{}.json", std::process::id()));
+        table().save(&path).unwrap();
+        let mut file = RouteFile::new(path.clone());
+        assert!(file.has_changed());
+        file.read(&["A"]).unwrap();
+        assert!(!file.has_changed());
+        fs::write(&path, "{").unwrap();
+        assert!(file.has_changed());
+        assert!(file.read(&["A"]).unwrap_err().to_string().contains("trackbed-route"));
+        assert!(!file.has_changed(), "a bad one is not read all the time");
+        fs::remove_file(&path).unwrap();
+        assert!(!file.has_changed());
+        let written = file.version.unwrap().0.duration_since(SystemTime::UNIX_EPOCH).unwrap();
+        assert_eq!(file.age(written + Duration::from_secs(60)), Duration::from_secs(60));
+    }
+}

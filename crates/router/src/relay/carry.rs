@@ -1,0 +1,123 @@
+//! Bytes, ends and aborts between two connections.
+
+use std::future::poll_fn;
+use std::io;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use futures_io::{AsyncRead as _, AsyncWrite as _};
+use trackbed_daemon::Counter;
+use trackbed_substrate::{TcpStream, now, sleep};
+
+/// Counts bytes as they go.
+#[derive(Clone, Debug)]
+pub struct Meters {
+    /// From the near end to the far one.
+    pub up: Counter,
+    /// From the far end to the near one.
+    pub down: Counter,
+}
+
+/// Carries between `near` and `far` until both have ended. What either end sends is read only as
+/// fast as the other takes it.
+///
+/// # Errors
+/// If one end aborts, or nothing goes either way for `idle`; both are aborted then.
+pub async fn carry(
+    near: &mut dyn TcpStream,
+    far: &mut dyn TcpStream,
+    idle: Duration,
+    meters: &Meters,
+) -> io::Result<()> {
+    let (mut up, mut down) = (Way::default(), Way::default());
+    let mut timer = pin!(sleep(idle));
+    let mut moved = now();
+    let ended = poll_fn(|cx| {
+        let (sent, received) = (up.carried, down.carried);
+        let result = match (up.poll(near, far, cx)?, down.poll(far, near, cx)?) {
+            (Poll::Ready(()), Poll::Ready(())) => Poll::Ready(Ok(())),
+            _ => Poll::Pending,
+        };
+        meters.up.add(up.carried - sent);
+        meters.down.add(down.carried - received);
+        if (up.carried, down.carried) != (sent, received) {
+            moved = now();
+        }
+        while result.is_pending() && timer.as_mut().poll(cx).is_ready() {
+            if now() >= moved + idle {
+                return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+            }
+            timer.reset(moved + idle);
+        }
+        result
+    });
+    let ended = ended.await;
+    if ended.is_err() {
+        near.abort();
+        far.abort();
+    }
+    ended
+}
+
+/// One direction.
+#[derive(Debug, Default)]
+struct Way {
+    /// What was read and not written yet.
+    buffer: Vec<u8>,
+    start: usize,
+    end: usize,
+    /// The sender has ended.
+    ended: bool,
+    /// And the receiver was told.
+    told: bool,
+    carried: u64,
+}
+
+impl Way {
+    fn poll(
+        &mut self,
+        from: &mut dyn TcpStream,
+        to: &mut dyn TcpStream,
+        cx: &mut Context<'_>,
+    ) -> io::Result<Poll<()>> {
+        match self.try_poll(from, to, cx) {
+            Poll::Ready(Ok(())) => Ok(Poll::Ready(())),
+            Poll::Ready(Err(why)) => Err(why),
+            Poll::Pending => Ok(Poll::Pending),
+        }
+    }
+
+    fn try_poll(
+        &mut self,
+        mut from: &mut dyn TcpStream,
+        mut to: &mut dyn TcpStream,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<()>> {
+        while !self.told {
+            if self.start < self.end {
+                let rest = &self.buffer[self.start..self.end];
+                let count = ready!(Pin::new(&mut to).poll_write(cx, rest))?;
+                self.start += count;
+                self.carried += count as u64;
+            } else if self.ended {
+                ready!(Pin::new(&mut to).poll_close(cx))?;
+                self.told = true;
+            } else {
+                self.buffer.resize(BUFFER, 0);
+                let Poll::Ready(read) = Pin::new(&mut from).poll_read(cx, &mut self.buffer) else {
+                    // Idle connections keep no memory.
+                    self.buffer = Vec::new();
+                    (self.start, self.end) = (0, 0);
+                    return Poll::Pending;
+                };
+                (self.start, self.end) = (0, read?);
+                self.ended = self.end == 0;
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// Bytes that are under way inside, in each direction.
+const BUFFER: usize = 65_536;

@@ -1,0 +1,48 @@
+//! A timeline set into a run.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use trackbed_core::Time;
+
+use crate::environment::timeline::{Change, Timeline};
+
+/// A timeline and when it begins in the time of a run. The default is that nothing changes, from
+/// the start of the run on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Course {
+    begin: Time,
+    timeline: Arc<Timeline>,
+}
+
+impl Course {
+    /// `timeline`, counted from `begin` on.
+    pub fn new(begin: Time, timeline: Arc<Timeline>) -> Course {
+        Course { begin, timeline }
+    }
+
+    /// When it begins. The measured part of the run should not begin before.
+    pub fn begin(&self) -> Time {
+        self.begin
+    }
+
+    /// What changes.
+    pub fn timeline(&self) -> &Timeline {
+        &self.timeline
+    }
+
+    /// The changes at their times in the run, in order.
+    pub fn changes(&self) -> impl Iterator<Item = (Time, Change)> + '_ {
+        self.timeline.moments().iter().map(|moment| (self.begin + moment.at, moment.change))
+    }
+
+    /// From when on in the run which link delay holds, the last one for good. The first one holds
+    /// from the start of the run on; nothing if the timeline says nothing of delays.
+    pub fn delays(&self) -> impl Iterator<Item = (Time, Duration)> + '_ {
+        let delays = self.timeline.delays();
+        delays.map(|(at, delay)| match at.is_zero() {
+            true => (Time::ZERO, delay),
+            false => (self.begin + at, delay),
+        })
+    }
+}

@@ -1,0 +1,37 @@
+//! What changes around the two ends of a connection while they talk: the link's delay, forced
+//! reconnections, and where a viewer jumps to.
+//!
+//! This is the *network environment manager* of the study "Performance Analysis of QUIC Protocol
+//! for Web and Streaming Services" (KIPS Transactions, 2021): a [`StatusChanger`] draws, at a fixed
+//! period, a new link delay and whether to reconnect; a [`SeekChanger`] moves the playing position
+//! at random. What they draw is a [`Timeline`], known before the run begins and a matter of the
+//! seed alone: all protocols meet the same one, it can be written to a file, and a file can take
+//! its place. Set into a run it is a [`Course`].
+//!
+//! The crate knows no network: it says what changes when, and others see to it.
+//!
+//! ```
+//! use trackbed_core::parameter::Arguments;
+//! use trackbed_core::{Ratio, Seed};
+//! use trackbed_workloads::environment::{Environment, PARAMETERS};
+//!
+//! let seek = ("seek", trackbed_core::parameter::Value::Share(Ratio::from_parts(3, 10)));
+//! let environment = Environment::read(&Arguments::read(PARAMETERS, &[seek])?)?;
+//! let timeline = environment.timeline(&Seed::of_run(1, 0));
+//! assert_eq!(timeline.to_string().parse(), Ok((*timeline).clone()));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+mod course;
+mod environment;
+mod file;
+mod seek;
+mod status;
+mod timeline;
+mod truncated_normal;
+
+pub use course::Course;
+pub use environment::{Environment, EnvironmentError, PARAMETERS};
+pub use seek::SeekChanger;
+pub use status::StatusChanger;
+pub use timeline::{Change, Moment, Timeline, TimelineError};
+pub use truncated_normal::TruncatedNormal;

@@ -1,0 +1,61 @@
+//! The status changer: link delays and reconnections at a fixed period.
+
+use std::time::Duration;
+
+use trackbed_core::Seed;
+
+use crate::environment::timeline::{Change, Moment};
+use crate::environment::truncated_normal::TruncatedNormal;
+
+/// Decides at the start and after each period which delay the link has from then on, and whether
+/// clients reconnect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatusChanger {
+    /// What link delays are drawn from; `None` leaves the delay alone.
+    pub delay: Option<TruncatedNormal>,
+    /// From one decision to the next; above zero.
+    pub period: Duration,
+    /// How often clients reconnect in all. Which of the periods' ends they do so at is drawn
+    /// without replacement, so that it happens exactly so often; with one more, all the others
+    /// stay where they are.
+    pub reconnections: u32,
+}
+
+impl StatusChanger {
+    /// How many decisions come after the first one within `duration`; so often clients can
+    /// reconnect at the most.
+    pub fn decisions(&self, duration: Duration) -> u64 {
+        let (duration, period) = (duration.as_nanos(), self.period.as_nanos());
+        // The last one must be before the end.
+        u64::try_from(duration.div_ceil(period).saturating_sub(1)).unwrap_or(u64::MAX)
+    }
+
+    /// What it decides within `duration`, in no particular order.
+    pub fn moments(&self, seed: &Seed, duration: Duration) -> Vec<Moment> {
+        let decisions = self.decisions(duration);
+        let period = u64::try_from(self.period.as_nanos()).unwrap_or(u64::MAX);
+        let at = |decision: u64| Duration::from_nanos(period.saturating_mul(decision));
+        let mut delays = seed.stream("environment/delay");
+        let delay = |decision: u64| {
+            let change = Change::Delay(self.delay?.draw(&mut delays));
+            Some(Moment { at: at(decision), change })
+        };
+        let mut moments: Vec<Moment> = (0..=decisions).filter_map(delay).collect();
+        let reconnect = |decision: u64| Moment { at: at(decision), change: Change::Reconnect };
+        moments.extend(self.reconnect_at(seed, decisions).into_iter().map(reconnect));
+        moments
+    }
+
+    /// The first so many of a shuffled deck of all decisions (Fisher and Yates, from the front).
+    fn reconnect_at(&self, seed: &Seed, decisions: u64) -> Vec<u64> {
+        let mut rng = seed.stream("environment/reconnections");
+        let mut deck: Vec<u64> = (1..=decisions).collect();
+        let wanted = deck.len().min(self.reconnections as usize);
+        for place in 0..wanted {
+            let left = deck.len() - place;
+            deck.swap(place, place + rng.below(left as u64) as usize);
+        }
+        deck.truncate(wanted);
+        deck
+    }
+}

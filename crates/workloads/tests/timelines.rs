@@ -1,0 +1,159 @@
+//! Timelines: what makes one, what it depends on, and its text.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use trackbed_core::parameter::{Arguments, Kind, Value};
+use trackbed_core::{Ratio, Seed, Time};
+use trackbed_workloads::environment::{
+    Change, Course, Environment, EnvironmentError, Moment, PARAMETERS, Timeline,
+};
+
+fn environment(settings: &[(&'static str, &str)]) -> Result<Environment, EnvironmentError> {
+    let value = |(name, text): &(&'static str, &str)| {
+        let kind = PARAMETERS.iter().find(|parameter| parameter.name == *name).unwrap().kind;
+        let value = match kind {
+            Kind::File => Value::Contents((*text).into()),
+            kind => kind.parse(text).unwrap(),
+        };
+        (*name, value)
+    };
+    let given: Vec<_> = settings.iter().map(value).collect();
+    Environment::read(&Arguments::read(PARAMETERS, &given).unwrap())
+}
+
+fn lively() -> Environment {
+    environment(&[("delay", "100 ms"), ("reconnections", "4"), ("seek", "30 %")]).unwrap()
+}
+
+#[test]
+fn a_timeline_is_a_matter_of_the_seed_alone() {
+    let (seed, other) = (Seed::of_run(1, 0), Seed::of_run(1, 1));
+    assert_eq!(lively().timeline(&seed), lively().timeline(&seed));
+    assert_ne!(lively().timeline(&seed), lively().timeline(&other));
+}
+
+#[test]
+fn one_changer_does_not_disturb_the_other() {
+    let seed = Seed::of_run(1, 0);
+    let all = lively().timeline(&seed);
+    let seeks = |timeline: &Timeline| -> Vec<Moment> {
+        let is_seek = |moment: &&Moment| matches!(moment.change, Change::Seek(_));
+        timeline.moments().iter().filter(is_seek).copied().collect()
+    };
+    let alone = environment(&[("seek", "30 %")]).unwrap().timeline(&seed);
+    assert_eq!(seeks(&all), alone.moments());
+    let delays = environment(&[("delay", "100 ms")]).unwrap().timeline(&seed);
+    assert!(all.delays().eq(delays.delays()) && delays.moments().len() == 60);
+}
+
+#[test]
+fn a_timeline_survives_its_text() {
+    for run in 0..20 {
+        let timeline = lively().timeline(&Seed::of_run(1, run));
+        let text = timeline.to_string();
+        assert_eq!(text.parse(), Ok((*timeline).clone()));
+        let given = environment(&[("timeline", &text)]).unwrap();
+        assert_eq!(given.timeline(&Seed::of_run(9, 9)), timeline);
+    }
+}
+
+#[test]
+fn a_table_may_have_comments_and_spaces() {
+    let text = "# a drive\n\n at,change,value\n0 s, delay, 98.5 ms\n# a jump\n7 s,seek,37.5 %\n\
+                7 s,reconnect,\n";
+    let timeline: Timeline = text.parse().unwrap();
+    let moment = |at, change| Moment { at: Duration::from_secs(at), change };
+    assert_eq!(
+        timeline.moments(),
+        [
+            moment(0, Change::Delay(Duration::from_micros(98_500))),
+            moment(7, Change::Reconnect),
+            moment(7, Change::Seek(Ratio::from_parts(375, 1000))),
+        ]
+    );
+}
+
+#[test]
+fn a_bad_table_is_refused_with_its_line_and_a_remedy() {
+    for (lines, message) in [
+        ("", "an empty timeline; write at,change,value and changes below it"),
+        ("0 s,delay,1 ms", "line 1: \"0 s,delay,1 ms\" is not the heading; write at,change,value"),
+        (
+            "at,change,value\n0 s,delay",
+            "line 2: \"0 s,delay\" has not three fields; write one like 0 s,delay,100 ms",
+        ),
+        (
+            "at,change,value\n\n0 s,colour,blue",
+            "line 3: \"colour\" is no change; write delay, reconnect or seek",
+        ),
+        (
+            "at,change,value\n0 s,delay,100",
+            "line 2: \"100\" has no unit; write a time as \"10 ms\"",
+        ),
+        (
+            "at,change,value\n1 s,reconnect,now",
+            "line 2: a reconnect has no value; write nothing after the comma",
+        ),
+        (
+            "at,change,value\n1 s,seek,120 %",
+            "line 2: \"120 %\" is more than everything; a share lies between 0 and 1 (0 % and 100 %)",
+        ),
+        (
+            "at,change,value\n1 s,seek,100 %",
+            "line 2: nothing is left to play there; seek to less than 100 %",
+        ),
+        (
+            "at,change,value\n2 s,reconnect,\n1 s,reconnect,",
+            "line 3: it comes after one for 2 s; give them in order of time",
+        ),
+        (
+            "at,change,value\n0 s,delay,1 ms\n2 s,seek,1 %\n2 s,seek,2 %",
+            "line 3: the same is changed twice at one time; keep one of them",
+        ),
+        (
+            "at,change,value\n1 s,reconnect,\n5 s,delay,1 ms",
+            "line 3: the first delay must hold from the start; add one at 0 s",
+        ),
+    ] {
+        assert_eq!(lines.parse::<Timeline>(), Err(message.to_owned()), "{lines}");
+        let why = environment(&[("timeline", lines)]).unwrap_err();
+        assert_eq!((why.parameter, why.advice.as_str()), ("timeline", message));
+    }
+}
+
+#[test]
+fn values_that_do_not_go_together_are_refused_with_advice() {
+    for (settings, parameter, advice) in [
+        (&[("deviation", "5 ms")][..], "deviation", "delay = \"100 ms\""),
+        (&[("period", "1 us")], "period", "at least \"1 ms\""),
+        (&[("duration", "0 ms")], "duration", "at least \"1 ms\""),
+        (&[("duration", "25 h")], "duration", "at most \"24 h\""),
+        (&[("duration", "24 h"), ("period", "1 ms")], "period", "at most 1000000"),
+        (&[("reconnections", "60")], "reconnections", "there are 59"),
+    ] {
+        let why = environment(settings).unwrap_err();
+        assert_eq!(why.parameter, parameter);
+        assert!(why.advice.contains(advice), "{why}");
+    }
+    assert!(environment(&[("reconnections", "59")]).is_ok());
+}
+
+#[test]
+fn an_environment_without_words_is_still() {
+    assert!(environment(&[]).unwrap().is_still() && Environment::default().is_still());
+    assert!(!environment(&[("delay", "5 ms")]).unwrap().is_still());
+    assert!(environment(&[("delay", "5 ms")]).unwrap().has_delay());
+    assert!(!environment(&[("seek", "5 %")]).unwrap().has_delay());
+}
+
+#[test]
+fn a_course_begins_when_the_measured_part_does() {
+    let text = "at,change,value\n0 s,delay,10 ms\n2 s,delay,20 ms\n3 s,reconnect,";
+    let course = Course::new(Time::from_millis(500), Arc::new(text.parse().unwrap()));
+    let ms = Duration::from_millis;
+    let delays: Vec<_> = course.delays().collect();
+    assert_eq!(delays, [(Time::ZERO, ms(10)), (Time::from_millis(2_500), ms(20))]);
+    assert_eq!(course.changes().last(), Some((Time::from_millis(3_500), Change::Reconnect)));
+    assert_eq!(Course::default().changes().count(), 0);
+}
