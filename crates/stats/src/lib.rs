@@ -32,16 +32,16 @@ pub use compare::{
     compare_paired, compare_unpaired,
 };
 pub use equivalence::{Equivalence, EquivalenceVerdict, equivalence};
-pub use error::StatsError;
+pub use error::{MAX_MAGNITUDE, MIN_PAIRS, StatsError};
 pub use multiple::{holm, simultaneous_confidence};
 pub use outliers::outliers;
-pub use paired::{MIN_PAIRS, PairedDifference, RelativeDifference, Verdict, paired};
+pub use paired::{PairedDifference, RelativeDifference, Verdict, paired};
 pub use pivot::mean_interval;
 pub use proportion::proportion_interval;
 pub use runs::{
     Estimate, Interval, Runs, Statistic, order_statistics, samples_to_bound, scaled_difference,
 };
-pub use sample::{MAX_MAGNITUDE, Sample};
+pub use sample::Sample;
 pub use stopping::{Criterion, Decision, Looks, Precision, Stopping};
 pub use summary::Summary;
 pub use warm_up::warm_up;

@@ -2,11 +2,6 @@
 
 use crate::{ComparisonVerdict, Margin, StatsError, Terms, compare_paired};
 
-/// The fewest pairs on which a verdict is given. If nothing differed, all of five differences would
-/// still share a sign with probability 2 x 0.5^5 = 6.25 %, which is more than the 5 % that the
-/// interval allows; with six it is 3.1 %.
-pub const MIN_PAIRS: usize = 6;
-
 /// How a second configuration differs from a first one when run k of both had the same seed
 /// (common random numbers). Every number is finite.
 #[derive(Clone, Copy, Debug, PartialEq)]

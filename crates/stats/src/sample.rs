@@ -1,10 +1,6 @@
 //! A checked, sorted sample, and the statistics that describe it.
 
-use crate::StatsError;
-
-/// The largest magnitude of a value. Cubes of deviations, which the bootstrap needs, then stay
-/// finite, and no quantity of a network comes near.
-pub const MAX_MAGNITUDE: f64 = 1e90;
+use crate::error::{MAX_MAGNITUDE, StatsError};
 
 /// At least one value, every one finite and within [`MAX_MAGNITUDE`], in rising order.
 ///

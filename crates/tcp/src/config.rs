@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use crate::congestion::{CongestionAlgorithm, cubic};
 
+pub use crate::congestion::HyStart;
+
 /// The settings of a connection. [`Config::default`] is what Linux 6.x does.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -129,17 +131,6 @@ impl Default for KeepAlive {
     fn default() -> KeepAlive {
         KeepAlive { idle: Duration::from_secs(7_200), interval: Duration::from_secs(75), probes: 9 }
     }
-}
-
-/// When CUBIC leaves slow start before a loss.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HyStart {
-    /// As Linux: a long train of acknowledgments, or a rise of the delay, ends slow start at once.
-    Linux,
-    /// HyStart++ (RFC 9406): a rise of the delay leads to conservative slow start first.
-    Rfc9406,
-    /// Slow start until a loss.
-    Off,
 }
 
 /// What makes the congestion window grow.

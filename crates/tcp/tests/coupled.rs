@@ -9,7 +9,7 @@ use std::time::Duration;
 use track::course::{Course, Plain, Station};
 use track::{Fate, Link};
 use trackbed_core::{Bitrate, Ratio, Seed, Time};
-use trackbed_tcp::congestion::{CongestionControl, Coupling};
+use trackbed_tcp::congestion::{CongestionControl, Coupling, HyStart};
 use trackbed_tcp::{Config, CongestionAlgorithm, Connection, algorithms};
 
 /// An algorithm whose controllers all belong to one multipath connection.
@@ -28,8 +28,8 @@ impl CongestionAlgorithm for Joined {
         self.algorithm.summary()
     }
 
-    fn build(&self, config: &Config) -> Box<dyn CongestionControl> {
-        self.algorithm.join(config, &self.coupling)
+    fn build(&self, hystart: HyStart) -> Box<dyn CongestionControl> {
+        self.algorithm.join(hystart, &self.coupling)
     }
 }
 

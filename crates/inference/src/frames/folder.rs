@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::FrameError;
+use super::error::FrameError;
 use super::names::compare;
 use crate::image::Image;
 

@@ -1,16 +1,16 @@
 //! Where images come from: files, a video, or thin air.
 
+mod error;
 mod folder;
 mod generated;
 mod names;
 mod video;
 
-use std::fmt;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::image::{Image, ImageError};
+use crate::image::Image;
 
+pub use error::FrameError;
 use folder::Folder;
 pub use generated::Generated;
 use video::Video;
@@ -24,27 +24,6 @@ enum Source {
     Folder(Folder),
     Video(Video),
     Generated(Generated),
-}
-
-/// Why there is no image.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum FrameError {
-    /// A file or folder cannot be read.
-    File(PathBuf, io::Error),
-    /// A folder has no image.
-    Empty(PathBuf),
-    /// A file is no image that can be used.
-    Image(PathBuf, ImageError),
-    /// There is no ffmpeg to read a video.
-    NoFfmpeg(PathBuf),
-    /// ffmpeg could not read the video, or not to its end.
-    Video {
-        /// The video.
-        path: PathBuf,
-        /// What ffmpeg says.
-        why: String,
-    },
 }
 
 impl Frames {
@@ -91,32 +70,3 @@ impl Frames {
         Ok(())
     }
 }
-
-impl fmt::Display for FrameError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FrameError::File(path, why) => {
-                write!(f, "cannot read frames from {}: {why}", path.display())
-            }
-            FrameError::Empty(path) => write!(
-                f,
-                "{} has no frames: name a folder of .jpg or .png files, or one with img1/ in it",
-                path.display()
-            ),
-            FrameError::Image(path, why) => {
-                write!(f, "the frame {} cannot be used: {why}", path.display())
-            }
-            FrameError::NoFfmpeg(path) => write!(
-                f,
-                "{} is no folder, and to read it as a video takes ffmpeg, which is not installed \
-                 (Debian package ffmpeg); or name a folder of .jpg or .png files",
-                path.display()
-            ),
-            FrameError::Video { path, why } => {
-                write!(f, "ffmpeg cannot read the video {}: {why}", path.display())
-            }
-        }
-    }
-}
-
-impl std::error::Error for FrameError {}

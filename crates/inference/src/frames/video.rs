@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread::JoinHandle;
 
-use super::FrameError;
+use super::error::FrameError;
 use crate::image::Image;
 use crate::tail;
 

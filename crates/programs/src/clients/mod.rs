@@ -7,6 +7,7 @@ mod chromium;
 mod curl;
 mod custom;
 mod packages;
+mod registry;
 mod visit;
 
 use std::fmt;
@@ -19,6 +20,7 @@ use crate::program::Launch;
 
 pub use custom::CustomClient;
 pub use packages::package_of;
+pub use registry::{find, registry};
 pub use visit::{Fetched, PageTimes, Visit, Visited, Wanted};
 
 /// A client that is not ours.
@@ -94,16 +96,6 @@ pub trait Session {
     /// # Errors
     /// If it has not said all that was expected.
     fn finish(self: Box<Self>) -> Result<Visited, String>;
-}
-
-/// Every client program, in the order of lists. A new one is a file of its own and a line here.
-pub fn registry() -> &'static [&'static dyn ClientProgram] {
-    &[&curl::Curl, &chromium::Chromium]
-}
-
-/// The client program called `name`.
-pub fn find(name: &str) -> Option<&'static dyn ClientProgram> {
-    registry().iter().copied().find(|client| client.name() == name)
 }
 
 /// The client that a scenario names.

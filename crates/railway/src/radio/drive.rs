@@ -1,6 +1,5 @@
 //! A terminal of one operator on its way: measurements, events, handovers.
 
-use std::ops::Range;
 use std::time::Duration;
 
 use crate::motion::Ride;
@@ -12,19 +11,22 @@ use crate::radio::filter::Layer3Filter;
 use crate::radio::profile::Spell;
 use crate::radio::railway::Railway;
 use crate::radio::shadowing::{Landscape, Variation};
-use crate::radio::station::Operator;
+use crate::radio::station::{Operator, heard};
 use crate::radio::timeline::{
     Handover, HandoverKind, LinkDirection, RadioTimeline, Service, SignalSample,
 };
 
+impl Railway {
+    /// Drives along `ride` until `end`, and tells for each operator, in their order, what becomes of
+    /// its link. It depends on the seed alone; an operator's draws do not depend on the others'.
+    pub fn drive(&self, ride: &Ride, end: Time, seed: &Seed) -> Vec<RadioTimeline> {
+        let operators = 0..self.operators.len();
+        operators.map(|number| drive(self, number, ride, end, seed)).collect()
+    }
+}
+
 /// Drives along `ride` until `end` with a terminal of `operator`.
-pub(crate) fn drive(
-    railway: &Railway,
-    number: usize,
-    ride: &Ride,
-    end: Time,
-    seed: &Seed,
-) -> RadioTimeline {
+fn drive(railway: &Railway, number: usize, ride: &Ride, end: Time, seed: &Seed) -> RadioTimeline {
     let mut terminal = Terminal::new(railway, number, ride, seed);
     let period = railway.measurement.period;
     let mut now = Time::ZERO + terminal.draws.span((Duration::ZERO, period));
@@ -38,31 +40,12 @@ pub(crate) fn drive(
     terminal.finish()
 }
 
-/// The stations on either side of the train that are heard.
-const HEARD_EACH_SIDE: usize = 3;
 /// A serving cell that is weaker cannot be understood (TS 36.133 section 7.6: out of sync).
 const OUT_OF_SYNC_DBM: f64 = -128.0;
 /// How long it is waited for to come back: T310 (TS 36.331 section 7.3), its default.
 const T310: Duration = Duration::from_secs(1);
 /// The number of a queue's bytes that no queue exceeds.
 const ALL: ByteSize = ByteSize::from_bytes(u64::MAX >> 1);
-
-/// The range of stations, by number, that are heard at a chainage.
-pub(crate) fn heard(operator: &Operator, chainage_m: f64) -> Range<usize> {
-    let behind = operator.stations.partition_point(|station| station.chainage_m <= chainage_m);
-    let until = (behind + HEARD_EACH_SIDE).min(operator.stations.len());
-    behind.saturating_sub(HEARD_EACH_SIDE)..until
-}
-
-/// The piece of track along which a station is heard.
-pub(crate) fn audible(operator: &Operator, station: usize, length_m: f64) -> (f64, f64) {
-    let at = |index: Option<usize>, otherwise: f64| {
-        let station = index.and_then(|index| operator.stations.get(index));
-        station.map_or(otherwise, |station| station.chainage_m.clamp(0.0, length_m))
-    };
-    let from = at(station.checked_sub(HEARD_EACH_SIDE), 0.0);
-    (from, at(station.checked_add(HEARD_EACH_SIDE), length_m))
-}
 
 struct Terminal<'a> {
     railway: &'a Railway,

@@ -9,7 +9,6 @@ use trackbed_core::parameter::{Arguments, Kind, Parameter};
 use trackbed_core::units::parse_duration;
 use trackbed_core::{Bitrate, Ratio, Seed};
 
-use crate::radio::drive::audible;
 use crate::radio::error::RadioError;
 use crate::radio::event::EventA3;
 use crate::radio::path_loss::PathLoss;
@@ -17,7 +16,7 @@ use crate::radio::profile::Profile;
 use crate::radio::propagation::Propagation;
 use crate::radio::railway::{Measurement, Railway};
 use crate::radio::shadowing::{Landscape, Shadowing};
-use crate::radio::station::{self, Operator};
+use crate::radio::station::{self, Operator, audible};
 
 impl Railway {
     /// The railway that the values of [`PARAMETERS`] describe. Files are not read here: in the place

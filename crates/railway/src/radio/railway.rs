@@ -4,16 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::motion::{Direction, GpsModel, Ride, SpeedProfile, Track};
-use trackbed_core::{Ratio, Seed, Time};
+use trackbed_core::{Ratio, Seed};
 
-use crate::radio::drive;
 use crate::radio::event::EventA3;
 use crate::radio::parameters::landscapes;
 use crate::radio::profile::Profile;
 use crate::radio::propagation::Propagation;
 use crate::radio::shadowing::Landscape;
 use crate::radio::station::Operator;
-use crate::radio::timeline::RadioTimeline;
 
 /// A track, a train's speed and receiver, and the radio along the track. Made from the values of
 /// [`PARAMETERS`](crate::radio::PARAMETERS).
@@ -86,12 +84,5 @@ impl Railway {
     /// ([`Ride::starting_at`]).
     pub fn ride(&self, direction: Direction) -> Ride {
         Ride::new(Arc::clone(&self.track), self.speed.clone(), direction)
-    }
-
-    /// Drives along `ride` until `end`, and tells for each operator, in their order, what becomes of
-    /// its link. It depends on the seed alone; an operator's draws do not depend on the others'.
-    pub fn drive(&self, ride: &Ride, end: Time, seed: &Seed) -> Vec<RadioTimeline> {
-        let operators = 0..self.operators.len();
-        operators.map(|number| drive::drive(self, number, ride, end, seed)).collect()
     }
 }

@@ -1,5 +1,6 @@
 //! Base stations and whose they are.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use crate::motion::table::Table;
@@ -107,3 +108,23 @@ pub(crate) fn parse(text: &str, track: &Track) -> Result<Vec<(String, Vec<Statio
     }
     Ok(operators)
 }
+
+/// The range of stations, by number, that are heard at a chainage.
+pub(crate) fn heard(operator: &Operator, chainage_m: f64) -> Range<usize> {
+    let behind = operator.stations.partition_point(|station| station.chainage_m <= chainage_m);
+    let until = (behind + HEARD_EACH_SIDE).min(operator.stations.len());
+    behind.saturating_sub(HEARD_EACH_SIDE)..until
+}
+
+/// The piece of track along which a station is heard.
+pub(crate) fn audible(operator: &Operator, station: usize, length_m: f64) -> (f64, f64) {
+    let at = |index: Option<usize>, otherwise: f64| {
+        let station = index.and_then(|index| operator.stations.get(index));
+        station.map_or(otherwise, |station| station.chainage_m.clamp(0.0, length_m))
+    };
+    let from = at(station.checked_sub(HEARD_EACH_SIDE), 0.0);
+    (from, at(station.checked_add(HEARD_EACH_SIDE), length_m))
+}
+
+/// The stations on either side of the train that are heard.
+const HEARD_EACH_SIDE: usize = 3;

@@ -8,7 +8,8 @@ use trackbed_measure::results::{CellResult, MetricSummary};
 use super::distribution::Distribution;
 use super::factors::{self, Looks, Split};
 use super::figure::{Along, Axis, Chooser, Mark, Series};
-use super::{Limit, words};
+use super::origin::Limit;
+use super::words;
 use crate::section::Section;
 
 /// Cells, each with its number in the document.

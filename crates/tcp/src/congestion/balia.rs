@@ -6,8 +6,7 @@ use std::time::Duration;
 use trackbed_core::Time;
 
 use super::coupling::{Company, Coupling, Credit, GRAIN, Seat};
-use super::{Acked, CongestionAlgorithm, CongestionControl, Window};
-use crate::config::Config;
+use super::{Acked, CongestionAlgorithm, CongestionControl, HyStart, Window};
 
 /// The registry entry.
 #[derive(Debug)]
@@ -22,11 +21,11 @@ impl CongestionAlgorithm for Balia {
         "linked growth balanced between fairness and responsiveness (Peng et al. 2016)"
     }
 
-    fn build(&self, config: &Config) -> Box<dyn CongestionControl> {
-        self.join(config, &Coupling::default())
+    fn build(&self, hystart: HyStart) -> Box<dyn CongestionControl> {
+        self.join(hystart, &Coupling::default())
     }
 
-    fn join(&self, _config: &Config, coupling: &Coupling) -> Box<dyn CongestionControl> {
+    fn join(&self, _hystart: HyStart, coupling: &Coupling) -> Box<dyn CongestionControl> {
         Box::new(Controller { seat: coupling.sit(), credit: Credit::default() })
     }
 }

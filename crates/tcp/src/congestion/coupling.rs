@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::Window;
+use super::window::Window;
 
 /// The state that the subflows of one connection share: a handle, of which every subflow's
 /// controller holds a clone (see [`join`](super::CongestionAlgorithm::join)).

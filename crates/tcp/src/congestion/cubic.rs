@@ -5,8 +5,7 @@ use std::time::Duration;
 use trackbed_core::Time;
 
 use super::hystart::HyStartState;
-use super::{Acked, CongestionAlgorithm, CongestionControl, Window};
-use crate::config::Config;
+use super::{Acked, CongestionAlgorithm, CongestionControl, HyStart, Window};
 
 /// The registry entry.
 #[derive(Debug)]
@@ -21,9 +20,9 @@ impl CongestionAlgorithm for Cubic {
         "grows by a cubic function of the time since the last loss (RFC 9438); the default of Linux"
     }
 
-    fn build(&self, config: &Config) -> Box<dyn CongestionControl> {
+    fn build(&self, hystart: HyStart) -> Box<dyn CongestionControl> {
         Box::new(Controller {
-            hystart: HyStartState::new(config.hystart),
+            hystart: HyStartState::new(hystart),
             max_cwnd: 0,
             delay_min: None,
             epoch: None,

@@ -5,8 +5,18 @@ use std::time::Duration;
 use trackbed_core::Time;
 
 use super::{Acked, Window};
-use crate::config::HyStart;
 use crate::sequence::Seq;
+
+/// When CUBIC leaves slow start before a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HyStart {
+    /// As Linux: a long train of acknowledgments, or a rise of the delay, ends slow start at once.
+    Linux,
+    /// HyStart++ (RFC 9406): a rise of the delay leads to conservative slow start first.
+    Rfc9406,
+    /// Slow start until a loss.
+    Off,
+}
 
 /// One of the two detectors, or none.
 #[derive(Debug)]

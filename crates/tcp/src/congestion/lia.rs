@@ -5,8 +5,7 @@ use std::time::Duration;
 use trackbed_core::Time;
 
 use super::coupling::{Coupling, Seat};
-use super::{Acked, CongestionAlgorithm, CongestionControl, Window};
-use crate::config::Config;
+use super::{Acked, CongestionAlgorithm, CongestionControl, HyStart, Window};
 
 /// The registry entry.
 #[derive(Debug)]
@@ -21,11 +20,11 @@ impl CongestionAlgorithm for Lia {
         "Reno whose growth is linked over the paths of a connection (RFC 6356); on one path Reno"
     }
 
-    fn build(&self, config: &Config) -> Box<dyn CongestionControl> {
-        self.join(config, &Coupling::default())
+    fn build(&self, hystart: HyStart) -> Box<dyn CongestionControl> {
+        self.join(hystart, &Coupling::default())
     }
 
-    fn join(&self, _config: &Config, coupling: &Coupling) -> Box<dyn CongestionControl> {
+    fn join(&self, _hystart: HyStart, coupling: &Coupling) -> Box<dyn CongestionControl> {
         Box::new(Controller { seat: coupling.sit() })
     }
 }
@@ -88,7 +87,9 @@ mod tests {
     }
 
     fn avoiding(cwnd: u32) -> Window {
-        Window { ssthresh: 1, ..Window::new(cwnd) }
+        let mut window = Window::new(cwnd);
+        window.ssthresh = 1;
+        window
     }
 
     /// How many segments must be acknowledged on the first of `subflows` (window, round-trip time
@@ -96,7 +97,7 @@ mod tests {
     fn price(subflows: &[(u32, u64)]) -> u32 {
         let coupling = Coupling::default();
         let mut controllers: Vec<_> =
-            subflows.iter().map(|_| Lia.join(&Config::default(), &coupling)).collect();
+            subflows.iter().map(|_| Lia.join(HyStart::Linux, &coupling)).collect();
         for (controller, &(cwnd, rtt)) in controllers.iter_mut().zip(subflows) {
             controller.on_rtt(&mut avoiding(cwnd), Duration::ZERO, &acked(0, rtt));
         }
@@ -129,7 +130,7 @@ mod tests {
     #[test]
     fn a_subflow_that_is_gone_counts_no_more() {
         let coupling = Coupling::default();
-        let [mut stays, mut goes] = [(); 2].map(|()| Lia.join(&Config::default(), &coupling));
+        let [mut stays, mut goes] = [(); 2].map(|()| Lia.join(HyStart::Linux, &coupling));
         goes.on_rtt(&mut avoiding(10), Duration::ZERO, &acked(0, 50));
         let mut window = avoiding(10);
         stays.on_ack(&mut window, &acked(39, 50));
@@ -143,8 +144,8 @@ mod tests {
     #[test]
     fn on_one_path_it_is_reno_bit_for_bit() {
         let mut rng = trackbed_core::Seed::of_run(5, 0).stream("lia");
-        let mut lia = (Lia.build(&Config::default()), Window::new(10));
-        let mut reno = (Reno.build(&Config::default()), Window::new(10));
+        let mut lia = (Lia.build(HyStart::Linux), Window::new(10));
+        let mut reno = (Reno.build(HyStart::Linux), Window::new(10));
         for _ in 0..20_000 {
             let event = acked(rng.below(4) as u32, 1 + rng.below(300));
             let kind = rng.below(400);

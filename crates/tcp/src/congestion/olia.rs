@@ -6,8 +6,7 @@ use std::time::Duration;
 use trackbed_core::Time;
 
 use super::coupling::{Company, Coupling, Credit, GRAIN, Relative, Seat};
-use super::{Acked, CongestionAlgorithm, CongestionControl, Window};
-use crate::config::Config;
+use super::{Acked, CongestionAlgorithm, CongestionControl, HyStart, Window};
 
 /// The registry entry.
 #[derive(Debug)]
@@ -22,11 +21,11 @@ impl CongestionAlgorithm for Olia {
         "linked growth that moves traffic to the best paths of a connection (Khalili et al. 2012)"
     }
 
-    fn build(&self, config: &Config) -> Box<dyn CongestionControl> {
-        self.join(config, &Coupling::default())
+    fn build(&self, hystart: HyStart) -> Box<dyn CongestionControl> {
+        self.join(hystart, &Coupling::default())
     }
 
-    fn join(&self, _config: &Config, coupling: &Coupling) -> Box<dyn CongestionControl> {
+    fn join(&self, _hystart: HyStart, coupling: &Coupling) -> Box<dyn CongestionControl> {
         Box::new(Controller {
             seat: coupling.sit(),
             credit: Credit::default(),
@@ -174,7 +173,7 @@ mod tests {
     #[test]
     fn the_distance_is_the_longer_of_the_last_two() {
         let coupling = Coupling::default();
-        let mut controller = Olia.join(&Config::default(), &coupling);
+        let mut controller = Olia.join(HyStart::Linux, &coupling);
         let mut window = Window::new(10);
         let acked = |segments| Acked {
             now: Time::ZERO,

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use trackbed_core::Time;
 
-use super::{Acked, CongestionAlgorithm, CongestionControl, Window};
-use crate::config::Config;
+use super::{Acked, CongestionAlgorithm, CongestionControl, HyStart, Window};
 
 /// The registry entry.
 #[derive(Debug)]
@@ -20,7 +19,7 @@ impl CongestionAlgorithm for Reno {
         "slow start, then one segment more each round trip, half at a loss (RFC 5681)"
     }
 
-    fn build(&self, _config: &Config) -> Box<dyn CongestionControl> {
+    fn build(&self, _hystart: HyStart) -> Box<dyn CongestionControl> {
         Box::new(Controller)
     }
 }

@@ -92,7 +92,7 @@ impl MultipathConnection {
     ) -> MultipathConnection {
         let (local, remote) = (subflow.local(), subflow.remote());
         let coupling = Coupling::default();
-        let controller = config.tcp.congestion.join(&config.tcp, &coupling);
+        let controller = config.tcp.congestion.join(config.tcp.hystart, &coupling);
         let mss = Subflow::mss_of(&config.tcp, local);
         let link = Link::new(PathId(0), Stage::First, isn);
         MultipathConnection {

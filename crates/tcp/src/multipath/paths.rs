@@ -131,7 +131,7 @@ impl MultipathConnection {
     }
 
     fn add_path(&mut self, subflow: Subflow, link: Link) {
-        let controller = self.config.tcp.congestion.join(&self.config.tcp, &self.coupling);
+        let controller = self.config.tcp.congestion.join(self.config.tcp.hystart, &self.coupling);
         self.next_id += 1;
         self.shared.linear = false;
         self.timers.clear(super::timers::Alarm::Orphan);

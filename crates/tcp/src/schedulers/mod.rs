@@ -16,6 +16,7 @@
 //!
 //! A scheduler reads no clock. What it draws at random comes from the seed that it was built with.
 
+mod action;
 pub mod blest;
 #[cfg(test)]
 mod drain;
@@ -29,6 +30,7 @@ pub mod peekaboo;
 pub mod proactive;
 pub mod reactive;
 pub mod redundant;
+mod registry;
 pub mod reinject;
 pub mod roundrobin;
 pub mod sttf;
@@ -40,54 +42,9 @@ use std::time::Duration;
 use trackbed_core::parameter::{Arguments, Parameter};
 use trackbed_core::{Seed, Time};
 
+pub use action::{Action, PathId};
+pub use registry::algorithms;
 pub use view::{Backlog, Outstanding, PathView, Recovery, View};
-
-/// A path of a connection: a subflow, in the order in which they were opened. The number of one
-/// that is gone is not used again in the same connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PathId(pub u32);
-
-/// What is to happen next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
-    /// Queue new data on a path, in order.
-    Send {
-        /// The path; one of the view, with [`PathView::room_bytes`] left.
-        path: PathId,
-        /// At most so many bytes; more than zero. What exceeds the unsent data, the windows or the
-        /// path's room is cut off.
-        bytes: u32,
-    },
-    /// Queue data on a path that was sent already and is not yet acknowledged.
-    Repeat {
-        /// The path; one of the view.
-        path: PathId,
-        /// The first byte, as an offset.
-        from: u64,
-        /// The end, as an offset: the byte after the last one. What is acknowledged or was never
-        /// sent is cut off.
-        until: u64,
-    },
-    /// Reduce the congestion window of a path (penalisation), and ask again.
-    Penalise {
-        /// The path; one of the view.
-        path: PathId,
-        /// Its new congestion window in segments.
-        cwnd_segments: u32,
-        /// Its new slow-start threshold in segments.
-        ssthresh_segments: u32,
-    },
-    /// Nothing now. Ask again when something has changed, and at `until` at the latest.
-    Wait {
-        /// When the answer may differ although nothing happened; `None` for never.
-        until: Option<Time>,
-    },
-}
-
-impl Action {
-    /// Wait until something happens.
-    pub const WAIT: Action = Action::Wait { until: None };
-}
 
 /// An acknowledgment that arrived on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,19 +102,4 @@ pub trait SchedulingAlgorithm: Debug + Sync {
 
     /// A scheduler for a new connection, which takes its randomness from `seed` alone.
     fn build(&self, arguments: &Arguments, seed: &Seed) -> Box<dyn Scheduler>;
-}
-
-/// Every scheduler.
-pub fn algorithms() -> &'static [&'static dyn SchedulingAlgorithm] {
-    &[
-        &minrtt::MinRtt,
-        &roundrobin::RoundRobin,
-        &redundant::Redundant,
-        &linux::Linux,
-        &ecf::Ecf,
-        &blest::Blest,
-        &peekaboo::Peekaboo,
-        &sttf::Sttf,
-        &reinject::Reinject,
-    ]
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use trackbed_core::Time;
 
-use super::{Action, PathId};
+use super::action::{Action, PathId};
 
 /// The state of a connection at one instant.
 #[derive(Clone, Copy, Debug)]

@@ -5,23 +5,9 @@ use std::time::Duration;
 
 use trackbed_core::Time;
 
+use super::block::Batch;
 use super::{Phase, Subflow};
 use crate::congestion::Window;
-
-/// The batch under way, in segments.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Batch {
-    len: u32,
-    left: u32,
-}
-
-impl Batch {
-    /// True for the last of several segments. Linux sets PSH there, and with it asks the receiver
-    /// to acknowledge as soon as the application has read everything.
-    pub(super) fn is_complete(self) -> bool {
-        self.len > 1 && self.left == 0
-    }
-}
 
 impl Subflow {
     /// Linux hands segments to the device in batches that last about a millisecond, and rather

@@ -6,7 +6,8 @@ use std::time::Duration;
 use trackbed_core::Time;
 
 use super::ack::Event;
-use super::timers::{Reason, TIMER_SLACK};
+use super::block::Reason;
+use super::timers::TIMER_SLACK;
 use super::{MIN_REORDERING, Phase, Subflow};
 use crate::recovery::rack::Reordering;
 

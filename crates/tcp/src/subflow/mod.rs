@@ -4,10 +4,11 @@
 //! The files follow the life of a subflow: `open` (the handshake), `input` (which segments are
 //! acceptable), `ack` and `sack` (what an acknowledgment tells), `loss` (the recovery), `window`
 //! (the congestion window), `data` (what arrives), `output` and `batch` (what is sent),
-//! `path_mtu`, `timers`, `close`.
+//! `path_mtu`, `timers`, `close`. `block` is what they keep.
 
 mod ack;
 mod batch;
+mod block;
 mod close;
 mod data;
 mod input;
@@ -91,10 +92,10 @@ pub(crate) struct Subflow {
     rtt: RttEstimator,
     window: Window,
     congestion: Box<dyn CongestionControl>,
-    usage: window::Usage,
+    usage: block::Usage,
     receive: ReceiveSpace,
-    timers: timers::Timers,
-    due: output::Due,
+    timers: block::Timers,
+    due: block::Due,
     counters: Stats,
 }
 
@@ -262,8 +263,8 @@ impl Subflow {
             },
             rtt: RttEstimator::new(config.rto),
             window: Window::new(config.initial_window_segments.max(1)),
-            congestion: config.congestion.build(config),
-            usage: window::Usage::default(),
+            congestion: config.congestion.build(config.hystart),
+            usage: block::Usage::default(),
             receive: ReceiveSpace {
                 next: Seq(0),
                 acknowledged: Seq(0),
@@ -282,8 +283,8 @@ impl Subflow {
                 echo_congestion: false,
                 quiet_until: Time::ZERO,
             },
-            timers: timers::Timers::default(),
-            due: output::Due::default(),
+            timers: block::Timers::default(),
+            due: block::Due::default(),
             counters: Stats::default(),
         }
     }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use trackbed_core::Time;
 
-use super::timers::Reason;
+use super::block::Reason;
 use super::{State, Streams, Subflow, local_mss};
 use crate::config::{Config, EcnMode};
 use crate::error::TcpError;

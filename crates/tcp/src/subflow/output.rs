@@ -4,42 +4,12 @@ use bytes::Bytes;
 use trackbed_core::packet::Ecn;
 use trackbed_core::{Packet, Time};
 
-use super::batch::Batch;
+use super::block::{Batch, Reason};
 use super::open::TIMESTAMPS_LEN;
-use super::timers::Reason;
 use super::{Phase, State, Streams, Subflow};
 use crate::recovery::scoreboard::{Id, Sent};
 use crate::segment::{Flags, MAX_OPTIONS_LEN, Options, SackBlocks, Segment, Timestamps};
 use crate::sequence::Seq;
-
-/// What waits to be sent besides new data.
-#[derive(Debug, Default)]
-pub(super) struct Due {
-    /// A reset that ends the connection.
-    pub reset: bool,
-    /// A reset for a segment of another connection, with this sequence number.
-    pub stray_reset: Option<Seq>,
-    /// The SYN or SYN-ACK.
-    pub syn: bool,
-    /// An acknowledgment.
-    pub ack: bool,
-    /// A segment that is sent again whatever the window says.
-    pub forced: Option<Id>,
-    /// Lost segments, as far as the window allows.
-    pub retransmit: bool,
-    /// New data goes before lost segments (F-RTO, RFC 5682 step 2b).
-    pub new_first: bool,
-    /// One new segment as a tail loss probe.
-    pub probe_with_data: bool,
-    /// A probe of the peer's window, or of its life.
-    pub window_probe: bool,
-    /// New segments of the burst under way.
-    burst: u32,
-    /// The batch under way.
-    pub batch: Batch,
-    /// The congestion window ended the burst.
-    pub limited: bool,
-}
 
 impl Subflow {
     /// The next packet; to be called until it returns `None`.

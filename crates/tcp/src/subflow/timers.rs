@@ -4,32 +4,10 @@ use std::time::Duration;
 
 use trackbed_core::Time;
 
+use super::block::Reason;
 use super::{LossProbe, Phase, State, Streams, Subflow};
 use crate::error::TcpError;
 use crate::recovery::prr::Progress;
-
-/// What is running. At most one of the four reasons to transmit again runs at a time.
-#[derive(Debug, Default)]
-pub(super) struct Timers {
-    pub transmit: Option<(Reason, Time)>,
-    pub keepalive: Option<Time>,
-    pub time_wait: Option<Time>,
-    /// Window probes or keep-alive probes without an answer.
-    pub unanswered: u32,
-}
-
-/// Why something is sent again when the timer fires.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reason {
-    /// The retransmission timeout (RFC 6298).
-    Retransmit,
-    /// The probe timeout (RFC 8985 section 7).
-    TailLoss,
-    /// The reordering timer (RFC 8985 section 6.3).
-    Reordering,
-    /// The zero-window probe (RFC 9293 section 3.8.6.1).
-    Persist,
-}
 
 impl Subflow {
     /// When `handle_timeout` is to be called.

@@ -8,20 +8,6 @@ use super::{Phase, Subflow};
 use crate::config::Growth;
 use crate::congestion::{Acked, Window};
 use crate::recovery::prr::{Progress, Prr};
-use crate::sequence::Seq;
-
-/// Whether the window is in use.
-#[derive(Debug, Default)]
-pub(super) struct Usage {
-    /// The window limited the sender in this round trip.
-    limited: bool,
-    /// The largest flight of this round trip.
-    flight_max: u32,
-    round_end: Option<Seq>,
-    /// The largest flight while the window was not in use.
-    used: u32,
-    validated_at: Time,
-}
 
 impl Subflow {
     /// The controller's view of this acknowledgment.

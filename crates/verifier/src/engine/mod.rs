@@ -14,48 +14,19 @@ mod clock;
 pub mod model;
 mod queue;
 mod tables;
+mod task;
 mod worker;
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use crate::cache::SharedKey;
-use crate::{Digest, Path, Signature, Verdict};
+use crate::Path;
 
 pub use clock::{monotonic_nanos, thread_cpu_nanos};
 use queue::Queue;
 pub use tables::LaterTables;
+pub use task::{Done, Task};
 use worker::Worker;
-
-/// A signature to verify.
-#[derive(Debug, Clone)]
-pub struct Task {
-    /// Whose signature it should be.
-    pub key: SharedKey,
-    /// What should be signed.
-    pub digest: Digest,
-    /// What it was signed by.
-    pub signature: Signature,
-    /// When the verdict should be there: nanoseconds of [`monotonic_nanos`].
-    pub deadline_nanos: u64,
-    /// For whoever asks.
-    pub tag: u64,
-}
-
-/// A task that has been looked at.
-#[derive(Debug, Clone, Copy)]
-pub struct Done {
-    /// The task's.
-    pub tag: u64,
-    /// None if its deadline had passed before it was its turn, and such tasks are dropped.
-    pub verdict: Option<Verdict>,
-    /// When the verdict was there.
-    pub finished_nanos: u64,
-    /// The task's.
-    pub deadline_nanos: u64,
-    /// Which worker it was.
-    pub worker: usize,
-}
 
 /// How tasks come to workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

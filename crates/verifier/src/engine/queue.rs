@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::Task;
+use super::task::Task;
 
 /// A bounded queue.
 pub(super) struct Queue {

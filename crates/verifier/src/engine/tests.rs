@@ -10,7 +10,7 @@ use super::batching::{BATCH_MAX, BATCH_NANOS_MAX, Rates};
 use super::model::{Core, Model, Rules, closed_loop};
 use super::*;
 use crate::cache::{KeyCache, Policy, SharedKey};
-use crate::{KeyTable, PublicKey};
+use crate::{Digest, KeyTable, PublicKey, Signature, Verdict};
 
 /// Tasks by some keys, of which every fifth is damaged; the tag is odd for those.
 fn tasks(count: u64) -> Vec<Task> {

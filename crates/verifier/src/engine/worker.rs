@@ -7,7 +7,7 @@ use crate::{Item, Path, Verdict, Verifier};
 use super::batching::Rates;
 use super::clock::{monotonic_nanos, rest, thread_cpu_nanos};
 use super::queue::Queue;
-use super::{Done, Task};
+use super::task::{Done, Task};
 
 /// What a worker is told.
 pub(super) struct Worker {

@@ -3,7 +3,7 @@
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use super::{DriveLog, Sample, parse_rfc3339, parse_rsrp};
+use super::sample::{DriveLog, Sample, parse_rfc3339, parse_rsrp};
 use crate::motion::coordinates::Coordinates;
 use crate::motion::error::MotionError;
 

@@ -2,14 +2,15 @@
 
 mod gpx;
 mod nmea;
+mod sample;
 mod table;
 
 use std::path::Path;
 
-use crate::motion::coordinates::Coordinates;
 use crate::motion::error::MotionError;
 
 pub use nmea::NmeaReader;
+pub use sample::{DriveLog, Sample};
 
 /// How a log is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,46 +54,6 @@ impl LogFormat {
     }
 }
 
-/// A position of a log.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Sample {
-    /// The line of the text in which it stands, counted from 1.
-    pub line: u64,
-    /// When it was, in seconds since any beginning.
-    pub seconds: Option<f64>,
-    /// Where it was.
-    pub coordinates: Coordinates,
-    /// The speed, in metres a second.
-    pub speed_m_s: Option<f64>,
-    /// The serving cell of each operator; an operator without a name has an empty one.
-    pub cells: Vec<(String, String)>,
-    /// The serving cell's reference signal received power of each operator, in dBm.
-    pub rsrp_dbm: Vec<(String, f64)>,
-}
-
-impl Sample {
-    fn at(line: u64, coordinates: Coordinates) -> Sample {
-        Sample {
-            line,
-            seconds: None,
-            coordinates,
-            speed_m_s: None,
-            cells: Vec::new(),
-            rsrp_dbm: Vec::new(),
-        }
-    }
-}
-
-/// What was logged on a drive.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct DriveLog {
-    /// The positions, in order.
-    pub samples: Vec<Sample>,
-    /// How many damaged lines were passed over. Only NMEA has such: receivers begin in the midst of
-    /// a line, and lose bytes. What is wrong in another format is an error.
-    pub damaged: u64,
-}
-
 impl DriveLog {
     /// Reads a log.
     ///
@@ -113,15 +74,4 @@ impl DriveLog {
             true => Err(MotionError::new("no position in it; is it the right format?")),
         }
     }
-}
-
-/// A time as RFC 3339 writes it, in seconds since 1970.
-fn parse_rfc3339(text: &str) -> Option<f64> {
-    let time = chrono::DateTime::parse_from_rfc3339(text.trim()).ok()?;
-    Some(time.timestamp() as f64 + f64::from(time.timestamp_subsec_nanos()) / 1e9)
-}
-
-/// A received power in dBm, if the text is one.
-fn parse_rsrp(text: &str) -> Option<f64> {
-    text.trim().parse().ok().filter(|dbm| (-200.0..=50.0).contains(dbm))
 }

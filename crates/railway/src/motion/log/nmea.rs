@@ -4,7 +4,7 @@ use nmea::ParseResult;
 use nmea::sentences::FixType;
 use nmea::sentences::rmc::RmcStatusOfFix;
 
-use super::{DriveLog, Sample, parse_rsrp};
+use super::sample::{DriveLog, Sample, parse_rsrp};
 use crate::motion::coordinates::Coordinates;
 use crate::motion::error::MotionError;
 

@@ -1,6 +1,6 @@
 //! Logs as tables of comma-separated values.
 
-use super::{DriveLog, Sample, parse_rfc3339, parse_rsrp};
+use super::sample::{DriveLog, Sample, parse_rfc3339, parse_rsrp};
 use crate::motion::coordinates::Coordinates;
 use crate::motion::error::MotionError;
 use crate::motion::table::{Column, Row, Table};

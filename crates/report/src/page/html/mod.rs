@@ -11,10 +11,11 @@ use std::fmt::Write as _;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use trackbed_measure::results::Document;
 
+use super::assets;
 use super::certificates::Certificates;
+use super::origin::Origin;
 use super::palette::{DARK, LIGHT};
 use super::ranks::Outlying;
-use super::{Origin, assets};
 use crate::section::Section;
 
 /// What the page is made of.

@@ -2,11 +2,14 @@
 
 mod bola;
 mod paper;
+mod registry;
 mod throughput;
 
 use std::time::Duration;
 
 use super::resolution::Resolution;
+
+pub(super) use registry::{find, registry};
 
 /// A rule: an entry of [`registry`].
 pub(super) trait Rule: Sync {
@@ -41,16 +44,6 @@ pub(super) struct Transfer {
     pub bytes: u64,
     /// From the request to the last byte.
     pub took: Duration,
-}
-
-/// Every rule, in the order of lists. A new one is a file and a line here.
-pub(super) fn registry() -> &'static [&'static dyn Rule] {
-    &[&paper::Paper, &throughput::Throughput, &bola::Bola]
-}
-
-/// The rule called `name`.
-pub(super) fn find(name: &str) -> Option<&'static dyn Rule> {
-    registry().iter().copied().find(|rule| rule.name() == name)
 }
 
 #[cfg(test)]
