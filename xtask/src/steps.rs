@@ -76,12 +76,12 @@ pub fn test() -> Vec<Step> {
     vec![
         Step::Tools,
         Step::cargo("fmt --all --check"),
-        Step::cargo("clippy --workspace --all-targets -- -D warnings"),
-        Step::cargo("doc --workspace --no-deps").with("RUSTDOCFLAGS", "-D warnings"),
-        Step::cargo("test --workspace"),
+        Step::cargo("clippy --workspace --all-targets --all-features -- -D warnings"),
+        Step::cargo("doc --workspace --all-features --no-deps").with("RUSTDOCFLAGS", "-D warnings"),
+        Step::cargo("test --workspace --all-features"),
         Step::cargo("test --release -p trackbed-tests"),
         Step::cargo("test --release -p trackbed-tcp"),
-        Step::cargo("build --release --bin trackbed"),
+        Step::cargo(RELEASED),
         Step::Docs(Mode::Check),
         Step::Agreement(Extent::Short),
     ]
@@ -120,7 +120,7 @@ pub fn reference() -> Vec<Step> {
 /// The documentation, by the program as it is.
 pub fn docs(mode: Mode) -> Vec<Step> {
     let built = mode == Mode::Build || std::env::var_os("TRACKBED").is_some();
-    let build = (!built).then(|| Step::cargo("build --release --bin trackbed"));
+    let build = (!built).then(|| Step::cargo(RELEASED));
     build.into_iter().chain([Step::Docs(mode)]).collect()
 }
 
@@ -133,6 +133,9 @@ pub fn fuzz(seconds: &str) -> Vec<Step> {
         })
         .collect()
 }
+
+/// The program as it is released. The pages show all that it can do.
+const RELEASED: &str = "build --release --bin trackbed --features store,parquet";
 
 /// Those of `fuzz/Cargo.toml`.
 const FUZZ_TARGETS: &[&str] = &[

@@ -13,6 +13,7 @@
 //!
 //! Everything here waits: calls come back when the store has answered.
 
+#![cfg(feature = "object-stores")]
 #![forbid(unsafe_code)]
 
 mod error;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::Args;
-use trackbed_store::Store;
 
+use super::campaign::remote;
 use crate::Verdict;
 use crate::output::{shell_word, tell};
 
@@ -51,7 +51,7 @@ pub fn execute(arguments: &FetchArguments) -> anyhow::Result<Verdict> {
              fetch that was cut short"
         );
     }
-    let fetched = Store::open(address)?.fetch(directory)?;
+    let fetched = remote::fetch(address, directory)?;
     let megabytes = fetched.bytes as f64 / 1e6;
     tell(format_args!("{} objects, {megabytes:.1} MB, are in {word}", fetched.objects));
     Ok(Verdict::Success)

@@ -7,7 +7,6 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use trackbed_lab::merge::{Sources, shards_in};
 use trackbed_report::summary;
-use trackbed_store::Store;
 
 use super::campaign::remote;
 use crate::Verdict;
@@ -102,7 +101,7 @@ impl Fetched {
                 None => remote::temporary("merge")?,
             };
             let copy = fetched.copies.insert(copies).join(number.to_string());
-            Store::open(address)?.fetch(&copy)?;
+            remote::fetch(address, &copy)?;
             fetched.directories.push(copy);
         }
         Ok(fetched)

@@ -123,3 +123,26 @@ fn replay_refuses_what_is_not_there() {
     scratch.write("done/about.json", "{ \"trackbed\": 1");
     refused(&scratch, "replay done 0 0", &["about.json is damaged", "run the scenario again"]);
 }
+
+/// What this program was built without says how to get it, before anything is begun.
+#[cfg(not(feature = "store"))]
+#[test]
+fn without_object_stores_whoever_names_one_is_told_how_to_get_them() {
+    let scratch = Scratch::new("no-store");
+    scratch.write("good.toml", SCENARIO);
+    for words in [
+        "run good.toml --out s3://bucket/a",
+        "fetch gs://bucket/a here",
+        "merge az://bucket/a file:///b --out merged",
+    ] {
+        refused(&scratch, words, &["without object stores", "--release --features store"]);
+    }
+    assert!(!scratch.path("merged").exists());
+}
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn without_parquet_whoever_asks_for_it_is_told_how_to_get_it() {
+    let words = "export results --format parquet";
+    refused(&Scratch::new("no-parquet"), words, &["--features parquet", "--format csv"]);
+}

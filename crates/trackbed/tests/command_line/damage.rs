@@ -138,13 +138,18 @@ fn a_table_that_cannot_be_made_costs_no_file() {
     refused(&scratch, "export good --out good", &["cannot write good", "another place with --out"]);
 }
 
+/// Those of this build.
+fn formats() -> impl Iterator<Item = &'static str> {
+    ["csv", "ndjson"].into_iter().chain(cfg!(feature = "parquet").then_some("parquet"))
+}
+
 #[test]
 fn a_full_disk_is_an_error_that_names_the_place() {
     let scratch = scratch("damage-full");
     if !Path::new("/dev/full").exists() {
         return;
     }
-    for format in ["csv", "ndjson", "parquet"] {
+    for format in formats() {
         let words = format!("export good --format {format}");
         refused(
             &scratch,
@@ -162,7 +167,7 @@ fn a_full_disk_is_an_error_that_names_the_place() {
 #[test]
 fn a_reader_that_goes_away_ends_an_export_quietly() {
     let scratch = scratch("damage-pipe");
-    for format in ["csv", "ndjson", "parquet"] {
+    for format in formats() {
         for table in ["samples", "runs", "cells", "differences"] {
             let words = format!("export good --table {table} --format {format}");
             let mut command = scratch.command(&words);

@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+#[cfg(feature = "parquet")]
 #[test]
 fn duckdb_finds_in_parquet_what_is_in_csv_and_the_page_shows_what_works() {
     let Some(python) = python(&["duckdb", "pandas"]) else { return };

@@ -1,15 +1,22 @@
-//! Run directories whose home is an object store.
+//! Results in object stores, by the crate that speaks to them.
 
 use std::fs;
-use std::io;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use trackbed_lab::directory::{About, RunDirectory};
-use trackbed_store::{Mirror, PERIOD, Store};
+use trackbed_store::{Fetched, Mirror, PERIOD, Store};
 
+use super::temporary;
 use crate::output::{shell_word, tell};
+
+/// Copies what is at `address` into `directory`.
+///
+/// # Errors
+/// If the store does not give it, or files cannot be written.
+pub fn fetch(address: &str, directory: &Path) -> anyhow::Result<Fetched> {
+    Ok(Store::open(address)?.fetch(directory)?)
+}
 
 /// A run directory on this machine as long as runs go on, and its image in a store.
 #[derive(Debug)]
@@ -70,47 +77,5 @@ impl Remote {
     fn what_is_here(&self) -> String {
         let directory = shell_word(&self.directory);
         format!("not everything could be sent; all results are in {directory} on this machine")
-    }
-}
-
-/// A new folder of this process's own, for what has its home elsewhere. Its name is not only the
-/// process's number: in containers that share a folder for temporary files many have the same.
-///
-/// # Errors
-/// If there is no place for it.
-pub fn temporary(purpose: &str) -> anyhow::Result<PathBuf> {
-    let (all, process) = (std::env::temp_dir(), std::process::id());
-    let mut number = 0;
-    loop {
-        let path = all.join(format!("trackbed-{purpose}-{process}-{number}"));
-        match fs::DirBuilder::new().mode(0o700).create(&path) {
-            Ok(()) => return Ok(path),
-            Err(why) if why.kind() == io::ErrorKind::AlreadyExists => number += 1,
-            Err(why) => {
-                let folder = path.display();
-                let remedy = "set TMPDIR to a folder with room, where you may write";
-                return Err(why).with_context(|| format!("cannot make {folder}; {remedy}"));
-            }
-        }
-    }
-}
-
-/// The address that a user gave in place of a path.
-pub fn address(path: &Path) -> Option<&str> {
-    path.to_str().filter(|text| trackbed_lab::cluster::is_url(text))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Whoever has it: a process of the same number in another container, or one that was killed.
-    #[test]
-    fn a_folder_that_is_there_is_nobody_elses() {
-        let folders = [(); 3].map(|()| temporary("test").unwrap());
-        fs::write(folders[0].join("results"), "of another").unwrap();
-        assert!(folders[0] != folders[1] && folders[1] != folders[2] && folders[0] != folders[2]);
-        assert_eq!(fs::read_dir(&folders[1]).unwrap().count(), 0);
-        folders.iter().for_each(|folder| fs::remove_dir_all(folder).unwrap());
     }
 }

@@ -1,0 +1,61 @@
+//! Run directories whose home is an object store.
+
+#[cfg(feature = "store")]
+mod with_store;
+#[cfg(not(feature = "store"))]
+mod without_store;
+
+#[cfg(feature = "store")]
+pub use with_store::{Remote, fetch};
+#[cfg(not(feature = "store"))]
+pub use without_store::{Remote, fetch};
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use trackbed_lab::cluster;
+
+/// A new folder of this process's own, for what has its home elsewhere. Its name is not only the
+/// process's number: in containers that share a folder for temporary files many have the same.
+///
+/// # Errors
+/// If there is no place for it.
+pub fn temporary(purpose: &str) -> anyhow::Result<PathBuf> {
+    let (all, process) = (std::env::temp_dir(), std::process::id());
+    let mut number = 0;
+    loop {
+        let path = all.join(format!("trackbed-{purpose}-{process}-{number}"));
+        match fs::DirBuilder::new().mode(0o700).create(&path) {
+            Ok(()) => return Ok(path),
+            Err(why) if why.kind() == io::ErrorKind::AlreadyExists => number += 1,
+            Err(why) => {
+                let folder = path.display();
+                let remedy = "set TMPDIR to a folder with room, where you may write";
+                return Err(why).with_context(|| format!("cannot make {folder}; {remedy}"));
+            }
+        }
+    }
+}
+
+/// The address that a user gave in place of a path.
+pub fn address(path: &Path) -> Option<&str> {
+    path.to_str().filter(|text| cluster::is_url(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever has it: a process of the same number in another container, or one that was killed.
+    #[test]
+    fn a_folder_that_is_there_is_nobody_elses() {
+        let folders = [(); 3].map(|()| temporary("test").unwrap());
+        fs::write(folders[0].join("results"), "of another").unwrap();
+        assert!(folders[0] != folders[1] && folders[1] != folders[2] && folders[0] != folders[2]);
+        assert_eq!(fs::read_dir(&folders[1]).unwrap().count(), 0);
+        folders.iter().for_each(|folder| fs::remove_dir_all(folder).unwrap());
+    }
+}
