@@ -7,6 +7,7 @@ mod docs;
 mod python;
 mod steps;
 mod tools;
+mod vendor;
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -34,6 +35,8 @@ Chores:
   docs build        the first two
   docs run [PAGE]   the last, of all pages or of those whose path contains this
   docs bless [PAGE] writes what commands say into the pages
+  vendor            makes third_party anew: published crates, patched and trimmed
+  vendor --check    proves that third_party is what `vendor` makes
   fuzz [SECONDS]    runs every fuzz target for that long, 60 s unless said otherwise
                     (needs nightly Rust and `cargo install cargo-fuzz`)
 ";
@@ -57,6 +60,8 @@ fn main() -> ExitCode {
         ["docs", "run", page] => steps::docs(Mode::Execute((*page).to_owned())),
         ["docs", "bless"] => steps::docs(Mode::Bless(String::new())),
         ["docs", "bless", page] => steps::docs(Mode::Bless((*page).to_owned())),
+        ["vendor"] => steps::vendor(vendor::Mode::Write),
+        ["vendor", "--check"] => steps::vendor(vendor::Mode::Check),
         ["fuzz"] => steps::fuzz("60"),
         ["fuzz", seconds] if seconds.parse::<u64>().is_ok_and(|s| s > 0) => steps::fuzz(seconds),
         ["help" | "--help" | "-h"] => {

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::agreement::{self, Extent};
 use crate::cargo::cargo;
 use crate::docs::{self, Mode};
-use crate::{python, tools};
+use crate::{python, tools, vendor};
 
 /// One command, or one piece of preparation.
 pub enum Step {
@@ -17,6 +17,8 @@ pub enum Step {
     Agreement(Extent),
     /// Builds the documentation, and tries what it says.
     Docs(Mode),
+    /// Makes or checks the engines in `third_party`.
+    Vendor(vendor::Mode),
 }
 
 impl Step {
@@ -40,6 +42,7 @@ impl Step {
             Step::Tools => tools::provide().and_then(|()| python::provide()),
             Step::Agreement(extent) => agreement::run(*extent),
             Step::Docs(mode) => docs::run(mode),
+            Step::Vendor(mode) => vendor::run(*mode),
             Step::Cargo(words, variables) => {
                 let environment = python::provided().map(|folder| ("VIRTUAL_ENV", folder));
                 let status = cargo()
@@ -60,6 +63,7 @@ impl fmt::Display for Step {
             Step::Tools => f.write_str("programs that some tests use"),
             Step::Agreement(_) => f.write_str("virtual against emulated"),
             Step::Docs(_) => f.write_str("the documentation"),
+            Step::Vendor(_) => f.write_str("the engines in third_party"),
             Step::Cargo(words, variables) => {
                 for (name, value) in variables {
                     write!(f, "{name}={value} ")?;
@@ -149,3 +153,8 @@ const FUZZ_TARGETS: &[&str] = &[
     "v2x_message",
     "signatures",
 ];
+
+/// The engines in `third_party`.
+pub fn vendor(mode: vendor::Mode) -> Vec<Step> {
+    vec![Step::Vendor(mode)]
+}

@@ -39,26 +39,3 @@ impl EventSink for Events {
         self.events.pop_front()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::api::LifecycleId;
-    use crate::testing::event_helpers::expect_no_event;
-    use crate::testing::event_helpers::expect_on_connected;
-    use crate::testing::event_helpers::expect_on_lifecycle_message_fully_sent;
-
-    #[test]
-    fn can_enqueue_and_match_events() {
-        let mut events = Events::new();
-        events.add(SocketEvent::OnConnected());
-        events.add(SocketEvent::OnLifecycleMessageFullySent(LifecycleId::from(123)));
-
-        expect_on_connected!(events.next_event());
-        assert_eq!(
-            expect_on_lifecycle_message_fully_sent!(events.next_event()),
-            LifecycleId::from(123)
-        );
-        expect_no_event!(events.next_event());
-    }
-}

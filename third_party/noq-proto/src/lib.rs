@@ -39,8 +39,6 @@ mod cid_queue;
 pub mod coding;
 mod constant_time;
 mod range_set;
-#[cfg(all(test, feature = "rustls", any(feature = "aws-lc-rs", feature = "ring")))]
-mod tests;
 pub mod transport_parameters;
 mod varint;
 

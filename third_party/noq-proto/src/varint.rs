@@ -215,19 +215,3 @@ impl Encodable for VarInt {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn test_saturating_add() {
-        // add within range behaves normally
-        let large: VarInt = u32::MAX.into();
-        let next = u64::from(u32::MAX) + 1;
-        assert_eq!(large.saturating_add(1u8), VarInt::from_u64(next).unwrap());
-
-        // outside range saturates
-        assert_eq!(VarInt::MAX.saturating_add(1u8), VarInt::MAX)
-    }
-}

@@ -6,8 +6,6 @@ pub use crate::{
 };
 
 #[macro_use]
-#[cfg(test)]
-pub mod test;
 
 /// Helper macro to create constant value constraints.
 ///

@@ -905,15 +905,3 @@ pub trait DcSctpSocket {
     /// after this method has returned. [`SocketEvent::OnClosed`] will be called on success.
     fn get_handover_state_and_close(&mut self) -> Result<SocketHandoverState, HandoverError>;
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn default_options() {
-        let options: Options = Options::default();
-        assert_eq!(options.local_port, 5000);
-        assert_eq!(options.remote_port, 5000);
-    }
-}

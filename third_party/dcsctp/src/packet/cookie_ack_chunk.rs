@@ -58,33 +58,3 @@ impl fmt::Display for CookieAckChunk {
         write!(f, "COOKIE-ACK")
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn init_from_capture() {
-        // COOKIE_ACK chunk
-        //   Chunk type: COOKIE_ACK (11)
-        //   Chunk flags: 0x00
-        //   Chunk length: 4
-        const BYTES: &[u8] = &[0x0b, 0x00, 0x00, 0x04];
-        CookieAckChunk::try_from(RawChunk::from_bytes(BYTES).unwrap().0).unwrap();
-    }
-
-    #[test]
-    fn serialize_and_deserialize() {
-        let chunk = CookieAckChunk {};
-
-        let mut serialized = vec![0; chunk.serialized_size()];
-        chunk.serialize_to(&mut serialized);
-        CookieAckChunk::try_from(RawChunk::from_bytes(&serialized).unwrap().0).unwrap();
-    }
-
-    #[test]
-    fn display() {
-        let chunk = CookieAckChunk {};
-        assert_eq!(chunk.to_string(), "COOKIE-ACK");
-    }
-}

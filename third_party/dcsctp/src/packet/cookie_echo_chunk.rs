@@ -66,29 +66,3 @@ impl fmt::Display for CookieEchoChunk {
         write!(f, "COOKIE-ECHO, cookie={} bytes", self.cookie.len())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn init_from_capture() {
-        const BYTES: &[u8] = &[0x0a, 0x00, 0x00, 0x08, 0x12, 0x34, 0x56, 0x78];
-        let c = CookieEchoChunk::try_from(RawChunk::from_bytes(BYTES).unwrap().0).unwrap();
-
-        assert_eq!(c.cookie, vec![0x12, 0x34, 0x56, 0x78]);
-    }
-
-    #[test]
-    fn serialize_and_deserialize() {
-        let chunk = CookieEchoChunk { cookie: vec![1, 2, 3, 4, 5] };
-
-        let mut serialized = vec![0; chunk.serialized_size()];
-        chunk.serialize_to(&mut serialized);
-
-        let deserialized =
-            CookieEchoChunk::try_from(RawChunk::from_bytes(&serialized).unwrap().0).unwrap();
-
-        assert_eq!(deserialized.cookie, vec![1, 2, 3, 4, 5]);
-    }
-}

@@ -58,21 +58,3 @@ impl fmt::Display for CookieReceivedWhileShuttingDownErrorCause {
         write!(f, "Cookie Received While Shutting Down")
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn serialize_and_deserialize() {
-        let cause = CookieReceivedWhileShuttingDownErrorCause {};
-
-        let mut serialized = vec![0; cause.serialized_size()];
-        cause.serialize_to(&mut serialized);
-
-        CookieReceivedWhileShuttingDownErrorCause::try_from(
-            RawParameter::from_bytes(&serialized).unwrap().0,
-        )
-        .unwrap();
-    }
-}

@@ -58,19 +58,3 @@ impl fmt::Display for ForwardTsnSupportedParameter {
         write!(f, "Forward-TSN supported")
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn serialize_and_deserialize() {
-        let cause = ForwardTsnSupportedParameter {};
-
-        let mut serialized = vec![0; cause.serialized_size()];
-        cause.serialize_to(&mut serialized);
-
-        ForwardTsnSupportedParameter::try_from(RawParameter::from_bytes(&serialized).unwrap().0)
-            .unwrap();
-    }
-}

@@ -64,21 +64,3 @@ impl fmt::Display for HeartbeatInfoParameter {
         write!(f, "Heartbeat Info parameter, info_length={}", self.info.len())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn serialize_and_deserialize() {
-        let cause = HeartbeatInfoParameter { info: vec![1, 2, 3, 4] };
-
-        let mut serialized = vec![0; cause.serialized_size()];
-        cause.serialize_to(&mut serialized);
-
-        let error =
-            HeartbeatInfoParameter::try_from(RawParameter::from_bytes(&serialized).unwrap().0)
-                .unwrap();
-        assert_eq!(error.info, vec![1, 2, 3, 4]);
-    }
-}

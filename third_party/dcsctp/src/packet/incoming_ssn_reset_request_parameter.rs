@@ -87,26 +87,3 @@ impl fmt::Display for IncomingSsnResetRequestParameter {
         write!(f, "Incoming SSN Reset Request, req_seq_nbr={}", self.request_seq_nbr)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn serialize_and_deserialize() {
-        let cause = IncomingSsnResetRequestParameter {
-            request_seq_nbr: 1,
-            streams: vec![StreamId(2), StreamId(3), StreamId(4)],
-        };
-
-        let mut serialized = vec![0; cause.serialized_size()];
-        cause.serialize_to(&mut serialized);
-
-        let param = IncomingSsnResetRequestParameter::try_from(
-            RawParameter::from_bytes(&serialized).unwrap().0,
-        )
-        .unwrap();
-        assert_eq!(param.request_seq_nbr, 1);
-        assert_eq!(param.streams, vec![StreamId(2), StreamId(3), StreamId(4)]);
-    }
-}

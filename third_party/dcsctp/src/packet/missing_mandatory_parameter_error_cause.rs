@@ -87,35 +87,3 @@ impl fmt::Display for MissingMandatoryParameterErrorCause {
         write!(f, "Missing Mandatory Parameter, missing_parameters={:?}", self.missing_parameters)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn serialize_and_deserialize() {
-        let cause = MissingMandatoryParameterErrorCause { missing_parameters: vec![7, 13] };
-
-        let mut serialized = vec![0; cause.serialized_size()];
-        cause.serialize_to(&mut serialized);
-
-        let error = MissingMandatoryParameterErrorCause::try_from(
-            RawParameter::from_bytes(&serialized).unwrap().0,
-        )
-        .unwrap();
-        assert_eq!(error.missing_parameters, vec![7, 13]);
-    }
-
-    #[test]
-    fn fail_to_deserialize_on_num_params_overflow() {
-        for num_params in [0x8000_0000u32, u32::MAX] {
-            let mut value = [0u8; 6];
-            write_u32_be!(&mut value[0..4], num_params);
-            let raw = RawParameter { typ: CAUSE_CODE, value: &value };
-            assert_eq!(
-                MissingMandatoryParameterErrorCause::try_from(raw),
-                Err(ChunkParseError::InvalidLength)
-            );
-        }
-    }
-}

@@ -159,25 +159,3 @@ pub enum ChunkParseError {
     #[error("Invalid value")]
     InvalidValue,
 }
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn read_big_endian() {
-        let a = &[1, 2, 3, 4, 5, 6, 7, 8];
-        assert_eq!(read_u16_be!(a), 0x0102);
-        assert_eq!(read_u32_be!(a), 0x01020304);
-        assert_eq!(read_u64_be!(a), 0x0102030405060708);
-    }
-
-    #[test]
-    fn write_big_endian() {
-        let mut a: Vec<u8> = vec![0; 8];
-        write_u16_be!(&mut a, 0xcafe);
-        assert_eq!(a, &[0xca, 0xfe, 0, 0, 0, 0, 0, 0]);
-        write_u32_be!(&mut a, 0xdeadbeef);
-        assert_eq!(a, &[0xde, 0xad, 0xbe, 0xef, 0, 0, 0, 0]);
-        write_u64_be!(&mut a, 0xdeadbeefbaadf00d);
-        assert_eq!(a, &[0xde, 0xad, 0xbe, 0xef, 0xba, 0xad, 0xf0, 0x0d]);
-    }
-}

@@ -67,20 +67,3 @@ impl fmt::Display for NoUserDataErrorCause {
         write!(f, "No User Data, tsn={}", self.tsn)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn serialize_and_deserialize() {
-        let cause = NoUserDataErrorCause { tsn: Tsn(123) };
-
-        let mut serialized = vec![0; cause.serialized_size()];
-        cause.serialize_to(&mut serialized);
-        let deserialized =
-            NoUserDataErrorCause::try_from(RawParameter::from_bytes(&serialized).unwrap().0)
-                .unwrap();
-        assert_eq!(deserialized.tsn, Tsn(123));
-    }
-}

@@ -104,30 +104,3 @@ impl fmt::Display for OutgoingSsnResetRequestParameter {
         )
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn serialize_and_deserialize() {
-        let cause = OutgoingSsnResetRequestParameter {
-            request_seq_nbr: 1,
-            response_seq_nbr: 2,
-            sender_last_assigned_tsn: Tsn(3),
-            streams: vec![StreamId(4), StreamId(5), StreamId(6)],
-        };
-
-        let mut serialized = vec![0; cause.serialized_size()];
-        cause.serialize_to(&mut serialized);
-
-        let param = OutgoingSsnResetRequestParameter::try_from(
-            RawParameter::from_bytes(&serialized).unwrap().0,
-        )
-        .unwrap();
-        assert_eq!(param.request_seq_nbr, 1);
-        assert_eq!(param.response_seq_nbr, 2);
-        assert_eq!(param.sender_last_assigned_tsn, Tsn(3));
-        assert_eq!(param.streams, vec![StreamId(4), StreamId(5), StreamId(6)]);
-    }
-}

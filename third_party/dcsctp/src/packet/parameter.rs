@@ -205,14 +205,3 @@ pub fn parameters_serialize_to<T: AsSerializableTlv>(params: &[T], out: &mut [u8
         offset += round_up_to_4!(size);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fuzz() {
-        const DATA: &[u8] = &[0, 16, 0, 8, 0, 0, 0, 0];
-        let _ = parameters_from_bytes(DATA);
-    }
-}

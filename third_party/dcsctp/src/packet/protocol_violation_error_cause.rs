@@ -66,21 +66,3 @@ impl fmt::Display for ProtocolViolationErrorCause {
         write!(f, "Protocol Violation, additional_information={}", self.information)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn serialize_and_deserialize() {
-        let cause = ProtocolViolationErrorCause { information: "abracadabra".into() };
-
-        let mut serialized = vec![0; cause.serialized_size()];
-        cause.serialize_to(&mut serialized);
-
-        let error =
-            ProtocolViolationErrorCause::try_from(RawParameter::from_bytes(&serialized).unwrap().0)
-                .unwrap();
-        assert_eq!(error.information, "abracadabra");
-    }
-}

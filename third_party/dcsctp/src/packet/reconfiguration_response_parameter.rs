@@ -120,30 +120,3 @@ impl fmt::Display for ReconfigurationResponseParameter {
         write!(f, "Reconfig Response, seq={}", self.response_seq_nbr)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn serialize_and_deserialize() {
-        let cause = ReconfigurationResponseParameter {
-            response_seq_nbr: 1,
-            result: ReconfigurationResponseResult::SuccessPerformed,
-            sender_next_tsn: Some(Tsn(2)),
-            receiver_next_tsn: Some(Tsn(3)),
-        };
-
-        let mut serialized = vec![0; cause.serialized_size()];
-        cause.serialize_to(&mut serialized);
-
-        let param = ReconfigurationResponseParameter::try_from(
-            RawParameter::from_bytes(&serialized).unwrap().0,
-        )
-        .unwrap();
-        assert_eq!(param.response_seq_nbr, 1);
-        assert_eq!(param.result, ReconfigurationResponseResult::SuccessPerformed);
-        assert_eq!(param.sender_next_tsn, Some(Tsn(2)));
-        assert_eq!(param.receiver_next_tsn, Some(Tsn(3)));
-    }
-}

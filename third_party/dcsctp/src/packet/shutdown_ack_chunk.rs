@@ -58,33 +58,3 @@ impl fmt::Display for ShutdownAckChunk {
         write!(f, "SHUTDOWN-ACK")
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn init_from_capture() {
-        // SHUTDOWN_ACK chunk
-        //  Chunk type: SHUTDOWN_ACK (8)
-        //  Chunk flags: 0x00
-        //  Chunk length: 4
-        const BYTES: &[u8] = &[0x08, 0x00, 0x00, 0x04];
-        ShutdownAckChunk::try_from(RawChunk::from_bytes(BYTES).unwrap().0).unwrap();
-    }
-
-    #[test]
-    fn serialize_and_deserialize() {
-        let chunk = ShutdownAckChunk {};
-
-        let mut serialized = vec![0; chunk.serialized_size()];
-        chunk.serialize_to(&mut serialized);
-        ShutdownAckChunk::try_from(RawChunk::from_bytes(&serialized).unwrap().0).unwrap();
-    }
-
-    #[test]
-    fn display() {
-        let chunk = ShutdownAckChunk {};
-        assert_eq!(chunk.to_string(), "SHUTDOWN-ACK");
-    }
-}

@@ -67,34 +67,3 @@ impl fmt::Display for ShutdownChunk {
         write!(f, "SHUTDOWN cumulative_tsn_ack={}", self.cumulative_tsn_ack)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn from_capture() {
-        // SHUTDOWN chunk (Cumulative TSN ack: 101831101)
-        //  Chunk type: SHUTDOWN (7)
-        //  Chunk flags: 0x00
-        //  Chunk length: 8
-        //  Cumulative TSN Ack: 101831101
-        const BYTES: &[u8] = &[0x07, 0x00, 0x00, 0x08, 0x06, 0x11, 0xd1, 0xbd];
-        let c = ShutdownChunk::try_from(RawChunk::from_bytes(BYTES).unwrap().0).unwrap();
-        assert_eq!(c.cumulative_tsn_ack, Tsn(101831101));
-    }
-
-    #[test]
-    fn serialize_and_deserialize() {
-        let chunk = ShutdownChunk { cumulative_tsn_ack: Tsn(12345678) };
-
-        let mut serialized = vec![0; chunk.serialized_size()];
-        chunk.serialize_to(&mut serialized);
-
-        let deserialized =
-            ShutdownChunk::try_from(RawChunk::from_bytes(&serialized).unwrap().0).unwrap();
-
-        assert_eq!(deserialized.cumulative_tsn_ack, Tsn(12345678));
-        assert_eq!(deserialized.to_string(), "SHUTDOWN cumulative_tsn_ack=12345678");
-    }
-}

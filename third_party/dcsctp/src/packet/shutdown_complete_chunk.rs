@@ -61,35 +61,3 @@ impl fmt::Display for ShutdownCompleteChunk {
         write!(f, "SHUTDOWN-COMPLETE, tag_reflected={}", self.tag_reflected)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn init_from_capture() {
-        // SHUTDOWN_COMPLETE chunk
-        //  Chunk type: SHUTDOWN_COMPLETE (14)
-        //  Chunk flags: 0x00
-        //  Chunk length: 4
-        const BYTES: &[u8] = &[0x0e, 0x00, 0x00, 0x04];
-        ShutdownCompleteChunk::try_from(RawChunk::from_bytes(BYTES).unwrap().0).unwrap();
-    }
-
-    #[test]
-    fn serialize_and_deserialize() {
-        let chunk = ShutdownCompleteChunk { tag_reflected: true };
-
-        let mut serialized = vec![0; chunk.serialized_size()];
-        chunk.serialize_to(&mut serialized);
-        let deserialized =
-            ShutdownCompleteChunk::try_from(RawChunk::from_bytes(&serialized).unwrap().0).unwrap();
-        assert_eq!(chunk.tag_reflected, deserialized.tag_reflected);
-    }
-
-    #[test]
-    fn display() {
-        let chunk = ShutdownCompleteChunk { tag_reflected: true };
-        assert_eq!(chunk.to_string(), "SHUTDOWN-COMPLETE, tag_reflected=true");
-    }
-}

@@ -64,21 +64,3 @@ impl fmt::Display for StateCookieParameter {
         write!(f, "State cookie, cookie_length={}", self.cookie.len())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn serialize_and_deserialize() {
-        let cause = StateCookieParameter { cookie: vec![1, 2, 3, 4] };
-
-        let mut serialized = vec![0; cause.serialized_size()];
-        cause.serialize_to(&mut serialized);
-
-        let error =
-            StateCookieParameter::try_from(RawParameter::from_bytes(&serialized).unwrap().0)
-                .unwrap();
-        assert_eq!(error.cookie, vec![1, 2, 3, 4]);
-    }
-}

@@ -71,22 +71,3 @@ impl fmt::Display for SupportedExtensionsParameter {
         )
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn serialize_and_deserialize() {
-        let cause = SupportedExtensionsParameter { chunk_types: vec![1, 2, 3, 4] };
-
-        let mut serialized = vec![0; cause.serialized_size()];
-        cause.serialize_to(&mut serialized);
-
-        let error = SupportedExtensionsParameter::try_from(
-            RawParameter::from_bytes(&serialized).unwrap().0,
-        )
-        .unwrap();
-        assert_eq!(error.chunk_types, vec![1, 2, 3, 4]);
-    }
-}

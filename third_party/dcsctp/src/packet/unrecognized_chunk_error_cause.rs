@@ -64,18 +64,3 @@ impl fmt::Display for UnrecognizedChunkErrorCause {
         write!(f, "Unrecognized Chunk Type")
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn serialize_and_deserialize() {
-        let cause = UnrecognizedChunkErrorCause { chunk: vec![1, 2] };
-
-        let mut serialized = vec![0; cause.serialized_size()];
-        cause.serialize_to(&mut serialized);
-        UnrecognizedChunkErrorCause::try_from(RawParameter::from_bytes(&serialized).unwrap().0)
-            .unwrap();
-    }
-}

@@ -66,22 +66,3 @@ impl fmt::Display for UserInitiatedAbortErrorCause {
         write!(f, "User-Initiated Abort, reason={}", self.reason)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn serialize_and_deserialize() {
-        let cause = UserInitiatedAbortErrorCause { reason: "abracadabra".into() };
-
-        let mut serialized = vec![0; cause.serialized_size()];
-        cause.serialize_to(&mut serialized);
-
-        let error = UserInitiatedAbortErrorCause::try_from(
-            RawParameter::from_bytes(&serialized).unwrap().0,
-        )
-        .unwrap();
-        assert_eq!(error.reason, "abracadabra");
-    }
-}

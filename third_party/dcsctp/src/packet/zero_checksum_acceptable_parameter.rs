@@ -69,24 +69,3 @@ impl fmt::Display for ZeroChecksumAcceptableParameter {
         write!(f, "Zero Checksum Acceptable, method={}", self.method.0)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn serialize_and_deserialize() {
-        let cause = ZeroChecksumAcceptableParameter {
-            method: ZeroChecksumAlternateErrorDetectionMethod(42),
-        };
-
-        let mut serialized = vec![0; cause.serialized_size()];
-        cause.serialize_to(&mut serialized);
-
-        let error = ZeroChecksumAcceptableParameter::try_from(
-            RawParameter::from_bytes(&serialized).unwrap().0,
-        )
-        .unwrap();
-        assert_eq!(error.method, ZeroChecksumAlternateErrorDetectionMethod(42));
-    }
-}

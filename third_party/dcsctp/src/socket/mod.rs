@@ -111,8 +111,6 @@ pub mod state_cookie;
 pub mod stream_reset;
 pub mod transmission_control_block;
 
-#[cfg(test)]
-pub mod socket_tests;
 
 struct LoggingEvents {
     parent: Rc<RefCell<dyn EventSink>>,

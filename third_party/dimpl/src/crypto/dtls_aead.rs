@@ -177,31 +177,3 @@ impl Aad {
         Aad(aad)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn aead_constants_and_length_helpers() {
-        assert_eq!(DTLS_EXPLICIT_NONCE_LEN, 8);
-        assert_eq!(GCM_TAG_LEN, 16);
-        assert_eq!(DTLS_AEAD_OVERHEAD, 24);
-
-        for &pt_len in &[0usize, 1, 37, 512, 1350, 16384] {
-            let aad_len = aad_len_from_plaintext_len(pt_len as u16);
-            assert_eq!(aad_len as usize, pt_len);
-
-            let frag_len = fragment_len_from_plaintext_len(pt_len);
-            assert_eq!(frag_len, DTLS_EXPLICIT_NONCE_LEN + pt_len + GCM_TAG_LEN);
-
-            let roundtrip =
-                plaintext_len_from_fragment_len(frag_len).expect("frag_len >= overhead");
-            assert_eq!(roundtrip, pt_len);
-        }
-
-        assert!(plaintext_len_from_fragment_len(0).is_none());
-        assert!(plaintext_len_from_fragment_len(3).is_none());
-        assert!(plaintext_len_from_fragment_len(DTLS_AEAD_OVERHEAD - 1).is_none());
-    }
-}

@@ -341,57 +341,6 @@ impl DatagramBuffer {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn make_space_for_accounts_for_new_datagram() {
-        let mut state = DatagramState::default();
-        state.outgoing.push_back(Datagram {
-            data: Bytes::from_static(&[0; 7]),
-        });
-        state.outgoing.push_back(Datagram {
-            data: Bytes::from_static(&[0; 2]),
-        });
-
-        state.make_space_for(4, 10 + 2 * size_of::<Datagram>());
-
-        assert_eq!(state.outgoing.queue.len(), 1);
-        assert_eq!(state.outgoing.queue[0].data.len(), 2);
-        assert_eq!(state.outgoing.payload_bytes, 2);
-    }
-
-    #[test]
-    fn make_space_for_handles_overflowing_capacity_check() {
-        let mut state = DatagramState::default();
-        state.outgoing.queue.push_back(Datagram {
-            data: Bytes::from_static(&[0]),
-        });
-        state.outgoing.payload_bytes = usize::MAX - 1;
-
-        state.make_space_for(2, usize::MAX);
-
-        assert!(state.outgoing.is_empty());
-        assert_eq!(state.outgoing.payload_bytes, usize::MAX - 2);
-    }
-
-    #[test]
-    fn empty_frame_flood_limit() {
-        let mut state = DatagramState::default();
-        let datagram = Datagram { data: Bytes::new() };
-        let window = 100;
-        loop {
-            let initial_count = state.incoming.queue.len();
-            state.received(datagram.clone(), &Some(window)).unwrap();
-            assert!(state.incoming.queue.len() * size_of::<Datagram>() <= window);
-            if state.incoming.queue.len() == initial_count {
-                // Datagrams are getting dropped
-                break;
-            }
-        }
-    }
-}
 
 /// Errors that can arise when sending a datagram
 #[derive(Debug, Error, Clone, Eq, PartialEq, Ord, PartialOrd, Hash)]

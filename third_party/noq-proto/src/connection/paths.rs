@@ -1185,19 +1185,3 @@ impl core::ops::BitOrAssign for PathRetransmits {
         self.observed_address |= observed_address;
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn test_path_id_saturating_add() {
-        // add within range behaves normally
-        let large: PathId = u16::MAX.into();
-        let next = u32::from(u16::MAX) + 1;
-        assert_eq!(large.saturating_add(1u8), PathId::from(next));
-
-        // outside range saturates
-        assert_eq!(PathId::MAX.saturating_add(1u8), PathId::MAX)
-    }
-}

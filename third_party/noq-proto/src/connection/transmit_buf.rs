@@ -240,27 +240,3 @@ impl BufLen for TransmitBuf<'_> {
         self.len()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MAX_DATAGRAMS: NonZeroUsize = NonZeroUsize::new(10).unwrap();
-
-    #[test]
-    fn finish_full_datagram_keeps_batch_going() {
-        let mut buf = Vec::new();
-        let mut transmit = TransmitBuf::new(&mut buf, MAX_DATAGRAMS, 1500);
-        transmit.start_new_datagram();
-        transmit.put_bytes(0, 1500);
-        transmit.finish_datagram();
-        transmit.start_new_datagram();
-        transmit.put_bytes(0, 1500);
-
-        transmit.finish_datagram();
-
-        assert_eq!(transmit.segment_size(), 1500);
-        assert_eq!(transmit.datagram_remaining_mut(), 0);
-        assert_eq!(transmit.max_datagrams(), MAX_DATAGRAMS);
-    }
-}

@@ -1,5 +1,3 @@
 mod array_range_set;
-#[cfg(test)]
-mod tests;
 
 pub(crate) use array_range_set::ArrayRangeSet;

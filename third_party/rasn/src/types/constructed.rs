@@ -203,35 +203,3 @@ impl<T: Eq> Default for SetOf<T> {
         Self::new()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn test_set_of() {
-        let int_set: SetOf<u8> = [1, 2, 3, 4, 5].into();
-        let int_set_reversed: &SetOf<u8> = &[5, 4, 3, 2, 1].into();
-        let int_set_diff: SetOf<u8> = [1, 2, 3, 4, 6].into();
-        assert_eq!(&int_set, int_set_reversed);
-        assert_ne!(int_set, int_set_diff);
-
-        let mut set_a = SetOf::new();
-        set_a.insert(1);
-        set_a.insert(2);
-        set_a.insert(3);
-
-        let mut set_b = SetOf::new();
-        set_b.insert(3);
-        set_b.insert(2);
-        set_b.insert(1);
-
-        let set_c: SetOf<_> = alloc::vec![4, 5, 6].into();
-
-        assert_eq!(set_a, set_b);
-        assert_ne!(set_a, set_c);
-        // Duplicate test
-        let set_d = SetOf::from_vec(alloc::vec![1, 1, 2, 2, 3, 3]);
-        assert_ne!(set_a, set_d);
-    }
-}

@@ -459,18 +459,3 @@ pub(super) static ALL_DTLS13_CIPHER_SUITES: &[&dyn SupportedDtls13CipherSuite] =
     &TLS13_AES_256_GCM_SHA384,
     &TLS13_CHACHA20_POLY1305_SHA256,
 ];
-
-#[cfg(test)]
-mod test {
-    use super::*;
-
-    #[test]
-    fn chacha20_poly1305_key_len_validation() {
-        // incorrect length (should be 32)
-        let result = ChaCha20Poly1305Cipher::new(&[0, 1, 2, 3, 4, 5]);
-        assert_eq!(
-            CryptoError::InvalidChacha20Poly1305KeySize { actual: 6 },
-            result.unwrap_err()
-        );
-    }
-}

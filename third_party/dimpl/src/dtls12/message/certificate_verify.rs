@@ -17,27 +17,3 @@ impl CertificateVerify {
         self.signed.serialize(buf, output);
     }
 }
-
-#[cfg(test)]
-mod test {
-    use super::*;
-    use crate::buffer::Buf;
-
-    const MESSAGE: &[u8] = &[
-        0x04, 0x01, // SignatureAndHashAlgorithm (SHA256 + RSA)
-        0x00, 0x04, // Signature length
-        0x01, 0x02, 0x03, 0x04, // Signature data
-    ];
-
-    #[test]
-    fn roundtrip() {
-        // Parse the message with base_offset 0
-        let (rest, parsed) = CertificateVerify::parse(MESSAGE, 0).unwrap();
-        assert!(rest.is_empty());
-
-        // Serialize and compare to MESSAGE
-        let mut serialized = Buf::new();
-        parsed.serialize(MESSAGE, &mut serialized);
-        assert_eq!(&*serialized, MESSAGE);
-    }
-}

@@ -60,35 +60,3 @@ impl fmt::Debug for CurveType {
         f.write_str(name)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn curve_type_newtype_shape() {
-        assert_eq!(std::mem::size_of::<CurveType>(), 1);
-    }
-
-    #[test]
-    fn curve_type_wire_roundtrip() {
-        for curve_type in [
-            CurveType::ExplicitPrime,
-            CurveType::ExplicitChar2,
-            CurveType::NamedCurve,
-        ] {
-            assert_eq!(CurveType::from_u8(curve_type.as_u8()), curve_type);
-            assert!(!curve_type.is_unknown());
-        }
-
-        let unknown = CurveType::from_u8(0xFF);
-        assert_eq!(unknown.as_u8(), 0xFF);
-        assert!(unknown.is_unknown());
-    }
-
-    #[test]
-    fn curve_type_debug_stays_enum_like() {
-        assert_eq!(format!("{:?}", CurveType::NamedCurve), "NamedCurve");
-        assert_eq!(format!("{:?}", CurveType::from_u8(0xFF)), "Unknown(255)");
-    }
-}

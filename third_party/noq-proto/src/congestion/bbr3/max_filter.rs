@@ -126,30 +126,3 @@ struct MaxSample {
 // by definition, and it samples the most recent one. So we restart fresh on
 // every new max and overwrites 2nd & 3rd choices. The same property
 // holds for 2nd & 3rd best.
-
-#[cfg(test)]
-mod test {
-    use super::*;
-
-    #[test]
-    fn test() {
-        let round = 25;
-        let mut max_filter = MaxFilter::default();
-        max_filter.update_max(round + 1, 100);
-        assert_eq!(100, max_filter.get_max());
-        max_filter.update_max(round + 3, 120);
-        assert_eq!(120, max_filter.get_max());
-        max_filter.update_max(round + 5, 160);
-        assert_eq!(160, max_filter.get_max());
-        max_filter.update_max(round + 7, 100);
-        assert_eq!(160, max_filter.get_max());
-        max_filter.update_max(round + 10, 100);
-        assert_eq!(160, max_filter.get_max());
-        max_filter.update_max(round + 14, 100);
-        assert_eq!(160, max_filter.get_max());
-        max_filter.update_max(round + 16, 100);
-        assert_eq!(100, max_filter.get_max());
-        max_filter.update_max(round + 18, 130);
-        assert_eq!(130, max_filter.get_max());
-    }
-}

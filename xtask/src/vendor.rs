@@ -1,0 +1,157 @@
+//! The engines in `third_party`: the published crate, changed by `trackbed.patch`, trimmed to what
+//! compiles here. Each folder's `vendor.toml` says which crate and what else is left out.
+//!
+//! To change an engine: run `cargo xtask vendor`, edit `target/vendor/NAME/b`, run
+//! `git diff --no-index --no-prefix a b > ../../../third_party/NAME/trackbed.patch` in
+//! `target/vendor/NAME`, and run `cargo xtask vendor` again. `b` has the crate's own tests.
+
+mod trim;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+use serde::Deserialize;
+
+const THIRD_PARTY: &str = "third_party";
+
+/// What is ours in an engine's folder, and not made by this command.
+const OURS: [&str; 3] = ["CHANGES.md", "trackbed.patch", "vendor.toml"];
+
+/// An engine's `vendor.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Origin {
+    version: String,
+    /// The checksum of the published archive, as in crates.io's index.
+    sha256: String,
+    /// Files and folders that no feature that is used here compiles.
+    #[serde(default)]
+    without: Vec<PathBuf>,
+}
+
+/// What is to be done with the engines.
+#[derive(Clone, Copy)]
+pub enum Mode {
+    /// Write them anew.
+    Write,
+    /// Prove that what is there is what would be written.
+    Check,
+}
+
+/// Makes all engines.
+///
+/// # Errors
+///
+/// If a crate cannot be had, a patch does not apply, or, when checking, something differs.
+pub fn run(mode: Mode) -> Result<(), String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
+    let folders = fs::read_dir(root.join(THIRD_PARTY)).map_err(told(THIRD_PARTY))?;
+    for folder in folders {
+        let folder = folder.map_err(told(THIRD_PARTY))?;
+        if !folder.path().join("vendor.toml").exists() {
+            continue;
+        }
+        let name = folder.file_name().to_string_lossy().into_owned();
+        let made = make(root, &name, &folder.path())?;
+        match mode {
+            Mode::Write => replace(&made, &folder.path())?,
+            Mode::Check => {
+                let excluded = OURS.map(|ours| format!("--exclude={ours}"));
+                let mut diff = Command::new("diff");
+                diff.arg("-r").args(excluded).arg(&made).arg(folder.path());
+                shell(&mut diff).map_err(|why| {
+                    format!("{THIRD_PARTY}/{name} is not what `cargo xtask vendor` makes: {why}")
+                })?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Makes one engine below `target/vendor`, and says where.
+fn make(root: &Path, name: &str, folder: &Path) -> Result<PathBuf, String> {
+    let text = fs::read_to_string(folder.join("vendor.toml")).map_err(told(name))?;
+    let origin: Origin = toml::from_str(&text).map_err(told(name))?;
+    let place = root.join("target/vendor").join(name);
+    let [a, b, made] = ["a", "b", "made"].map(|folder| place.join(folder));
+    for folder in [&a, &b, &made] {
+        if folder.exists() {
+            fs::remove_dir_all(folder).map_err(told(name))?;
+        }
+        fs::create_dir_all(folder).map_err(told(name))?;
+    }
+    let archive = archive(&place, name, &origin)?;
+    for folder in [&a, &b, &made] {
+        let mut tar = Command::new("tar");
+        shell(tar.args(["-xz", "--strip-components=1", "-C"]).arg(folder).arg("-f").arg(&archive))?;
+    }
+    for folder in [&b, &made] {
+        let mut patch = Command::new("patch");
+        patch.args(["-s", "-p1", "--fuzz=0", "--no-backup-if-mismatch", "-d"]).arg(folder);
+        shell(patch.arg("-i").arg(root.join(THIRD_PARTY).join(name).join("trackbed.patch")))?;
+    }
+    trim::crate_in(&made, &origin.without).map_err(told(name))?;
+    Ok(made)
+}
+
+/// The published archive: cargo's copy, or one fetched before, or a new one.
+fn archive(place: &Path, name: &str, origin: &Origin) -> Result<PathBuf, String> {
+    let file = format!("{name}-{}.crate", origin.version);
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| env::home_dir().map(|home| home.join(".cargo")));
+    let registries = home.and_then(|home| fs::read_dir(home.join("registry/cache")).ok());
+    let cached = registries.into_iter().flatten().flatten().map(|entry| entry.path().join(&file));
+    let kept = place.join(&file);
+    let found = cached.chain([kept.clone()]).find(|path| path.exists());
+    let archive = match found {
+        Some(archive) => archive,
+        None => {
+            let address = format!("https://static.crates.io/crates/{name}/{file}");
+            shell(Command::new("curl").args(["-sSfL", "-o"]).arg(&kept).arg(address))?;
+            kept
+        }
+    };
+    let sum = shell(Command::new("sha256sum").arg("-b").arg(&archive))?;
+    if sum.split_whitespace().next() != Some(&origin.sha256) {
+        return Err(format!(
+            "{}: expected SHA-256 {}, got {sum}",
+            archive.display(),
+            origin.sha256
+        ));
+    }
+    Ok(archive)
+}
+
+/// Puts what was made in place of all that is not ours.
+fn replace(made: &Path, folder: &Path) -> Result<(), String> {
+    let at = folder.display().to_string();
+    for entry in fs::read_dir(folder).map_err(told(&at))? {
+        let entry = entry.map_err(told(&at))?;
+        if OURS.iter().any(|ours| entry.file_name() == *ours) {
+            continue;
+        }
+        let path = entry.path();
+        let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        removed.map_err(told(&at))?;
+    }
+    shell(Command::new("cp").arg("-R").arg(made.join(".")).arg(folder)).map(drop)
+}
+
+/// Runs a command and returns what it printed.
+fn shell(command: &mut Command) -> Result<String, String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(told(&program))?;
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    match output.status.success() {
+        true => Ok(printed),
+        false => {
+            let errors = String::from_utf8_lossy(&output.stderr);
+            Err(format!("{program}: {}\n{printed}{errors}", output.status))
+        }
+    }
+}
+
+fn told<E: std::fmt::Display>(place: &str) -> impl Fn(E) -> String {
+    move |why| format!("{place}: {why}")
+}
