@@ -54,15 +54,16 @@ pub fn run(mode: Mode) -> Result<(), String> {
         }
         let name = folder.file_name().to_string_lossy().into_owned();
         let made = make(root, &name, &folder.path())?;
-        match mode {
-            Mode::Write => replace(&made, &folder.path())?,
-            Mode::Check => {
-                let excluded = OURS.map(|ours| format!("--exclude={ours}"));
-                let mut diff = Command::new("diff");
-                diff.arg("-r").args(excluded).arg(&made).arg(folder.path());
-                shell(&mut diff).map_err(|why| {
-                    format!("{THIRD_PARTY}/{name} is not what `cargo xtask vendor` makes: {why}")
-                })?;
+        let mut diff = Command::new("diff");
+        diff.arg("-r").args(OURS.map(|ours| format!("--exclude={ours}")));
+        let compared = shell(diff.arg(&made).arg(folder.path()));
+        match (mode, compared) {
+            // Untouched files need no new build.
+            (_, Ok(_)) => {}
+            (Mode::Write, Err(_)) => replace(&made, &folder.path())?,
+            (Mode::Check, Err(why)) => {
+                let is_other = "is not what `cargo xtask vendor` makes";
+                return Err(format!("{THIRD_PARTY}/{name} {is_other}: {why}"));
             }
         }
     }

@@ -561,17 +561,6 @@ impl Dtls {
         }
     }
 
-    /// The number of the negotiated cipher suite (IANA's registry), as soon as it is negotiated.
-    pub fn cipher_suite(&self) -> Option<u16> {
-        match self.inner.as_ref()? {
-            Inner::Client12(client) => client.cipher_suite(),
-            Inner::Server12(server) => server.cipher_suite(),
-            Inner::Client13(client) => client.cipher_suite(),
-            Inner::Server13(server) => server.cipher_suite(),
-            Inner::ClientPending(_) => None,
-        }
-    }
-
     /// Lets a server make and verify cookies by `secret`, so that another instance, with the same
     /// secret, may have sent the one that comes back. Call it before the first packet.
     pub fn set_cookie_secret(&mut self, secret: [u8; 32]) {

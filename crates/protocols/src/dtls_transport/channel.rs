@@ -12,6 +12,7 @@ use dimpl::{Dtls, Output, ProtocolVersion};
 use trackbed_core::Time;
 use trackbed_substrate::{Timer, from_std_instant, now, sleep_until, to_std_instant};
 
+use super::hello::chosen_suite;
 use super::meaning;
 use crate::datagrams::Channel;
 use crate::error::{Error, Result, Step};
@@ -32,6 +33,8 @@ struct State {
     trust: Option<Trust>,
     is_trusted: bool,
     connected: bool,
+    /// The number of the cipher suite in the last ServerHello of the handshake.
+    suite: Option<u16>,
     incoming: VecDeque<Bytes>,
     outgoing: VecDeque<Vec<u8>>,
     buffer: Vec<u8>,
@@ -57,6 +60,7 @@ impl DtlsChannel {
             is_trusted: trust.is_none(),
             trust,
             connected: false,
+            suite: None,
             incoming: VecDeque::new(),
             outgoing: VecDeque::new(),
             buffer,
@@ -81,7 +85,7 @@ impl DtlsChannel {
 
     /// What the handshake negotiated.
     pub(crate) fn security(&self) -> Option<Security> {
-        let (version, cipher) = meaning(self.state.borrow().dtls.cipher_suite()?)?;
+        let (version, cipher) = meaning(self.state.borrow().suite?)?;
         Some(Security { version, cipher, resumed: false, early_data: false })
     }
 
@@ -187,10 +191,18 @@ impl State {
     }
 
     fn receive(&mut self, datagram: &[u8]) {
+        self.note_suite(datagram);
         self.call(|dtls| {
             dtls.handle_timeout(to_std_instant(now()))?;
             dtls.handle_packet(datagram)
         });
+    }
+
+    /// Reads what the server has chosen, which the engine does not tell.
+    fn note_suite(&mut self, datagram: &[u8]) {
+        if !self.connected {
+            self.suite = chosen_suite(datagram).or(self.suite);
+        }
     }
 
     fn drain(&mut self) {
@@ -198,6 +210,7 @@ impl State {
         while self.end.is_none() || self.connected {
             match self.dtls.poll_output(&mut buffer) {
                 Output::Packet(record) => {
+                    self.note_suite(record);
                     self.outgoing.push_back(record.to_vec());
                 }
                 Output::BufferTooSmall { needed } => buffer.resize(needed, 0),

@@ -1,4 +1,4 @@
-//! A client's first words, read before there is an engine to read them.
+//! Hello messages, read beside the engine: a client's before there is one, a server's for what it chose.
 
 /// Whether a datagram begins as that of a client does (RFC 9147 sections 4 and 5.2).
 fn is_client_hello(datagram: &[u8]) -> bool {
@@ -115,6 +115,38 @@ impl<'a> Hello<'a> {
     }
 }
 
+/// The number of the cipher suite that a server chose, if its ServerHello is in this datagram. The
+/// message looks the same in DTLS 1.2 and 1.3 (RFC 5246 section 7.4.1.3, RFC 8446 section 4.1.3), and
+/// is never encrypted.
+pub(super) fn chosen_suite(mut datagram: &[u8]) -> Option<u16> {
+    while let Some(&content) = datagram.first() {
+        let end = RECORD_HEADER_LEN + usize::from(u16_at(datagram, RECORD_LENGTH_AT)?);
+        let record = datagram.get(..end)?;
+        let is_readable = content == HANDSHAKE && u16_at(record, EPOCH_AT)? == 0;
+        if is_readable && let Some(suite) = suite_in(&record[RECORD_HEADER_LEN..]) {
+            return Some(suite);
+        }
+        datagram = &datagram[end..];
+    }
+    None
+}
+
+/// The same in the messages of one record. What matters stands in a message's first 69 bytes, so a
+/// first fragment is enough.
+fn suite_in(mut messages: &[u8]) -> Option<u16> {
+    const FRAGMENT_AT: usize = FRAGMENT_OFFSET_AT - RECORD_HEADER_LEN;
+    while let Some(&kind) = messages.first() {
+        let end = MESSAGE_HEADER_LEN + u24_at(messages, FRAGMENT_AT + 3)?;
+        let body = messages.get(MESSAGE_HEADER_LEN..end)?;
+        if kind == SERVER_HELLO && u24_at(messages, FRAGMENT_AT)? == 0 {
+            let session_len = usize::from(*body.get(34)?);
+            return u16_at(body, 35 + session_len);
+        }
+        messages = &messages[end..];
+    }
+    None
+}
+
 /// Takes `less` from a big-endian number; `None` if it is smaller.
 fn shorten(bytes: &mut [u8], at: usize, width: usize, less: usize) -> Option<()> {
     let field = bytes.get_mut(at..at + width)?;
@@ -147,6 +179,7 @@ const BODY_AT: usize = RECORD_HEADER_LEN + MESSAGE_HEADER_LEN;
 
 const HANDSHAKE: u8 = 22;
 const CLIENT_HELLO: u8 = 1;
+const SERVER_HELLO: u8 = 2;
 /// Extensions (RFC 8446 section 4.2).
 const PADDING: u16 = 21;
 const SUPPORTED_VERSIONS: u16 = 43;
@@ -218,5 +251,31 @@ mod tests {
         let mut longer = first.clone();
         longer.push(0);
         assert_eq!(Hello::parse(&longer), None);
+    }
+
+    /// A record with one message or fragment.
+    fn record(epoch: u8, kind: u8, offset: u8, body: &[u8]) -> Vec<u8> {
+        let len = body.len() as u8;
+        let record = [22, 0xfe, 0xfd, 0, epoch, 0, 0, 0, 0, 0, 0, 0, len + 12];
+        let message = [kind, 0, 0, 90, 0, 0, 0, 0, offset, 0, 0, len];
+        [&record[..], &message, body].concat()
+    }
+
+    #[test]
+    fn a_servers_choice_is_read_from_its_hello_alone() {
+        let body = |session: &[u8]| {
+            let length = [session.len() as u8];
+            [&[0xfe, 0xfd][..], &[7; 32], &length, session, &[0xc0, 0x2b, 0]].concat()
+        };
+        assert_eq!(chosen_suite(&record(0, 2, 0, &body(&[]))), Some(0xc02b));
+        let after_another = [record(0, 3, 0, &[0; 9]), record(0, 2, 0, &body(&[9; 32]))].concat();
+        assert_eq!(chosen_suite(&after_another), Some(0xc02b));
+        for other in [record(0, 1, 0, &body(&[])), record(1, 2, 0, &body(&[])), Vec::new()] {
+            assert_eq!(chosen_suite(&other), None);
+        }
+        assert_eq!(chosen_suite(&record(0, 2, 40, &body(&[]))), None);
+        for len in 0..after_another.len() {
+            assert_eq!(chosen_suite(&after_another[..len]), None, "{len}");
+        }
     }
 }

@@ -179,11 +179,6 @@ impl Client {
         }
     }
 
-    /// The number of the negotiated cipher suite.
-    pub fn cipher_suite(&self) -> Option<u16> {
-        self.engine.cipher_suite().map(|suite| suite.as_u16())
-    }
-
     pub fn into_server(self) -> Server {
         Server::new_with_engine(self.engine, self.last_now)
     }

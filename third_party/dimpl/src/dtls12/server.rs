@@ -190,11 +190,6 @@ impl Server {
         self.cookie_secret = secret;
     }
 
-    /// The number of the negotiated cipher suite.
-    pub fn cipher_suite(&self) -> Option<u16> {
-        self.engine.cipher_suite().map(|suite| suite.as_u16())
-    }
-
     pub fn set_handshake_deadline(&mut self, deadline: Timeout) {
         self.engine.set_handshake_deadline(deadline);
     }

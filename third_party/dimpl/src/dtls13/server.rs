@@ -221,11 +221,6 @@ impl Server {
         self.cookie_secret = secret;
     }
 
-    /// The number of the negotiated cipher suite.
-    pub fn cipher_suite(&self) -> Option<u16> {
-        self.engine.cipher_suite().map(|suite| suite.as_u16())
-    }
-
     /// Whether this server is in auto-sense mode.
     pub fn is_auto_mode(&self) -> bool {
         self.auto_mode
