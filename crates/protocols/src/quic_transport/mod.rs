@@ -1,5 +1,6 @@
 //! QUIC (RFC 9000) on a substrate's UDP sockets: what `quic`, `mpquic` and `http3` have in common.
 
+mod cubic;
 mod moving;
 mod pacing;
 mod probing;

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use noq::congestion::{Bbr3Config, ControllerFactory, CubicConfig, NewRenoConfig};
+use noq::congestion::{Bbr3Config, ControllerFactory, NewRenoConfig};
 use noq::{
     ConnectionId, ConnectionIdGenerator, EndpointConfig, IdleTimeout, QlogConfig, QlogFactory,
     TransportConfig, VarInt,
@@ -13,6 +13,7 @@ use noq::{
 use trackbed_core::Time;
 use trackbed_substrate::{EntropyError, SeededEntropy, to_std_instant};
 
+use super::cubic::CubicFactory;
 use super::pacing::PacedFactory;
 use super::probing::Leave;
 use crate::STREAMS_MAX;
@@ -185,7 +186,7 @@ const CONGESTION: &[QuicCongestion] = &[
         name: "cubic",
         summary: "CUBIC (RFC 9438)",
         repeatable: true,
-        factory: || Arc::new(CubicConfig::default()),
+        factory: || Arc::new(CubicFactory),
     },
     QuicCongestion {
         name: "reno",

@@ -7,16 +7,10 @@ use crate::{Duration, Instant};
 
 /// CUBIC Constants.
 ///
-/// These are recommended value in RFC9438.
+/// These are recommended value in RFC8312.
 const BETA_CUBIC: f64 = 0.7;
 
 const C: f64 = 0.4;
-
-/// By how much `w_est` grows with each window that is acknowledged, until it has reached
-/// `cwnd_prior`; so the mean window is that of Reno, whose decrease is larger.
-///
-/// <https://www.rfc-editor.org/rfc/rfc9438.html#section-4.3>
-const ALPHA_CUBIC: f64 = 3.0 * (1.0 - BETA_CUBIC) / (1.0 + BETA_CUBIC);
 
 /// CUBIC State Variables.
 ///
@@ -27,15 +21,8 @@ pub(super) struct State {
     /// Time period that the cubic function takes to increase the window size to W_max.
     k: f64,
 
-    /// Congestion window size when the last congestion event occurred, or less with fast
-    /// convergence.
-    w_max: f64,
-
     /// Congestion window size when the last congestion event occurred.
-    cwnd_prior: f64,
-
-    /// Estimate of the window that Reno would have.
-    w_est: f64,
+    w_max: f64,
 
     /// Congestion window increment stored during congestion avoidance.
     cwnd_inc: u64,
@@ -52,10 +39,6 @@ pub(super) struct State {
     /// The time when QUIC first detects a loss, causing it to enter recovery. When a packet sent
     /// after this time is acknowledged, QUIC exits recovery.
     recovery_start_time: Option<Instant>,
-
-    /// The time from which the cubic function counts: when the last recovery began, or congestion
-    /// avoidance where slow start has ended without a loss.
-    epoch_start: Option<Instant>,
 }
 
 /// CUBIC Functions.
@@ -64,12 +47,10 @@ pub(super) struct State {
 /// not packets.
 /// Unit of t (duration) and RTT are based on seconds (f64).
 impl State {
-    // K = cbrt((w_max - cwnd_epoch) / C) (Eq. 2)
-    //
-    // With fast convergence cwnd_epoch is not w_max * beta_cubic.
+    // K = cbrt(w_max * (1 - beta_cubic) / C) (Eq. 2)
     fn cubic_k(&self, max_datagram_size: u64) -> f64 {
-        let below = (self.w_max - self.window as f64).max(0.0) / max_datagram_size as f64;
-        (below / C).cbrt()
+        let w_max = self.w_max / max_datagram_size as f64;
+        (w_max * (1.0 - BETA_CUBIC) / C).cbrt()
     }
 
     // W_cubic(t) = C * (t - K)^3 + w_max (Eq. 1)
@@ -79,19 +60,17 @@ impl State {
         (C * (t.as_secs_f64() - self.k).powi(3) + w_max) * max_datagram_size as f64
     }
 
-    // W_est = W_est + alpha_cubic * segments_acked / cwnd (Eq. 4)
-    fn grow_w_est(&mut self, bytes: u64, max_datagram_size: u64) {
-        // Once it has grown to where the last decrease began it grows as Reno does.
-        let alpha = if self.w_est < self.cwnd_prior {
-            ALPHA_CUBIC
-        } else {
-            1.0
-        };
-        self.w_est += alpha * max_datagram_size as f64 * bytes as f64 / self.window as f64;
+    // W_est(t) = w_max * beta_cubic + 3 * (1 - beta_cubic) / (1 + beta_cubic) *
+    // (t / RTT) (Eq. 4)
+    fn w_est(&self, t: Duration, rtt: Duration, max_datagram_size: u64) -> f64 {
+        let w_max = self.w_max / max_datagram_size as f64;
+        (w_max * BETA_CUBIC
+            + 3.0 * (1.0 - BETA_CUBIC) / (1.0 + BETA_CUBIC) * t.as_secs_f64() / rtt.as_secs_f64())
+            * max_datagram_size as f64
     }
 }
 
-/// The RFC9438 congestion controller, as widely used for TCP
+/// The RFC8312 congestion controller, as widely used for TCP
 #[derive(Debug, Clone)]
 pub struct Cubic {
     config: Arc<CubicConfig>,
@@ -118,36 +97,6 @@ impl Cubic {
 
     fn minimum_window(&self) -> u64 {
         2 * self.current_mtu
-    }
-
-    /// Enters recovery.
-    fn reduce(&mut self, now: Instant, is_ecn: bool) {
-        // Save state in case this event ends up being spurious
-        if !is_ecn {
-            self.pre_congestion_state = Some(self.state.clone());
-        }
-
-        self.state.recovery_start_time = Some(now);
-        self.state.epoch_start = Some(now);
-        let window = self.state.window as f64;
-
-        // Fast convergence lowers W_max first; the 0.7 loss reduction still
-        // applies to the old window, not to that already-reduced W_max.
-        // https://www.rfc-editor.org/rfc/rfc9438.html#section-4.7
-        // https://www.rfc-editor.org/rfc/rfc9438.html#section-4.6
-        if window < self.state.w_max {
-            self.state.w_max = window * (1.0 + BETA_CUBIC) / 2.0;
-        } else {
-            self.state.w_max = window;
-        }
-
-        self.state.cwnd_prior = window;
-        self.state.ssthresh = cmp::max((window * BETA_CUBIC) as u64, self.minimum_window());
-        self.state.window = self.state.ssthresh;
-        self.state.w_est = self.state.window as f64;
-        self.state.k = self.state.cubic_k(self.current_mtu);
-
-        self.state.cwnd_inc = (self.state.cwnd_inc as f64 * BETA_CUBIC) as u64;
     }
 }
 
@@ -178,41 +127,33 @@ impl Controller for Cubic {
             // Congestion avoidance.
             let ca_start_time;
 
-            match self.state.epoch_start {
+            match self.state.recovery_start_time {
                 Some(t) => ca_start_time = t,
                 None => {
                     // When we come here without congestion_event() triggered,
-                    // initialize epoch_start, w_max, w_est and k.
+                    // initialize congestion_recovery_start_time, w_max and k.
                     ca_start_time = now;
-                    self.state.epoch_start = Some(now);
+                    self.state.recovery_start_time = Some(now);
 
                     self.state.w_max = self.state.window as f64;
-                    self.state.w_est = self.state.window as f64;
                     self.state.k = 0.0;
                 }
             }
 
             let t = now - ca_start_time;
 
-            self.state.grow_w_est(bytes, self.current_mtu);
-
-            if self.state.w_cubic(t, self.current_mtu) < self.state.w_est {
-                // Reno-friendly region: the window is w_est. It grows by a datagram for each one
-                // that is acknowledged at most, also if it has fallen behind.
-                let w_est = self.state.w_est as u64;
-                self.state.window = w_est.clamp(
-                    self.state.window,
-                    self.state.window.saturating_add(self.current_mtu),
-                );
-                return;
-            }
-
             // w_cubic(t + rtt)
             let w_cubic = self.state.w_cubic(t + rtt.get(), self.current_mtu);
 
+            // w_est(t)
+            let w_est = self.state.w_est(t, rtt.get(), self.current_mtu);
+
             let mut cubic_cwnd = self.state.window;
 
-            if cubic_cwnd < w_cubic as u64 {
+            if w_cubic < w_est {
+                // TCP friendly region.
+                cubic_cwnd = cmp::max(cubic_cwnd, w_est as u64);
+            } else if cubic_cwnd < w_cubic as u64 {
                 // Concave region or convex region use same increment.
                 let cubic_inc =
                     (w_cubic - cubic_cwnd as f64) / cubic_cwnd as f64 * self.current_mtu as f64;
@@ -250,22 +191,51 @@ impl Controller for Cubic {
         _lost_bytes: u64,
         _largest_lost_pn: u64,
     ) {
-        let in_recovery = self
+        if self
             .state
             .recovery_start_time
-            .is_some_and(|recovery_start_time| sent <= recovery_start_time);
-        if !in_recovery {
-            self.reduce(now, is_ecn);
+            .map(|recovery_start_time| sent <= recovery_start_time)
+            .unwrap_or(false)
+        {
+            return;
         }
 
-        // Also within recovery, and without another reduction of ssthresh.
-        // https://www.rfc-editor.org/rfc/rfc9002.html#section-7.6.2
-        // https://www.rfc-editor.org/rfc/rfc9438.html#section-4.8
+        // Save state in case this event ends up being spurious
+        if !is_ecn {
+            self.pre_congestion_state = Some(self.state.clone());
+        }
+
+        self.state.recovery_start_time = Some(now);
+        let window = self.state.window as f64;
+
+        // Fast convergence lowers W_max first; the 0.7 loss reduction still
+        // applies to the old window, not to that already-reduced W_max.
+        // https://www.rfc-editor.org/rfc/rfc9438.html#section-4.7
+        // https://www.rfc-editor.org/rfc/rfc9438.html#section-4.6
+        if window < self.state.w_max {
+            self.state.w_max = window * (1.0 + BETA_CUBIC) / 2.0;
+        } else {
+            self.state.w_max = window;
+        }
+
+        self.state.ssthresh = cmp::max((window * BETA_CUBIC) as u64, self.minimum_window());
+        self.state.window = self.state.ssthresh;
+        self.state.k = self.state.cubic_k(self.current_mtu);
+
+        self.state.cwnd_inc = (self.state.cwnd_inc as f64 * BETA_CUBIC) as u64;
+
         if is_persistent_congestion {
             self.state.recovery_start_time = None;
-            self.state.epoch_start = None;
             self.state.w_max = self.state.window as f64;
+
+            // 4.7 Timeout - reduce ssthresh based on BETA_CUBIC
+            self.state.ssthresh = cmp::max(
+                (self.state.window as f64 * BETA_CUBIC) as u64,
+                self.minimum_window(),
+            );
+
             self.state.cwnd_inc = 0;
+
             self.state.window = self.minimum_window();
         }
     }

@@ -150,12 +150,6 @@ impl QlogSink {
         Self { stream }
     }
 
-    /// Whether somebody listens, so that it is worth while to describe events
-    #[cfg(feature = "qlog")]
-    fn is_enabled(&self) -> bool {
-        self.stream.is_some()
-    }
-
     pub(crate) fn emit_connection_started(
         &self,
         now: Instant,
@@ -288,11 +282,11 @@ impl QlogSink {
     pub(super) fn emit_packet_sent(&self, packet: QlogSentPacket, now: Instant) {
         #[cfg(feature = "qlog")]
         {
-            let (Some(stream), Some(event)) = (self.stream.as_ref(), packet.inner) else {
+            let Some(stream) = self.stream.as_ref() else {
                 return;
             };
-            let tuple_id = event.header.path_id.map(fmt_tuple_id);
-            stream.emit_event_with_tuple_id(EventData::QuicPacketSent(event), now, tuple_id);
+            let tuple_id = packet.inner.header.path_id.map(fmt_tuple_id);
+            stream.emit_event_with_tuple_id(EventData::QuicPacketSent(packet.inner), now, tuple_id);
         }
     }
 
@@ -304,8 +298,8 @@ impl QlogSink {
             };
             let mut packet = packet;
             packet.emit_padding();
-            let Some(event) = packet.inner else { return };
-            let tuple_id = event.header.path_id.map(fmt_tuple_id);
+            let tuple_id = packet.inner.header.path_id.map(fmt_tuple_id);
+            let event = packet.inner;
             stream.emit_event_with_tuple_id(EventData::QuicPacketReceived(event), now, tuple_id);
         }
     }
@@ -431,9 +425,11 @@ enum TimerOp {
 /// Info about a sent packet. Zero-sized struct if `qlog` feature is not enabled.
 #[derive(Default)]
 pub(crate) struct QlogSentPacket {
-    /// `None` if nobody listens.
     #[cfg(feature = "qlog")]
-    inner: Option<PacketSent>,
+    inner: PacketSent,
+    /// Whether somebody listens: nothing is described otherwise
+    #[cfg(feature = "qlog")]
+    is_wanted: bool,
 }
 
 impl QlogSentPacket {
@@ -441,7 +437,8 @@ impl QlogSentPacket {
     pub(crate) fn new(sink: &QlogSink) -> Self {
         Self {
             #[cfg(feature = "qlog")]
-            inner: sink.is_enabled().then(PacketSent::default),
+            is_wanted: sink.stream.is_some(),
+            ..Self::default()
         }
     }
 
@@ -454,15 +451,12 @@ impl QlogSentPacket {
         path_id: PathId,
     ) {
         #[cfg(feature = "qlog")]
-        {
-            let Some(inner) = self.inner.as_mut() else {
-                return;
-            };
-            inner.header.scid = header.src_cid().map(stringify_cid);
-            inner.header.dcid = Some(stringify_cid(header.dst_cid()));
-            inner.header.packet_number = pn;
-            inner.header.packet_type = encryption_level.into();
-            inner.header.path_id = Some(path_id.as_u32() as u64);
+        if self.is_wanted {
+            self.inner.header.scid = header.src_cid().map(stringify_cid);
+            self.inner.header.dcid = Some(stringify_cid(header.dst_cid()));
+            self.inner.header.packet_number = pn;
+            self.inner.header.packet_type = encryption_level.into();
+            self.inner.header.path_id = Some(path_id.as_u32() as u64);
         }
     }
 
@@ -471,7 +465,7 @@ impl QlogSentPacket {
     /// This is a no-op if the `qlog` feature is not enabled.
     pub(crate) fn frame_padding(&mut self, count: usize) {
         #[cfg(feature = "qlog")]
-        self.frame_raw(|| QuicFrame::Padding {
+        self.frame_raw(QuicFrame::Padding {
             raw: Some(Box::new(RawInfo {
                 length: Some(count as u64),
                 payload_length: Some(count as u64),
@@ -486,37 +480,41 @@ impl QlogSentPacket {
     /// [`QuicFrame`] may involve calculations which shouldn't be performed if the `qlog`
     /// feature is disabled.
     #[cfg(feature = "qlog")]
-    fn frame_raw(&mut self, frame: impl FnOnce() -> QuicFrame) {
-        if let Some(inner) = self.inner.as_mut() {
-            inner.frames.get_or_insert_default().push(frame());
+    fn frame_raw(&mut self, frame: QuicFrame) {
+        if self.is_wanted {
+            self.inner.frames.get_or_insert_default().push(frame);
         }
     }
 
     /// Finalizes the packet by setting the final packet length (after encryption).
     pub(super) fn finalize(&mut self, len: usize) {
         #[cfg(feature = "qlog")]
-        if let Some(inner) = self.inner.as_mut() {
-            inner.header.length = Some(len as u16);
+        {
+            self.inner.header.length = Some(len as u16);
         }
     }
 
     pub(crate) fn record<'a>(&mut self, frame: &EncodableFrame<'a>) {
         #[cfg(feature = "qlog")]
-        self.frame_raw(|| frame.to_qlog());
+        if self.is_wanted {
+            self.frame_raw(frame.to_qlog());
+        }
     }
 }
 
 /// Info about a received packet. Zero-sized struct if `qlog` feature is not enabled.
 pub(crate) struct QlogRecvPacket {
-    /// `None` if nobody listens.
     #[cfg(feature = "qlog")]
-    inner: Option<PacketReceived>,
+    inner: PacketReceived,
     #[cfg(feature = "qlog")]
     padding: usize,
+    /// Whether somebody listens: nothing is described otherwise
+    #[cfg(feature = "qlog")]
+    is_wanted: bool,
 }
 
 impl QlogRecvPacket {
-    /// Creates a new [`QlogRecvPacket`] for `sink`. Noop if `qlog` feature is not enabled.
+    /// Creates a new [`QlogRecvPacket`]. Noop if `qlog` feature is not enabled.
     ///
     /// `len` is the packet's full length (before decryption).
     pub(crate) fn new(sink: &QlogSink, len: usize) -> Self {
@@ -525,12 +523,13 @@ impl QlogRecvPacket {
 
         #[cfg(feature = "qlog")]
         let this = {
-            let inner = sink.is_enabled().then(|| {
-                let mut inner = PacketReceived::default();
-                inner.header.length = Some(len as u16);
-                inner
-            });
-            Self { inner, padding: 0 }
+            let mut this = Self {
+                inner: Default::default(),
+                padding: 0,
+                is_wanted: sink.stream.is_some(),
+            };
+            this.inner.header.length = Some(len as u16);
+            this
         };
 
         this
@@ -539,40 +538,36 @@ impl QlogRecvPacket {
     /// Adds info from the packet header.
     pub(crate) fn header(&mut self, header: &Header, pn: Option<u64>, path_id: PathId) {
         #[cfg(feature = "qlog")]
-        {
-            let Some(inner) = self.inner.as_mut() else {
-                return;
-            };
+        if self.is_wanted {
             let is_0rtt = !header.is_1rtt();
-            inner.header.scid = header.src_cid().map(stringify_cid);
-            inner.header.dcid = Some(stringify_cid(header.dst_cid()));
-            inner.header.packet_number = pn;
-            inner.header.packet_type = packet_type(header.space(), is_0rtt);
-            inner.header.path_id = Some(path_id.as_u32() as u64);
+            self.inner.header.scid = header.src_cid().map(stringify_cid);
+            self.inner.header.dcid = Some(stringify_cid(header.dst_cid()));
+            self.inner.header.packet_number = pn;
+            self.inner.header.packet_type = packet_type(header.space(), is_0rtt);
+            self.inner.header.path_id = Some(path_id.as_u32() as u64);
         }
     }
 
     /// Adds a frame.
     pub(crate) fn frame(&mut self, frame: &Frame) {
         #[cfg(feature = "qlog")]
-        {
+        if self.is_wanted {
             if matches!(frame, Frame::Padding) {
                 self.padding += 1;
             } else {
                 self.emit_padding();
-                if let Some(inner) = self.inner.as_mut() {
-                    inner.frames.get_or_insert_default().push(frame.to_qlog())
-                }
+                self.inner
+                    .frames
+                    .get_or_insert_default()
+                    .push(frame.to_qlog())
             }
         }
     }
 
     #[cfg(feature = "qlog")]
     fn emit_padding(&mut self) {
-        if self.padding > 0
-            && let Some(inner) = self.inner.as_mut()
-        {
-            inner
+        if self.padding > 0 {
+            self.inner
                 .frames
                 .get_or_insert_default()
                 .push(QuicFrame::Padding {
