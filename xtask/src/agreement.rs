@@ -8,6 +8,7 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use crate::cargo::cargo;
+use crate::ledger::Ledger;
 
 /// How much of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +90,7 @@ impl Path {
 /// # Errors
 /// If a path cannot be run, or the page cannot be written. That the substrates disagree is a
 /// result.
-pub fn run(extent: Extent) -> Result<(), String> {
+pub fn run(extent: Extent, ledger: &mut Ledger) -> Result<(), String> {
     let paths = match extent {
         Extent::Full | Extent::Rest => &GRID[..],
         Extent::Short => &GRID[..SHORT],
@@ -104,6 +105,7 @@ pub fn run(extent: Extent) -> Result<(), String> {
         let document = match compare(extent, path, number, runs) {
             Err(why) if extent == Extent::Short && why.contains(FORBIDDEN) => {
                 eprintln!("    SKIPPED: {why}");
+                ledger.skip(&why);
                 return Ok(());
             }
             document => document?,

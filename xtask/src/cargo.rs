@@ -1,7 +1,7 @@
 //! Cargo, called by a chore.
 
 use std::env;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// `cargo` as a person's shell would start it. The cargo that runs this program describes this
 /// program's package in the environment; build scripts further down that watch these variables
@@ -15,4 +15,16 @@ pub fn cargo() -> Command {
         }
     }
     cargo
+}
+
+/// What a program says on standard output; nothing where it fails or is not there.
+pub fn said(program: &str, words: &[&str]) -> String {
+    let output =
+        Command::new(program).args(words).stdin(Stdio::null()).stderr(Stdio::null()).output();
+    match output {
+        Ok(output) if output.status.success() => {
+            String::from_utf8_lossy(&output.stdout).into_owned()
+        }
+        _ => String::new(),
+    }
 }

@@ -1,11 +1,17 @@
-//! The project's chores: `cargo xtask test` is the one command that tests everything.
+//! The project's chores: `cargo xtask test` is the one command that proves a clone.
 #![forbid(unsafe_code)]
 
 mod agreement;
 mod cargo;
+mod ci;
 mod docs;
+mod grid;
+mod install;
+mod ledger;
+mod libtest;
 mod python;
 mod steps;
+mod tiers;
 mod tools;
 mod vendor;
 
@@ -14,13 +20,21 @@ use std::time::Instant;
 
 use agreement::Extent;
 use docs::Mode;
+use install::Consent;
+use ledger::Ledger;
 use steps::Step;
 
 const USAGE: &str = "\
 Usage: cargo xtask CHORE
 
 Chores:
-  test              everything that must hold before a change lands; needs nothing but Rust
+  check             formatting, lints and unit tests: before each commit
+  test              what proves a clone; needs nothing but Rust, installs nothing, and counts what this
+                    machine cannot run
+  test --thorough [--install] [PART ...]
+                    what takes hours or other programs, all of it or these parts: tests, docs, release,
+                    grids, agreement, swarm; asks before it installs anything, --install says yes
+  ci                lints, test, then parts of the thorough tier for as long as an hour lasts
   swarm [RUNS]      random topologies, faults and protocols, 20000 runs unless said otherwise
   bench             all benchmarks, figures on stdout
   kernel-agreement  regenerates crates/tcp/kernel-agreement.md: our TCP against the kernel's
@@ -44,10 +58,49 @@ Chores:
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let steps = match words.as_slice() {
-        ["test"] => steps::test(),
+    let mut ledger = Ledger::default();
+    // Nobody reads what a machine has skipped. The tiers of tests decide for themselves.
+    let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
+    ledger.strict = in_ci && words.first() == Some(&"docs");
+    let done = match words.as_slice() {
+        ["help" | "--help" | "-h"] => {
+            print!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        ["ci"] => ci::run(&mut ledger),
+        words => match chore(words) {
+            Some(steps) => run(&steps, &mut ledger),
+            None => {
+                eprint!("{USAGE}");
+                return ExitCode::from(2);
+            }
+        },
+    };
+    if ledger.has_entries() {
+        eprintln!("{ledger}");
+    }
+    if words == ["test"] && done.is_ok() {
+        eprintln!("{}", tiers::what_is_left(&ledger));
+    }
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("==> failed: {why}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+/// The steps of a chore; none if there is no such chore.
+fn chore(words: &[&str]) -> Option<Vec<Step>> {
+    let is_count = |text: &str| text.parse::<u64>().is_ok_and(|count| count > 0);
+    Some(match words {
+        ["check"] => tiers::check(),
+        ["test"] => tiers::test(),
+        ["test", "--thorough", "--install", parts @ ..] => tiers::thorough(Consent::Given, parts)?,
+        ["test", "--thorough", parts @ ..] => tiers::thorough(Consent::Ask, parts)?,
         ["swarm"] => steps::swarm("20000"),
-        ["swarm", runs] if runs.parse::<u64>().is_ok_and(|runs| runs > 0) => steps::swarm(runs),
+        ["swarm", runs] if is_count(runs) => steps::swarm(runs),
         ["bench"] => steps::bench(),
         ["kernel-agreement"] => steps::kernel_agreement(),
         ["agreement"] => steps::agreement(Extent::Full),
@@ -63,30 +116,19 @@ fn main() -> ExitCode {
         ["vendor"] => steps::vendor(vendor::Mode::Write),
         ["vendor", "--check"] => steps::vendor(vendor::Mode::Check),
         ["fuzz"] => steps::fuzz("60"),
-        ["fuzz", seconds] if seconds.parse::<u64>().is_ok_and(|s| s > 0) => steps::fuzz(seconds),
-        ["help" | "--help" | "-h"] => {
-            print!("{USAGE}");
-            return ExitCode::SUCCESS;
-        }
-        _ => {
-            eprint!("{USAGE}");
-            return ExitCode::from(2);
-        }
-    };
-    run(&steps)
+        ["fuzz", seconds] if is_count(seconds) => steps::fuzz(seconds),
+        _ => return None,
+    })
 }
 
 /// Runs the steps in order and stops at the first that fails.
-fn run(steps: &[Step]) -> ExitCode {
+fn run(steps: &[Step], ledger: &mut Ledger) -> Result<(), String> {
     for step in steps {
         eprintln!("==> {step}");
         #[expect(clippy::disallowed_methods, reason = "tells the user how long a chore took")]
         let started = Instant::now();
-        if let Err(why) = step.run() {
-            eprintln!("==> failed: {step}\n    {why}");
-            return ExitCode::from(1);
-        }
+        step.run(ledger).map_err(|why| format!("{step}\n    {why}"))?;
         eprintln!("==> done in {:.0} s", started.elapsed().as_secs_f64());
     }
-    ExitCode::SUCCESS
+    Ok(())
 }

@@ -1,100 +1,128 @@
-//! The steps that each chore consists of.
+//! The steps that chores consist of.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use crate::agreement::{self, Extent};
 use crate::cargo::cargo;
 use crate::docs::{self, Mode};
-use crate::{python, tools, vendor};
+use crate::ledger::Ledger;
+use crate::{grid, install, libtest, python, vendor};
+
+/// The profile of tests and of the program that they start.
+pub const CHECKED: &str = "checked";
 
 /// One command, or one piece of preparation.
 pub enum Step {
     /// `cargo` with these words and environment variables.
     Cargo(Vec<String>, Vec<(String, String)>),
-    /// Makes programs from outside available.
-    Tools,
+    /// `cargo test` with these words and environment variables, its tests and skips counted.
+    Tests(Vec<String>, Vec<(String, String)>),
+    /// Installs what some tests use.
+    Install(install::Consent),
     /// Compares the substrates.
     Agreement(Extent),
-    /// Builds the documentation, and tries what it says.
-    Docs(Mode),
+    /// Compares the TCP engine with the kernel's recorded times.
+    Grid,
+    /// Builds the documentation, or tries what it says, by the program of this profile.
+    Docs(Mode, &'static str),
     /// Makes or checks the engines in `third_party`.
     Vendor(vendor::Mode),
 }
 
 impl Step {
-    fn cargo(words: &str) -> Step {
-        Step::Cargo(words.split_whitespace().map(str::to_owned).collect(), Vec::new())
+    /// `cargo` with these words.
+    pub fn cargo(words: &str) -> Step {
+        Step::Cargo(split(words), Vec::new())
     }
 
-    fn with(self, name: &str, value: &str) -> Step {
-        match self {
-            Step::Cargo(words, mut variables) => {
-                variables.push((name.to_owned(), value.to_owned()));
-                Step::Cargo(words, variables)
-            }
-            other => other,
+    /// `cargo test` with these words: those before ` -- ` for Cargo, those after it for the tests.
+    pub fn tests(words: &str) -> Step {
+        Step::Tests(split(words), Vec::new())
+    }
+
+    /// The same step with an environment variable.
+    pub fn with(mut self, name: &str, value: &str) -> Step {
+        if let Step::Cargo(_, variables) | Step::Tests(_, variables) = &mut self {
+            variables.push((name.to_owned(), value.to_owned()));
         }
+        self
     }
 
     /// Does it.
-    pub fn run(&self) -> Result<(), String> {
+    pub fn run(&self, ledger: &mut Ledger) -> Result<(), String> {
         match self {
-            Step::Tools => tools::provide().and_then(|()| python::provide()),
-            Step::Agreement(extent) => agreement::run(*extent),
-            Step::Docs(mode) => docs::run(mode),
+            Step::Install(consent) => install::provide(*consent, ledger),
+            Step::Agreement(extent) => agreement::run(*extent, ledger),
+            Step::Grid => grid::run(),
             Step::Vendor(mode) => vendor::run(*mode),
+            Step::Docs(mode, profile) => {
+                let built = PathBuf::from(format!("target/{profile}/trackbed"));
+                docs::run(mode, &built, ledger)
+            }
+            Step::Tests(words, variables) => {
+                let (words, of_tests) = match words.iter().position(|word| word == "--") {
+                    Some(at) => (&words[..at], &words[at + 1..]),
+                    None => (&words[..], &[][..]),
+                };
+                let mut cargo = cargo();
+                cargo.arg("test").args(words).args(["--", "--show-output"]).args(of_tests);
+                cargo.envs(environment(variables));
+                // Tests fail in place of skipping where this says so.
+                if ledger.strict {
+                    cargo.env("CI", "true")
+                } else {
+                    cargo.env_remove("CI")
+                };
+                libtest::run(cargo, ledger)
+            }
             Step::Cargo(words, variables) => {
-                let environment = python::provided().map(|folder| ("VIRTUAL_ENV", folder));
-                let status = cargo()
-                    .args(words)
-                    .envs(environment)
-                    .envs(variables.iter().map(|(name, value)| (name, value)))
-                    .status()
-                    .map_err(|why| format!("cargo does not start: {why}"))?;
+                let status = cargo().args(words).envs(environment(variables)).status();
+                let status = status.map_err(|why| format!("cargo does not start: {why}"))?;
                 if status.success() { Ok(()) } else { Err(status.to_string()) }
             }
         }
     }
 }
 
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Step::Tools => f.write_str("programs that some tests use"),
-            Step::Agreement(_) => f.write_str("virtual against emulated"),
-            Step::Docs(_) => f.write_str("the documentation"),
-            Step::Vendor(_) => f.write_str("the engines in third_party"),
-            Step::Cargo(words, variables) => {
-                for (name, value) in variables {
-                    write!(f, "{name}={value} ")?;
-                }
-                write!(f, "cargo {}", words.join(" "))
-            }
-        }
-    }
+fn split(words: &str) -> Vec<String> {
+    words.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Everything that must hold before a change lands, what fails fastest first. Simulations run in
-/// release, where they are ten times faster; unit tests run with debug assertions on.
-pub fn test() -> Vec<Step> {
-    vec![
-        Step::Tools,
-        Step::cargo("fmt --all --check"),
-        Step::cargo("clippy --workspace --all-targets --all-features -- -D warnings"),
-        Step::cargo("doc --workspace --all-features --no-deps").with("RUSTDOCFLAGS", "-D warnings"),
-        Step::cargo("test --workspace --all-features"),
-        Step::cargo("test --release -p trackbed-tests"),
-        Step::cargo("test --release -p trackbed-tcp"),
-        Step::cargo(RELEASED),
-        Step::Docs(Mode::Check),
-        Step::Agreement(Extent::Short),
-    ]
+/// The variables of a step, and Python's packages where the project has its own.
+fn environment(variables: &[(String, String)]) -> Vec<(String, String)> {
+    let python = python::provided().map(|folder| folder.display().to_string());
+    let python = python.map(|folder| ("VIRTUAL_ENV".to_owned(), folder));
+    python.into_iter().chain(variables.iter().cloned()).collect()
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = match self {
+            Step::Install(_) => return f.write_str("programs and packages that some tests use"),
+            Step::Agreement(_) => return f.write_str("virtual against emulated"),
+            Step::Grid => return f.write_str("the TCP engine against the kernel's recorded times"),
+            Step::Vendor(_) => return f.write_str("the engines in third_party"),
+            Step::Docs(Mode::Build, _) => return f.write_str("the documentation and its links"),
+            Step::Docs(Mode::Execute(page), _) if !page.is_empty() => {
+                return write!(f, "the commands of the documentation's pages \"{page}\"");
+            }
+            Step::Docs(..) => return f.write_str("the documentation and its commands"),
+            Step::Cargo(words, variables) => (words, variables, ""),
+            Step::Tests(words, variables) => (words, variables, "test "),
+        };
+        let (words, variables, chore) = words;
+        for (name, value) in variables {
+            write!(f, "{name}={value} ")?;
+        }
+        write!(f, "cargo {chore}{}", words.join(" "))
+    }
 }
 
 /// The long swarm.
 pub fn swarm(runs: &str) -> Vec<Step> {
-    let words = "test --release -p trackbed-tests --test swarm -- --nocapture";
-    vec![Step::cargo(words).with("TRACKBED_SWARM_RUNS", runs)]
+    let words = format!("--profile {CHECKED} -p trackbed-tests --test swarm");
+    vec![Step::tests(&words).with("TRACKBED_SWARM_RUNS", runs)]
 }
 
 /// Every benchmark.
@@ -114,18 +142,18 @@ pub fn agreement(extent: Extent) -> Vec<Step> {
 
 /// The reference page and the schema of scenarios, from the registries.
 pub fn reference() -> Vec<Step> {
-    let of = |words: &str| Step::cargo(words).with("TRACKBED_BLESS", "1");
-    vec![
-        of("test -p trackbed --test reference"),
-        of("test -p trackbed --test command_line the_committed_schema"),
-    ]
+    let of = |words: &str| {
+        let words = format!("test --profile {CHECKED} -p trackbed --test {words}");
+        Step::cargo(&words).with("TRACKBED_BLESS", "1")
+    };
+    vec![of("reference"), of("command_line the_committed_schema")]
 }
 
 /// The documentation, by the program as it is.
 pub fn docs(mode: Mode) -> Vec<Step> {
     let built = mode == Mode::Build || std::env::var_os("TRACKBED").is_some();
     let build = (!built).then(|| Step::cargo(RELEASED));
-    build.into_iter().chain([Step::Docs(mode)]).collect()
+    build.into_iter().chain([Step::Docs(mode, "release")]).collect()
 }
 
 /// Coverage-guided fuzzing of every target.

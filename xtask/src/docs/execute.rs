@@ -10,6 +10,7 @@ use super::block::{self, Block, Command, Session};
 use super::compare::{Difference, Exactness, compare};
 use super::needs::{self, Needs};
 use super::{bless, fresh, read, write};
+use crate::ledger::Ledger;
 
 /// Executes the commands of all pages whose path contains `part`; with `blesses`, writes what they
 /// say into the pages where it is something else than these show.
@@ -19,6 +20,7 @@ pub fn execute(
     part: &str,
     trackbed: &Path,
     blesses: bool,
+    ledger: &mut Ledger,
 ) -> Result<(), String> {
     if !trackbed.is_file() {
         return Err(format!(
@@ -30,7 +32,8 @@ pub fn execute(
     for page in pages.iter().filter(|page| page.to_string_lossy().contains(part)) {
         #[expect(clippy::disallowed_methods, reason = "tells the user how long a page took")]
         let started = Instant::now();
-        let commands = execute_page(root, page, &mut needs, blesses)?;
+        let commands = execute_page(root, page, &mut needs, blesses, ledger)?;
+        ledger.commands += commands as u64;
         if commands > 0 {
             let seconds = started.elapsed().as_secs_f64();
             eprintln!("    {}: {commands} commands, {seconds:.1} s", page.display());
@@ -45,6 +48,7 @@ fn execute_page(
     page: &Path,
     needs: &mut Needs,
     blesses: bool,
+    ledger: &mut Ledger,
 ) -> Result<usize, String> {
     let text = read(&root.join(page))?;
     let at = |line: usize| format!("{}:{line}", page.display());
@@ -61,7 +65,7 @@ fn execute_page(
             Block::Session(session) if session.illustration => {}
             Block::Session(session) => {
                 match session.needs.iter().find(|need| !needs.is_met(need)) {
-                    Some(need) => needs::skip(&at(session.line), need)?,
+                    Some(need) => needs::skip(&at(session.line), need, ledger)?,
                     None => stage.session(session, page, blesses, &mut corrections)?,
                 }
             }

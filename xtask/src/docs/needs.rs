@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::skips_are_failures;
+use crate::ledger::Ledger;
 use crate::{python, tools};
 
 /// The `trackbed` that is to be tried: `built`, unless `TRACKBED` names another.
-pub fn program_or(built: PathBuf) -> PathBuf {
-    std::env::var_os("TRACKBED").map_or(built, PathBuf::from)
+pub fn program_or(built: &Path) -> PathBuf {
+    std::env::var_os("TRACKBED").map_or_else(|| built.to_owned(), PathBuf::from)
 }
 
 /// What has been found out about needs: each is looked into once.
@@ -46,14 +46,16 @@ impl<'a> Needs<'a> {
     }
 }
 
-/// Says what is skipped where a need is not met; with `CI=true` that is a failure.
-pub fn skip(place: &str, need: &str) -> Result<(), String> {
+/// Says what is skipped where a need is not met; where the chore is strict that is a failure.
+pub fn skip(place: &str, need: &str, ledger: &mut Ledger) -> Result<(), String> {
     let package = tools::package(need).map(|package| format!(" (Debian package {package})"));
-    let message = format!("{place}: needs {need}{}", package.unwrap_or_default());
-    if skips_are_failures() {
-        return Err(format!("{message} (CI=true allows no skipped command)"));
+    let package = package.unwrap_or_default();
+    let message = format!("{place}: needs {need}{package}");
+    if ledger.strict {
+        return Err(format!("{message}; nothing may be skipped here"));
     }
     eprintln!("    skipped: {message}");
+    ledger.skip(&format!("commands of the documentation need {need}{package}"));
     Ok(())
 }
 

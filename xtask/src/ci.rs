@@ -1,0 +1,73 @@
+//! Continuous integration: the lints, the README's test command, then what of the thorough tier fits
+//! into the hour, by turns.
+
+use std::time::{Duration, Instant};
+
+use crate::cargo::said;
+use crate::install::Consent;
+use crate::ledger::Ledger;
+use crate::tiers::{self, PARTS, Part};
+
+/// For everything together.
+const LIMIT: Duration = Duration::from_secs(60 * 60);
+
+/// Does it, and prints what was left out.
+pub fn run(ledger: &mut Ledger) -> Result<(), String> {
+    #[expect(clippy::disallowed_methods, reason = "the hour is one of the clock on the wall")]
+    let started = Instant::now();
+    crate::run(&tiers::lints(), ledger)?;
+    crate::run(&tiers::test(), ledger)?;
+    let mut left_out = Vec::new();
+    for part in in_turn(&said("git", &["rev-parse", "HEAD"]), &changed()) {
+        if started.elapsed() + Duration::from_secs(60 * part.minutes) > LIMIT {
+            left_out.push(part.name);
+            continue;
+        }
+        eprintln!("==> part \"{}\" of the thorough tier: {}", part.name, part.about);
+        let steps = tiers::thorough(Consent::Given, &[part.name]).unwrap_or_default();
+        crate::run(&steps, ledger)?;
+    }
+    eprintln!("==> in all {} min", started.elapsed().as_secs() / 60);
+    if !left_out.is_empty() {
+        let names = left_out.join(" ");
+        eprintln!("==> left out for lack of time: {names} (cargo xtask test --thorough {names})");
+    }
+    Ok(())
+}
+
+/// The paths that the last commit has changed.
+fn changed() -> Vec<String> {
+    let paths = said("git", &["diff", "--name-only", "HEAD~1", "HEAD"]);
+    paths.lines().map(str::to_owned).collect()
+}
+
+/// First the parts that watch what was changed; within each half the commit decides who begins, so that
+/// every part gets its turn and a commit that is tried again is tried by the same parts.
+fn in_turn(commit: &str, changed: &[String]) -> Vec<&'static Part> {
+    let number = commit.get(..8).and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    let mut parts: Vec<&Part> = PARTS.iter().collect();
+    parts.rotate_left((number.unwrap_or(0) % PARTS.len() as u64) as usize);
+    let is_urgent = |part: &&Part| {
+        changed.iter().any(|path| part.watches.iter().any(|watched| path.starts_with(watched)))
+    };
+    parts.sort_by_key(|part| !is_urgent(part));
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commits_take_turns_and_what_was_changed_comes_first() {
+        let names = |commit: &str, changed: &[&str]| -> Vec<&str> {
+            let changed: Vec<String> = changed.iter().map(|path| (*path).to_owned()).collect();
+            in_turn(commit, &changed).iter().map(|part| part.name).collect()
+        };
+        assert_eq!(names("00000000", &[])[0], PARTS[0].name);
+        assert_eq!(names("00000001ffff", &[])[0], PARTS[1].name);
+        assert_eq!(names("00000001ffff", &[])[5], PARTS[0].name);
+        assert_eq!(names("00000000", &["crates/tcp/src/lib.rs"])[..2], ["grids", "tests"]);
+        assert_eq!(names("no commit", &[]).len(), PARTS.len());
+    }
+}

@@ -1,0 +1,111 @@
+//! Runs tests and reads what they print: only failures are worth a reader's time, and skips are counted.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
+
+use crate::ledger::Ledger;
+
+/// Runs `cargo test`, and prints its output without what successful tests print.
+pub fn run(mut cargo: Command, ledger: &mut Ledger) -> Result<(), String> {
+    let started = cargo.stdout(Stdio::piped()).spawn();
+    let mut child = started.map_err(|why| format!("cargo does not start: {why}"))?;
+    let mut reader = Reader::default();
+    let output = child.stdout.take().expect("it is piped");
+    for line in BufReader::new(output).split(b'\n') {
+        let line = line.map_err(|why| format!("the output of cargo cannot be read: {why}"))?;
+        let line = String::from_utf8_lossy(&line);
+        if reader.shows(&line, ledger) {
+            println!("{line}");
+        }
+    }
+    let status = child.wait().map_err(|why| why.to_string())?;
+    if status.success() { Ok(()) } else { Err(format!("cargo test: {status}")) }
+}
+
+/// Reads the output of test executables, line by line.
+#[derive(Debug, Default)]
+struct Reader {
+    /// Within the list of what successful tests have printed (`--show-output`).
+    in_successes: bool,
+}
+
+impl Reader {
+    /// Notes what a line says, and whether it is worth printing.
+    fn shows(&mut self, line: &str, ledger: &mut Ledger) -> bool {
+        if let Some(counts) = line.strip_prefix("test result: ") {
+            self.in_successes = false;
+            ledger.passed += count(counts, "passed");
+            ledger.failed += count(counts, "failed");
+            ledger.ignored += count(counts, "ignored");
+            // Executables of which everything was filtered out.
+            return count(counts, "passed") + count(counts, "failed") > 0;
+        }
+        if MARKS.iter().any(|mark| line.starts_with(mark)) {
+            ledger.skip(line.split_once([':', ' ']).map_or(line, |(_, why)| why));
+            return false;
+        }
+        match line {
+            "successes:" => self.in_successes = true,
+            "failures:" => self.in_successes = false,
+            _ => {}
+        }
+        let is_routine = line.is_empty()
+            || line.starts_with("running ")
+            || line.starts_with("test ")
+                && (line.ends_with(" ok") || line.contains(" ... ignored"));
+        !self.in_successes && !is_routine
+    }
+}
+
+/// How the line begins that a test prints in place of failing where the machine lacks something.
+const MARKS: [&str; 3] = ["SKIPPED:", "SKIPPED ", "skipped:"];
+
+/// The number before a word of a summary.
+fn count(counts: &str, word: &str) -> u64 {
+    let words: Vec<&str> = counts.split([' ', ';']).collect();
+    let before = words.windows(2).find(|pair| pair[1] == word).map(|pair| pair[0]);
+    before.and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_failures_and_sums_are_printed_and_skips_are_counted() {
+        let output = "
+running 3 tests
+test opens ... ok
+test closes ... FAILED
+test waits ... ignored, thorough: real time
+
+successes:
+
+---- opens stdout ----
+many words
+SKIPPED: no curl
+
+successes:
+    opens
+
+failures:
+
+---- closes stdout ----
+left: 1
+
+failures:
+    closes
+
+test result: FAILED. 1 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s
+";
+        let (mut reader, mut ledger) = (Reader::default(), Ledger::default());
+        let shown: Vec<&str> =
+            output.lines().filter(|line| reader.shows(line, &mut ledger)).collect();
+        assert_eq!(shown[0], "test closes ... FAILED");
+        assert_eq!(shown[1..4], ["failures:", "---- closes stdout ----", "left: 1"]);
+        assert!(shown.last().unwrap().starts_with("test result"));
+        assert_eq!((ledger.passed, ledger.failed, ledger.ignored), (1, 1, 1));
+        assert_eq!(ledger.skips(), 1);
+        assert!(ledger.to_string().contains("no curl"), "{ledger}");
+    }
+}

@@ -1,0 +1,122 @@
+//! Tests in tiers: what a minute answers, what a clone proves by itself, and what needs programs and hours.
+
+use crate::agreement::Extent;
+use crate::docs::Mode;
+use crate::install::Consent;
+use crate::ledger::Ledger;
+use crate::steps::{self, CHECKED, Step};
+
+/// Before each commit: the form of the code, and its unit tests.
+pub fn check() -> Vec<Step> {
+    let tests = format!("--profile {CHECKED} --workspace --lib --bins");
+    lints().into_iter().chain([Step::tests(&tests)]).collect()
+}
+
+/// The form of the code.
+pub fn lints() -> Vec<Step> {
+    let clippy = format!("clippy --profile {CHECKED} --workspace --all-targets -- -D warnings");
+    vec![Step::cargo("fmt --all --check"), Step::cargo(&clippy)]
+}
+
+/// What proves a clone: needs nothing but Rust, and installs nothing.
+pub fn test() -> Vec<Step> {
+    vec![
+        Step::tests(&format!("--profile {CHECKED} --workspace --lib --bins --tests")),
+        Step::Docs(Mode::Execute("tutorial".to_owned()), CHECKED),
+    ]
+}
+
+/// What [`test`] has left to others, and how to get it.
+pub fn what_is_left(ledger: &Ledger) -> String {
+    let parts: String =
+        PARTS.iter().map(|part| format!("\n    {:<9}  {}", part.name, part.about)).collect();
+    format!(
+        "Not run: {} slow tests, and these parts of `cargo xtask test --thorough [PART ...]`:{parts}",
+        ledger.ignored
+    )
+}
+
+/// The parts of the thorough tier that are named, or all; none if there is no such part.
+pub fn thorough(consent: Consent, names: &[&str]) -> Option<Vec<Step>> {
+    let named = |name: &&str| PARTS.iter().find(|part| part.name == *name);
+    let parts: Option<Vec<&Part>> = match names {
+        [] => Some(PARTS.iter().collect()),
+        names => names.iter().map(|name| named(name)).collect(),
+    };
+    let steps = parts?.into_iter().flat_map(|part| (part.steps)());
+    Some(std::iter::once(Step::Install(consent)).chain(steps).collect())
+}
+
+/// A part of the thorough tier.
+pub struct Part {
+    pub name: &'static str,
+    /// What it tests beyond [`test`].
+    pub about: &'static str,
+    /// How long it takes on two cores at most, with what it has to build.
+    pub minutes: u64,
+    /// What in the repository it watches most closely: a change there makes it urgent.
+    pub watches: &'static [&'static str],
+    steps: fn() -> Vec<Step>,
+}
+
+/// The thorough tier.
+pub const PARTS: [Part; 6] = [
+    Part {
+        name: "tests",
+        about: "every test: real time, foreign programs, browsers, Python, Slurm",
+        minutes: 25,
+        watches: &[
+            "crates/trackbed",
+            "crates/programs",
+            "crates/emulator",
+            "crates/report",
+            "tests",
+        ],
+        steps: || {
+            let words = "--workspace --all-features --lib --bins --tests -- --include-ignored";
+            vec![Step::tests(&format!("--profile {CHECKED} {words}"))]
+        },
+    },
+    Part {
+        name: "docs",
+        about: "the book, its links and all of its commands; rustdoc and its examples",
+        minutes: 15,
+        watches: &["docs", "README.md", "xtask/src/docs", "scenarios"],
+        steps: || {
+            vec![
+                Step::cargo("doc --workspace --no-deps").with("RUSTDOCFLAGS", "-D warnings"),
+                Step::tests(&format!("--profile {CHECKED} --workspace --doc")),
+                Step::cargo("build --release --bin trackbed"),
+                Step::Docs(Mode::Check, "release"),
+            ]
+        },
+    },
+    Part {
+        name: "release",
+        about: "the digests of results in a release build, and the long forms of tests",
+        minutes: 18,
+        watches: &["Cargo.toml", "Cargo.lock", "third_party", "crates/net", "crates/substrate"],
+        steps: || vec![Step::tests("--release -p trackbed-tests -p trackbed-tcp --lib --tests")],
+    },
+    Part {
+        name: "grids",
+        about: "the table of the TCP engine against the kernel, computed again",
+        minutes: 6,
+        watches: &["crates/tcp"],
+        steps: || vec![Step::Grid],
+    },
+    Part {
+        name: "agreement",
+        about: "virtual against emulated, on a few paths",
+        minutes: 12,
+        watches: &["crates/lab", "crates/emulator"],
+        steps: || steps::agreement(Extent::Short),
+    },
+    Part {
+        name: "swarm",
+        about: "20,000 random topologies, faults and protocols",
+        minutes: 20,
+        watches: &["crates/protocols", "crates/workloads", "tests/tests/swarm"],
+        steps: || steps::swarm("20000"),
+    },
+];
