@@ -42,6 +42,7 @@ fn command(text: &str) -> String {
 /// Seven frames in twelve seconds, however late their lines come: the first line says that the program
 /// is ready, and the frame of the second began before the run.
 #[test]
+#[ignore = "thorough: real time"]
 fn frames_are_counted_as_lines() {
     let Some(scratch) = Scratch::new("lines") else { return };
     let lines = "echo ready; sleep 5; for i in 1 2 3 4 5 6 7 8; do echo; done; exec sleep 600";
@@ -59,6 +60,7 @@ fn frames_are_counted_as_lines() {
 
 /// A line each 50 ms, whatever is sent beside it: 20 a second, or fewer where the machine is busy.
 #[test]
+#[ignore = "thorough: real time"]
 fn telemetry_and_frames_go_side_by_side() {
     let Some(scratch) = Scratch::new("beside") else { return };
     let workload = "kind = \"telemetry\"\nrate = \"50 /s\"\nduration = \"7 s\"\nwarm-up = \"1 s\"";
@@ -79,6 +81,7 @@ fn telemetry_and_frames_go_side_by_side() {
 }
 
 #[test]
+#[ignore = "thorough: real time"]
 fn without_inference_the_load_is_read_all_the_same() {
     let Some(scratch) = Scratch::new("none") else { return };
     let workload = "kind = \"telemetry\"\nrate = \"50 /s\"\nduration = \"5 s\"\nwarm-up = \"1 s\"";
@@ -89,6 +92,7 @@ fn without_inference_the_load_is_read_all_the_same() {
 }
 
 #[test]
+#[ignore = "thorough: real time"]
 fn what_fails_in_the_inference_fails_the_run_in_its_own_words() {
     let Some(scratch) = Scratch::new("failing") else { return };
     // Ten minutes, if nobody noticed.
@@ -118,6 +122,7 @@ fn is_alive(mark: &str) -> bool {
 }
 
 #[test]
+#[ignore = "thorough: real time"]
 fn nobody_is_left_after_a_run_or_after_a_tool_that_was_killed() {
     let Some(scratch) = Scratch::new("leftovers") else { return };
     // So long nobody else sleeps.
@@ -140,6 +145,7 @@ fn nobody_is_left_after_a_run_or_after_a_tool_that_was_killed() {
 
 /// Without ONNX Runtime no run begins: how to have it is said once, not for each cell.
 #[test]
+#[ignore = "thorough: real time"]
 fn without_onnx_runtime_no_run_begins() {
     let Some(scratch) = Scratch::new("runtime") else { return };
     let workload = "kind = \"idle\"\nduration = \"10 min\"\nwarm-up = \"1 s\"";
@@ -156,6 +162,7 @@ fn without_onnx_runtime_no_run_begins() {
 
 /// What is wrong with a cell's model or frames is said of that cell, and the others go on.
 #[test]
+#[ignore = "thorough: real time"]
 fn a_cell_whose_model_or_frames_are_of_no_use_fails_alone() {
     let Some(scratch) = Scratch::new("models") else { return };
     fs::write(scratch.0.join("text.onnx"), "this is no model").unwrap();

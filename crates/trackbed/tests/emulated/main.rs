@@ -91,6 +91,7 @@ fn a_page_loads_on_the_kernel() {
 
 /// What a packet takes on the link it takes in real time too; only the machine comes on top.
 #[test]
+#[ignore = "thorough: real time"]
 fn every_protocol_takes_its_round_trips_at_least() {
     let Some(scratch) = Scratch::new("round-trips") else { return };
     let words = [
@@ -131,6 +132,7 @@ fn every_protocol_takes_its_round_trips_at_least() {
 
 /// Without losses the kernel, too, waits for the links, and works besides.
 #[test]
+#[ignore = "thorough: real time"]
 fn agreement_is_what_the_schema_says() {
     let Some(scratch) = Scratch::new("agree") else { return };
     let words = "agree vru --set protocol=quic --set handshake=new --set link.loss=0 --set \
@@ -150,6 +152,7 @@ fn agreement_is_what_the_schema_says() {
 }
 
 #[test]
+#[ignore = "thorough: real time"]
 fn bulk_arrives_intact_through_losses_and_no_faster_than_the_rate() {
     let Some(scratch) = Scratch::new("bulk") else { return };
     let words = ["bulk", "--runs", "1", "--set", "workload.size=500kB", "--set", "link.loss=1%"];
@@ -164,6 +167,7 @@ fn bulk_arrives_intact_through_losses_and_no_faster_than_the_rate() {
 /// A move takes the address from the kernel's interface: TCP's connection is replaced from the next
 /// one, QUIC's migrates there, and all bytes arrive.
 #[test]
+#[ignore = "thorough: real time"]
 fn a_phone_moves_between_networks() {
     let Some(scratch) = Scratch::new("moves") else { return };
     let words = ["migration", "--runs", "1", "--set", "workload.size=1MB"];
@@ -184,6 +188,7 @@ fn a_phone_moves_between_networks() {
 
 /// Two paths of 4 Mbit/s carry more than one can, over either version of IP, and a train drives.
 #[test]
+#[ignore = "thorough: real time"]
 fn the_kernels_multipath_tcp_uses_both_paths() {
     let Some(scratch) = Scratch::new("paths") else { return };
     if !fs::exists("/proc/sys/net/mptcp").unwrap() {
@@ -207,6 +212,7 @@ fn the_kernels_multipath_tcp_uses_both_paths() {
 /// The receiver keeps the kernel's scheduler off paths by the kernel's own flags. What the kernel has
 /// not is refused.
 #[test]
+#[ignore = "thorough: real time"]
 fn a_train_drives_on_the_kernel() {
     let Some(scratch) = Scratch::new("train") else { return };
     if !fs::exists("/proc/sys/net/mptcp").unwrap() {
@@ -233,6 +239,7 @@ fn a_train_drives_on_the_kernel() {
 }
 
 #[test]
+#[ignore = "thorough: real time"]
 fn both_versions_of_ip_carry_every_transport() {
     let Some(scratch) = Scratch::new("ip") else { return };
     if !fs::exists("/proc/net/if_inet6").unwrap() {
@@ -253,6 +260,7 @@ fn both_versions_of_ip_carry_every_transport() {
 }
 
 #[test]
+#[ignore = "thorough: real time"]
 fn several_phones_behind_links_of_their_own_reach_the_server() {
     let Some(scratch) = Scratch::new("phones") else { return };
     let scenario = "\
@@ -278,6 +286,7 @@ phones = 5
 
 /// Two phones at 10/s for 3 s, of which the first is warm-up: 40 messages, each accounted for.
 #[test]
+#[ignore = "thorough: real time"]
 fn telemetry_is_accounted_for_on_the_kernel() {
     let Some(scratch) = Scratch::new("telemetry") else { return };
     let scenario = "\
@@ -308,6 +317,7 @@ warm-up = \"1 s\"
 }
 
 #[test]
+#[ignore = "thorough: real time"]
 fn a_server_that_dies_fails_its_run_and_no_other() {
     let Some(scratch) = Scratch::new("death") else { return };
     let words = ["vru", "--runs", "2", "--set", "protocol=quic", "--set", "handshake=new"];
@@ -325,6 +335,7 @@ fn a_server_that_dies_fails_its_run_and_no_other() {
 
 /// A process that is stopped keeps its connections open and answers nothing.
 #[test]
+#[ignore = "thorough: real time"]
 fn a_server_that_hangs_fails_its_run_and_no_other() {
     let Some(scratch) = Scratch::new("hang") else { return };
     let words = ["bulk", "--runs", "2", "--set", "protocol=tcp", "--set", "congestion=cubic"];
@@ -342,6 +353,7 @@ fn a_server_that_hangs_fails_its_run_and_no_other() {
 }
 
 #[test]
+#[ignore = "thorough: real time"]
 fn the_ends_do_not_outlive_a_run_that_is_killed() {
     let Some(scratch) = Scratch::new("killed") else { return };
     let words = ["vru", "--runs", "3", "--set", "link.delay=200ms"];
@@ -356,6 +368,7 @@ fn the_ends_do_not_outlive_a_run_that_is_killed() {
 }
 
 #[test]
+#[ignore = "thorough: real time"]
 fn real_time_is_not_mixed_with_virtual_and_does_not_come_back() {
     let Some(scratch) = Scratch::new("mixed") else { return };
     let words = ["vru", "--runs", "1", "--set", "protocol=quic", "--set", "handshake=new"];

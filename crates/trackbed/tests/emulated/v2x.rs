@@ -23,6 +23,7 @@ fn count(cell: &Value, metric: &str) -> f64 {
 }
 
 #[test]
+#[ignore = "thorough: real time"]
 fn a_unit_hears_a_crossing_and_believes_what_is_genuine() {
     let Some(scratch) = Scratch::new("crossing") else { return };
     let crossing = "--part crossing --set workload.roads=2 --set workload.lanes=1 --set \
@@ -44,6 +45,7 @@ fn a_unit_hears_a_crossing_and_believes_what_is_genuine() {
 }
 
 #[test]
+#[ignore = "thorough: real time"]
 fn so_many_signatures_are_verified_at_once() {
     let Some(scratch) = Scratch::new("closed") else { return };
     let closed = "--part splits --set workload.split=dynamic,static --set workload.signatures=5000 --set \
@@ -72,6 +74,7 @@ fn a_board_that_this_machine_is_not_is_refused() {
 }
 
 #[test]
+#[ignore = "thorough: real time"]
 fn signed_messages_are_verified_and_handed_on_between_processes() {
     let Some(scratch) = Scratch::new("signed") else { return };
     let signed = "vru --runs 1 --set workload.signed=true --set workload.listeners=2 --set protocol=quic,mqtt \

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 #[cfg(feature = "parquet")]
 #[test]
+#[ignore = "thorough: Python and R"]
 fn duckdb_finds_in_parquet_what_is_in_csv_and_the_page_shows_what_works() {
     let Some(python) = python(&["duckdb", "pandas"]) else { return };
     let folder = Folder::new("tables");
@@ -26,6 +27,7 @@ fn duckdb_finds_in_parquet_what_is_in_csv_and_the_page_shows_what_works() {
 }
 
 #[test]
+#[ignore = "thorough: Python and R"]
 fn the_notebook_runs_through_and_agrees_with_the_document() {
     let modules = ["nbclient", "nbformat", "ipykernel", "pandas", "matplotlib"];
     let Some(python) = python(&modules) else { return };
@@ -38,6 +40,7 @@ fn the_notebook_runs_through_and_agrees_with_the_document() {
 }
 
 #[test]
+#[ignore = "thorough: Python and R"]
 fn r_finds_the_means_of_the_document_as_the_page_shows() {
     let mut probe = Command::new("Rscript");
     probe.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());

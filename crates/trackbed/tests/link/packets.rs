@@ -27,6 +27,7 @@ fn numbers(text: &str, word: &str) -> Vec<u64> {
 }
 
 #[test]
+#[ignore = "thorough: real time"]
 fn a_round_trip_takes_both_delays() {
     for user in users() {
         for (any, address, options) in [
@@ -43,6 +44,7 @@ fn a_round_trip_takes_both_delays() {
 }
 
 #[test]
+#[ignore = "thorough: real time"]
 fn every_fifth_packet_is_lost_where_the_link_says_so() {
     for user in users() {
         let options = "--up loss={periodic=5} --rate 20mbit";
@@ -52,6 +54,7 @@ fn every_fifth_packet_is_lost_where_the_link_says_so() {
 }
 
 #[test]
+#[ignore = "thorough: real time"]
 fn packets_leave_no_faster_than_the_rate() {
     for user in users() {
         let options = "--rate 10mbit --queue '1000 packets'";
@@ -66,6 +69,7 @@ fn packets_leave_no_faster_than_the_rate() {
 }
 
 #[test]
+#[ignore = "thorough: real time"]
 fn settings_change_at_their_time() {
     for user in users() {
         let options = "--delay 1ms --at '500ms up.delay=60ms'";
@@ -78,6 +82,7 @@ fn settings_change_at_their_time() {
 }
 
 #[test]
+#[ignore = "thorough: real time"]
 fn settings_change_when_a_file_says_so() {
     for user in users() {
         let folder = std::env::temp_dir().join(format!("trackbed-control-{user:?}"));
@@ -103,6 +108,7 @@ fn settings_change_when_a_file_says_so() {
 }
 
 #[test]
+#[ignore = "thorough: real time"]
 fn the_log_and_the_captures_hold_every_packet() {
     for user in users() {
         let folder = std::env::temp_dir().join(format!("trackbed-records-{user:?}"));

@@ -22,6 +22,7 @@ fn ttfb_min(protocol: &str) -> f64 {
 }
 
 #[test]
+#[ignore = "thorough: third-party programs"]
 fn chromium_loads_our_page_with_all_its_objects_over_each_version_of_http() {
     let text = page("protocol = [\"http1\", \"http2\", \"http3\"]\nclient = \"chromium\"");
     let Some(scratch) = Scratch::new("chromium", &["chromium"], &text) else { return };
@@ -43,6 +44,7 @@ fn chromium_loads_our_page_with_all_its_objects_over_each_version_of_http() {
 }
 
 #[test]
+#[ignore = "thorough: third-party programs"]
 fn chromium_loads_the_page_from_the_servers_of_others() {
     let text = page("protocol = \"http2\"\nserver = [\"nginx\", \"caddy\"]\nclient = \"chromium\"");
     let programs = ["chromium", "nginx", "caddy"];
@@ -58,6 +60,7 @@ fn chromium_loads_the_page_from_the_servers_of_others() {
 
 /// Eight round trips one after the other, on one connection.
 #[test]
+#[ignore = "thorough: third-party programs"]
 fn curl_fetches_the_objects_of_a_page_one_after_the_other() {
     let text = page(
         "protocol = [\"http1\", \"http2\"]\nserver = [\"trackbed\", \"nginx\"]\nclient = \"curl\"",
@@ -73,6 +76,7 @@ fn curl_fetches_the_objects_of_a_page_one_after_the_other() {
 
 /// A megabyte at 50 Mbit/s takes 160 ms.
 #[test]
+#[ignore = "thorough: third-party programs"]
 fn curl_downloads_and_says_what_it_cannot() {
     let text = page("protocol = [\"http1\", \"http2\"]\nclient = \"curl\"");
     let Some(scratch) = Scratch::new("curl-bulk", &["curl"], &text) else { return };
@@ -92,6 +96,7 @@ fn curl_downloads_and_says_what_it_cannot() {
 }
 
 #[test]
+#[ignore = "thorough: third-party programs"]
 fn a_browser_that_is_missing_or_has_no_page_is_told_before_anything_runs() {
     let text = page("protocol = \"http2\"\nclient = \"chromium\"");
     let Some(scratch) = Scratch::new("no-browser", &[], &text) else { return };
@@ -111,6 +116,7 @@ fn a_browser_that_is_missing_or_has_no_page_is_told_before_anything_runs() {
 
 /// On a round trip of a minute nothing is there in two seconds.
 #[test]
+#[ignore = "thorough: third-party programs"]
 fn a_browser_that_does_not_end_is_ended_and_leaves_nothing() {
     let text = page("protocol = \"http2\"\nclient = \"chromium\"\nclient-timeout = \"2 s\"");
     let Some(scratch) = Scratch::new("slow", &["chromium"], &text) else { return };
@@ -145,6 +151,7 @@ fn interrupt(name: &str, is_victim: impl Fn(&str) -> bool) -> Option<String> {
 }
 
 #[test]
+#[ignore = "thorough: third-party programs"]
 fn a_browser_that_crashes_fails_its_run_and_no_other() {
     // The browser itself, neither what started it nor what it has started.
     let is_browser = |line: &str| {
@@ -157,6 +164,7 @@ fn a_browser_that_crashes_fails_its_run_and_no_other() {
 }
 
 #[test]
+#[ignore = "thorough: third-party programs"]
 fn a_server_of_ours_that_dies_fails_the_run_of_a_browser_and_no_other() {
     let Some(said) = interrupt("server", |line| line.contains("@endpoint")) else { return };
     assert!(said.contains("the server"), "{said}");

@@ -5,6 +5,7 @@ use super::support::{Scratch, factor, metric};
 /// TCP, TLS 1.3 and CONNECT take a round trip of 20 ms each, and so does each of five messages. A run
 /// with another version or cipher than its cell says fails.
 #[test]
+#[ignore = "thorough: third-party programs"]
 fn messages_come_back_from_mosquitto_as_from_our_broker() {
     let scenario = "protocol = \"mqtt\"\nserver = [\"mosquitto\", \"trackbed\"]\nruns = 1\n\
                     mqtt-version = [\"3.1.1\", \"5\"]\ntls = \"1.3\"\n\

@@ -12,6 +12,7 @@ fn scenario(ends: &str) -> String {
 }
 
 #[test]
+#[ignore = "thorough: third-party programs"]
 fn a_missing_program_is_told_with_its_package_before_anything_runs() {
     let text = scenario("client-command = \"h2load https://{address}/\"");
     let Some(scratch) = Scratch::new("missing", &[], &text) else { return };
@@ -22,6 +23,7 @@ fn a_missing_program_is_told_with_its_package_before_anything_runs() {
 }
 
 #[test]
+#[ignore = "thorough: third-party programs"]
 fn virtual_time_refuses_programs_and_says_where_they_run() {
     let Some(scratch) = Scratch::new("virtual", &[], &scenario("server = \"nginx\"")) else {
         return;
@@ -32,6 +34,7 @@ fn virtual_time_refuses_programs_and_says_where_they_run() {
 }
 
 #[test]
+#[ignore = "thorough: third-party programs"]
 fn a_server_that_ends_at_once_is_told_with_its_last_words() {
     let text = scenario("server-command = \"sh -c 'echo out of luck >&2; exit 3'\"");
     let Some(scratch) = Scratch::new("ends", &[], &text) else { return };
@@ -43,6 +46,7 @@ fn a_server_that_ends_at_once_is_told_with_its_last_words() {
 }
 
 #[test]
+#[ignore = "thorough: third-party programs"]
 fn a_client_that_fails_fails_its_run_and_one_that_hangs_is_ended() {
     let text = scenario("client-command = \"false\"\nclient-timeout = \"200 ms\"");
     let Some(scratch) = Scratch::new("client", &[], &text) else { return };
@@ -55,6 +59,7 @@ fn a_client_that_fails_fails_its_run_and_one_that_hangs_is_ended() {
 }
 
 #[test]
+#[ignore = "thorough: third-party programs"]
 fn a_server_that_never_listens_is_given_up() {
     let Some(scratch) = Scratch::new("deaf", &[], &scenario("server-command = \"sleep 1000\""))
     else {
@@ -66,6 +71,7 @@ fn a_server_that_never_listens_is_given_up() {
 }
 
 #[test]
+#[ignore = "thorough: third-party programs"]
 fn a_server_that_never_stops_talking_is_given_up() {
     let Some(scratch) = Scratch::new("babble", &[], &scenario("server-command = \"yes babble\""))
     else {
@@ -79,6 +85,7 @@ fn a_server_that_never_stops_talking_is_given_up() {
 
 /// The shell ignores the order to stop; the broker is its child, and has another.
 #[test]
+#[ignore = "thorough: third-party programs"]
 fn a_server_that_does_not_stop_is_ended_and_its_run_counts() {
     let ends = "client-command = \"true\"\nserver-command = '''sh -c \"trap : TERM; mosquitto -p \
                 {port} & while :; do wait; sleep 1; done\"'''";
@@ -97,6 +104,7 @@ fn a_server_that_does_not_stop_is_ended_and_its_run_counts() {
 }
 
 #[test]
+#[ignore = "thorough: third-party programs"]
 fn a_server_that_dies_fails_its_run_and_no_other() {
     let text = scenario("server = \"nginx\"");
     let Some(scratch) = Scratch::new("dies", &["nginx"], &text) else { return };
@@ -118,6 +126,7 @@ fn a_server_that_dies_fails_its_run_and_no_other() {
 }
 
 #[test]
+#[ignore = "thorough: third-party programs"]
 fn nothing_outlives_a_campaign_that_is_killed() {
     let text = scenario("server = \"nginx\"");
     let Some(scratch) = Scratch::new("killed", &["nginx"], &text) else { return };
