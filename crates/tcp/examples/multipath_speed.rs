@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p trackbed-tcp --example multipath_speed`
 
-#[path = "../tests/paths/mod.rs"]
+#[path = "../tests/engine/paths/mod.rs"]
 mod paths;
 
 use std::time::{Duration, Instant};

@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p trackbed-tcp --example speed`
 
-#[path = "../tests/track/mod.rs"]
+#[path = "../tests/engine/track/mod.rs"]
 mod track;
 
 use std::time::{Duration, Instant};

@@ -62,7 +62,7 @@ impl Case {
     pub fn command(&self) -> String {
         format!(
             "TRACKBED_KERNEL_MPTCP_CASE={} cargo test -p trackbed-tests --test kernel_mptcp \
-             random -- --nocapture",
+             random -- --include-ignored --nocapture",
             self.number
         )
     }

@@ -131,7 +131,7 @@ impl Case {
     pub fn command(&self) -> String {
         format!(
             "TRACKBED_KERNEL_TCP_CASE={} cargo test -p trackbed-tests --test kernel_tcp \
-             random -- --nocapture",
+             random -- --include-ignored --nocapture",
             self.number
         )
     }

@@ -7,11 +7,18 @@ mod compare;
 mod continuing;
 mod damage;
 mod export;
+mod files;
 mod handover;
+mod infer;
 mod kubernetes;
+mod live;
 mod merging;
+mod reference;
+mod report;
 mod results;
 mod schemas;
+mod slurm;
+mod store;
 mod sweeps;
 mod v2x;
 

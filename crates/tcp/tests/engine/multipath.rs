@@ -1,10 +1,8 @@
 //! Multipath TCP between two engines: handshakes, data on several paths, ends.
 
-mod paths;
-
 use std::time::Duration;
 
-use paths::{Lane, World, client_ip, server_ip};
+use crate::paths::{Lane, World, client_ip, server_ip};
 use trackbed_core::Time;
 use trackbed_tcp::multipath::{Endpoint, MultipathConfig};
 use trackbed_tcp::{State, TcpError, schedulers};

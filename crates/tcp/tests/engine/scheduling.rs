@@ -1,16 +1,13 @@
 //! Schedulers in the engine: what several paths give together, who gets how much of a shared
 //! bottleneck, and what foreseeing an outage is good for.
 
-mod paths;
-mod track;
-
 use std::net::IpAddr;
 use std::time::Duration;
 
-use paths::{Lane, World, client_ip};
-use track::Link;
-use track::course::{Course, Plain, Station};
-use track::multipath::Ends;
+use crate::paths::{Lane, World, client_ip};
+use crate::track::Link;
+use crate::track::course::{Course, Plain, Station};
+use crate::track::multipath::Ends;
 use trackbed_core::{Bitrate, Seed, Time};
 use trackbed_tcp::config::BufferSize;
 use trackbed_tcp::multipath::{Endpoint, Key, MultipathConfig, MultipathConnection};

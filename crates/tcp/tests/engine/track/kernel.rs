@@ -59,8 +59,8 @@ fn read(csv: &str, unit_ms: f64) -> Vec<Condition> {
 
 /// All measured conditions.
 pub fn conditions() -> Vec<Condition> {
-    let mut all = read(include_str!("../data/kernel-tcp.csv"), 1.0);
-    all.extend(read(include_str!("../data/kernel-tcp-100mb.csv"), 1000.0));
+    let mut all = read(include_str!("../../data/kernel-tcp.csv"), 1.0);
+    all.extend(read(include_str!("../../data/kernel-tcp-100mb.csv"), 1000.0));
     all
 }
 

@@ -9,24 +9,24 @@ use std::path::{Path, PathBuf};
 use trackbed_core::{Rng, Seed};
 
 #[cfg(target_os = "linux")]
-#[path = "../../fuzz/bodies/coap_datagrams.rs"]
+#[path = "../../../fuzz/bodies/coap_datagrams.rs"]
 mod coap_datagrams;
-#[path = "../../fuzz/bodies/ip_packet.rs"]
+#[path = "../../../fuzz/bodies/ip_packet.rs"]
 mod ip_packet;
-#[path = "../../fuzz/bodies/mqtt_broker.rs"]
+#[path = "../../../fuzz/bodies/mqtt_broker.rs"]
 mod mqtt_broker;
-#[path = "../../fuzz/bodies/multipath_operations.rs"]
+#[path = "../../../fuzz/bodies/multipath_operations.rs"]
 mod multipath_operations;
-#[path = "../../fuzz/bodies/scenario_file.rs"]
+#[path = "../../../fuzz/bodies/scenario_file.rs"]
 mod scenario_file;
 #[cfg(target_os = "linux")]
-#[path = "../../fuzz/bodies/server_words.rs"]
+#[path = "../../../fuzz/bodies/server_words.rs"]
 mod server_words;
-#[path = "../../fuzz/bodies/signatures.rs"]
+#[path = "../../../fuzz/bodies/signatures.rs"]
 mod signatures;
-#[path = "../../fuzz/bodies/tcp_operations.rs"]
+#[path = "../../../fuzz/bodies/tcp_operations.rs"]
 mod tcp_operations;
-#[path = "../../fuzz/bodies/v2x_message.rs"]
+#[path = "../../../fuzz/bodies/v2x_message.rs"]
 mod v2x_message;
 
 /// Runs `body` on every entry of the corpus of `target` and on so many mutations of each.

@@ -1,10 +1,8 @@
 //! The engine against the measured kernel; `tests/data/README.md` says how that was measured.
 
-mod track;
-
 use std::time::Duration;
 
-use track::kernel::conditions;
+use crate::track::kernel::conditions;
 
 #[test]
 fn without_loss_nine_conditions_of_ten_agree_case_by_case() {

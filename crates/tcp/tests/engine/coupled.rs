@@ -1,13 +1,11 @@
 //! Coupled congestion control against the goals of RFC 6356: subflows that always have data to
 //! send, beside connections on a single path.
 
-mod track;
-
 use std::net::IpAddr;
 use std::time::Duration;
 
-use track::course::{Course, Plain, Station};
-use track::{Fate, Link};
+use crate::track::course::{Course, Plain, Station};
+use crate::track::{Fate, Link};
 use trackbed_core::{Bitrate, Ratio, Seed, Time};
 use trackbed_tcp::congestion::{CongestionControl, Coupling, HyStart};
 use trackbed_tcp::{Config, CongestionAlgorithm, Connection, algorithms};
@@ -179,11 +177,11 @@ fn idle_bottlenecks_are_both_filled() {
 fn a_window_that_is_not_used_does_not_grow() {
     for name in COUPLED {
         let flow = |name| joined(name, 1).remove(0);
-        let mut track = track::Track::new(
+        let mut track = crate::track::Track::new(
             [flow("reno"), flow(name)],
             [25, 25].map(|ms| Link::new(Bitrate::from_mbps(100), Duration::from_millis(ms), 1_000)),
         );
-        track::request(&mut track, 20_000);
+        crate::track::request(&mut track, 20_000);
         let before = track.server().stats().cwnd_segments;
         // A segment each round trip, for ever less than the window.
         for _ in 0..200 {

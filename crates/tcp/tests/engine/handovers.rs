@@ -4,11 +4,9 @@
 //!
 //! `HANDOVER_RUNS=10000` runs so many cases, `HANDOVER_SEED=17` one of them.
 
-mod paths;
-
 use std::time::Duration;
 
-use paths::{Lane, World, client_ip};
+use crate::paths::{Lane, World, client_ip};
 use trackbed_core::{Ratio, Rng, Seed, Time};
 use trackbed_tcp::Config;
 use trackbed_tcp::config::BufferSize;

@@ -2,7 +2,7 @@
 //! damages packets: every byte arrives once and in order, or the connection fails cleanly; nothing
 //! panics, and nothing goes on for ever. A failure names the seed that repeats it.
 //!
-//! `CHAOS_RUNS=100000 cargo test --release -p trackbed-tcp --test chaos` hunts for longer.
+//! `CHAOS_RUNS=100000 cargo test --release -p trackbed-tcp --test engine chaos` hunts for longer.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

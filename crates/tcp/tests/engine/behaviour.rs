@@ -1,10 +1,8 @@
 //! What a connection does beside moving data: opening, closing, failing, probing, path MTU, ECN.
 
-mod track;
-
 use std::time::Duration;
 
-use track::{Fate, Link, Track, request};
+use crate::track::{Fate, Link, Track, request};
 use trackbed_core::packet::{Ecn, TooBig};
 use trackbed_core::{Bitrate, Packet, Time};
 use trackbed_tcp::config::{BufferSize, EcnMode, KeepAlive};

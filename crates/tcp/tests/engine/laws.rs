@@ -1,10 +1,8 @@
 //! The engine against laws that do not come from it: arithmetic, RFCs and published models.
 
-mod track;
-
 use std::time::Duration;
 
-use track::{Exchange, Fate, Link, Track, request};
+use crate::track::{Exchange, Fate, Link, Track, request};
 use trackbed_core::{Bitrate, Ratio, Seed, Time};
 use trackbed_tcp::config::{BufferSize, Growth};
 use trackbed_tcp::{Config, algorithms};

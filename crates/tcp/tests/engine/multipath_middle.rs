@@ -1,11 +1,9 @@
 //! Multipath TCP through those who do not leave segments alone (RFC 8684 sections 3.7 and 6).
 
-mod paths;
-
 use std::time::Duration;
 
+use crate::paths::{Lane, Middlebox, World, client_ip};
 use bytes::Bytes;
-use paths::{Lane, Middlebox, World, client_ip};
 use trackbed_core::Time;
 use trackbed_tcp::multipath::{Endpoint, MultipathConfig};
 use trackbed_tcp::{Flags, Segment};
@@ -154,7 +152,8 @@ fn joined_segments_lose_a_mapping_and_the_data_comes_again() {
     world.open();
     world.run_until(seconds(120));
     assert!(world.is_complete(), "{} and {}", world.hosts[0].read, world.hosts[1].read);
-    let repeated = |host: &mut paths::Host| host.connection().multipath_stats().bytes_repeated;
+    let repeated =
+        |host: &mut crate::paths::Host| host.connection().multipath_stats().bytes_repeated;
     assert!(world.hosts.iter_mut().map(repeated).sum::<u64>() > 1_000);
 }
 

@@ -101,7 +101,7 @@ impl Folder {
 
     /// What a script beside this file prints.
     fn python(&self, python: &OsString, script: &str, arguments: &[&Path]) -> String {
-        let script = repository("crates/trackbed/tests/files").join(script);
+        let script = repository("crates/trackbed/tests/data").join(script);
         let mut command = Command::new(python);
         command.arg(script).args(arguments).current_dir(&self.0);
         succeed(command.env("TRACKBED_RESULTS", "results"))

@@ -1,14 +1,12 @@
 //! Random connections over random paths: lossy, reordering, dying, rewritten. Every byte arrives
 //! once and in order, or the connection fails for a reason; nothing panics or goes on for ever.
 //!
-//! `MULTIPATH_SWARM=10000 cargo test --release -p trackbed-tcp --test multipath_swarm` hunts for
+//! `MULTIPATH_SWARM=10000 cargo test --release -p trackbed-tcp --test engine multipath_swarm` hunts for
 //! longer; with `MULTIPATH_SEED=17` it plays one.
-
-mod paths;
 
 use std::time::Duration;
 
-use paths::{Lane, World, client_ip, server_ip};
+use crate::paths::{Lane, World, client_ip, server_ip};
 use trackbed_core::{Ratio, Rng, Seed, Time};
 use trackbed_tcp::config::{BufferSize, EcnMode};
 use trackbed_tcp::multipath::{Endpoint, MultipathConfig, Reinjection};

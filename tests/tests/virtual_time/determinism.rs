@@ -73,7 +73,7 @@ fn captures_are_equal_to_the_byte() {
 /// debug and the release build both run this test, on any machine.
 ///
 /// A change of results is a change of the interface: bless it with `TRACKBED_BLESS=1 cargo test
-/// -p trackbed-tests --test determinism` and write it into the changelog.
+/// -p trackbed-tests --test virtual_time determinism` and write it into the changelog.
 #[test]
 fn results_and_captures_are_those_of_every_other_build() {
     let folder = temporary("golden");

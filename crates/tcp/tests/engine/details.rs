@@ -1,10 +1,8 @@
 //! Acknowledgments, small segments, old timestamps, idle periods and the end of slow start.
 
-mod track;
-
 use std::time::Duration;
 
-use track::{Exchange, Link, Track, request};
+use crate::track::{Exchange, Link, Track, request};
 use trackbed_core::{Bitrate, Time};
 use trackbed_tcp::config::HyStart;
 use trackbed_tcp::{Config, Connection, Flags, Segment};
