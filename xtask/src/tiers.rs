@@ -41,7 +41,7 @@ pub fn thorough(consent: Consent, names: &[&str]) -> Option<Vec<Step>> {
     let named = |name: &&str| PARTS.iter().find(|part| part.name == *name);
     let parts: Option<Vec<&Part>> = match names {
         [] => Some(PARTS.iter().collect()),
-        names => names.iter().map(|name| named(name)).collect(),
+        names => names.iter().map(named).collect(),
     };
     let steps = parts?.into_iter().flat_map(|part| (part.steps)());
     Some(std::iter::once(Step::Install(consent)).chain(steps).collect())
