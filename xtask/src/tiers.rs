@@ -14,7 +14,9 @@ pub fn check() -> Vec<Step> {
 
 /// The form of the code.
 pub fn lints() -> Vec<Step> {
-    let clippy = format!("clippy --profile {CHECKED} --workspace --all-targets -- -D warnings");
+    let clippy = format!(
+        "clippy --profile {CHECKED} --workspace --all-targets --all-features -- -D warnings"
+    );
     vec![Step::cargo("fmt --all --check"), Step::cargo(&clippy)]
 }
 
@@ -84,7 +86,8 @@ pub const PARTS: [Part; 6] = [
         watches: &["docs", "README.md", "xtask/src/docs", "scenarios"],
         steps: || {
             vec![
-                Step::cargo("doc --workspace --no-deps").with("RUSTDOCFLAGS", "-D warnings"),
+                Step::cargo("doc --workspace --all-features --no-deps")
+                    .with("RUSTDOCFLAGS", "-D warnings"),
                 Step::tests(&format!("--profile {CHECKED} --workspace --doc")),
                 Step::cargo("build --release --bin trackbed"),
                 Step::Docs(Mode::Check, "release"),
