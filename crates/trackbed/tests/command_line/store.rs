@@ -1,7 +1,7 @@
 //! Campaigns in an object store: a server of S3 (moto, from PyPI) that knows nothing of us, two shards of
 //! which one is killed, and in the end the bytes of one run. Where the server is missing this test says so
 //! and passes; with `CI=true` that is a failure.
-#![cfg(unix)]
+#![cfg(all(unix, feature = "store"))]
 #![expect(clippy::disallowed_methods, reason = "servers take their time")]
 
 use std::fs;
