@@ -1,6 +1,6 @@
 //! Any text as a scenario: a plan or an error, never a panic, never a plan without bounds.
 
-use trackbed_lab::scenario::{self, Source};
+use trackbed_scenario::{self as scenario, Source};
 
 /// One input.
 pub fn run(data: &[u8]) {

@@ -3,9 +3,9 @@
 use std::num::NonZeroUsize;
 
 use trackbed_lab::campaign::{self, Execution, Origin};
-use trackbed_lab::scenario::{self, Override, Plan, Source};
 use trackbed_lab::substrate::Virtual;
 use trackbed_measure::results::{CellResult, Document, RunResult};
+use trackbed_scenario::{self as scenario, Override, Plan, Source};
 use trackbed_substrate::Cancel;
 
 /// The plan of a built-in scenario with settings changed, each as `key=value`.

@@ -11,9 +11,9 @@ use trackbed_measure::results::{
 use trackbed_stats::{PairedDifference, Sample, mean_interval, paired};
 
 use crate::directory::DirectoryError;
-use crate::expectation;
 use crate::results::Counted;
-use crate::scenario::{Cell, PART};
+use trackbed_scenario::expectation;
+use trackbed_scenario::{Cell, PART};
 
 /// What the runs of a cell say together, and what is checked about them.
 pub(crate) struct Summed {

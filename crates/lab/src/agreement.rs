@@ -6,7 +6,7 @@ use trackbed_protocols::Transport;
 use trackbed_stats::{EquivalenceVerdict, equivalence};
 
 use crate::aggregate::run_means;
-use crate::scenario::{Cell, Plan};
+use trackbed_scenario::{Cell, Plan};
 
 /// How far the ratio of means may be from 1. Over QUIC both substrates run the same code; over TCP
 /// one is our engine and the other the kernel's.

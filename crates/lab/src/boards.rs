@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::scenario::Plan;
+use trackbed_scenario::Plan;
 
 /// The board that is this machine in real time.
 const HERE: &str = "here";

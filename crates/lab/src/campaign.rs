@@ -10,10 +10,10 @@ use trackbed_substrate::{Cancel, RunError};
 use crate::directory::DirectoryError;
 use crate::live::LIVE;
 use crate::results::{Counted, Results};
-use crate::scenario::Plan;
 use crate::substrate::Substrate;
 use crate::units::Units;
 use crate::{VERSION, aggregate, checks};
+use trackbed_scenario::Plan;
 
 /// How a campaign is executed.
 #[derive(Clone, Debug)]

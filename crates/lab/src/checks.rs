@@ -6,9 +6,9 @@ use std::time::Duration;
 use trackbed_measure::results::{CellResult, Check, RunResult};
 use trackbed_net::Stage;
 
-use crate::expectation;
-use crate::scenario::{Cell, LinkPlan, NetworkPlan};
 use crate::substrate::VIRTUAL;
+use trackbed_scenario::expectation;
+use trackbed_scenario::{Cell, LinkPlan, NetworkPlan};
 
 /// Whether runs in virtual time agree with arithmetic to the microsecond; elsewhere the machine adds
 /// its own time, which the certificates of the runs tell.
@@ -139,7 +139,7 @@ mod tests {
     use trackbed_measure::results::Outcome;
 
     use super::*;
-    use crate::scenario::{self, Override, Source};
+    use trackbed_scenario::{self as scenario, Override, Source};
 
     fn run(number: u32, counts: [f64; 4]) -> RunResult {
         let names = ["sent_count", "in_time_count", "late_count", "lost_count"];

@@ -18,8 +18,8 @@ use trackbed_workloads::{Patience, Stage};
 use crate::environment;
 use crate::foresight::WhoActs;
 use crate::machine::{Usage, usage};
-use crate::scenario::Cell;
 use crate::scene::{Scene, transport};
+use trackbed_scenario::Cell;
 
 /// A server at work.
 pub(crate) struct Serving {

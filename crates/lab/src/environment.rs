@@ -10,7 +10,7 @@ use trackbed_net::models::delay::Timetable;
 use trackbed_protocols::Handshake;
 use trackbed_workloads::environment::Course;
 
-use crate::scenario::{Cell, NetworkPlan, Plan};
+use trackbed_scenario::{Cell, NetworkPlan, Plan};
 
 /// How long the environment waits for the warm-up of resumed sessions, in virtual time, where
 /// waiting costs nothing.

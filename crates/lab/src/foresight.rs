@@ -1,46 +1,16 @@
-//! Handovers that are foreseen: who keeps data off a path before it stops.
-//!
-//! In the downlink the scheduler is the server's, and the train knows where it is. *PHA* blocks the
-//! path at the server's scheduler, as the study does in its simulator, which no real train can. *PHA-D*
-//! is what a train can do: as the receiver it asks for the path to be a backup (MP_PRIO, RFC 8684
-//! section 3.3.8; over QUIC, PATH_STATUS), which takes half a round trip. An *oracle* blocks as PHA does, at the true times.
+//! Handovers that are foreseen, at work in a run: data is kept off a path before it stops.
 
 use std::net::IpAddr;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
-use trackbed_core::{Ratio, Seed, Time};
+use trackbed_core::{Seed, Time};
 use trackbed_protocols::PathControl;
-use trackbed_railway::handover::{Lookup, Settings, Table};
+use trackbed_railway::handover::Lookup;
 use trackbed_railway::motion::{Direction, GpsReceiver, Ride};
 use trackbed_railway::radio::{RadioTimeline, Railway};
+use trackbed_scenario::{Foresight, ForesightKind};
 use trackbed_substrate::{Multipath, PathWish, now, sleep_until};
-
-use crate::preliminary;
-
-/// Who foresees handovers, and how.
-#[derive(Clone, Debug)]
-pub struct Foresight {
-    kind: Kind,
-    /// How long before a range, or an outage, the path is left.
-    lead: Duration,
-    /// How many preliminary rides the table is learnt from.
-    rides: u32,
-    /// How much of the railway's shadows has changed since then, as a share of their variance.
-    drift: Ratio,
-    /// Learnt when it is first needed.
-    table: Arc<OnceLock<Option<Table>>>,
-}
-
-/// Who foresees handovers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Nobody,
-    Pha,
-    PhaD,
-    Oracle,
-    Reactive,
-}
 
 /// Which end keeps data off a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,136 +25,68 @@ impl WhoActs {
     pub const BOTH: [WhoActs; 2] = [WhoActs::Client, WhoActs::Server];
 }
 
-impl Foresight {
-    /// As scenarios write them.
-    pub const NAMES: [&str; 5] = ["none", "pha", "pha-d", "oracle", "reactive"];
+/// What `foresight` asks of the scheduler.
+pub(crate) fn set(foresight: &Foresight, multipath: &mut Multipath) {
+    multipath.proactive = matches!(foresight.kind(), ForesightKind::Pha | ForesightKind::Oracle);
+    multipath.reactive = (foresight.kind() == ForesightKind::Reactive).then_some(SILENCE);
+}
 
-    /// The one called `name`; without a `lead` its own.
-    pub fn new(name: &str, lead: Option<Duration>, rides: u32) -> Option<Foresight> {
-        let kinds = [Kind::Nobody, Kind::Pha, Kind::PhaD, Kind::Oracle, Kind::Reactive];
-        let (kind, _) =
-            kinds.into_iter().zip(Foresight::NAMES).find(|(_, known)| *known == name)?;
-        let lead = lead.unwrap_or(match kind {
-            Kind::PhaD => LEAD_OF_RECEIVER,
-            Kind::Oracle => LEAD_OF_ORACLE,
-            Kind::Nobody | Kind::Pha | Kind::Reactive => Duration::ZERO,
-        });
-        Some(Foresight { kind, lead, rides, drift: Ratio::ZERO, table: Arc::default() })
+/// Which end has something to do; `None` if nobody foresees anything.
+pub(crate) fn acts(foresight: &Foresight) -> Option<WhoActs> {
+    match foresight.kind() {
+        ForesightKind::Nobody | ForesightKind::Reactive => None,
+        ForesightKind::PhaD => Some(WhoActs::Client),
+        ForesightKind::Pha | ForesightKind::Oracle => Some(WhoActs::Server),
     }
+}
 
-    /// The same by a table that was learnt before so much of the railway's shadows changed.
-    #[must_use]
-    pub fn with_drift(self, drift: Ratio) -> Foresight {
-        Foresight { drift, ..self }
-    }
-
-    /// The same with this table in place of one that is learnt.
-    ///
-    /// # Errors
-    /// If it is of another railway.
-    pub fn with_table(mut self, table: Table, railway: &Railway) -> Result<Foresight, String> {
-        let (length_m, ours_m) = (table.track().length_m(), railway.track().length_m());
-        if (length_m - ours_m).abs() > TRACK_TOLERANCE_M {
-            return Err(format!(
-                "the table is of a track of {length_m:.0} m, and this one has {ours_m:.0} m; build \
-                 one for it (`trackbed handover build`)"
-            ));
-        }
-        for operator in railway.operators() {
-            table.ranges(&operator.name, Direction::Forward).map_err(|why| why.to_string())?;
-        }
-        self.table = Arc::new(OnceLock::from(Some(table)));
-        Ok(self)
-    }
-
-    /// What it asks of the scheduler.
-    pub(crate) fn set(&self, multipath: &mut Multipath) {
-        multipath.proactive = matches!(self.kind, Kind::Pha | Kind::Oracle);
-        multipath.reactive = (self.kind == Kind::Reactive).then_some(SILENCE);
-    }
-
-    /// Which end has something to do; `None` if nobody foresees anything.
-    pub(crate) fn acts(&self) -> Option<WhoActs> {
-        match self.kind {
-            Kind::Nobody | Kind::Reactive => None,
-            Kind::PhaD => Some(WhoActs::Client),
-            Kind::Pha | Kind::Oracle => Some(WhoActs::Server),
-        }
-    }
-
-    /// Whether it looks the train's place up in a table.
-    pub(crate) fn needs_place(&self) -> bool {
-        matches!(self.kind, Kind::Pha | Kind::PhaD)
-    }
-
-    /// Whether it asks something of the sender's scheduler.
-    pub(crate) fn needs_scheduler(&self) -> bool {
-        matches!(self.kind, Kind::Pha | Kind::Oracle | Kind::Reactive)
-    }
-
-    /// Learns the table now that will be needed, if one is.
-    pub(crate) fn prepare(&self, railway: &Railway) {
-        if self.needs_place() {
-            self.learnt(railway);
-        }
-    }
-
-    fn learnt(&self, railway: &Railway) -> Option<&Table> {
-        let learn = || {
-            let (directions, settings) = ([Direction::Forward], Settings::default());
-            (self.rides > 0).then(|| {
-                let earlier = (!self.drift.is_zero()).then(|| railway.before(self.drift));
-                let railway = earlier.as_ref().unwrap_or(railway);
-                preliminary::learn(railway, &directions, self.rides, TABLE_ROOT, settings)
-                    .expect("the default settings make sense")
-            })
-        };
-        self.table.get_or_init(learn).as_ref()
-    }
-
-    /// Keeps data off paths as the train of `ride` comes to handovers, for good. `ends` are the
-    /// train's addresses, path by path.
-    pub(crate) async fn follow(self, drive: Following, client: PathControl, server: PathControl) {
-        let Some(mut forecast) = self.forecast(drive.ride, &drive.timelines, &drive.seed) else {
-            return;
-        };
-        let mut states: Vec<State> = drive.ends.iter().map(|end| State::new(*end)).collect();
-        let mut next = now();
-        loop {
-            let mut wanted = forecast.at(now(), &drive.timelines);
-            spare_one(&mut wanted, &states);
-            for (state, avoid) in states.iter_mut().zip(wanted) {
-                match self.kind {
-                    Kind::PhaD => state.ask(avoid, &client),
-                    _ => state.block(avoid, &server),
-                }
+/// Keeps data off paths as the train of `ride` comes to handovers, for good. `ends` are the
+/// train's addresses, path by path.
+pub(crate) async fn follow(
+    foresight: Foresight,
+    drive: Following,
+    client: PathControl,
+    server: PathControl,
+) {
+    let Some(mut forecast) = forecast(&foresight, drive.ride, &drive.timelines, &drive.seed) else {
+        return;
+    };
+    let mut states: Vec<State> = drive.ends.iter().map(|end| State::new(*end)).collect();
+    let mut next = now();
+    loop {
+        let mut wanted = forecast.at(now(), &drive.timelines);
+        spare_one(&mut wanted, &states);
+        for (state, avoid) in states.iter_mut().zip(wanted) {
+            match foresight.kind() {
+                ForesightKind::PhaD => state.ask(avoid, &client),
+                _ => state.block(avoid, &server),
             }
-            next += PERIOD;
-            sleep_until(next).await;
         }
+        next += PERIOD;
+        sleep_until(next).await;
     }
+}
 
-    fn forecast(
-        &self,
-        ride: Option<(Arc<Railway>, Ride)>,
-        timelines: &[RadioTimeline],
-        seed: &Seed,
-    ) -> Option<Forecast> {
-        let lead = self.lead;
-        match self.kind {
-            Kind::Nobody | Kind::Reactive => None,
-            Kind::Oracle => Some(Forecast::Truth { lead }),
-            Kind::Pha | Kind::PhaD => {
-                let (railway, ride) = ride?;
-                let table = self.learnt(&railway);
-                let lookup = |timeline: &RadioTimeline| {
-                    Lookup::new(table?, &timeline.operator, Direction::Forward).ok()
-                };
-                let lookups = timelines.iter().map(lookup).collect();
-                let receiver = Box::new(GpsReceiver::new(railway.gps(), seed));
-                let lag = railway.gps().lag;
-                Some(Forecast::Table { lookups, receiver, ride, lag, lead })
-            }
+fn forecast(
+    foresight: &Foresight,
+    ride: Option<(Arc<Railway>, Ride)>,
+    timelines: &[RadioTimeline],
+    seed: &Seed,
+) -> Option<Forecast> {
+    let lead = foresight.lead();
+    match foresight.kind() {
+        ForesightKind::Nobody | ForesightKind::Reactive => None,
+        ForesightKind::Oracle => Some(Forecast::Truth { lead }),
+        ForesightKind::Pha | ForesightKind::PhaD => {
+            let (railway, ride) = ride?;
+            let table = foresight.table(&railway);
+            let lookup = |timeline: &RadioTimeline| {
+                Lookup::new(table?, &timeline.operator, Direction::Forward).ok()
+            };
+            let lookups = timelines.iter().map(lookup).collect();
+            let receiver = Box::new(GpsReceiver::new(railway.gps(), seed));
+            let lag = railway.gps().lag;
+            Some(Forecast::Table { lookups, receiver, ride, lag, lead })
         }
     }
 }
@@ -298,20 +200,8 @@ const PERIOD: Duration = Duration::from_millis(10);
 /// How long a path may be silent for a scheduler that only reacts.
 const SILENCE: Duration = Duration::from_millis(150);
 
-/// A round trip, and what the sender has given to the path already.
-const LEAD_OF_RECEIVER: Duration = Duration::from_millis(200);
-
-/// What is on the way arrives.
-const LEAD_OF_ORACLE: Duration = Duration::from_millis(50);
-
 const REPEAT_AFTER: Duration = Duration::from_millis(50);
 const REPEATS: u32 = 20;
-
-/// Tracks of a table and of a scenario are written with so many digits.
-const TRACK_TOLERANCE_M: f64 = 10.0;
-
-/// Preliminary rides are the same for all scenarios: the runs draw from others.
-const TABLE_ROOT: u64 = 0;
 
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::directory::{About, DirectoryError, RecordedRuns, read_about};
-use crate::scenario::{self, Override, Plan, ScenarioError, Source};
+use trackbed_scenario::{self as scenario, Override, Plan, ScenarioError, Source};
 
 /// A run directory that was read, with the plan that made it.
 #[derive(Debug)]

@@ -1,16 +1,17 @@
 //! One run again, with everything captured.
 
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use trackbed_measure::results::Outcome;
 use trackbed_substrate::simulated::Cancel;
 
 use crate::capture::Capture;
 use crate::environment;
-use crate::radio;
 use crate::run::Runner;
-use crate::scenario::Plan;
+use trackbed_core::Seed;
+use trackbed_railway::radio::{signal_to_text, timelines_to_text};
+use trackbed_scenario::{Cell, Drive, Plan};
 
 /// Which run to repeat.
 #[derive(Clone, Debug)]
@@ -48,6 +49,28 @@ pub fn execute(plan: &Plan, replay: &Replay, directory: &Path) -> io::Result<Rep
         .expect("nothing cancels a replay");
     let mut files = capture.finish()?;
     files.extend(environment::keep_timeline(cell, plan.seed, replay.run, directory)?);
-    files.extend(radio::keep_drive(cell, plan.seed, replay.run, directory)?);
+    files.extend(keep_drive(cell, plan.seed, replay.run, directory)?);
     Ok(Repeated { outcome, files })
+}
+
+/// Writes the drive of one run to `directory`: what becomes of the links, as `radio.timeline` takes it,
+/// and what a model's train received along the way. Returns the files; none where there is no radio.
+///
+/// # Errors
+/// If a file cannot be written.
+pub(crate) fn keep_drive(
+    cell: &Cell,
+    root: u64,
+    run: u32,
+    directory: &Path,
+) -> io::Result<Vec<PathBuf>> {
+    let Some(radio) = &cell.radio else { return Ok(Vec::new()) };
+    let Drive { timelines, .. } = radio.drive(&Seed::of_run(root, u64::from(run)));
+    let mut files = vec![directory.join("radio-timeline.csv")];
+    fs::write(&files[0], timelines_to_text(&timelines))?;
+    if timelines.iter().any(|timeline| !timeline.signal.is_empty()) {
+        files.push(directory.join("radio-signal.csv"));
+        fs::write(&files[1], signal_to_text(&timelines))?;
+    }
+    Ok(files)
 }

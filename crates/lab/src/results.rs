@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use trackbed_measure::results::RunResult;
 
 use crate::directory::DirectoryError;
-use crate::scenario::Plan;
+use trackbed_scenario::Plan;
 
 /// The results of a plan's runs, of which there may be more than fit memory: they are given cell by
 /// cell.

@@ -23,9 +23,9 @@ use crate::capture::Capture;
 use crate::device::Device;
 use crate::environment;
 use crate::foresight::WhoActs;
-use crate::scenario::Cell;
 use crate::scene::{Scene, transport};
 use crate::track::{Ends, SERVER_NAME, Track};
+use trackbed_scenario::Cell;
 
 /// How runs are executed, whatever their cell.
 #[derive(Clone, Debug)]

@@ -11,10 +11,9 @@ use trackbed_substrate::{Task, spawn_named};
 use trackbed_workloads::environment::Course;
 
 use crate::environment;
-use crate::foresight::{Following, WhoActs};
-use crate::radio::Drive;
-use crate::scenario::{Cell, NetworkPlan};
+use crate::foresight::{self, Following, WhoActs};
 use crate::track::{phone_addresses, phone_networks, second_addresses};
+use trackbed_scenario::{Cell, Drive, NetworkPlan};
 
 /// The surroundings of a run.
 pub(crate) struct Scene {
@@ -80,16 +79,19 @@ impl Scene {
     ) -> Option<Task<()>> {
         // A connection with one path has none to leave.
         let radio = cell.radio.as_ref()?;
-        let foresight = radio.foresight().clone();
+        let foresight = radio.foresight();
         let can = cell.endpoint.protocol.capabilities().multipath;
-        if !can || !foresight.acts().is_some_and(|end| acting.contains(&end)) {
+        if !can || !foresight::acts(foresight).is_some_and(|end| acting.contains(&end)) {
             return None;
         }
         let ends = [phone_addresses(0), second_addresses(0)];
         let ends = ends.map(|pair| cell.endpoint.ip.of(pair)).to_vec();
         let Drive { ride, seed, timelines } = self.drive?;
         let following = Following { ride, timelines, seed, ends };
-        Some(spawn_named("foresight", foresight.follow(following, client, server)))
+        Some(spawn_named(
+            "foresight",
+            foresight::follow(foresight.clone(), following, client, server),
+        ))
     }
 }
 
@@ -97,7 +99,7 @@ impl Scene {
 pub(crate) fn transport(cell: &Cell) -> TransportParameters {
     let mut transport = cell.endpoint.transport.clone();
     if let (Some(multipath), Some(radio)) = (&mut transport.tcp.multipath, &cell.radio) {
-        radio.foresight().set(multipath);
+        foresight::set(radio.foresight(), multipath);
     }
     transport
 }

@@ -8,8 +8,8 @@ use trackbed_measure::results::RunResult;
 use trackbed_substrate::{Cancel, RunError};
 
 use crate::run::Runner;
-use crate::scenario::{Plan, Work};
 use crate::{boards, device};
+use trackbed_scenario::{Plan, Work};
 
 /// What the runs of a plan are executed on.
 pub trait Substrate: Sync {

@@ -15,7 +15,7 @@ use trackbed_protocols::Observer;
 use trackbed_substrate::Cancel;
 
 use crate::run::{Onlooker, Runner};
-use crate::scenario::Cell;
+use trackbed_scenario::Cell;
 
 /// A run that went by.
 #[derive(Clone, Debug, Default)]
@@ -189,7 +189,7 @@ const POINTS_MAX: usize = 400;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::{self, Override, Source};
+    use trackbed_scenario::{self as scenario, Override, Source};
 
     fn seen(scenario: &str, settings: &[&str]) -> Seen {
         let overrides: Vec<Override> = settings.iter().map(|text| text.parse().unwrap()).collect();

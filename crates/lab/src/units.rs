@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::str::FromStr;
 
 use crate::merge::SHARD_PREFIX;
-use crate::scenario::Plan;
+use trackbed_scenario::Plan;
 
 /// A set of units of a plan, in the order in which they are to be executed: run 0 of every cell comes
 /// first, then run 1, so that whatever is there after an interruption compares all cells.
@@ -132,7 +132,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::scenario::{self, Override, Source};
+    use trackbed_scenario::{self as scenario, Override, Source};
 
     fn plan(runs: u32) -> Plan {
         let settings = ["protocol=quic,tcp,http1".to_owned(), format!("runs={runs}")];

@@ -10,7 +10,7 @@ use trackbed_stats::{
 
 use crate::directory::DirectoryError;
 use crate::results::Results;
-use crate::scenario::{Plan, RUNS_MAX};
+use trackbed_scenario::{Plan, RUNS_MAX};
 
 /// What is to be known how precisely: of every cell, the 95 % interval of a statistic of a metric is to
 /// reach no farther than so much to either side.
@@ -208,7 +208,7 @@ mod tests {
     use trackbed_measure::results::{Outcome, RunResult};
 
     use super::*;
-    use crate::scenario::{self, Override, Source};
+    use trackbed_scenario::{self as scenario, Override, Source};
 
     #[test]
     fn precisions_are_read_and_written() {

@@ -10,7 +10,7 @@ use trackbed_protocols::{ClientConfig, Error, Handshake, Request, Response, Serv
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 use trackbed_substrate::sleep;
 
-use crate::scenario::Endpoint;
+use trackbed_scenario::Endpoint;
 
 /// Connects a client to a server over the loopback interface a few times: code is then in memory
 /// and tables are made, as in a program that has been running for a while.

@@ -136,6 +136,12 @@ impl Document {
 /// The substrate of two machines and the network between them.
 pub const LIVE: &str = "live";
 
+/// The name of virtual time in results.
+pub const VIRTUAL: &str = "virtual";
+
+/// The name of the emulated substrate in results.
+pub const EMULATED: &str = "emulated";
+
 /// One combination of factors and what its runs say together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellResult {

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use trackbed_lab::campaign::{self, Execution};
 use trackbed_lab::run::Runner;
-use trackbed_lab::scenario::{self, Override, Plan, Source};
 use trackbed_lab::substrate::Virtual;
+use trackbed_scenario::{self as scenario, Override, Plan, Source};
 use trackbed_substrate::Cancel;
 
 #[global_allocator]

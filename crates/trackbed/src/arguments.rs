@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
-use trackbed_lab::scenario::Override;
 use trackbed_lab::until::Until;
+use trackbed_scenario::Override;
 
 use crate::commands::advise::{self, AdviseArguments};
 use crate::commands::agree::{self, AgreeArguments};

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 use arguments::{Arguments, Command};
 use commands::link::LinkArguments;
-use trackbed_lab::scenario::ScenarioError;
+use trackbed_scenario::ScenarioError;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

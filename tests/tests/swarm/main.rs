@@ -20,8 +20,8 @@ use std::thread;
 use trackbed_core::Time;
 use trackbed_core::event::Record;
 use trackbed_lab::run::Runner;
-use trackbed_lab::scenario::{self, Source};
 use trackbed_measure::metrics;
+use trackbed_scenario::{self as scenario, Source};
 use trackbed_substrate::simulated::{Cancel, RunError, parallel};
 
 use generate::Case;

@@ -1,8 +1,9 @@
 //! Every built-in scenario runs, and says what its users count on.
 
+use trackbed_lab::paper;
 use trackbed_lab::paper::Held;
-use trackbed_lab::scenario::{Home, Source};
-use trackbed_lab::{paper, scenario};
+use trackbed_scenario as scenario;
+use trackbed_scenario::{Home, Source};
 use trackbed_tests::{document, document_of, plan, run};
 
 #[test]

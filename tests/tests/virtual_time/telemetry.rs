@@ -6,8 +6,8 @@ use std::time::Duration;
 use trackbed_core::Time;
 use trackbed_core::event::{Event, Record};
 use trackbed_lab::run::Runner;
-use trackbed_lab::scenario::{self, Plan, Source};
 use trackbed_measure::metrics::{self, account};
+use trackbed_scenario::{self as scenario, Plan, Source};
 use trackbed_substrate::Cancel;
 
 /// A cell for each of `protocols`, with these lines of `[link]` and `[workload]`.

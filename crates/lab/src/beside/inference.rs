@@ -13,7 +13,7 @@ use trackbed_core::Time;
 use trackbed_core::event::{Event, Record};
 use trackbed_linux::parent::die_with_parent;
 
-use crate::scenario::Work;
+use trackbed_scenario::Work;
 
 /// An inference at work. It ends when this is dropped.
 pub(super) struct Inference {

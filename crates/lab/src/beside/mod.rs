@@ -6,8 +6,8 @@ mod watch;
 
 use trackbed_core::event::Record;
 
-use crate::scenario::Cell;
 use inference::Inference;
+use trackbed_scenario::Cell;
 use watch::Watch;
 
 pub(crate) use watch::Roles;

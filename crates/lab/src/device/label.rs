@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::scenario::Plan;
+use trackbed_scenario::Plan;
 
 /// What of a plan's results in virtual time is a model's, in words; `None` where nothing is.
 pub(crate) fn label(plan: &Plan) -> Option<String> {

@@ -3,7 +3,6 @@
 
 mod dialing;
 mod label;
-pub(crate) mod measured;
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -18,8 +17,8 @@ use trackbed_device::processor::sharing::Claimant;
 use trackbed_net::{Handled, NodeId, Processor, Way};
 use trackbed_protocols::Dialer;
 
-use crate::scenario::{self, Cell};
 use dialing::Charged;
+use trackbed_scenario::{self as scenario, Cell};
 
 pub(crate) use label::label;
 

@@ -14,7 +14,7 @@ use trackbed_measure::results::RunResult;
 use super::DirectoryError;
 use super::problem::Problem;
 use crate::results::Results;
-use crate::scenario::CELLS_MAX;
+use trackbed_scenario::CELLS_MAX;
 
 /// The name of the file in a run directory.
 pub(super) const RUNS: &str = "runs.jsonl";

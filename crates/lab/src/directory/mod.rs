@@ -31,10 +31,10 @@ use trackbed_measure::samples;
 use crate::environment;
 use crate::merge::SHARD_PREFIX;
 use crate::results::Results;
-use crate::scenario::Plan;
 use about::ABOUT;
 use log::RunLog;
 use problem::Problem;
+use trackbed_scenario::Plan;
 
 pub use about::{About, read_about};
 pub use index::RecordedRuns;

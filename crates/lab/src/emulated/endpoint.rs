@@ -17,10 +17,11 @@ use super::conversation::{Job, Report, Role, Start};
 use super::ground;
 use crate::ends::{Clients, Serving};
 use crate::environment;
-use crate::scenario::{self, Cell as PlanCell, Override, Source};
 use crate::scene::Scene;
-use crate::track::{SERVER_ADDRESSES, SERVER_NAME, phone_name};
+use crate::track::{SERVER_NAME, phone_name};
 use crate::warm_up::warm_up;
+use trackbed_scenario::SERVER_ADDRESSES;
+use trackbed_scenario::{self as scenario, Cell as PlanCell, Override, Source};
 
 /// If this process was started as an end of a run, does that work and returns its exit code;
 /// `None` otherwise. Call it first of all, with all arguments of the process.

@@ -12,10 +12,9 @@ use trackbed_emulator::{
 use trackbed_net::{LinkId, Network, NodeId};
 
 use super::multipath;
-use crate::scenario::{Cell, NetworkPlan};
-use crate::track::{
-    Ends, SERVER_ADDRESSES, Track, phone_addresses, phone_networks, second_addresses,
-};
+use crate::track::{Ends, Track, phone_addresses, phone_networks, second_addresses};
+use trackbed_scenario::SERVER_ADDRESSES;
+use trackbed_scenario::{Cell, NetworkPlan};
 
 /// A server's namespace and one for all phones.
 pub(super) struct Ground {

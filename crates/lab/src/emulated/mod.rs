@@ -25,12 +25,12 @@ use crate::directory::About;
 use crate::environment;
 use crate::machine;
 use crate::run::{link_events, outcome};
-use crate::scenario::{Cell, Plan};
 use crate::scene::Scene;
 use crate::substrate::Substrate;
 use conversation::{Job, Role, Start};
 use ground::{Closed, Ground};
 use process::Ends;
+use trackbed_scenario::{Cell, Plan};
 
 pub use endpoint::endpoint;
 

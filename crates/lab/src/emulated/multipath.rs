@@ -7,7 +7,7 @@ use trackbed_linux::mptcp_pm::{Endpoint, EndpointFlags, Limits, PathManager, Pat
 use trackbed_protocols::Transport;
 use trackbed_substrate::Multipath;
 
-use crate::scenario::{COUPLED, Cell, Plan, SCHEDULER_OF_LINUX};
+use trackbed_scenario::{COUPLED, Cell, Plan, SCHEDULER_OF_LINUX};
 
 /// Refuses what the kernel's MPTCP has not, with what to choose instead.
 pub(super) fn check(plan: &Plan) -> Result<(), String> {

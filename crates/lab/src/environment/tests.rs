@@ -8,7 +8,7 @@ use trackbed_workloads::environment::Change;
 
 use super::{REAL_LEAD, VIRTUAL_LEAD, course, keep_timelines};
 use crate::run::Runner;
-use crate::scenario::{self, Plan, Source};
+use trackbed_scenario::{self as scenario, Plan, Source};
 
 fn plan(text: &str) -> Plan {
     let source = Source::recorded("a.toml", text);

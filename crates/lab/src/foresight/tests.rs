@@ -5,7 +5,7 @@ use trackbed_measure::metrics;
 use trackbed_substrate::Cancel;
 
 use crate::run::Runner;
-use crate::scenario::{self, Plan, Source};
+use trackbed_scenario::{self as scenario, Plan, Source};
 
 fn plan(text: &str) -> Plan {
     let source = Source::recorded("a.toml", text);
@@ -149,7 +149,8 @@ fn a_table_can_be_given() {
     });
     let railway = Railway::read(&Arguments::read(PARAMETERS, &values).unwrap()).unwrap();
     let (directions, settings) = ([Direction::Forward], Settings::default());
-    let table = crate::preliminary::learn(&railway, &directions, 5, 0, settings).unwrap();
+    let table =
+        trackbed_railway::preliminary::learn(&railway, &directions, 5, 0, settings).unwrap();
     let file = std::env::temp_dir().join("trackbed-scenario-table.geojson");
     table.save(&file).unwrap();
     let given = format!("profile = \"hsr-measured\"\nforesight = \"pha\"\ntable = {file:?}");
@@ -169,7 +170,7 @@ fn a_recorded_drive_is_the_same_again() {
     let model = ride("profile = \"hsr-measured\"\nforesight = [\"none\", \"oracle\"]");
     let folder = std::env::temp_dir().join("trackbed-recorded-drive");
     std::fs::create_dir_all(&folder).unwrap();
-    let files = crate::radio::keep_drive(&model.cells[0], model.seed, 2, &folder).unwrap();
+    let files = crate::replay::keep_drive(&model.cells[0], model.seed, 2, &folder).unwrap();
     assert_eq!(files.len(), 2);
     let recorded = |more: &str| {
         format!(

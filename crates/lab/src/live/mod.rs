@@ -36,10 +36,10 @@ use crate::directory::About;
 use crate::ends::Clients;
 use crate::machine;
 use crate::run::outcome;
-use crate::scenario::{Cell, Plan};
 use crate::substrate::Substrate;
 use crate::track::phone_name;
 use crate::warm_up::warm_up;
+use trackbed_scenario::{Cell, Plan};
 use words::{BODY_MAX, CLOSE, Close, Closed, OPEN, Open, Opened};
 
 pub use limits::Limits;

@@ -20,8 +20,8 @@ use super::words::{CLOSE, Close, Closed, OPEN, Open, Opened};
 use super::{control, refusal};
 use crate::VERSION;
 use crate::ends::Serving;
-use crate::scenario::{self, Override, Plan, Source};
 use crate::track::SERVER_NAME;
+use trackbed_scenario::{self as scenario, Override, Plan, Source};
 
 /// How a server is set up.
 #[derive(Clone, Debug)]

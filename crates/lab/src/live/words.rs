@@ -12,7 +12,7 @@ pub(super) struct Open {
     pub secret: String,
     /// How to plan the cells.
     pub about: About,
-    /// [`Plan::hash_of_ends`](crate::scenario::Plan), by which both know that they mean the same.
+    /// [`Plan::hash_of_ends`](trackbed_scenario::Plan), by which both know that they mean the same.
     pub ends: String,
     /// Which cell.
     pub cell: u32,

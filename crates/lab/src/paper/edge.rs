@@ -8,9 +8,6 @@ use trackbed_advise::guidance::{
 };
 use trackbed_measure::results::{CellResult, Check, Document, RunResult};
 
-/// The name of the paper.
-pub(super) const NAME: &str = "edge";
-
 /// What the study found, held against runs.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Study {
@@ -81,14 +78,15 @@ mod tests {
 
     use super::super::tests::document_of_nothing;
     use super::*;
-    use crate::scenario::{self, Source};
+    use trackbed_scenario::papers::EDGE;
+    use trackbed_scenario::{self as scenario, Source};
 
     /// Four protocols, three ciphers, two loads: each cell of the study is one of the scenario's, and
     /// none of the others is.
     #[test]
     fn every_cell_of_the_study_is_a_cell_of_the_scenario() {
-        let plan = scenario::load(&Source::named(NAME), &[]).unwrap();
-        assert_eq!(plan.paper.as_deref(), Some(NAME));
+        let plan = scenario::load(&Source::named(EDGE), &[]).unwrap();
+        assert_eq!(plan.paper.as_deref(), Some(EDGE));
         let cells = document_of_nothing(&plan).cells;
         let settings: Vec<Setting> = cells.iter().filter_map(setting).collect();
         assert_eq!((cells.len(), settings.len()), (29, 24));
@@ -99,7 +97,7 @@ mod tests {
 
     #[test]
     fn figures_stand_beside_ours_and_guidance_is_derived_from_ours() {
-        let plan = scenario::load(&Source::named(NAME), &[]).unwrap();
+        let plan = scenario::load(&Source::named(EDGE), &[]).unwrap();
         // DTLS has every good, and every run is the same but for a hundredth. Its values are spread, as those
         // of real runs are: copies would count as one.
         let run = |(index, cell): (u32, &CellResult), number: u32| {

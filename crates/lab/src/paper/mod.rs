@@ -12,25 +12,12 @@ use trackbed_measure::results::{CellResult, Check, Document};
 use crate::aggregate::run_means;
 use crate::directory::DirectoryError;
 use crate::results::{Counted, Results};
-use crate::scenario::Plan;
 pub use edge::Study;
 pub use held::{Held, PaperDocument};
 use reference::{Reference, ReferenceClaim, ReferenceFigure, Selector};
+use trackbed_scenario::Plan;
+use trackbed_scenario::papers::{self, PAPERS};
 use verdict::{Found, Runs, difference, verdict, widening};
-
-/// The papers, by the name that a scenario gives in its `paper` key.
-const PAPERS: [(&str, &str); 5] = [
-    ("vru", include_str!("../../../../scenarios/reference/vru.toml")),
-    ("web", include_str!("../../../../scenarios/reference/web.toml")),
-    ("streaming", include_str!("../../../../scenarios/reference/streaming.toml")),
-    ("train", include_str!("../../../../scenarios/reference/train.toml")),
-    ("v2x", include_str!("../../../../scenarios/reference/v2x.toml")),
-];
-
-/// The names of all papers.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    PAPERS.into_iter().map(|(name, _)| name).chain([edge::NAME])
-}
 
 /// Holds the paper called `name` against the runs of `plan`, which `document` sums up; `None` if there is
 /// no such paper. Runs for which the machine was too slow count if `keep_invalid`.
@@ -48,7 +35,7 @@ pub fn hold(
     keep_invalid: bool,
 ) -> Result<Option<Held>, DirectoryError> {
     let counted = Counted { plan, results, keep_invalid };
-    if name == edge::NAME {
+    if name == papers::EDGE {
         return Ok(Some(Held::Guidance(edge::study(document, &counted.all()?))));
     }
     let Some((_, text)) = PAPERS.iter().find(|(paper, _)| *paper == name) else { return Ok(None) };
@@ -150,8 +137,8 @@ mod tests {
     use trackbed_measure::results::{Certificate, Outcome, Reliability, RunResult};
 
     use super::*;
-    use crate::scenario::{self, Override, Source};
     use crate::{campaign, substrate};
+    use trackbed_scenario::{self as scenario, Override, Source};
 
     /// The cells of a plan without any runs.
     pub(super) fn document_of_nothing(plan: &Plan) -> Document {

@@ -6,7 +6,7 @@ use trackbed_railway::motion::{Coordinates, Ride};
 use trackbed_railway::radio::{Railway, SignalSample};
 
 use super::thinned;
-use crate::radio::Drive;
+use trackbed_scenario::Drive;
 
 /// Adds the received power along the track, the handovers, and a map where it is known where that was.
 pub(super) fn add(drive: &Drive, timeline: &mut Timeline) {

@@ -5,9 +5,9 @@ use std::num::NonZeroUsize;
 use trackbed_core::Event;
 use trackbed_core::event::Record;
 use trackbed_lab::campaign::{self, Execution, Origin};
-use trackbed_lab::scenario::Plan;
 use trackbed_lab::substrate::{Substrate as _, Virtual};
 use trackbed_measure::results::{Document, RunResult};
+use trackbed_scenario::Plan;
 use trackbed_substrate::Cancel;
 
 use crate::{costs, durations, events, plan, telemetry};

@@ -6,7 +6,6 @@ use trackbed_advise::Advice;
 use trackbed_lab::audit::Findings;
 use trackbed_lab::directory::About;
 use trackbed_lab::paper::PaperDocument;
-use trackbed_lab::scenario::{self, Key};
 use trackbed_measure::agreement::AgreementDocument;
 use trackbed_measure::contrast::Contrast;
 use trackbed_measure::metrics;
@@ -15,6 +14,7 @@ use trackbed_measure::results::{Document, RunResult};
 use trackbed_measure::schema::json_schema;
 use trackbed_protocols::{Capabilities, Transport, quic_schedulers};
 use trackbed_report::{Align, Table};
+use trackbed_scenario::{self as scenario, Key};
 
 use crate::Verdict;
 use crate::output;

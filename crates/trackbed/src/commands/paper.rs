@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use trackbed_lab::paper::{self, Held, PaperDocument, Study};
-use trackbed_lab::scenario::{self, Override, Source};
+use trackbed_lab::paper::{Held, PaperDocument, Study};
 use trackbed_lab::shell;
 use trackbed_report::papers::{self, Chapter, Findings};
 use trackbed_report::summary::Options;
 use trackbed_report::{comparison, guidance, summary};
+use trackbed_scenario::{self as scenario, Override, Source};
 
 use super::campaign::{self, Finished};
 use crate::Verdict;
@@ -46,8 +46,8 @@ pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
     if arguments.name == ALL {
         return all(arguments);
     }
-    if !paper::names().any(|name| name == arguments.name) {
-        let known: Vec<&str> = paper::names().collect();
+    if !trackbed_scenario::papers::names().any(|name| name == arguments.name) {
+        let known: Vec<&str> = trackbed_scenario::papers::names().collect();
         let known = known.join(", trackbed paper ");
         bail!("there is no paper {:?}; write trackbed paper {known}, or all", arguments.name);
     }
@@ -97,7 +97,7 @@ fn all(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
     let pictures = arguments.page.as_deref().map(folder_of_pictures).transpose()?;
     let out = options.out.clone().unwrap_or_else(|| PathBuf::from("trackbed-out").join("papers"));
     let (mut chapters, mut verdict) = (Vec::new(), Verdict::Success);
-    for name in paper::names() {
+    for name in trackbed_scenario::papers::names() {
         let quick = options.quick && has_quick_form(name);
         let options = RunOptions {
             out: Some(out.join(name)),

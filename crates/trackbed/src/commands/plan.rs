@@ -6,10 +6,10 @@ use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use trackbed_lab::VERSION;
 use trackbed_lab::cluster::{self, Job, Pod, is_url};
-use trackbed_lab::scenario::{self, Plan, Source};
 use trackbed_measure::planned::{PlanDocument, PlannedCell};
 use trackbed_measure::results::SCHEMA;
 use trackbed_report::{Align, Table};
+use trackbed_scenario::{self as scenario, Plan, Source};
 
 use super::campaign;
 use crate::Verdict;

@@ -9,11 +9,11 @@ use clap::Args;
 use trackbed_lab::directory::{PAGE, RecordedRuns, check_complete, read_about, read_document};
 use trackbed_lab::recorded::Recorded;
 use trackbed_lab::results::Results as _;
-use trackbed_lab::scenario::Plan;
 use trackbed_lab::shell;
 use trackbed_lab::substrate::VIRTUAL;
 use trackbed_lab::timeline::{self, Seen};
 use trackbed_report::page::{Builder, Limit, Origin, Watched};
+use trackbed_scenario::Plan;
 
 use crate::Verdict;
 use crate::output::{shell_word, tell, write_file};

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use trackbed_lab::scenario::{self, Key};
 use trackbed_protocols::Transport;
+use trackbed_scenario::{self as scenario, Key};
 
 const HEAD: &str = "\
 # Reference

@@ -18,9 +18,9 @@ use super::conversation::{Job, Role, Start};
 use super::ground::{Closed, Ground, INTERFACE};
 use super::process::Ends;
 use crate::beside::{Beside, Roles};
-use crate::scenario::Cell;
 use crate::scene::Scene;
 use server::Server;
+use trackbed_scenario::Cell;
 
 pub(super) use requirements::check;
 pub(super) use verdict::judge;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use trackbed_programs::{Client, Does, find_executable};
 
-use crate::scenario::{Cell, Plan};
+use trackbed_scenario::{Cell, Plan};
 
 /// Whether the programs of `plan` are installed and can do its workloads.
 ///

@@ -8,8 +8,8 @@ use trackbed_programs::{
 };
 use trackbed_protocols::{CipherSuite, Handshake, SERVER_NAME};
 
-use crate::scenario::{Cell, program_version};
-use crate::track::SERVER_ADDRESSES;
+use trackbed_scenario::SERVER_ADDRESSES;
+use trackbed_scenario::{Cell, program_version};
 
 /// A program that listens, with its certificate in DER.
 pub(super) struct Server {

@@ -4,7 +4,7 @@ use trackbed_core::event::{Event, Record};
 use trackbed_measure::results::Outcome;
 use trackbed_protocols::Handshake;
 
-use crate::scenario::{Cell, Endpoint};
+use trackbed_scenario::{Cell, Endpoint};
 
 /// Turns an outcome into a failure if the server refused a message, or agreed on something else
 /// than the cell says.
@@ -62,7 +62,7 @@ mod tests {
     use trackbed_core::Time;
 
     use super::*;
-    use crate::scenario::{self, Source};
+    use trackbed_scenario::{self as scenario, Source};
 
     fn objections(settings: &str, events: &[Event]) -> Option<String> {
         let text = format!(

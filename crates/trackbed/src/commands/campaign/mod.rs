@@ -16,11 +16,11 @@ use trackbed_lab::emulated::{EMULATED, Emulated};
 use trackbed_lab::live::{LIVE, Live, Ticket};
 use trackbed_lab::paper::{self, Held};
 use trackbed_lab::results;
-use trackbed_lab::scenario::{self, Home, Override, Plan, Source, Work};
 use trackbed_lab::substrate::{Substrate, VIRTUAL, Virtual};
 use trackbed_lab::units::{Shard, Units};
 use trackbed_measure::results::{Document, RunResult, SCHEMA};
 use trackbed_report::summary;
+use trackbed_scenario::{self as scenario, Home, Override, Plan, Source, Work};
 
 use crate::Verdict;
 use crate::arguments::{RunOptions, SubstrateArgument};

@@ -1,10 +1,10 @@
 //! Campaigns of which it turns out how many runs each cell gets.
 
 use trackbed_lab::directory::About;
-use trackbed_lab::scenario::{Override, Plan};
 use trackbed_lab::substrate::VIRTUAL;
 use trackbed_lab::units::Units;
 use trackbed_lab::until::Rounds;
+use trackbed_scenario::{Override, Plan};
 
 use super::whole::View;
 use super::{Campaign, Finished, look_for_runtime, whole};

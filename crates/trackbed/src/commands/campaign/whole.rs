@@ -6,11 +6,11 @@ use indicatif::ProgressBar;
 use trackbed_lab::campaign::{self, Execution, Origin};
 use trackbed_lab::directory::RunDirectory;
 use trackbed_lab::refresh::Refresh;
-use trackbed_lab::scenario::Plan;
 use trackbed_lab::substrate::Substrate;
 use trackbed_lab::units::Units;
 use trackbed_measure::results::Document;
 use trackbed_report::summary;
+use trackbed_scenario::Plan;
 
 use crate::output::shell_word;
 use crate::progress::{self, Stopwatch, Watch};

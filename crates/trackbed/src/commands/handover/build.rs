@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow, bail};
 use trackbed_core::parameter::{Arguments, Kind, Parameter, Value};
-use trackbed_lab::preliminary;
 use trackbed_railway::handover::{Learner, LogSettings, Settings, Table, observe};
 use trackbed_railway::motion::{Direction, DriveLog, LogFormat, Track};
+use trackbed_railway::preliminary;
 use trackbed_railway::radio::{PARAMETERS, Railway, signal_to_text, timelines_to_text};
 
 use super::arguments::{BuildArguments, RangeArguments};

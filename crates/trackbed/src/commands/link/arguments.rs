@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
-use trackbed_lab::scenario::Override;
+use trackbed_scenario::Override;
 
 use super::changes::TimedSetting;
 

@@ -10,8 +10,8 @@ use rustix::fs::inotify;
 use trackbed_core::Time;
 use trackbed_core::units::parse_duration;
 use trackbed_emulator::Remote;
-use trackbed_lab::scenario::Override;
 use trackbed_net::{Change, Direction, Duplex, End, LinkId, Network, NetworkBuilder};
+use trackbed_scenario::Override;
 
 use super::arguments::LinkArguments;
 use crate::output::tell;
@@ -268,7 +268,7 @@ fn follow_file(
 #[cfg(test)]
 mod tests {
     use trackbed_core::{Bitrate, Seed};
-    use trackbed_lab::scenario;
+    use trackbed_scenario as scenario;
 
     use super::*;
 

@@ -15,8 +15,8 @@ use trackbed_emulator::enclosure::{Enclosed, Enclosure};
 use trackbed_emulator::namespace;
 use trackbed_emulator::passage::{Passage, Reach, Report};
 use trackbed_emulator::{Clock, Verdict};
-use trackbed_lab::scenario::{self, LinkPlan, Override};
 use trackbed_net::{Counters, DropReason, Duplex};
+use trackbed_scenario::{self as scenario, LinkPlan, Override};
 
 use crate::output::tell;
 pub use arguments::{EXAMPLES, LinkArguments};

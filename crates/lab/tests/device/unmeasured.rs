@@ -1,0 +1,41 @@
+//! What virtual time has no model of, and a cell in which nothing is to be modelled.
+
+use trackbed_lab::substrate::{Substrate as _, Virtual};
+
+use super::{plan, telemetry};
+
+/// In virtual time there is a model of what has been measured, and of nothing else.
+#[test]
+fn virtual_time_asks_for_what_nobody_has_measured() {
+    let refusal = |lines: &str| Virtual::new().check(&plan(&telemetry("http2", lines, ""))).err();
+    assert_eq!(refusal("kind = \"none\""), None);
+    assert_eq!(refusal("kind = \"detector\""), None);
+    let why = refusal("kind = \"command\"\ncommand = \"./one\"").unwrap();
+    let words = ["a command", "--durations FILE --exec", "--substrate emulated"];
+    assert!(words.iter().all(|word| why.contains(word)), "{why}");
+    let temporary = |name: &str, text: &str| {
+        let folder =
+            std::env::temp_dir().join(format!("trackbed-unmeasured-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join(name);
+        std::fs::write(&file, text).unwrap();
+        file.display().to_string()
+    };
+    let model = temporary("some.onnx", "");
+    let why = refusal(&format!("kind = \"detector\"\nmodel = {model:?}")).unwrap();
+    assert!(why.contains("this model") && why.contains("--model MODEL"), "{why}");
+    let file = temporary("one.txt", "trackbed-durations 1\nthreads 1\nframe 0 5000000\n");
+    let lines = format!("kind = \"command\"\ncommand = \"./one\"\ndurations = {file:?}");
+    assert_eq!(refusal(&lines), None);
+}
+
+/// In virtual time too: six seconds pass, and nothing is sent.
+#[test]
+fn idleness_passes() {
+    let text = "protocol = \"http2\"\n[link]\ndelay = \"5 ms\"\n\
+                [workload]\nkind = \"idle\"\nduration = \"6 s\"\n";
+    let plan = plan(text);
+    let run = Virtual::new().execute(&plan, 0, 0).unwrap();
+    let samples = run.outcome.samples().unwrap();
+    assert_eq!(samples["wire_bytes"], [0.0]);
+}

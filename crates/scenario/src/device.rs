@@ -1,0 +1,241 @@
+//! The device that the model of virtual time computes on, from the keys of `[inference]` that only it
+//! reads.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use trackbed_core::parameter::{Kind, Parameter};
+use trackbed_device::processor::costs::{COST_MAX_NS, Cost, Costs};
+use trackbed_device::processor::durations::{Durations, THREADS_MAX};
+use trackbed_device::processor::host::PacketCost;
+use trackbed_protocols::CipherSuite;
+
+use crate::files;
+use crate::inference_keys::Reader;
+use crate::measured;
+use crate::plan::{Device, Endpoint, Work};
+use crate::silence;
+
+/// Measurements that cells share, by what they were read from.
+#[derive(Default)]
+pub(crate) struct Measurements {
+    durations: BTreeMap<String, Arc<Durations>>,
+    costs: BTreeMap<String, Arc<Costs>>,
+}
+
+/// The device of a cell between these ends; `None` if something is wrong with it, which is told.
+pub(crate) fn resolve(
+    reader: &mut Reader<'_>,
+    shared: &mut Measurements,
+    (endpoint, work): (&Endpoint, Option<&Work>),
+) -> Option<Device> {
+    let cores = reader.read::<u64>(CORES)?.unwrap_or(CORES_DEFAULT);
+    if cores > u64::from(THREADS_MAX) {
+        let message = "no device has so many cores";
+        return reader.refuse(CORES, message, &format!("write at most {THREADS_MAX}"));
+    }
+    let mut sources = Vec::new();
+    let cores = u32::try_from(cores).unwrap_or(THREADS_MAX);
+    let durations = durations(reader, shared, (work, cores), &mut sources)?;
+    let cost = cost(reader, shared, endpoint, &mut sources)?;
+    reader.add(&format!(" {CORES}={cores}"));
+    Some(Device { cores, durations, cost, sources })
+}
+
+/// What the inference takes. The built-in frames are those of the generated model, which is done by as
+/// many threads as there are cores; of another one, or of a command, nothing is known unless somebody
+/// has measured it.
+fn durations(
+    reader: &mut Reader<'_>,
+    shared: &mut Measurements,
+    (work, cores): (Option<&Work>, u32),
+    sources: &mut Vec<String>,
+) -> Option<Option<Arc<Durations>>> {
+    let given = reader.contents(DURATIONS)?;
+    let threads = match work {
+        None => return Some(None),
+        Some(Work::Detector { threads, .. }) => *threads,
+        Some(Work::Command(_)) => None,
+    };
+    let (text, source, threads) = match (given, work) {
+        (Some((text, name)), _) => (text, format!("frames as {name} says"), threads),
+        (None, Some(Work::Detector { model: None, .. })) => {
+            let source = format!("frames of the generated model as built in, {}", measured::ABOUT);
+            (measured::DURATIONS.into(), source, Some(threads.unwrap_or(cores)))
+        }
+        (None, _) => return Some(None),
+    };
+    sources.push(source);
+    let digest = files::digest(text.as_bytes());
+    reader.add(&format!(" {DURATIONS}={digest}"));
+    let key = format!("{digest} {threads:?}");
+    if let Some(known) = shared.durations.get(&key) {
+        return Some(Some(Arc::clone(known)));
+    }
+    let durations = match Durations::parse(&text) {
+        Ok(durations) => durations,
+        Err(why) => return reader.refuse(DURATIONS, &why.to_string(), FRAMES_HELP),
+    };
+    if durations.mean() < FRAME_MIN {
+        let message = "its frames take less than 100 us in the mean, too many to follow";
+        return reader.refuse(DURATIONS, message, FRAMES_HELP);
+    }
+    let durations = match threads {
+        Some(threads) => durations.with_threads(threads),
+        None => durations,
+    };
+    let durations = Arc::new(durations);
+    shared.durations.insert(key, Arc::clone(&durations));
+    Some(Some(durations))
+}
+
+/// What communication takes.
+fn cost(
+    reader: &mut Reader<'_>,
+    shared: &mut Measurements,
+    endpoint: &Endpoint,
+    sources: &mut Vec<String>,
+) -> Option<Cost> {
+    let given = reader.contents(COSTS)?;
+    let message = span(reader, MESSAGE_COST)?;
+    let packet = span(reader, PACKET_COST)?;
+    let kilobyte = span(reader, KILOBYTE_COST)?;
+    let (text, source) = match given {
+        Some((text, name)) => (text, format!("costs of packets and messages as {name} says")),
+        None => {
+            let source = format!("costs of packets and messages as built in, {}", measured::ABOUT);
+            (measured::COSTS.into(), source)
+        }
+    };
+    if silence::is_between(endpoint) {
+        let packet = PacketCost { packet: Duration::ZERO, byte_picos: 0 };
+        return Some(Cost { message: Duration::ZERO, packet });
+    }
+    let of_table = match (message, packet, kilobyte) {
+        // Everything is said already.
+        (Some(_), Some(_), Some(_)) => Cost {
+            message: Duration::ZERO,
+            packet: PacketCost { packet: Duration::ZERO, byte_picos: 0 },
+        },
+        _ => {
+            sources.push(source);
+            of_table(reader, shared, endpoint, &text)?
+        }
+    };
+    let written = [message, packet, kilobyte].iter().any(Option::is_some);
+    sources.extend(written.then(|| "costs as the scenario says".to_owned()));
+    let byte_picos = match kilobyte {
+        // A nanosecond for a thousand bytes is a picosecond for each.
+        Some(span) => u64::try_from(span.as_nanos()).unwrap_or(COST_MAX_NS),
+        None => of_table.packet.byte_picos,
+    };
+    let cost = Cost {
+        message: message.unwrap_or(of_table.message),
+        packet: PacketCost { packet: packet.unwrap_or(of_table.packet.packet), byte_picos },
+    };
+    let [message, packet] = [cost.message, cost.packet.packet].map(|span| span.as_nanos());
+    reader.add(&format!(" message={message}ns packet={packet}ns byte={byte_picos}ps"));
+    Some(cost)
+}
+
+/// What a table says of the ends' protocol and cipher.
+fn of_table(
+    reader: &mut Reader<'_>,
+    shared: &mut Measurements,
+    endpoint: &Endpoint,
+    text: &str,
+) -> Option<Cost> {
+    let key = files::digest(text.as_bytes());
+    let costs = match shared.costs.get(&key) {
+        Some(costs) => Arc::clone(costs),
+        None => match Costs::parse(text) {
+            Ok(costs) => Arc::clone(shared.costs.entry(key).or_insert(Arc::new(costs))),
+            Err(why) => return reader.refuse(COSTS, &why.to_string(), COSTS_HELP),
+        },
+    };
+    let name = endpoint.protocol.name();
+    let Some(mut cost) = costs.protocol(name) else {
+        let help = format!(
+            "add a line \"protocol {name} MESSAGE PACKET BYTE\" to it, or one for \"other\""
+        );
+        return reader.refuse(COSTS, &format!("it does not say what {name} costs"), &help);
+    };
+    if endpoint.tls.is_some() {
+        // Without a word of the scenario, the ends take what they prefer.
+        let cipher = endpoint.cipher.unwrap_or(CipherSuite::ALL[0]).name();
+        let Some(byte) = costs.ciphers.get(cipher) else {
+            let help = format!("add a line \"cipher {cipher} BYTE\" to it");
+            return reader.refuse(COSTS, &format!("it does not say what {cipher} costs"), &help);
+        };
+        cost.packet.byte_picos += byte;
+    }
+    Some(cost)
+}
+
+fn span(reader: &mut Reader<'_>, name: &str) -> Option<Option<Duration>> {
+    let span: Option<Duration> = reader.read(name)?;
+    if span.is_some_and(|span| span.as_nanos() > u128::from(COST_MAX_NS)) {
+        return reader.refuse(
+            name,
+            "this is more than a second",
+            "write what it takes, as \"10 us\"",
+        );
+    }
+    Some(span)
+}
+
+pub(crate) const CORES: &str = "cores";
+pub(crate) const DURATIONS: &str = "durations";
+pub(crate) const COSTS: &str = "costs";
+pub(crate) const MESSAGE_COST: &str = "message-cost";
+pub(crate) const PACKET_COST: &str = "packet-cost";
+pub(crate) const KILOBYTE_COST: &str = "kilobyte-cost";
+
+/// As the machine of the built-in measurements has.
+const CORES_DEFAULT: u64 = 2;
+
+/// Shorter frames in the mean would be more events than a run can keep.
+const FRAME_MIN: Duration = Duration::from_micros(100);
+
+const FRAMES_HELP: &str = "let `trackbed infer --durations FILE` write it, or leave it out for those that \
+                           are built in";
+const COSTS_HELP: &str = "let `trackbed calibrate DIR --costs FILE` write it, or leave it out for those \
+                          that are built in";
+
+pub(crate) const PARAMETERS: &[Parameter] = &[
+    Parameter::with_default(
+        CORES,
+        Kind::Count { min: 1 },
+        "2",
+        "in virtual time: cores of the modelled device, which the threads of the inference and that of \
+         the network share evenly",
+    ),
+    Parameter::optional(
+        DURATIONS,
+        Kind::File,
+        "in virtual time: what frames take, as `trackbed infer --durations` or `trackbed calibrate` \
+         writes it; without it frames of the generated model that are built in",
+    ),
+    Parameter::optional(
+        COSTS,
+        Kind::File,
+        "in virtual time: what messages, packets and bytes take of the device, by protocol and cipher, \
+         as `trackbed calibrate` writes it; without it a table that is built in",
+    ),
+    Parameter::optional(
+        MESSAGE_COST,
+        Kind::Time,
+        "in virtual time: what an exchange takes whatever its length, in place of the table's",
+    ),
+    Parameter::optional(
+        PACKET_COST,
+        Kind::Time,
+        "in virtual time: what each packet takes that is sent or received, in place of the table's",
+    ),
+    Parameter::optional(
+        KILOBYTE_COST,
+        Kind::Time,
+        "in virtual time: what 1,000 bytes of packets take, encryption included, in place of the table's",
+    ),
+];

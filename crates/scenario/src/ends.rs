@@ -1,0 +1,39 @@
+//! The two ends in one combination: what their keys say, and what comes of it.
+
+use trackbed_core::parameter::FromValue;
+
+use crate::plan::Endpoint;
+use crate::spec::Spec;
+
+/// A combination that can be run.
+pub(crate) struct Resolved {
+    pub endpoint: Endpoint,
+    /// Keys that mean nothing to this protocol.
+    pub ignored: Vec<&'static str>,
+}
+
+/// Why a combination cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    /// The key whose value does not go with the others.
+    pub path: &'static str,
+    pub why: String,
+}
+
+/// The keys of the ends in one combination.
+pub(crate) struct Settings<'a> {
+    pub spec: &'a Spec,
+    pub selection: &'a [usize],
+}
+
+impl Settings<'_> {
+    /// The value of a key.
+    pub fn get<T: FromValue>(&self, path: &str) -> Option<T> {
+        T::from_value(self.spec.value(path, self.selection)?)
+    }
+
+    /// The value of a key that is a word.
+    pub fn word(&self, path: &str) -> Option<&'static str> {
+        self.get(path)
+    }
+}

@@ -1,0 +1,95 @@
+//! The environment of a cell, from the keys of `[environment]`.
+
+use trackbed_core::parameter::{Arguments, Value};
+use trackbed_workloads::environment::{Environment, PARAMETERS};
+
+use crate::field::{Field, kebab};
+use crate::files::Files;
+use crate::problem::Problems;
+use crate::spec::{Setting, Spec};
+
+/// The table's name.
+pub(crate) const SECTION: &str = "environment";
+
+/// The keys of the table.
+pub(crate) fn fields() -> Vec<Field> {
+    PARAMETERS.iter().map(Field::swept).collect()
+}
+
+/// What is wrong with the environment whatever the cell.
+pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
+    let file = spec.get(&path("timeline"));
+    for setting in settings(spec) {
+        let name = setting.field.target;
+        if file.is_some() && name != "timeline" {
+            let message = format!("{} has no effect beside a timeline", setting.path);
+            let help = format!("remove it, or {}", path("timeline"));
+            problems.add_with_help(&setting.place, message, help);
+        }
+        let is_for_clients = ["reconnections", "seek"].contains(&name);
+        if let Some(workload) = idle_workload(spec).filter(|_| is_for_clients) {
+            let message = format!("the workload {workload} takes no notice of {}", setting.path);
+            problems.add_with_help(&setting.place, message, "remove it");
+        }
+    }
+}
+
+/// The environment where axis `i` stands at `selection[i]`, and its canonical line if the scenario
+/// says anything of it; `None` if something is wrong with it.
+pub(crate) fn resolve(
+    spec: &Spec,
+    selection: &[usize],
+    files: &mut Files,
+    problems: &mut Problems,
+) -> Option<(Environment, Option<String>)> {
+    let Some(first) = settings(spec).next() else { return Some((Environment::default(), None)) };
+    let (mut given, mut line) = (Vec::new(), format!("{SECTION}:"));
+    for parameter in PARAMETERS {
+        let path = path(parameter.name);
+        let Some(setting) = spec.get(&path) else { continue };
+        let place = &setting.pick(selection).place;
+        let value = spec.value(&path, selection)?;
+        let canonical = files.canonical(value).and_then(|text| {
+            line.push_str(&format!(" {}={text}", parameter.name));
+            files.with_contents(value)
+        });
+        let value: Value = canonical.map_err(|why| problems.add(place, why)).ok()?;
+        given.push((parameter.name, value));
+    }
+    let arguments = Arguments::read(PARAMETERS, &given);
+    let arguments = arguments.map_err(|why| problems.add(&first.place, why)).ok()?;
+    let read = Environment::read(&arguments).map_err(|why| {
+        let setting = spec.get(&path(why.parameter)).unwrap_or(first);
+        problems.add(&setting.pick(selection).place, why);
+    });
+    let environment = read.ok()?;
+    check_delay(spec, &environment, problems)?;
+    Some((environment, Some(line)))
+}
+
+/// A link has one delay.
+fn check_delay(spec: &Spec, environment: &Environment, problems: &mut Problems) -> Option<()> {
+    let rivals = ["link.delay", "link.up.delay", "link.down.delay"];
+    let rival = rivals.into_iter().find_map(|path| spec.get(path));
+    let Some(rival) = rival.filter(|_| environment.has_delay()) else { return Some(()) };
+    let message = format!("{} has no effect: the environment says the link's delay", rival.path);
+    problems.add_with_help(&rival.place, message, "remove it, or the delay of the environment");
+    None
+}
+
+/// The workload, if its clients take no notice of the environment.
+fn idle_workload(spec: &Spec) -> Option<String> {
+    let kind = spec.get("workload.kind")?;
+    let name = kind.choices.first()?.chosen.text();
+    let workload = trackbed_workloads::find(&name)?;
+    (!workload.follows_environment()).then_some(name)
+}
+
+fn settings(spec: &Spec) -> impl Iterator<Item = &Setting> {
+    let below = |setting: &&Setting| setting.path.split('.').next() == Some(SECTION);
+    spec.settings.iter().filter(below)
+}
+
+fn path(parameter: &str) -> String {
+    format!("{SECTION}.{}", kebab(parameter))
+}

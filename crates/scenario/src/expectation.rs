@@ -1,0 +1,115 @@
+//! The arithmetic of round trips: what the protocols' specifications say a run must take on a
+//! clean link, before anything is measured.
+
+use std::time::Duration;
+
+use trackbed_protocols::{Handshake, TlsVersion, Transport};
+
+use crate::plan::{Cell, Endpoint};
+
+/// How long a cell's run takes at the least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Expected {
+    /// Round trips from the first packet to the last answer.
+    pub round_trips: u32,
+    /// That many times the path's round-trip time, without serialisation.
+    pub completion: Duration,
+}
+
+/// What to expect of a cell, if its workload proceeds in lockstep and its delay is constant.
+pub fn of(cell: &Cell) -> Option<Expected> {
+    if cell.endpoint.programs.client.is_some() {
+        // It does what it likes.
+        return None;
+    }
+    let lockstep = cell.workload.expectation()?;
+    let round_trip_time = cell.network.round_trip_time()?;
+    let connections = u64::from(lockstep.connections);
+    let set_up = u64::from(connection_round_trips(&cell.endpoint)) * connections;
+    let round_trips = u32::try_from(set_up + u64::from(lockstep.exchanges)).ok()?;
+    Some(Expected { round_trips, completion: round_trip_time.checked_mul(round_trips)? })
+}
+
+/// Round trips from the first packet of a connection until a request may leave.
+///
+/// TCP: one for the three-way handshake (RFC 9293 section 3.5). TLS 1.3: one more, none for early
+/// data (RFC 8446 sections 2 and 2.3). TLS 1.2: two more, one if a session is resumed (RFC 5246
+/// section 7.3). SCTP: one for INIT and INIT ACK; a request leaves along with the COOKIE ECHO (RFC
+/// 9260 section 5.1). QUIC: one for everything, none with 0-RTT (RFC 9001 section 4). MQTT: one more for
+/// CONNECT and CONNACK (section 3.1 of MQTT 5). CoAP: none, and over DTLS one for the cookie, of which a
+/// server of DTLS 1.3 makes no use unless it is told to (RFC 6347 section 4.2.1, RFC 9147 section 5.1).
+pub fn connection_round_trips(endpoint: &Endpoint) -> u32 {
+    let transport = match endpoint.protocol.capabilities().transport {
+        Transport::Tcp | Transport::Sctp => 1,
+        Transport::Udp => 0,
+        Transport::Coap => match endpoint.tls {
+            None => 0,
+            Some(TlsVersion::Tls12) => 1,
+            Some(TlsVersion::Tls13) => u32::from(endpoint.transport.coap.cookie),
+        },
+    };
+    let security = match (endpoint.tls, endpoint.handshake) {
+        (None, _) => 0,
+        (Some(TlsVersion::Tls13), Handshake::Early) => 0,
+        (Some(TlsVersion::Tls13), Handshake::New | Handshake::Resumed) => 1,
+        (Some(TlsVersion::Tls12), Handshake::Resumed) => 1,
+        (Some(TlsVersion::Tls12), Handshake::New | Handshake::Early) => 2,
+    };
+    let session = u32::from(endpoint.protocol.name() == "mqtt");
+    transport + security + session
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{self as scenario, Override, Source};
+
+    /// Round trips until the end, of each combination that `settings` leave of the built-in `vru`.
+    fn round_trips(settings: &[&str]) -> Vec<Option<u32>> {
+        let overrides: Vec<Override> = settings.iter().map(|text| text.parse().unwrap()).collect();
+        let plan = scenario::load(&Source::named("vru"), &overrides);
+        let plan = plan.unwrap_or_else(|error| panic!("{error}"));
+        plan.cells.iter().map(|cell| of(cell).map(|expected| expected.round_trips)).collect()
+    }
+
+    /// One message: TCP and TLS 1.3 take 3 round trips until the first answer, TLS 1.2 takes 4 and
+    /// 3 if resumed, QUIC 2, and 1 with early data; TCP without TLS 2.
+    #[test]
+    fn the_first_answer_takes_what_the_specifications_say() {
+        let one = |protocol: &str, tls: &str, handshake: &str| {
+            let settings = [("protocol", protocol), ("tls", tls), ("handshake", handshake)];
+            let mut settings = settings.map(|(key, value)| format!("{key}={value}")).to_vec();
+            settings.push("workload.count=1".to_owned());
+            let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
+            round_trips(&settings)
+        };
+        assert_eq!(one("http2", "1.3", "new"), [Some(3)]);
+        assert_eq!(one("http2", "1.3", "resumed"), [Some(3)]);
+        assert_eq!(one("http2", "1.3", "early"), [Some(2)]);
+        assert_eq!(one("http2", "1.2", "new"), [Some(4)]);
+        assert_eq!(one("http2", "1.2", "resumed"), [Some(3)]);
+        assert_eq!(one("quic", "1.3", "new"), [Some(2)]);
+        assert_eq!(one("http3", "1.3", "early"), [Some(1)]);
+        assert_eq!(round_trips(&["protocol=tcp", "workload.count=1"]), [Some(2)]);
+    }
+
+    #[test]
+    fn each_message_takes_one_more_and_a_new_connection_its_own() {
+        let quic = ["protocol=quic", "tls=1.3", "handshake=new"];
+        let with = |more: &[&str]| round_trips(&[&quic, more].concat());
+        assert_eq!(with(&["workload.count=25"]), [Some(26)]);
+        assert_eq!(with(&["workload.count=25", "workload.connection=each"]), [Some(50)]);
+        assert_eq!(with(&["workload.rate=10 /s"]), [None], "messages do not wait for answers");
+        let random = "link.delay={ uniform = { least = \"1 ms\", most = \"2 ms\" } }";
+        assert_eq!(with(&[random]), [None], "the delay is random");
+    }
+
+    #[test]
+    fn the_time_is_that_many_round_trips_over_all_links() {
+        let settings = ["protocol=quic", "tls=1.3", "handshake=new", "access.delay=2ms"];
+        let overrides: Vec<Override> = settings.iter().map(|text| text.parse().unwrap()).collect();
+        let plan = scenario::load(&Source::named("vru"), &overrides).unwrap();
+        let expected = of(&plan.cells[0]).unwrap();
+        assert_eq!(expected.completion, Duration::from_millis(11 * 14));
+    }
+}

@@ -1,0 +1,176 @@
+//! What tells the cells of a plan apart: names and values for result documents.
+
+use trackbed_core::parameter::{Kind, Value};
+
+use crate::endpoint::{FACTORS, ignored_factor};
+use crate::ends::Resolved;
+use crate::field::Shape;
+use crate::inference_keys;
+use crate::plan::Factor;
+use crate::spec::{Chosen, Setting, Spec};
+
+/// A factor: a setting that is shown in results.
+pub(crate) struct Column<'a> {
+    pub name: String,
+    setting: &'a Setting,
+    /// All values are quantities of one unit, or all are words; otherwise they are shown as text.
+    uniform: bool,
+}
+
+/// The names of all factors of a scenario, the same in each of its parts.
+pub(crate) struct Names<'a> {
+    settings: Vec<&'a Setting>,
+    names: Vec<String>,
+}
+
+impl<'a> Names<'a> {
+    pub fn of(specs: &'a [Spec]) -> Names<'a> {
+        let mut all = Vec::new();
+        specs.iter().for_each(|spec| collect(&spec.settings, &mut all));
+        let mut settings: Vec<&Setting> = Vec::new();
+        for setting in all {
+            if !settings.iter().any(|known| are_one_factor(known, setting)) {
+                settings.push(setting);
+            }
+        }
+        let names = unique_names(&settings);
+        Names { settings, names }
+    }
+
+    fn name(&self, setting: &Setting) -> String {
+        let index = self.settings.iter().position(|known| are_one_factor(known, setting));
+        index.and_then(|index| self.names.get(index)).cloned().unwrap_or_default()
+    }
+}
+
+/// Whether two settings, of different parts, vary the same in the same unit.
+fn are_one_factor(one: &Setting, other: &Setting) -> bool {
+    one.path == other.path && suffix(one) == suffix(other)
+}
+
+/// The factors of a part in the order of the file: the keys that tell cells apart by nature,
+/// and all that varies.
+pub(crate) fn columns<'a>(spec: &'a Spec, names: &Names<'_>) -> Vec<Column<'a>> {
+    let mut settings = Vec::new();
+    collect(&spec.settings, &mut settings);
+    let column = |setting: &'a Setting| Column {
+        name: names.name(setting),
+        setting,
+        uniform: suffix(setting).is_some(),
+    };
+    settings.into_iter().map(column).collect()
+}
+
+impl Column<'_> {
+    /// The dotted path of the key.
+    pub fn path(&self) -> &str {
+        &self.setting.path
+    }
+
+    /// The value where axis `i` stands at `selection[i]`, for these ends.
+    pub fn value(&self, selection: &[usize], resolved: &Resolved) -> Factor {
+        if resolved.ignored.contains(&self.path()) {
+            return Factor::Text(ignored_factor(self.path(), &resolved.endpoint).to_owned());
+        }
+        let chosen = &self.setting.pick(selection).chosen;
+        match chosen {
+            Chosen::Value(value) | Chosen::Shorthand(_, value) if self.uniform => factor(value),
+            chosen => Factor::Text(chosen.text()),
+        }
+    }
+}
+
+fn collect<'a>(settings: &'a [Setting], columns: &mut Vec<&'a Setting>) {
+    for setting in settings {
+        if setting.axis.is_some() || FACTORS.contains(&setting.path.as_str()) {
+            columns.push(setting);
+        }
+        for choice in setting.choices.iter().filter(|_| setting.axis.is_none()) {
+            if let Chosen::Models(uses) = &choice.chosen {
+                uses.iter().for_each(|model| collect(&model.settings, columns));
+            }
+        }
+    }
+}
+
+/// The last component of each path with the unit behind it, and as many more components in front
+/// as it takes to tell them apart.
+fn unique_names(settings: &[&Setting]) -> Vec<String> {
+    let mut components = vec![1; settings.len()];
+    loop {
+        let names: Vec<String> = settings
+            .iter()
+            .zip(&components)
+            .map(|(setting, count)| {
+                let parts: Vec<&str> = known_as(&setting.path).split('.').collect();
+                let parts = parts[parts.len().saturating_sub(*count)..].join("_");
+                format!("{}{}", parts.replace('-', "_"), suffix(setting).unwrap_or_default())
+            })
+            .collect();
+        let mut clear = true;
+        for (index, name) in names.iter().enumerate() {
+            let shared = names.iter().filter(|other| *other == name).count() > 1;
+            if shared && components[index] < settings[index].path.split('.').count() {
+                components[index] += 1;
+                clear = false;
+            }
+        }
+        if clear {
+            return names;
+        }
+    }
+}
+
+/// The path by which a factor is named: one kind of inference is not told from another by "kind".
+fn known_as(path: &str) -> &str {
+    if path == inference_keys::KIND { inference_keys::SECTION } else { path }
+}
+
+/// The unit of a setting's values, if they share one.
+fn suffix(setting: &Setting) -> Option<String> {
+    let mut suffixes = setting.choices.iter().map(|choice| match &choice.chosen {
+        Chosen::Models(_) => None,
+        Chosen::Value(_) => match &setting.field.shape {
+            Shape::Fixed(kind) | Shape::Swept(kind) => Some(unit(*kind).to_owned()),
+            Shape::Models(_) | Shape::Section(_) | Shape::Workload => None,
+        },
+        Chosen::Shorthand(shorthand, _) => Some(match shorthand.word {
+            Some(word) => format!("_{word}"),
+            None => unit(shorthand.kind).to_owned(),
+        }),
+    });
+    let first = suffixes.next().flatten()?;
+    suffixes.all(|suffix| suffix.as_ref() == Some(&first)).then_some(first)
+}
+
+/// What the name of a factor of this kind ends in, so that it tells the unit of [`factor`].
+fn unit(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Rate => "_mbps",
+        Kind::Time => "_ms",
+        Kind::Size => "_bytes",
+        Kind::Frequency => "_hz",
+        Kind::Share | Kind::Count { .. } | Kind::Number => "",
+        Kind::Choice(_) | Kind::Flag | Kind::Counts | Kind::Timetable => "",
+        Kind::File | Kind::Folder | Kind::Text => "",
+    }
+}
+
+/// The value as a factor: a number where it is a quantity.
+fn factor(value: &Value) -> Factor {
+    match value {
+        Value::Rate(rate) => Factor::Number(rate.as_bps() as f64 / 1e6),
+        Value::Time(span) => Factor::Number(span.as_nanos() as f64 / 1e6),
+        Value::Share(share) => Factor::Number(share.as_f64()),
+        Value::Size(size) => Factor::Number(size.as_bytes() as f64),
+        Value::Count(count) => Factor::Number(*count as f64),
+        Value::Number(number) => Factor::Number(*number),
+        Value::Period(period) => Factor::Number(1.0 / period.as_secs_f64()),
+        Value::Choice(_) | Value::Flag(_) | Value::Counts(_) | Value::Timetable(_) => {
+            Factor::Text(value.to_string())
+        }
+        Value::File(_) | Value::Folder(_) | Value::Contents(_) | Value::Text(_) => {
+            Factor::Text(value.to_string())
+        }
+    }
+}

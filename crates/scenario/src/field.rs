@@ -1,0 +1,203 @@
+//! What a key of a scenario takes: a value, models, or a table of its own.
+
+use trackbed_core::parameter::{Kind, Otherwise, Parameter};
+use trackbed_net::Stage;
+use trackbed_net::queue::QueueEntry;
+use trackbed_net::spec::ModelEntry;
+
+use crate::tree::{Content, Node};
+
+/// A key of a table.
+#[derive(Debug)]
+pub(crate) struct Field {
+    /// In kebab-case; a scenario may write `_` for `-`.
+    pub name: String,
+    /// The name that the registry's entry knows it by.
+    pub target: &'static str,
+    pub shape: Shape,
+    pub otherwise: Otherwise,
+    pub help: &'static str,
+}
+
+/// What stands behind a key.
+#[derive(Debug)]
+pub(crate) enum Shape {
+    /// One value for the whole scenario.
+    Fixed(Kind),
+    /// A value, or a list or range of values: an axis.
+    Swept(Kind),
+    /// Models, or a list of such: an axis.
+    Models(Slot),
+    /// A table of its own.
+    Section(Vec<Field>),
+    /// The table whose keys depend on its `kind`.
+    Workload,
+}
+
+/// A place in a link at which models of one stage stand.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    /// What a plain value stands for.
+    pub shorthands: Vec<Shorthand>,
+    /// The plain one first.
+    pub models: Vec<Model>,
+}
+
+/// A plain value that stands for a model: `"5 ms"` for a fixed delay.
+#[derive(Debug)]
+pub(crate) struct Shorthand {
+    pub kind: Kind,
+    /// A word that may follow the number, as in `100 packets`.
+    pub word: Option<&'static str>,
+    /// The parameter of the plain model.
+    pub target: &'static str,
+}
+
+/// A model that a scenario can name, and what it takes.
+#[derive(Debug)]
+pub(crate) struct Model {
+    pub name: String,
+    pub help: &'static str,
+    pub fields: Vec<Field>,
+    pub entry: Entry,
+}
+
+/// Where a model comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Entry {
+    Link(&'static ModelEntry),
+    Queue(&'static QueueEntry),
+}
+
+impl Model {
+    /// How a scenario writes it, with what it cannot do without.
+    pub fn example(&self) -> String {
+        let fields = self.fields.iter().filter(|field| field.is_required());
+        let fields: Vec<String> =
+            fields.map(|field| format!("{} = {}", field.name, field.example())).collect();
+        match fields.is_empty() {
+            true => format!("\"{}\"", self.name),
+            false => format!("{{ {} = {{ {} }} }}", self.name, fields.join(", ")),
+        }
+    }
+
+    /// The parameter that says all, if the others need not be written.
+    pub fn only_field(&self) -> Option<&Field> {
+        let (first, rest) = self.fields.split_first()?;
+        rest.iter().all(|field| !field.is_required()).then_some(first)
+    }
+}
+
+impl Shorthand {
+    pub fn example(&self) -> String {
+        match self.word {
+            Some(word) => format!("\"100 {word}\""),
+            None => self.kind.example(),
+        }
+    }
+}
+
+impl Field {
+    /// A key that the registry's entry calls `name`.
+    pub fn new(
+        name: &'static str,
+        shape: Shape,
+        otherwise: Otherwise,
+        help: &'static str,
+    ) -> Field {
+        Field { name: kebab(name), target: name, shape, otherwise, help }
+    }
+
+    /// A key that has one value for the whole scenario.
+    pub fn fixed(parameter: &Parameter) -> Field {
+        let &Parameter { name, kind, otherwise, help } = parameter;
+        Field::new(name, Shape::Fixed(kind), otherwise, help)
+    }
+
+    /// A key that may be an axis.
+    pub fn swept(parameter: &Parameter) -> Field {
+        let &Parameter { name, kind, otherwise, help } = parameter;
+        Field::new(name, Shape::Swept(kind), otherwise, help)
+    }
+
+    /// Whether it must be written.
+    pub fn is_required(&self) -> bool {
+        self.otherwise == Otherwise::Required
+    }
+
+    /// How a value is written.
+    pub fn example(&self) -> String {
+        match &self.shape {
+            Shape::Fixed(kind) | Shape::Swept(kind) => {
+                match (kind, self.otherwise.default_text()) {
+                    (Kind::Choice([first, ..]), _) => format!("\"{first}\""),
+                    // What a text is to say, its kind does not know.
+                    (Kind::Text, Some(default)) => format!("\"{default}\""),
+                    (kind, _) => kind.example(),
+                }
+            }
+            Shape::Models(slot) => {
+                slot.shorthands.first().map_or_else(|| slot.examples(), Shorthand::example)
+            }
+            Shape::Section(_) | Shape::Workload => format!("[{}]", self.name),
+        }
+    }
+}
+
+impl Shape {
+    /// Whether a list of these items is an axis, and not one value.
+    pub fn is_axis(&self, items: &[Node]) -> bool {
+        let no_table = || items.iter().all(|item| !matches!(item.content, Content::Table(_)));
+        match self {
+            Shape::Fixed(_) => false,
+            Shape::Swept(kind) => !kind.is_list(),
+            Shape::Models(slot) => match &slot.shorthands[..] {
+                [shorthand] if shorthand.kind.is_list() => !no_table(),
+                _ => true,
+            },
+            Shape::Section(_) | Shape::Workload => true,
+        }
+    }
+}
+
+impl Slot {
+    /// What may stand here, for messages.
+    pub fn examples(&self) -> String {
+        let plain: Vec<String> = self.shorthands.iter().map(Shorthand::example).collect();
+        if plain.is_empty() {
+            let models: Vec<String> = self.models.iter().map(Model::example).collect();
+            return models.join(" or ");
+        }
+        match self.other_models() {
+            Some(models) => format!("{}, or a model: {models}", plain.join(" or ")),
+            None => plain.join(" or "),
+        }
+    }
+
+    /// The models that no plain value stands for.
+    pub fn other_models(&self) -> Option<String> {
+        let names: Vec<&str> = self.models.iter().skip(1).map(|m| m.name.as_str()).collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    }
+}
+
+/// The key as it is compared: `_` and `-` are the same.
+pub(crate) fn kebab(name: &str) -> String {
+    name.replace('_', "-")
+}
+
+/// The keys under which the models of each stage stand.
+pub(crate) const STAGES: [(Stage, &str, &str); 9] = [
+    (Stage::Queue, "rate", "how fast packets are sent; without it, infinitely fast"),
+    (Stage::Delay, "delay", "how long packets are on the way, in one direction"),
+    (Stage::Loss, "loss", "which packets are lost"),
+    (Stage::Outage, "outage", "when nothing gets through"),
+    (Stage::Pause, "pause", "when nothing is sent, and packets wait"),
+    (Stage::Flush, "flush", "when the queue loses what waits in it"),
+    (Stage::Corruption, "corruption", "which packets are damaged"),
+    (Stage::Duplication, "duplication", "which packets arrive twice"),
+    (Stage::Reordering, "reordering", "which packets are overtaken"),
+];
+
+/// The table of the second link.
+pub(crate) const SECOND: &str = "second-link";

@@ -1,0 +1,96 @@
+//! The files that a scenario names: read once, and told by their contents.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sha2::{Digest as _, Sha256};
+use trackbed_core::parameter::Value;
+
+/// The contents of files that have been read.
+#[derive(Debug, Default)]
+pub(crate) struct Files(BTreeMap<PathBuf, Arc<[u8]>>);
+
+impl Files {
+    /// The value as link models take it: for a file its contents.
+    pub fn with_contents(&mut self, value: &Value) -> Result<Value, String> {
+        let Value::File(path) = value else { return Ok(value.clone()) };
+        let contents = self.contents(path)?;
+        let text = std::str::from_utf8(&contents);
+        let text = text.map_err(|_| format!("{} is not a text in UTF-8", path.display()))?;
+        Ok(Value::Contents(text.into()))
+    }
+
+    /// The value as it is told from others: for a file the digest of its contents, for a folder
+    /// that of what is in it, by names and sizes.
+    pub fn canonical(&mut self, value: &Value) -> Result<String, String> {
+        match value {
+            Value::Folder(path) => {
+                let mut listing = Vec::new();
+                list(path, Path::new(""), &mut listing)?;
+                listing.sort();
+                Ok(format!("folder sha256 {}", digest(listing.join("\n").as_bytes())))
+            }
+            Value::File(path) => Ok(format!("sha256 {}", digest(&self.contents(path)?))),
+            // The period is exact, the frequency is not.
+            Value::Period(period) => Ok(format!("{} ns", period.as_nanos())),
+            value => Ok(value.to_string()),
+        }
+    }
+
+    fn contents(&mut self, path: &Path) -> Result<Arc<[u8]>, String> {
+        if let Some(contents) = self.0.get(path) {
+            return Ok(Arc::clone(contents));
+        }
+        let contents: Arc<[u8]> = read_bounded(path, FILE_BYTES_MAX)?.into();
+        self.0.insert(path.to_owned(), Arc::clone(&contents));
+        Ok(contents)
+    }
+}
+
+/// Adds a line for each file in `folder`, at any depth; `name` is the folder's own in these lines.
+fn list(folder: &Path, name: &Path, listing: &mut Vec<String>) -> Result<(), String> {
+    let fail = |why: std::io::Error| format!("cannot read {}: {why}", folder.display());
+    for entry in std::fs::read_dir(folder).map_err(fail)? {
+        let entry = entry.map_err(fail)?;
+        let name = name.join(entry.file_name());
+        let metadata = std::fs::metadata(entry.path()).map_err(fail)?;
+        if metadata.is_dir() {
+            list(&entry.path(), &name, listing)?;
+        } else {
+            listing.push(format!("{} {}", name.display(), metadata.len()));
+        }
+        if listing.len() > LISTING_MAX {
+            let folder = folder.display();
+            return Err(format!("{folder} has more than {LISTING_MAX} files in and below it"));
+        }
+    }
+    Ok(())
+}
+
+/// Reads a file of at most `limit` bytes; the error says what is wrong with it.
+pub(crate) fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
+    let fail = |why: std::io::Error| match path.is_dir() {
+        true => format!("{} is a folder", path.display()),
+        false => format!("cannot read {}: {why}", path.display()),
+    };
+    let file = std::fs::File::open(path).map_err(fail)?;
+    let mut bytes = Vec::new();
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(fail)?;
+    match bytes.len() as u64 > limit {
+        true => Err(format!("{} is larger than {} MB", path.display(), limit / 1_000_000)),
+        false => Ok(bytes),
+    }
+}
+
+/// The SHA-256 digest in hexadecimal.
+pub(crate) fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A day of media in three resolutions fits; a mistaken path to the root does not.
+const LISTING_MAX: usize = 300_000;
+
+/// A trace of a day's drive fits; a mistaken path to a disk image does not.
+const FILE_BYTES_MAX: u64 = 256_000_000;

@@ -1,0 +1,144 @@
+//! What computes beside the communication, from the keys of `[inference]`.
+
+use std::path::PathBuf;
+
+use trackbed_core::parameter::{Kind, Parameter, Value};
+
+use crate::device::{self, Measurements};
+use crate::field::{Field, kebab};
+use crate::files::Files;
+use crate::inference_keys::{KIND, Reader, SECTION, path, settings};
+use crate::plan::{Endpoint, Inference, Work};
+use crate::problem::Problems;
+use crate::spec::{Choice, Spec};
+use crate::tree::{Content, Table};
+
+/// The keys of the table.
+pub(crate) fn fields() -> Vec<Field> {
+    PARAMETERS.iter().chain(device::PARAMETERS).map(Field::swept).collect()
+}
+
+/// Takes the names of files out of the table, for machines on which no inference is done.
+pub(crate) fn forget_files(scenario: &mut Table) {
+    let entries = scenario.entries.iter_mut().filter(|entry| kebab(&entry.key) == SECTION);
+    for entry in entries {
+        if let Content::Table(own) = &mut entry.node.content {
+            let files = [MODEL, FRAMES, device::DURATIONS, device::COSTS];
+            own.entries.retain(|entry| !files.contains(&entry.key.as_str()));
+        }
+    }
+}
+
+/// What is wrong with the table whatever the cell.
+pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
+    let kinds: Vec<String> = match spec.get(KIND) {
+        Some(kind) => kind.choices.iter().map(|choice| choice.chosen.text()).collect(),
+        None => vec![NONE.to_owned()],
+    };
+    for setting in settings(spec).filter(|setting| setting.path != KIND) {
+        let wanted = match setting.field.target {
+            COMMAND => COMMAND,
+            device::DURATIONS if kinds.iter().any(|kind| kind == COMMAND) => COMMAND,
+            MODEL | FRAMES | THREADS | device::DURATIONS => DETECTOR,
+            // Of a device without inference too.
+            _ => continue,
+        };
+        // A part without inference may lie over a table that says how others do it.
+        let is_baseline = spec.get(KIND).is_some() && kinds.iter().any(|kind| kind == NONE);
+        if !is_baseline && !kinds.iter().any(|kind| kind == wanted) {
+            let message = format!("{} has no effect: nothing of this kind is run", setting.path);
+            let help = format!("write kind = \"{wanted}\" below [{SECTION}], or remove it");
+            problems.add_with_help(&setting.place, message, help);
+        }
+    }
+    let command = spec.get(&path(COMMAND));
+    if let Some(kind) = spec.get(KIND).filter(|_| command.is_none()) {
+        let is_command = |choice: &&Choice| choice.chosen.text() == COMMAND;
+        if let Some(choice) = kind.choices.iter().find(is_command) {
+            let help = "write command = \"./my-pipeline\" below it; it says a line for each frame";
+            problems.add_with_help(&choice.place, "the command is missing", help);
+        }
+    }
+}
+
+/// The inference between these ends where axis `i` stands at `selection[i]`, and its canonical line if
+/// the scenario says anything of it; `None` if something is wrong with it.
+pub(crate) fn resolve(
+    (spec, selection): (&Spec, &[usize]),
+    endpoint: &Endpoint,
+    (files, shared): (&mut Files, &mut Measurements),
+    problems: &mut Problems,
+) -> Option<(Option<Inference>, Option<String>)> {
+    if settings(spec).next().is_none() {
+        return Some((None, None));
+    }
+    let kind = spec.value(KIND, selection).map_or_else(|| NONE.to_owned(), Value::to_string);
+    let line = format!("{SECTION}: {kind}");
+    let mut reader = Reader { spec, selection, files, problems, line };
+    let work = match kind.as_str() {
+        DETECTOR => {
+            let (model, frames) = (reader.value(MODEL)?, reader.value(FRAMES)?);
+            let threads = reader.value(THREADS)?;
+            let threads = threads.and_then(trackbed_core::parameter::FromValue::from_value);
+            if threads.is_some_and(|threads: u64| threads >= THREADS_OVER) {
+                let message = "so many threads share no work";
+                return reader.refuse(THREADS, message, "write at most 1024");
+            }
+            Some(Work::Detector {
+                model: model.and_then(file),
+                frames: frames.and_then(file),
+                threads: threads.map(|threads| u32::try_from(threads).unwrap_or(u32::MAX)),
+            })
+        }
+        COMMAND => Some(Work::Command(reader.value(COMMAND)??.to_string())),
+        _ => None,
+    };
+    let device = device::resolve(&mut reader, shared, (endpoint, work.as_ref()))?;
+    Some((Some(Inference { work, device }), Some(reader.line)))
+}
+
+fn file(value: &Value) -> Option<PathBuf> {
+    match value {
+        Value::File(path) | Value::Folder(path) => Some(path.clone()),
+        _ => None,
+    }
+}
+
+const NONE: &str = "none";
+const DETECTOR: &str = "detector";
+const COMMAND: &str = "command";
+const MODEL: &str = "model";
+const FRAMES: &str = "frames";
+const THREADS: &str = "threads";
+/// The least number that `trackbed infer` does not take.
+const THREADS_OVER: u64 = 1_025;
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter::with_default(
+        "kind",
+        Kind::Choice(&[NONE, DETECTOR, COMMAND]),
+        NONE,
+        "what is run: none (only what is used is read), detector (object detection by ONNX Runtime), \
+         or command",
+    ),
+    Parameter::optional(
+        MODEL,
+        Kind::File,
+        "detector: an ONNX model; without it a generated one of YOLO11n's size",
+    ),
+    Parameter::optional(
+        FRAMES,
+        Kind::Folder,
+        "detector: a folder of .jpg and .png files, or of MOTChallenge; without it generated frames",
+    ),
+    Parameter::optional(
+        THREADS,
+        Kind::Count { min: 1 },
+        "detector: threads that share the work of the model; without it as many as there are cores",
+    ),
+    Parameter::optional(
+        COMMAND,
+        Kind::Text,
+        "command: what `sh -c` runs; it says a line when it is ready and then one for each frame",
+    ),
+];

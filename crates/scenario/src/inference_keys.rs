@@ -1,0 +1,88 @@
+//! How the keys of `[inference]` are read.
+
+use std::sync::Arc;
+
+use trackbed_core::parameter::{FromValue, Value};
+
+use crate::files::Files;
+use crate::problem::Problems;
+use crate::spec::{Setting, Spec};
+
+/// The table's name, and that of the factor that says the kind.
+pub(crate) const SECTION: &str = "inference";
+
+/// The key that says the kind.
+pub(crate) const KIND: &str = "inference.kind";
+
+/// Reads the keys of a cell, and notes what they say.
+pub(crate) struct Reader<'a> {
+    pub spec: &'a Spec,
+    pub selection: &'a [usize],
+    pub files: &'a mut Files,
+    pub problems: &'a mut Problems,
+    /// What the results depend on, as text.
+    pub line: String,
+}
+
+impl<'a> Reader<'a> {
+    /// The value of a key, noted; `None` if something is wrong with it.
+    pub fn value(&mut self, name: &str) -> Option<Option<&'a Value>> {
+        let path = path(name);
+        let Some(value) = self.spec.value(&path, self.selection) else { return Some(None) };
+        match self.files.canonical(value) {
+            Ok(text) => self.line.push_str(&format!(" {name}={text}")),
+            Err(why) => {
+                let place = &self.spec.get(&path)?.pick(self.selection).place;
+                self.problems.add(place, why);
+                return None;
+            }
+        }
+        Some(Some(value))
+    }
+
+    /// Notes what a key says otherwise than by its value.
+    pub fn add(&mut self, text: &str) {
+        self.line.push_str(text);
+    }
+
+    /// Says what is wrong with a key, or with the table where it is not written.
+    pub fn refuse<T>(&mut self, name: &str, message: &str, help: &str) -> Option<T> {
+        let written = self.spec.get(&path(name)).or_else(|| settings(self.spec).next());
+        if let Some(setting) = written {
+            self.problems.add_with_help(&setting.pick(self.selection).place, message, help);
+        }
+        None
+    }
+}
+
+impl Reader<'_> {
+    /// A value that is of this type; `None` if something is wrong with it.
+    pub fn read<T: FromValue>(&mut self, name: &str) -> Option<Option<T>> {
+        Some(self.value(name)?.and_then(T::from_value))
+    }
+
+    /// The text of a file, and what the scenario calls it.
+    pub fn contents(&mut self, name: &str) -> Option<Option<(Arc<str>, String)>> {
+        let Some(value) = self.value(name)? else { return Some(None) };
+        let path = match value {
+            Value::File(path) => path.display().to_string(),
+            other => other.to_string(),
+        };
+        match self.files.with_contents(value) {
+            Ok(Value::Contents(text)) => Some(Some((text, path))),
+            Ok(_) => Some(None),
+            Err(why) => self.refuse(name, &why, "write the path of a text"),
+        }
+    }
+}
+
+/// The settings of the table.
+pub(crate) fn settings(spec: &Spec) -> impl Iterator<Item = &Setting> {
+    let below = |setting: &&Setting| setting.path.split('.').next() == Some(SECTION);
+    spec.settings.iter().filter(below)
+}
+
+/// The dotted path of a key of the table.
+pub(crate) fn path(parameter: &str) -> String {
+    format!("{SECTION}.{parameter}")
+}

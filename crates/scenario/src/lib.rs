@@ -1,0 +1,80 @@
+//! From the text of a scenario to a [`Plan`].
+//!
+//! The way: text, a tree in which everything knows where it stands (`tree`), settings of known
+//! keys and right kinds (`reader`, driven by the tables of `schema`), cells (`resolve`).
+//! Mistakes are gathered on the way and reported together, each with its line and a remedy.
+//!
+//! # The format
+//!
+//! TOML. Quantities carry units. On any key of the ends, a link or a workload, a list of values or
+//! a range (`{ from = "1 ms", to = "9 ms", step = "2 ms" }`, or `points = 5` for the step) makes
+//! an axis. The cells are the product of all axes, in the order of the file, the last axis turning
+//! fastest. Combinations that a protocol cannot do are left out, as long as each value that is
+//! written occurs somewhere.
+//!
+//! A key of a link takes a plain value (`delay = "5 ms"`), a model by its name
+//! (`delay = { uniform = { least = "1 ms", most = "3 ms" } }`), or several models that all apply
+//! (`loss = { loss = "0.1 %", periodic = 100 }`).
+#![forbid(unsafe_code)]
+
+mod device;
+mod drive;
+mod endpoint;
+mod ends;
+mod environment;
+pub mod expectation;
+mod factors;
+mod field;
+mod files;
+mod foreign;
+mod foresight;
+mod inference;
+mod inference_keys;
+mod ip;
+mod json_schema;
+mod link;
+mod load;
+mod measured;
+mod mqtt;
+mod network;
+mod overrides;
+pub mod papers;
+mod parts;
+mod plan;
+mod problem;
+mod programs;
+mod radio;
+mod radio_link;
+mod reader;
+mod reference;
+mod resolve;
+mod schema;
+mod silence;
+mod source;
+mod spec;
+mod suggest;
+mod sweep;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod values;
+
+pub use drive::{Drive, Radio};
+pub use endpoint::{COUPLED, SCHEDULER_OF_LINUX};
+pub use foresight::{Foresight, ForesightKind};
+pub use ip::{IpVersion, SERVER_ADDRESSES, SERVER_PORT};
+pub use json_schema::json_schema;
+pub use link::link;
+pub use load::{RUNS_MAX, load, load_from, load_without_files};
+pub use overrides::{Override, OverrideError};
+pub use parts::PART;
+pub use plan::{
+    Cell, Device, Endpoint, Factor, ForeignClient, Home, Inference, LinkPlan, NetworkPlan, Plan,
+    Programs, Work,
+};
+pub use problem::ScenarioError;
+pub use programs::program_version;
+pub use radio_link::radio_link;
+pub use reference::{Key, reference};
+pub use source::{BuiltIn, Source, built_in};
+pub use sweep::CELLS_MAX;

@@ -1,0 +1,32 @@
+//! A link alone, without a scenario around it.
+
+use crate::load::load;
+use crate::overrides::Override;
+use crate::plan::LinkPlan;
+use crate::problem::ScenarioError;
+use crate::source::Source;
+
+/// Reads a link from the settings of a scenario's `[link]`, with keys as they stand there
+/// (`delay`, `up.rate`).
+///
+/// # Errors
+/// If a setting is wrong, or has several values.
+pub fn link(settings: &[Override]) -> Result<LinkPlan, ScenarioError> {
+    let source = Source::Text { name: "the link".to_owned(), text: AROUND.to_owned() };
+    let within = |setting: &Override| Override {
+        key: format!("link.{}", setting.key),
+        value: setting.value.clone(),
+    };
+    let overrides: Vec<Override> = settings.iter().map(within).collect();
+    let mut plan = load(&source, &overrides)?;
+    match plan.cells.len() {
+        1 => Ok(plan.cells.remove(0).network.link),
+        cells => Err(ScenarioError::about_file(
+            format!("these settings make {cells} links"),
+            Some("give each of them one value".to_owned()),
+        )),
+    }
+}
+
+/// The shortest scenario there is.
+const AROUND: &str = "protocol = \"tcp\"\n[link]\n[workload]\nkind = \"messages\"\n";

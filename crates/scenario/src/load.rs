@@ -1,0 +1,159 @@
+//! The way from text to plan, step by step.
+
+use std::path::Path;
+
+use trackbed_core::parameter::{FromValue, Value};
+
+use crate::files;
+use crate::inference;
+use crate::overrides::Override;
+use crate::parts;
+use crate::plan::{Home, Plan};
+use crate::problem::{Origin, Problems, ScenarioError};
+use crate::reader;
+use crate::resolve;
+use crate::schema;
+use crate::source::Source;
+use crate::spec::Spec;
+use crate::tree;
+
+/// Reads a scenario, lays `overrides` over it (the last one of a key rules), and resolves it.
+///
+/// # Errors
+/// If there is anything that cannot be run; all mistakes that can be told at once are reported
+/// together.
+pub fn load(source: &Source, overrides: &[Override]) -> Result<Plan, ScenarioError> {
+    load_from(source, overrides, Path::new(""))
+}
+
+/// The same for settings that were written while `current` was the current folder: the files that
+/// they name are looked for there.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_from(
+    source: &Source,
+    overrides: &[Override],
+    current: &Path,
+) -> Result<Plan, ScenarioError> {
+    plan(source, overrides, current, true)
+}
+
+/// The same for a scenario that somebody else has sent: one that names a file or folder of this machine
+/// is refused, and none is read. Those of an inference are passed over: it is not done here.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_without_files(source: &Source, overrides: &[Override]) -> Result<Plan, ScenarioError> {
+    plan(source, overrides, Path::new(""), false)
+}
+
+fn plan(
+    source: &Source,
+    overrides: &[Override],
+    current: &Path,
+    reads_files: bool,
+) -> Result<Plan, ScenarioError> {
+    let text = source.read()?;
+    let mut origins = vec![Origin { name: text.name, text: text.text, is_file: true }];
+    origins.extend(overrides.iter().map(Override::origin));
+    let table = tree::parse_document(&origins[0])?;
+    if table.entries.is_empty() && overrides.is_empty() {
+        let help = "write a scenario, for example a copy of a built-in one";
+        let message = format!("{} says nothing", origins[0].name);
+        return Err(ScenarioError::about_file(message, Some(help.to_owned())));
+    }
+    let mut problems = Problems::default();
+    let folders = reader::Folders { scenario: &text.folder, current };
+    let mut specs = Vec::new();
+    for mut part in parts::of(table, overrides, &mut problems) {
+        for (index, setting) in overrides.iter().enumerate() {
+            if !parts::is_choice(setting) {
+                setting.apply(index + 1, &mut part.table, &mut problems);
+            }
+        }
+        if !reads_files {
+            inference::forget_files(&mut part.table);
+        }
+        specs.push(Spec { part: part.name, ..reader::read(&part.table, folders, &mut problems) });
+    }
+    if !reads_files {
+        let help = "only the machine that runs the clients reads files; leave it out";
+        for place in specs.iter().flat_map(Spec::files) {
+            problems.add_with_help(place, "files are not read for others", help);
+        }
+        std::mem::take(&mut problems).check(&origins)?;
+    }
+    let resolved = resolve::cells(&specs, &mut problems);
+    // What holds for the whole scenario is the same in each of its parts.
+    let nothing = Spec::default();
+    let spec = specs.first().unwrap_or(&nothing);
+    let counts = Counts::of(spec, resolved.cells.len(), &mut problems);
+    check_name(spec, &mut problems);
+    problems.check(&origins)?;
+    let words = |path: &str| spec.value(path, &[]).map(Value::to_string);
+    let digest = |canonical: &[String]| {
+        let text = format!("seed {}\n\n{}\n", counts.seed, canonical.join("\n\n"));
+        files::digest(text.as_bytes())
+    };
+    let (hash, hash_of_ends) = (digest(&resolved.canonical), digest(&resolved.canonical_of_ends));
+    Ok(Plan {
+        name: words("name").unwrap_or(text.stem),
+        summary: words("summary").unwrap_or_default(),
+        paper: words("paper"),
+        home: words("substrate").map(|name| Home::from_name(&name)).unwrap_or_default(),
+        seed: counts.seed,
+        runs: counts.runs,
+        cells: resolved.cells,
+        conditions: resolved.conditions,
+        source_text: origins.swap_remove(0).text,
+        hash,
+        hash_of_ends,
+        notes: resolved.notes,
+    })
+}
+
+/// Results are kept in a folder of the scenario's name.
+fn check_name(spec: &Spec, problems: &mut Problems) {
+    let Some(setting) = spec.get("name") else { return };
+    let name = spec.value("name", &[]).map(Value::to_string).unwrap_or_default();
+    let plain = |c: char| c.is_alphanumeric() || "-_.+ ".contains(c);
+    if !name.chars().all(plain) || name.starts_with('.') || name.chars().count() > NAME_CHARS_MAX {
+        let help =
+            format!("write at most {NAME_CHARS_MAX} letters, digits, and - or _ between them");
+        problems.add_with_help(
+            &setting.choices[0].place,
+            "results cannot be kept under this name",
+            help,
+        );
+    }
+}
+
+struct Counts {
+    seed: u64,
+    runs: u32,
+}
+
+impl Counts {
+    fn of(spec: &Spec, cells: usize, problems: &mut Problems) -> Counts {
+        let count = |path: &str, default: u64| {
+            let count = spec.value(path, &[]).and_then(u64::from_value);
+            count.or_else(|| schema::default_count(path)).unwrap_or(default)
+        };
+        let (seed, runs) = (count("seed", 1), count("runs", 1));
+        if runs.saturating_mul(cells.max(1) as u64) > RUNS_MAX {
+            let message = format!("{runs} runs of {cells} cells");
+            let help = format!("at most {RUNS_MAX} runs in all fit one plan; write fewer");
+            match spec.get("runs") {
+                Some(setting) => problems.add_with_help(&setting.choices[0].place, message, help),
+                None => problems.add_missing(message, help),
+            }
+        }
+        Counts { seed, runs: u32::try_from(runs).unwrap_or(u32::MAX) }
+    }
+}
+
+const NAME_CHARS_MAX: usize = 64;
+
+/// The most runs of all cells. Results stay on the disk; what is kept of each takes 16 bytes.
+pub const RUNS_MAX: u64 = 10_000_000;

@@ -1,0 +1,296 @@
+//! The links of a cell, from the models that the scenario names.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use trackbed_core::Bitrate;
+use trackbed_core::parameter::{Otherwise, Parameter, Value};
+use trackbed_net::queue::{QUEUES, SELECTOR};
+use trackbed_net::spec::ModelEntry;
+use trackbed_net::{LinkSpec, Model};
+
+use crate::field::{Entry, SECOND, STAGES, Shape};
+use crate::files::Files;
+use crate::plan::{LinkPlan, NetworkPlan};
+use crate::problem::{Place, Problems};
+use crate::spec::{Chosen, Setting, Spec};
+
+/// What is wrong with the links whatever the cell.
+pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
+    for setting in &spec.settings {
+        let Some((link, key)) = setting.path.split_once('.') else { continue };
+        let own = |direction| spec.get(&format!("{link}.{direction}.{key}")).is_some();
+        if own("up") && own("down") {
+            let message = format!("{} has no effect: both directions have their own", setting.path);
+            let help = format!("set {link}.up.{key} and {link}.down.{key}");
+            problems.add_with_help(&setting.place, message, help);
+        }
+    }
+}
+
+/// Builds the network of one cell after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Builder {
+    pub files: Files,
+    /// Models that were built, by their canonical lines.
+    models: BTreeMap<String, Arc<dyn Model>>,
+}
+
+impl Builder {
+    /// The network where axis `i` stands at `selection[i]`, and its canonical lines; `None` if
+    /// something is wrong with it.
+    pub fn network(
+        &mut self,
+        spec: &Spec,
+        selection: &[usize],
+        problems: &mut Problems,
+    ) -> Option<(NetworkPlan, Vec<String>)> {
+        let mut lines = Vec::new();
+        let mut cell = CellBuilder { builder: self, spec, selection, problems, lines: &mut lines };
+        let link = cell.link("link");
+        let access = cell.link_if_any("access")?;
+        let second = cell.link_if_any(SECOND)?;
+        Some((NetworkPlan { link: link?, second, access }, lines))
+    }
+}
+
+struct CellBuilder<'a> {
+    builder: &'a mut Builder,
+    spec: &'a Spec,
+    selection: &'a [usize],
+    problems: &'a mut Problems,
+    lines: &'a mut Vec<String>,
+}
+
+/// A link model, its parameters, and where it stands.
+type Use = (&'static ModelEntry, Given, Place);
+/// Parameters by the names that the registry knows.
+type Given = Vec<(&'static str, Value)>;
+
+impl<'a> CellBuilder<'a> {
+    fn link(&mut self, name: &str) -> Option<LinkPlan> {
+        let up = self.direction(name, "up");
+        let down = self.direction(name, "down");
+        let mtu = self.mtu(name)?;
+        self.lines.push(format!("{name}: mtu {mtu}"));
+        let (rate, round_trip_delay) = (self.fixed_rate(name), self.fixed_delay(name));
+        Some(LinkPlan { up: up?, down: down?, mtu, rate, round_trip_delay })
+    }
+
+    /// The link, if the scenario says anything of it.
+    fn link_if_any(&mut self, name: &str) -> Option<Option<LinkPlan>> {
+        let below = |setting: &Setting| setting.path.split('.').next() == Some(name);
+        match self.spec.settings.iter().any(below) {
+            true => Some(Some(self.link(name)?)),
+            false => Some(None),
+        }
+    }
+
+    fn mtu(&mut self, link: &str) -> Option<u32> {
+        let Some(setting) = self.spec.get(&format!("{link}.mtu")) else { return Some(MTU_BYTES) };
+        let choice = setting.pick(self.selection);
+        let Chosen::Value(Value::Size(size)) = &choice.chosen else { return None };
+        match u32::try_from(size.as_bytes()) {
+            Ok(mtu) if (MTU_BYTES_MIN..=MTU_BYTES_MAX).contains(&mtu) => Some(mtu),
+            _ => {
+                let message = format!("no link has an MTU of {size} here");
+                let help = format!("write one between {MTU_BYTES_MIN} B and {MTU_BYTES_MAX} B");
+                self.problems.add_with_help(&choice.place, message, help);
+                None
+            }
+        }
+    }
+
+    fn direction(&mut self, link: &str, direction: &str) -> Option<LinkSpec> {
+        let queue_setting = self.setting(link, direction, SELECTOR.name);
+        let queue = match queue_setting {
+            Some(setting) => Some(self.queue(setting)?),
+            None => None,
+        };
+        let mut spec = LinkSpec::new();
+        let (mut queue_used, mut complete) = (false, true);
+        for (_, key, _) in STAGES {
+            let Some(setting) = self.setting(link, direction, key) else { continue };
+            for (entry, mut given, place) in uses(setting, self.selection) {
+                if let Some(queue) = queue.as_ref().filter(|_| entry.has_queue) {
+                    given.extend(queue.iter().cloned());
+                    queue_used = true;
+                }
+                match self.model(&format!("{link}.{direction}"), entry, &given, &place) {
+                    Some(model) => spec = spec.with(model),
+                    None => complete = false,
+                }
+            }
+        }
+        if let Some(setting) = queue_setting.filter(|_| !queue_used && complete) {
+            let message = "a queue without a rate: nothing ever waits";
+            let help = format!("write a rate, for example {link}.rate = \"50 Mbit/s\"");
+            self.problems.add_with_help(&setting.place, message, help);
+            return None;
+        }
+        complete.then_some(spec)
+    }
+
+    /// The setting for one direction: its own, or else that of both.
+    fn setting(&self, link: &str, direction: &str, key: &str) -> Option<&'a Setting> {
+        let own = self.spec.get(&format!("{link}.{direction}.{key}"));
+        own.or_else(|| self.spec.get(&format!("{link}.{key}")))
+    }
+
+    /// The parameters that choose a queue.
+    fn queue(&mut self, setting: &Setting) -> Option<Given> {
+        let named = |name| (SELECTOR.name, Value::Choice(name));
+        let choice = setting.pick(self.selection);
+        match &choice.chosen {
+            Chosen::Value(_) => None,
+            Chosen::Shorthand(shorthand, value) => {
+                Some(vec![named(QUEUES.first()?.name), (shorthand.target, value.clone())])
+            }
+            Chosen::Models(uses) => match uses.as_slice() {
+                [model] => {
+                    let Entry::Queue(entry) = model.model.entry else { return None };
+                    let mut given = vec![named(entry.name)];
+                    given.extend(arguments(&model.settings, self.selection));
+                    Some(given)
+                }
+                _ => {
+                    let message = "a rate has one queue";
+                    self.problems.add_with_help(&choice.place, message, "keep one of them");
+                    None
+                }
+            },
+        }
+    }
+
+    fn model(
+        &mut self,
+        link: &str,
+        entry: &'static ModelEntry,
+        given: &Given,
+        place: &Place,
+    ) -> Option<Arc<dyn Model>> {
+        let built = self.canonical(entry, given).and_then(|line| {
+            self.lines.push(format!("{link}: {line}"));
+            if let Some(model) = self.builder.models.get(&line) {
+                return Ok(Arc::clone(model));
+            }
+            let mut values = Vec::new();
+            for (name, value) in given {
+                values.push((*name, self.builder.files.with_contents(value)?));
+            }
+            let model = entry.model(&values).map_err(|why| {
+                let why = why.to_string();
+                // The place says already which model it is.
+                let owner = format!("{}: ", entry.name);
+                why.strip_prefix(&owner).unwrap_or(&why).to_owned()
+            })?;
+            self.builder.models.insert(line, Arc::clone(&model));
+            Ok(model)
+        });
+        built.map_err(|why| self.problems.add(place, why)).ok()
+    }
+
+    /// The model with all its parameters; equal models give equal lines.
+    fn canonical(&mut self, entry: &ModelEntry, given: &Given) -> Result<String, String> {
+        let chosen = given.iter().find_map(|(name, value)| match value {
+            Value::Choice(word) if *name == SELECTOR.name => Some(*word),
+            _ => None,
+        });
+        let queue = match chosen {
+            Some(word) => QUEUES.iter().find(|queue| queue.name == word),
+            None => QUEUES.first(),
+        };
+        let queue = queue.filter(|_| entry.has_queue);
+        let of_queue = queue.map_or(&[] as &[Parameter], |queue| queue.parameters);
+        let mut line = entry.name.to_owned();
+        if let Some(queue) = queue {
+            line.push_str(&format!(" queue={}", queue.name));
+        }
+        for parameter in entry.parameters.iter().chain(of_queue) {
+            let text = match given.iter().find(|(name, _)| *name == parameter.name) {
+                Some((_, value)) => self.builder.files.canonical(value)?,
+                None => match parameter.otherwise {
+                    Otherwise::Default(text) => text.to_owned(),
+                    Otherwise::Required | Otherwise::Absent => continue,
+                },
+            };
+            line.push_str(&format!(" {}={text}", parameter.name));
+        }
+        Ok(line)
+    }
+
+    /// The one value that says all about a direction's `key`, where its plain model stands there.
+    fn plain_value(&self, link: &str, direction: &str, key: &str) -> Option<Value> {
+        let setting = self.setting(link, direction, key)?;
+        let Shape::Models(slot) = &setting.field.shape else { return None };
+        let Entry::Link(plain) = slot.models.first()?.entry else { return None };
+        match uses(setting, self.selection).as_slice() {
+            [(entry, given, _)] if entry.name == plain.name => match given.as_slice() {
+                [(_, value)] => Some(value.clone()),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The rate of the slower direction, if neither changes.
+    fn fixed_rate(&self, link: &str) -> Option<Bitrate> {
+        let rate = |direction| match self.plain_value(link, direction, "rate")? {
+            Value::Rate(rate) => Some(rate),
+            _ => None,
+        };
+        Some(rate("up")?.min(rate("down")?))
+    }
+
+    /// The delay of both directions, if it is the same for every packet.
+    fn fixed_delay(&self, link: &str) -> Option<Duration> {
+        let delay = |direction| match self.plain_value(link, direction, "delay") {
+            Some(Value::Time(delay)) => Some(delay),
+            Some(_) => None,
+            None => self.setting(link, direction, "delay").is_none().then_some(Duration::ZERO),
+        };
+        delay("up")?.checked_add(delay("down")?)
+    }
+}
+
+/// The link models of a setting.
+fn uses(setting: &Setting, selection: &[usize]) -> Vec<Use> {
+    let choice = setting.pick(selection);
+    let link = |entry: Entry| match entry {
+        Entry::Link(entry) => Some(entry),
+        Entry::Queue(_) => None,
+    };
+    match (&choice.chosen, &setting.field.shape) {
+        (Chosen::Shorthand(shorthand, value), Shape::Models(slot)) => {
+            let plain = slot.models.first().and_then(|model| link(model.entry));
+            let given = vec![(shorthand.target, value.clone())];
+            plain.map(|entry| (entry, given, choice.place.clone())).into_iter().collect()
+        }
+        (Chosen::Models(uses), _) => {
+            let model = |model: &crate::spec::ModelUse| {
+                let given = arguments(&model.settings, selection);
+                Some((link(model.model.entry)?, given, model.place.clone()))
+            };
+            uses.iter().filter_map(model).collect()
+        }
+        (Chosen::Value(_) | Chosen::Shorthand(..), _) => Vec::new(),
+    }
+}
+
+fn arguments(settings: &[Setting], selection: &[usize]) -> Given {
+    let given = settings.iter().map(|setting| match &setting.pick(selection).chosen {
+        Chosen::Value(value) | Chosen::Shorthand(_, value) => {
+            Some((setting.field.target, value.clone()))
+        }
+        Chosen::Models(_) => None,
+    });
+    given.flatten().collect()
+}
+
+/// Ethernet's.
+const MTU_BYTES: u32 = 1_500;
+/// What IPv6 asks of every link (RFC 8200 section 5).
+const MTU_BYTES_MIN: u32 = 1_280;
+/// The longest IP packet without extensions.
+const MTU_BYTES_MAX: u32 = 65_535;

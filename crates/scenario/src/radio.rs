@@ -1,0 +1,227 @@
+//! The radio of a cell, from the keys of `[radio]`.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+use trackbed_core::parameter::{Arguments, Kind, Parameter, Value};
+use trackbed_railway::handover::Table;
+use trackbed_railway::radio::{PARAMETERS, Railway, timelines_from_text};
+
+use crate::drive::Radio;
+use crate::field::{Field, kebab};
+use crate::files::Files;
+use crate::foresight::Foresight;
+use crate::problem::Problems;
+use crate::spec::{Setting, Spec};
+
+/// The table's name.
+pub(crate) const SECTION: &str = "radio";
+
+/// Keys of the table that say what the ends do about the radio.
+pub(crate) const OF_THE_ENDS: [&str; 5] =
+    ["radio.foresight", "radio.lead", "radio.rides", "radio.table", "radio.table-drift"];
+
+/// The keys of the table: those of a railway, and what links make of it.
+pub(crate) fn fields() -> Vec<Field> {
+    ALL.iter().map(Field::swept).collect()
+}
+
+/// Whether the scenario has a radio, whose links take the place of the scenario's.
+pub(crate) fn is_present(spec: &Spec) -> bool {
+    settings(spec).next().is_some()
+}
+
+/// What is wrong with the radio whatever the cell.
+pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
+    if !is_present(spec) {
+        return;
+    }
+    for setting in &spec.settings {
+        let table = setting.path.split('.').next();
+        let of_learning = [path("rides"), path("table-drift")];
+        if of_learning.contains(&setting.path) && spec.get(&path("table")).is_some() {
+            let message = format!("{} has no effect beside a table", setting.path);
+            problems.add_with_help(&setting.place, message, "remove it, or radio.table");
+        }
+        let of_radio = setting.path.strip_prefix("radio.");
+        if of_radio.is_some_and(|key| !OF_RECORDED.contains(&key))
+            && spec.get(&path("timeline")).is_some()
+        {
+            let message =
+                format!("{} has no effect: the timeline is of a drive as it was", setting.path);
+            problems.add_with_help(&setting.place, message, "remove it, or radio.timeline");
+        }
+        let is_rival =
+            table.is_some_and(|table| RIVALS.contains(&table)) && setting.path.contains('.');
+        // What a timeline says of clients would hold, and its delays would not.
+        let is_delay = ["environment.delay", "environment.timeline"];
+        if is_rival || is_delay.contains(&setting.path.as_str()) {
+            let message = format!("{} has no effect: the radio makes the links", setting.path);
+            problems.add_with_help(&setting.place, message, "remove it, or the table [radio]");
+        }
+        if setting.path == "handshake" && setting.choices.iter().any(|choice| !is_new(choice)) {
+            let message = "a train's drive begins with the run, before sessions are warmed up";
+            problems.add_with_help(&setting.place, message, "write handshake = \"new\"");
+        }
+    }
+}
+
+fn is_new(choice: &crate::spec::Choice) -> bool {
+    choice.chosen.text() == "new"
+}
+
+/// Railways that were made, by their canonical lines.
+pub(crate) type Railways = BTreeMap<String, Radio>;
+
+/// The radio where axis `i` stands at `selection[i]`, and its canonical line if the scenario has one;
+/// `None` if something is wrong with it.
+pub(crate) fn resolve(
+    spec: &Spec,
+    selection: &[usize],
+    (files, railways): (&mut Files, &mut Railways),
+    problems: &mut Problems,
+) -> Option<(Option<Radio>, Option<String>)> {
+    let Some(first) = settings(spec).next() else { return Some((None, None)) };
+    let (mut given, mut line) = (Vec::new(), format!("{SECTION}:"));
+    for parameter in ALL.iter() {
+        let path = path(parameter.name);
+        let Some(setting) = spec.get(&path) else { continue };
+        let place = &setting.pick(selection).place;
+        let value = spec.value(&path, selection)?;
+        let contents = files.canonical(value).and_then(|text| {
+            line.push_str(&format!(" {}={text}", parameter.name));
+            files.with_contents(value)
+        });
+        given.push((parameter.name, contents.map_err(|why| problems.add(place, why)).ok()?));
+    }
+    if let Some(radio) = railways.get(&line) {
+        return Some((Some(radio.clone()), Some(line)));
+    }
+    let refused = |Refusal { why, parameter }: Refusal, problems: &mut Problems| {
+        let setting = parameter.and_then(|name| spec.get(&path(name))).unwrap_or(first);
+        problems.add(&setting.pick(selection).place, why);
+    };
+    let radio = radio(given).map_err(|refusal| refused(refusal, problems)).ok()?;
+    railways.insert(line.clone(), radio.clone());
+    Some((Some(radio), Some(line)))
+}
+
+/// Why there is no such radio, and the parameter that it is about.
+struct Refusal {
+    why: String,
+    parameter: Option<&'static str>,
+}
+
+impl Refusal {
+    fn new(why: impl ToString, parameter: &'static str) -> Refusal {
+        Refusal { why: why.to_string(), parameter: Some(parameter) }
+    }
+}
+
+fn radio(given: Vec<(&'static str, Value)>) -> Result<Radio, Refusal> {
+    let of_links = |name: &str| LINKS.iter().any(|own| own.name == name);
+    let (of_links, of_railway): (Vec<_>, Vec<_>) =
+        given.into_iter().partition(|(name, _)| of_links(name));
+    let read = |parameters: &[Parameter], given: &[_]| {
+        Arguments::read(parameters, given)
+            .map_err(|why| Refusal { why: why.to_string(), parameter: None })
+    };
+    let links = read(LINKS, &of_links)?;
+    let rides = u32::try_from(links.need::<u64>("rides")).unwrap_or(u32::MAX).min(RIDES_MAX);
+    let foresight = Foresight::new(links.need("foresight"), links.get("lead"), rides)
+        .expect("the parameter offers those there are")
+        .with_drift(links.need("table-drift"));
+    let queue = links.need("queue");
+    if let Some(text) = links.get::<Arc<str>>("timeline") {
+        return timelines_from_text(&text)
+            .map_err(|why| why.to_string())
+            .and_then(|timelines| Radio::recorded(timelines, queue, foresight))
+            .map_err(|why| Refusal::new(why, "timeline"));
+    }
+    let railway = Railway::read(&read(PARAMETERS, &of_railway)?)
+        .map_err(|why| Refusal::new(why.advice, why.place))?;
+    let railway = Arc::new(railway);
+    let foresight = match links.get::<Arc<str>>("table") {
+        None => foresight,
+        Some(text) => Table::parse(&text)
+            .map_err(|why| why.to_string())
+            .and_then(|table| foresight.with_table(table, &railway))
+            .map_err(|why| Refusal::new(why, "table"))?,
+    };
+    Radio::new(railway, links.need("duration"), queue, foresight)
+        .map_err(|why| Refusal::new(why, "stations"))
+}
+
+fn settings(spec: &Spec) -> impl Iterator<Item = &Setting> {
+    let below = |setting: &&Setting| setting.path.split('.').next() == Some(SECTION);
+    spec.settings.iter().filter(below)
+}
+
+fn path(parameter: &str) -> String {
+    format!("{SECTION}.{}", kebab(parameter))
+}
+
+/// The tables of links, which the radio makes itself.
+const RIVALS: [&str; 3] = ["link", "second-link", "access"];
+
+/// What links make of a railway.
+const LINKS: &[Parameter] = &[
+    Parameter::with_default(
+        "foresight",
+        Kind::Choice(&Foresight::NAMES),
+        "none",
+        "MPTCP, mpquic: who keeps data off a path before its handovers: pha (the sender, by the \
+         handover table), pha-d (the receiver, by MP_PRIO or PATH_STATUS), oracle (the sender, at the \
+         true times), reactive (MPTCP: the sender, once a path is silent for 150 ms)",
+    ),
+    Parameter::optional(
+        "lead",
+        Kind::Time,
+        "how long before a range of the table, or before an outage, the path is left; 0 ms for pha, \
+         200 ms for pha-d, 50 ms for oracle if not given",
+    ),
+    Parameter::optional(
+        "table",
+        Kind::File,
+        "a handover table of this railway (`trackbed handover build`), in place of one that is learnt",
+    ),
+    Parameter::optional(
+        "timeline",
+        Kind::File,
+        "a recorded drive in place of a railway, as `trackbed replay` writes it (radio-timeline.csv)",
+    ),
+    Parameter::with_default(
+        "rides",
+        Kind::Count { min: 0 },
+        "50",
+        "preliminary rides that the handover table is learnt from; with none it is empty",
+    ),
+    Parameter::with_default(
+        "table-drift",
+        Kind::Share,
+        "0 %",
+        "how old the learnt table is: the share of the variance of the place's shadows that has \
+         changed since",
+    ),
+    Parameter::with_default(
+        "duration",
+        Kind::Time,
+        "2 min",
+        "how long the train drives; then the radio stays as it is",
+    ),
+    Parameter::with_default(
+        "queue",
+        Kind::Size,
+        "250 kB",
+        "what may wait for each direction of each operator's link",
+    ),
+];
+
+/// What a drive that was recorded leaves open.
+const OF_RECORDED: [&str; 4] = ["timeline", "queue", "foresight", "lead"];
+
+/// More teach nothing new.
+const RIDES_MAX: u32 = 10_000;
+
+static ALL: LazyLock<Vec<Parameter>> =
+    LazyLock::new(|| PARAMETERS.iter().chain(LINKS).copied().collect());

@@ -1,0 +1,281 @@
+//! From a tree to settings, driven by the tables of the schema: sections, keys, lists.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::field::{Field, Shape, kebab};
+use crate::problem::{Place, Problems};
+use crate::schema::SCHEMA;
+use crate::spec::{Axis, Choice, Chosen, Setting, Spec};
+use crate::suggest;
+use crate::sweep;
+use crate::tree::{Content, Entry, Node, Table};
+use crate::values;
+
+/// Where the files are looked for that settings name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Folders<'a> {
+    /// Those that the scenario names.
+    pub scenario: &'a Path,
+    /// Those that the command line names.
+    pub current: &'a Path,
+}
+
+/// Reads `table`.
+pub(crate) fn read(table: &Table, folders: Folders<'_>, problems: &mut Problems) -> Spec {
+    let mut reader = Reader { folders, problems, axes: Vec::new(), in_list: false };
+    let mut settings = Vec::new();
+    reader.section(&Section::top(), table, &SCHEMA.top, &mut settings);
+    let written = table.entries.iter().map(|entry| kebab(&entry.key)).collect();
+    Spec { part: None, settings, axes: reader.axes, written }
+}
+
+/// A table that is being read.
+pub(crate) struct Section {
+    /// The path with a dot behind it; empty at the top.
+    pub prefix: String,
+    /// What messages call it.
+    pub title: String,
+}
+
+impl Section {
+    fn top() -> Section {
+        Section { prefix: String::new(), title: "a scenario".to_owned() }
+    }
+
+    fn below(&self, name: &str) -> Section {
+        let path = format!("{}{name}", self.prefix);
+        Section { title: format!("[{path}]"), prefix: format!("{path}.") }
+    }
+}
+
+pub(crate) struct Reader<'a> {
+    pub folders: Folders<'a>,
+    pub problems: &'a mut Problems,
+    axes: Vec<Axis>,
+    /// Inside a list of models nothing else may vary.
+    in_list: bool,
+}
+
+impl Reader<'_> {
+    pub fn section(
+        &mut self,
+        section: &Section,
+        table: &Table,
+        fields: &'static [Field],
+        settings: &mut Vec<Setting>,
+    ) {
+        for entry in &table.entries {
+            if self.problems.is_full() {
+                return;
+            }
+            let name = kebab(&entry.key);
+            let Some(field) = fields.iter().find(|field| field.name == name) else {
+                self.unknown_key(section, entry, fields);
+                continue;
+            };
+            if settings.iter().any(|set| set.path == format!("{}{name}", section.prefix)) {
+                let message = format!("\"{}\" is written a second time", entry.key);
+                self.problems.add_with_help(&entry.key_place, message, "keep one of the two");
+                continue;
+            }
+            let inner = match &field.shape {
+                Shape::Fixed(_) | Shape::Swept(_) | Shape::Models(_) => {
+                    settings.extend(self.setting(section, entry, field));
+                    continue;
+                }
+                Shape::Section(fields) => Some(fields.as_slice()),
+                Shape::Workload => None,
+            };
+            let Content::Table(table) = &entry.node.content else {
+                let message = format!("[{}{name}] is a table", section.prefix);
+                let path = format!("{}{name}", section.prefix);
+                let help = match entry.node.place.origin {
+                    0 => format!("write its keys below a line [{path}]"),
+                    _ => format!("set one of its keys, for example --set {path}.rate=10mbit"),
+                };
+                self.problems.add_with_help(&entry.node.place, message, help);
+                continue;
+            };
+            let below = section.below(&name);
+            match inner.or_else(|| self.workload_fields(entry, table)) {
+                Some(fields) => self.section(&below, table, fields, settings),
+                None => continue,
+            }
+        }
+    }
+
+    fn unknown_key(&mut self, section: &Section, entry: &Entry, fields: &[Field]) {
+        let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+        let guess = suggest::key(&section.prefix, &kebab(&entry.key), &known);
+        let list = match known.is_empty() {
+            true => format!("{} takes no keys", section.title),
+            false => format!("{} takes {}", section.title, known.join(", ")),
+        };
+        let help = match guess {
+            Some(guess) => format!("did you mean \"{guess}\"? {list}"),
+            None => list,
+        };
+        let message = format!("unknown key \"{}\"", entry.key);
+        self.problems.add_with_help(&entry.key_place, message, help);
+    }
+
+    /// The keys of a `[workload]` table, by its `kind`.
+    fn workload_fields(&mut self, entry: &Entry, table: &Table) -> Option<&'static [Field]> {
+        let kinds: Vec<&str> = SCHEMA.workloads.keys().copied().collect();
+        let quoted: Vec<String> = kinds.iter().map(|kind| format!("\"{kind}\"")).collect();
+        let help = format!("write kind = {}", quoted.join(" or "));
+        let Some(kind) = table.get("kind") else {
+            self.problems.add_with_help(&entry.key_place, "[workload] does not say its kind", help);
+            return None;
+        };
+        let Content::Scalar(name) = &kind.node.content else {
+            let message = "a scenario has one kind of workload, as each kind has its own metrics";
+            self.problems.add_with_help(&kind.node.place, message, help);
+            return None;
+        };
+        let fields = SCHEMA.workloads.get(name.trim());
+        if fields.is_none() {
+            let message = format!("there is no workload \"{name}\"");
+            let help = suggest::nearest(name, &kinds)
+                .map_or_else(|| help.clone(), |guess| format!("did you mean \"{guess}\"? {help}"));
+            self.problems.add_with_help(&kind.node.place, message, help);
+        }
+        fields.map(Vec::as_slice)
+    }
+
+    pub fn setting(
+        &mut self,
+        section: &Section,
+        entry: &Entry,
+        field: &'static Field,
+    ) -> Option<Setting> {
+        let path = format!("{}{}", section.prefix, field.name);
+        let place = &entry.node.place;
+        let choices = match (&entry.node.content, &field.shape) {
+            (Content::List(items), shape) if !shape.is_axis(items) => {
+                return self.joined(path, field, items, entry);
+            }
+            (Content::List(_), _) if self.in_list => {
+                let help = "write each model once for each value";
+                self.problems.add_with_help(place, "a list inside a list of models", help);
+                return None;
+            }
+            (Content::List(items), _) => self.alternatives(&path, field, items, place)?,
+            (Content::Table(range), shape) if values::is_range(range, shape) => {
+                self.range(field, range, place)?
+            }
+            (Content::Scalar(_) | Content::Table(_), _) => {
+                let chosen = self.choice(&path, field, &entry.node)?;
+                return Some(Setting::single(path, field, chosen, entry));
+            }
+        };
+        let places = choices.iter().map(|choice| choice.place.clone()).collect();
+        self.axes.push(Axis { path: path.clone(), places });
+        let (axis, place) = (Some(self.axes.len() - 1), entry.key_place.clone());
+        Some(Setting { path, field, axis, choices, place })
+    }
+
+    /// A list that is one value, or stands where only one value is taken.
+    fn joined(
+        &mut self,
+        path: String,
+        field: &'static Field,
+        items: &[Node],
+        entry: &Entry,
+    ) -> Option<Setting> {
+        let shorthand = match &field.shape {
+            Shape::Models(slot) => slot.shorthands.first(),
+            _ => None,
+        };
+        let kind = match &field.shape {
+            Shape::Fixed(kind) | Shape::Swept(kind) => Some(*kind),
+            Shape::Models(_) | Shape::Section(_) | Shape::Workload => shorthand.map(|s| s.kind),
+        };
+        let Some((kind, text)) = kind.filter(|kind| kind.is_list()).zip(list_text(items)) else {
+            let message = match &field.shape {
+                Shape::Fixed(_) => "the whole scenario has one value of this, not a list",
+                _ => "this is no list of values that belong together",
+            };
+            let help = format!("write {} = {}", field.name, field.example());
+            self.problems.add_with_help(&entry.node.place, message, help);
+            return None;
+        };
+        match kind.parse(&text) {
+            Ok(value) => {
+                let chosen = match shorthand {
+                    Some(shorthand) => Chosen::Shorthand(shorthand, value),
+                    None => Chosen::Value(value),
+                };
+                Some(Setting::single(path, field, chosen, entry))
+            }
+            Err(why) => {
+                self.problems.add(&entry.node.place, why);
+                None
+            }
+        }
+    }
+
+    /// The values of a list that is an axis.
+    fn alternatives(
+        &mut self,
+        path: &str,
+        field: &'static Field,
+        items: &[Node],
+        place: &Place,
+    ) -> Option<Vec<Choice>> {
+        if items.is_empty() {
+            let message = format!("the list of {} is empty, so nothing would run", field.name);
+            let help = format!("write at least one value, for example [{}]", field.example());
+            self.problems.add_with_help(place, message, help);
+            return None;
+        }
+        if items.len() as u64 > sweep::CELLS_MAX {
+            let message = format!("a list of {} values", items.len());
+            let help = format!("at most {} values fit a sweep", sweep::CELLS_MAX);
+            self.problems.add_with_help(place, message, help);
+            return None;
+        }
+        let mut choices: Vec<Choice> = Vec::new();
+        let mut texts = BTreeSet::new();
+        let mut complete = true;
+        self.in_list = true;
+        for item in items {
+            let chosen = self.choice(path, field, item);
+            match chosen {
+                Some(chosen) if !texts.insert(chosen.text()) => {
+                    let message = "this value stands twice in the list";
+                    self.problems.add_with_help(&item.place, message, "keep one of the two");
+                }
+                Some(chosen) => choices.push(Choice { chosen, place: item.place.clone() }),
+                None => complete = false,
+            }
+        }
+        self.in_list = false;
+        complete.then_some(choices)
+    }
+}
+
+impl Setting {
+    fn single(path: String, field: &'static Field, chosen: Chosen, entry: &Entry) -> Setting {
+        let choices = vec![Choice { chosen, place: entry.node.place.clone() }];
+        Setting { path, field, axis: None, choices, place: entry.key_place.clone() }
+    }
+}
+
+/// Values in a list that belong together, as the text in which a list is read.
+fn list_text(items: &[Node]) -> Option<String> {
+    let scalar = |node: &Node| match &node.content {
+        Content::Scalar(text) => Some(text.clone()),
+        Content::List(_) | Content::Table(_) => None,
+    };
+    let row = |node: &Node| match &node.content {
+        Content::List(pair) => match &pair[..] {
+            [first, second] => Some(format!("{}: {}", scalar(first)?, scalar(second)?)),
+            _ => None,
+        },
+        Content::Scalar(_) | Content::Table(_) => scalar(node),
+    };
+    let rows: Vec<String> = items.iter().map(row).collect::<Option<_>>()?;
+    (!rows.is_empty()).then(|| rows.join(", "))
+}

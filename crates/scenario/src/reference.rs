@@ -1,0 +1,90 @@
+//! Every key of a scenario, for lists and the reference page: from the tables that the parser
+//! itself uses.
+
+use trackbed_core::parameter::Kind;
+
+use crate::field::{Field, SECOND, Shape, Slot};
+use crate::schema::SCHEMA;
+
+/// A key of a scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// The dotted path, as `--set` takes it; for a model's parameter with the model in front of
+    /// it: `link.delay.uniform.least`.
+    pub path: String,
+    /// How values are written.
+    pub example: String,
+    /// What holds where the scenario says nothing.
+    pub default: Option<String>,
+    /// It must be set: always, or where its table or model stands.
+    pub required: bool,
+    /// Whether a list or range of values makes an axis.
+    pub sweeps: bool,
+    /// What it means.
+    pub help: String,
+}
+
+/// Every key of a scenario, in the order of the parser's tables. `[link.up]`, `[link.down]`,
+/// `[access]` and `[second-link]` stand there once each; they take the keys of `[link]`.
+pub fn reference() -> Vec<Key> {
+    let mut keys = Vec::new();
+    for field in &SCHEMA.top {
+        match &field.shape {
+            Shape::Section(fields) if !LIKE_LINK.contains(&field.name.as_str()) => {
+                collect(&format!("{}.", field.name), fields, &mut keys);
+            }
+            Shape::Workload => {}
+            _ => collect("", std::slice::from_ref(field), &mut keys),
+        }
+    }
+    for (kind, fields) in &SCHEMA.workloads {
+        let first = keys.len();
+        collect("workload.", fields, &mut keys);
+        keys[first..].iter_mut().for_each(|key| key.help = format!("{kind}: {}", key.help));
+    }
+    keys
+}
+
+/// The tables that take the keys of another one.
+const LIKE_LINK: [&str; 2] = ["access", SECOND];
+
+/// How a value is written: all words where there is a choice of them, else an example.
+fn written(field: &Field) -> String {
+    match &field.shape {
+        Shape::Fixed(kind @ Kind::Choice(_)) | Shape::Swept(kind @ Kind::Choice(_)) => {
+            kind.example()
+        }
+        _ => field.example(),
+    }
+}
+
+fn collect(prefix: &str, fields: &[Field], keys: &mut Vec<Key>) {
+    for field in fields {
+        let (sweeps, slot): (bool, Option<&Slot>) = match &field.shape {
+            Shape::Fixed(_) | Shape::Section(_) | Shape::Workload => (false, None),
+            Shape::Swept(kind) => (!kind.is_list(), None),
+            Shape::Models(slot) => (true, Some(slot)),
+        };
+        let path = format!("{prefix}{}", field.name);
+        keys.push(Key {
+            path: path.clone(),
+            example: written(field),
+            default: field.otherwise.default_text().map(str::to_owned),
+            required: field.is_required(),
+            sweeps,
+            help: field.help.to_owned(),
+        });
+        for model in slot.into_iter().flat_map(|slot| &slot.models) {
+            let model_path = format!("{path}.{}", model.name);
+            keys.push(Key {
+                path: model_path.clone(),
+                example: model.example(),
+                default: None,
+                required: false,
+                sweeps: true,
+                help: model.help.to_owned(),
+            });
+            collect(&format!("{model_path}."), &model.fields, keys);
+        }
+    }
+}

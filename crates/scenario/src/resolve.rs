@@ -1,0 +1,404 @@
+//! From settings to cells: every combination, less those that no protocol can do.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use trackbed_core::parameter::{Arguments, Otherwise, Value};
+use trackbed_workloads::Prepared;
+
+use crate::device::Measurements;
+use crate::endpoint::{self, ignored_factor};
+use crate::ends::{Refusal, Resolved};
+use crate::environment;
+use crate::factors::{Column, Names, columns};
+use crate::field::{Field, Shape, kebab};
+use crate::foreign;
+use crate::inference;
+use crate::network::{self, Builder};
+use crate::parts::PART;
+use crate::plan::{Cell, Factor};
+use crate::problem::Problems;
+use crate::programs;
+use crate::radio::{self, Railways};
+use crate::schema::SCHEMA;
+use crate::silence;
+use crate::spec::{Setting, Spec};
+use crate::sweep::{self, combinations};
+
+/// The cells of a scenario.
+#[derive(Default)]
+pub(crate) struct Cells {
+    pub cells: Vec<Cell>,
+    /// What the results depend on, as text; one for each cell.
+    pub canonical: Vec<String>,
+    /// The same without the inference.
+    pub canonical_of_ends: Vec<String>,
+    pub notes: Vec<String>,
+    pub conditions: Vec<String>,
+}
+
+/// Resolves the parts of a scenario, one after the other; what is wrong with them goes to
+/// `problems`.
+pub(crate) fn cells(parts: &[Spec], problems: &mut Problems) -> Cells {
+    let names = Names::of(parts);
+    let mut all = Cells::default();
+    for part in parts {
+        let cells = cells_of(part, &names, problems);
+        all.cells.extend(cells.cells);
+        all.canonical.extend(cells.canonical);
+        all.canonical_of_ends.extend(cells.canonical_of_ends);
+        for (list, more) in [(&mut all.notes, cells.notes), (&mut all.conditions, cells.conditions)]
+        {
+            let new: Vec<String> = more.into_iter().filter(|one| !list.contains(one)).collect();
+            list.extend(new);
+        }
+    }
+    if all.cells.len() as u64 > sweep::CELLS_MAX {
+        let message = format!("{} cells in all parts together", all.cells.len());
+        let help = format!("sweep less at a time, at most {} cells", sweep::CELLS_MAX);
+        problems.add_missing(message, help);
+    }
+    all
+}
+
+/// The cells of one part.
+fn cells_of(spec: &Spec, names: &Names<'_>, problems: &mut Problems) -> Cells {
+    network::check(spec, problems);
+    environment::check(spec, problems);
+    radio::check(spec, problems);
+    inference::check(spec, problems);
+    silence::check(spec, problems);
+    check_present(spec, problems);
+    let lengths: Vec<usize> = spec.axes.iter().map(|axis| axis.places.len()).collect();
+    let Some(selections) = combinations(&lengths) else {
+        let sizes: Vec<String> = spec
+            .axes
+            .iter()
+            .map(|axis| format!("{} values of {}", axis.places.len(), axis.path))
+            .collect();
+        let message = format!("too many combinations: {}", sizes.join(" times "));
+        let help = format!("sweep less at a time, at most {} cells", sweep::CELLS_MAX);
+        problems.add_missing(message, help);
+        return Cells::default();
+    };
+    if !problems.is_empty() {
+        return Cells::default();
+    }
+    let mut resolver = Resolver {
+        spec,
+        columns: columns(spec, names),
+        builder: Builder::default(),
+        workloads: BTreeMap::new(),
+        railways: Railways::new(),
+        measurements: Measurements::default(),
+        problems,
+    };
+    let combined = resolver.combine(selections);
+    resolver.resolve(combined)
+}
+
+/// What no scenario can do without.
+fn check_present(spec: &Spec, problems: &mut Problems) {
+    let dispensable = |field: &Field| {
+        (programs::need_no_protocol(spec) && ["protocol", "workload"].contains(&field.target))
+            || (radio::is_present(spec) && field.target == "link")
+            || (silence::holds(spec) && ["protocol", "link"].contains(&field.target))
+    };
+    let missing = |field: &&Field| {
+        field.is_required() && !spec.written.contains(&field.name) && !dispensable(field)
+    };
+    for field in SCHEMA.top.iter().filter(missing) {
+        let help = match &field.shape {
+            Shape::Workload => {
+                let kinds: Vec<&str> = SCHEMA.workloads.keys().copied().collect();
+                format!("write [workload] and below it kind = \"{}\"", kinds.join("\" or \""))
+            }
+            Shape::Section(_) => {
+                format!(
+                    "write [{}], and below it rate = \"50 Mbit/s\" and delay = \"5 ms\"",
+                    field.name
+                )
+            }
+            Shape::Swept(kind) => {
+                format!("write {} = {}, or a list of these", field.name, kind.example())
+            }
+            Shape::Fixed(_) | Shape::Models(_) => {
+                format!("write {} = {}", field.name, field.example())
+            }
+        };
+        problems.add_missing(format!("the scenario does not say its {}", field.name), help);
+    }
+}
+
+struct Resolver<'a> {
+    spec: &'a Spec,
+    columns: Vec<Column<'a>>,
+    builder: Builder,
+    /// Prepared workloads by their canonical text.
+    workloads: BTreeMap<String, Arc<dyn Prepared>>,
+    railways: Railways,
+    measurements: Measurements,
+    problems: &'a mut Problems,
+}
+
+/// The combinations that can be run.
+struct Combined {
+    cells: Vec<Combination>,
+    notes: Vec<String>,
+}
+
+struct Combination {
+    /// The place of the chosen value on each axis.
+    selection: Vec<usize>,
+    resolved: Resolved,
+    factors: Vec<(String, Factor)>,
+}
+
+impl Resolver<'_> {
+    /// Leaves out what cannot be run, and makes one cell of those that differ in what their
+    /// protocol has no use for.
+    fn combine(&mut self, selections: Vec<Vec<usize>>) -> Combined {
+        let mut combined = Combined { cells: Vec::new(), notes: Vec::new() };
+        let mut occurring = BTreeSet::new();
+        let mut refusals = Vec::new();
+        let mut seen = BTreeSet::new();
+        for selection in selections {
+            let resolved = match endpoint::resolve(self.spec, &selection) {
+                None => continue,
+                Some(Err(refusal)) => {
+                    refusals.push((selection, refusal));
+                    continue;
+                }
+                Some(Ok(resolved)) => resolved,
+            };
+            occurring.extend(used_values(self.spec, &selection, &resolved));
+            let part = self.spec.part.iter();
+            let part = part.map(|name| (PART.to_owned(), Factor::Text(name.clone())));
+            let value = |column: &Column<'_>| column.value(&selection, &resolved);
+            let varied = self.columns.iter().map(|column| (column.name.clone(), value(column)));
+            let factors: Vec<(String, Factor)> = part.chain(varied).collect();
+            if seen.insert(format!("{factors:?}")) {
+                combined.cells.push(Combination { selection, resolved, factors });
+            }
+        }
+        self.refuse_unused(&occurring, &refusals, combined.cells.is_empty());
+        let warnings =
+            combined.cells.iter().filter_map(|cell| endpoint::warning(&cell.resolved.endpoint));
+        combined.notes = warnings.collect::<BTreeSet<_>>().into_iter().collect();
+        let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+        refusals.iter().for_each(|(_, refusal)| *reasons.entry(&refusal.why).or_default() += 1);
+        let reasons: Vec<String> =
+            reasons.into_iter().map(|(why, count)| format!("{why} ({count})")).collect();
+        combined.notes.extend(match refusals.len() {
+            0 => None,
+            1 => Some(format!("left out 1 combination: {}", refusals[0].1.why)),
+            count => Some(format!("left out {count} combinations: {}", reasons.join("; "))),
+        });
+        combined
+    }
+
+    /// Every value that is written must be of use somewhere. What the file says beside a choice
+    /// made on the command line may go unused: whoever picks one protocol need not rewrite the
+    /// rest.
+    fn refuse_unused(
+        &mut self,
+        occurring: &BTreeSet<(&str, usize)>,
+        refusals: &[(Vec<usize>, Refusal)],
+        nothing_left: bool,
+    ) {
+        let narrowed = endpoint_settings(self.spec).any(|setting| setting.place.origin > 0);
+        let mut unused = Vec::new();
+        for setting in endpoint_settings(self.spec) {
+            for (index, choice) in setting.choices.iter().enumerate() {
+                let lenient = narrowed && !nothing_left && choice.place.origin == 0;
+                if lenient || occurring.contains(&(setting.path.as_str(), index)) {
+                    continue;
+                }
+                let of_this = refusals.iter().filter(|(selection, _)| {
+                    setting.axis.is_none_or(|axis| selection[axis] == index)
+                });
+                let why = of_this.map(|(_, refusal)| refusal);
+                let why = why.max_by_key(|refusal| refusal.path == setting.path);
+                unused.push((setting, choice, why));
+            }
+        }
+        // A value that is itself to blame comes before those that merely stand beside it.
+        unused.sort_by_key(|(setting, _, why)| why.is_some_and(|why| why.path != setting.path));
+        let mut told = BTreeSet::new();
+        for (setting, choice, refusal) in unused {
+            let value = choice.chosen.text();
+            let why = match refusal {
+                Some(refusal) => refusal.why.clone(),
+                None => "no protocol of this scenario has a use for it".to_owned(),
+            };
+            if refusal.is_none() || told.insert(why.clone()) {
+                let message = format!("{} {value} occurs in no cell: {why}", setting.path);
+                let help = format!("remove \"{value}\", or add what it goes with");
+                self.problems.add_with_help(&choice.place, message, help);
+            }
+        }
+    }
+
+    /// The cells with their networks and workloads.
+    fn resolve(mut self, combined: Combined) -> Cells {
+        // What stands in a table is the track or the load; the ends have no table, but for who
+        // foresees what the radio does to them.
+        let conditions = self.columns.iter().filter(|column| {
+            column.path().contains('.') && !radio::OF_THE_ENDS.contains(&column.path())
+        });
+        let part = self.spec.part.iter().map(|_| PART.to_owned());
+        let conditions = part.chain(conditions.map(|column| column.name.clone())).collect();
+        let mut cells = Cells { notes: combined.notes, conditions, ..Cells::default() };
+        for Combination { selection, resolved, factors } in combined.cells {
+            let mut lines = endpoint_lines(self.spec, &selection, &resolved);
+            let network = self.builder.network(self.spec, &selection, self.problems);
+            let workload = self.workload(&selection, &mut lines);
+            let files = &mut self.builder.files;
+            let environment = environment::resolve(self.spec, &selection, files, self.problems);
+            let of_radio = (&mut self.builder.files, &mut self.railways);
+            let radio = radio::resolve(self.spec, &selection, of_radio, self.problems);
+            let files = (&mut self.builder.files, &mut self.measurements);
+            let (place, ends) = ((self.spec, selection.as_slice()), &resolved.endpoint);
+            let inference = inference::resolve(place, ends, files, self.problems);
+            let (Some((mut network, network_lines)), Some((workload_name, workload))) =
+                (network, workload)
+            else {
+                continue;
+            };
+            let (Some((environment, environment_line)), Some((radio, radio_line))) =
+                (environment, radio)
+            else {
+                continue;
+            };
+            let Some((inference, inference_line)) = inference else { continue };
+            if environment.has_delay() || radio.is_some() {
+                network.link.round_trip_delay = None;
+            }
+            lines.extend(network_lines);
+            lines.extend(environment_line);
+            lines.extend(radio_line);
+            cells.canonical_of_ends.push(lines.join("\n"));
+            lines.extend(inference_line);
+            cells.canonical.push(lines.join("\n"));
+            let mut endpoint = resolved.endpoint;
+            // Longer packets would be lost each time: SCTP does not look for the path MTU.
+            let packet_len_max = &mut endpoint.transport.packet_len_max;
+            *packet_len_max = network.mtu().min(*packet_len_max as u32) as usize;
+            cells.cells.push(Cell {
+                factors,
+                endpoint,
+                network,
+                radio,
+                environment,
+                inference,
+                workload_name,
+                workload,
+            });
+        }
+        cells
+    }
+
+    fn workload(
+        &mut self,
+        selection: &[usize],
+        lines: &mut Vec<String>,
+    ) -> Option<(&'static str, Arc<dyn Prepared>)> {
+        let Some(kind) = self.spec.get("workload.kind") else {
+            // It was required unless programs of others are at both ends.
+            return Some((foreign::WORKLOAD, Arc::new(foreign::NoWorkload)));
+        };
+        let name = kind.pick(selection).chosen.text();
+        let workload = trackbed_workloads::find(&name)?;
+        let parameters = workload.parameters();
+        let given = parameters.iter().filter_map(|parameter| {
+            let value = self.spec.value(&workload_path(parameter.name), selection)?;
+            Some((parameter.name, value.clone()))
+        });
+        let given: Vec<(&str, Value)> = given.collect();
+        let arguments = Arguments::read(parameters, &given);
+        let arguments =
+            arguments.map_err(|why| self.problems.add(&kind.pick(selection).place, why)).ok()?;
+        let mut canonical = format!("workload: {name}");
+        for parameter in parameters {
+            let Some(value) = arguments.value(parameter.name) else { continue };
+            match self.builder.files.canonical(value) {
+                Ok(text) => canonical.push_str(&format!(" {}={text}", parameter.name)),
+                Err(why) => {
+                    let setting = self.spec.get(&workload_path(parameter.name)).unwrap_or(kind);
+                    self.problems.add(&setting.pick(selection).place, why);
+                    return None;
+                }
+            }
+        }
+        lines.push(canonical.clone());
+        if let Some(prepared) = self.workloads.get(&canonical) {
+            return Some((workload.name(), Arc::clone(prepared)));
+        }
+        // The paths of files are complete already.
+        match workload.prepare(&arguments, Path::new("")) {
+            Ok(prepared) => {
+                let prepared: Arc<dyn Prepared> = prepared.into();
+                self.workloads.insert(canonical, Arc::clone(&prepared));
+                Some((workload.name(), prepared))
+            }
+            Err(error) => {
+                let setting = self.spec.get(&workload_path(error.parameter)).unwrap_or(kind);
+                self.problems.add(&setting.pick(selection).place, error);
+                None
+            }
+        }
+    }
+}
+
+/// The key of a workload's parameter.
+fn workload_path(parameter: &str) -> String {
+    format!("workload.{}", kebab(parameter))
+}
+
+/// The keys of the two ends that the scenario sets.
+fn endpoint_settings(spec: &Spec) -> impl Iterator<Item = &Setting> {
+    let top = spec.settings.iter().filter(|setting| !setting.path.contains('.'));
+    top.filter(|setting| matches!(setting.field.shape, Shape::Swept(_)))
+}
+
+/// Which values of the two ends' keys a cell makes use of.
+fn used_values<'s>(
+    spec: &'s Spec,
+    selection: &[usize],
+    resolved: &Resolved,
+) -> Vec<(&'s str, usize)> {
+    let used = endpoint_settings(spec).filter_map(|setting| {
+        let index = setting.axis.map_or(0, |axis| selection[axis]);
+        let path = setting.path.as_str();
+        let same =
+            || setting.choices[index].chosen.text() == ignored_factor(path, &resolved.endpoint);
+        let is_used =
+            silence::is_between(&resolved.endpoint) || !resolved.ignored.contains(&path) || same();
+        is_used.then_some((path, index))
+    });
+    used.collect()
+}
+
+/// The two ends as text: every key that means something, with its default.
+fn endpoint_lines(spec: &Spec, selection: &[usize], resolved: &Resolved) -> Vec<String> {
+    let keys = SCHEMA.top.iter().filter(|field| matches!(field.shape, Shape::Swept(_)));
+    let keys = keys.filter(|field| !resolved.ignored.contains(&field.target));
+    let line = |field: &Field| {
+        let default = || match (&field.shape, field.otherwise) {
+            (Shape::Swept(kind), Otherwise::Default(text)) => kind.parse(text).ok(),
+            _ => None,
+        };
+        let paths = &resolved.endpoint.transport.tcp.multipath;
+        let text = match (field.target, resolved.endpoint.tls) {
+            ("tls", Some(version)) => version.name().to_owned(),
+            ("scheduler", _) => paths.as_ref()?.scheduler.clone(),
+            _ => match spec.value(&field.name, selection) {
+                Some(value) => value.to_string(),
+                None => default()?.to_string(),
+            },
+        };
+        Some(format!("{}: {text}", field.name))
+    };
+    keys.filter_map(line).collect()
+}

@@ -1,0 +1,180 @@
+//! Which keys a scenario takes. The tables come from the registries; the parser, its error
+//! messages and the reference page are all driven by them.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use trackbed_core::parameter::{Kind, Otherwise, Parameter};
+use trackbed_net::queue::{QUEUES, QueueEntry, SELECTOR};
+use trackbed_net::spec::{MODELS, ModelEntry};
+
+use crate::endpoint;
+use crate::environment;
+use crate::field::{Entry, Field, Model, SECOND, STAGES, Shape, Shorthand, Slot, kebab};
+use crate::inference;
+use crate::inference_keys;
+use crate::mqtt;
+use crate::papers;
+use crate::plan::Home;
+use crate::programs;
+use crate::radio;
+
+/// The keys of every table.
+pub(crate) static SCHEMA: LazyLock<Schema> = LazyLock::new(Schema::new);
+
+/// The keys of a scenario, table by table.
+#[derive(Debug)]
+pub(crate) struct Schema {
+    /// The keys before the first table, and the tables.
+    pub top: Vec<Field>,
+    /// The keys of `[workload]`, for each kind of workload.
+    pub workloads: BTreeMap<&'static str, Vec<Field>>,
+}
+
+impl Schema {
+    fn new() -> Schema {
+        let mut top: Vec<Field> = general().iter().map(Field::fixed).collect();
+        top.extend(endpoint::parameters().iter().map(Field::swept));
+        top.extend(mqtt::parameters().iter().map(Field::swept));
+        top.extend(programs::parameters().iter().map(Field::swept));
+        let link_help = "the link that all phones share; it has both directions";
+        let access_help = "a link of each phone's own, between it and the shared one";
+        let (needed, optional) = (Otherwise::Required, Otherwise::Absent);
+        top.push(Field::new("link", Shape::Section(link()), needed, link_help));
+        top.push(Field::new("access", Shape::Section(link()), optional, access_help));
+        let second_help = "a second way from each phone to the server, over an address of its own, for \
+                           protocols that use several; it takes the keys of [link]";
+        top.push(Field::new(SECOND, Shape::Section(link()), optional, second_help));
+        let radio_help = "a train between the base stations of one or two operators, whose links it \
+                          makes; in place of [link]";
+        top.push(Field::new(radio::SECTION, Shape::Section(radio::fields()), optional, radio_help));
+        let help = "what changes during a run: link delay, reconnections, where viewers jump to";
+        let environment = Shape::Section(environment::fields());
+        top.push(Field::new(environment::SECTION, environment, optional, help));
+        let help = "what computes beside the communication on the clients' machine, and is timed; what \
+                    both use is then read every second";
+        let fields = Shape::Section(inference::fields());
+        top.push(Field::new(inference_keys::SECTION, fields, optional, help));
+        top.push(Field::new("workload", Shape::Workload, needed, "what is sent"));
+        Schema { top, workloads: workloads() }
+    }
+}
+
+/// The keys of the scenario as a whole.
+fn general() -> [Parameter; 6] {
+    static PAPERS: LazyLock<Vec<&'static str>> = LazyLock::new(|| papers::names().collect());
+    let name_help = "the scenario's name in results; without it the file's name";
+    let paper_help = "the study whose figures are printed beside the results";
+    let home_help = "where the runs happen unless --substrate says otherwise";
+    let (runs, seed) = (Kind::Count { min: 1 }, Kind::Count { min: 0 });
+    [
+        Parameter::optional("name", Kind::Text, name_help),
+        Parameter::optional("summary", Kind::Text, "one line that says what is compared"),
+        Parameter::optional("paper", Kind::Choice(&PAPERS), paper_help),
+        Parameter::with_default("substrate", Kind::Choice(&Home::NAMES), "virtual", home_help),
+        Parameter::with_default("runs", runs, "30", "how many runs each cell has"),
+        Parameter::with_default("seed", seed, "1", "where all randomness comes from"),
+    ]
+}
+
+fn workloads() -> BTreeMap<&'static str, Vec<Field>> {
+    static KINDS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+        trackbed_workloads::registry().iter().map(|workload| workload.name()).collect()
+    });
+    let fields = |parameters: &[Parameter]| {
+        let kind = Parameter::required("kind", Kind::Choice(&KINDS), "which workload");
+        std::iter::once(Field::fixed(&kind)).chain(parameters.iter().map(Field::swept)).collect()
+    };
+    let registry = trackbed_workloads::registry().iter();
+    registry.map(|workload| (workload.name(), fields(workload.parameters()))).collect()
+}
+
+fn link() -> Vec<Field> {
+    let mut fields = direction();
+    let help = "the largest packet that the link takes, IP header included; 1280 B to 65535 B";
+    fields.push(Field::swept(&Parameter::with_default("mtu", Kind::Size, "1500 B", help)));
+    for (name, help) in [
+        ("up", "the same keys, from the phone to the server"),
+        ("down", "the same keys, from the server to the phone"),
+    ] {
+        fields.push(Field::new(name, Shape::Section(direction()), Otherwise::Absent, help));
+    }
+    fields
+}
+
+fn direction() -> Vec<Field> {
+    let mut fields = Vec::new();
+    for (stage, name, help) in STAGES {
+        let entries = MODELS.iter().filter(|entry| entry.stage() == stage);
+        let models: Vec<Model> = entries.map(|entry| link_model(entry, name)).collect();
+        if !models.is_empty() {
+            let slot = Slot { shorthands: link_shorthands(&models), models };
+            fields.push(Field::new(name, Shape::Models(slot), Otherwise::Absent, help));
+        }
+    }
+    let models: Vec<Model> = QUEUES.iter().map(|entry| queue_model(entry)).collect();
+    let slot = Slot { shorthands: queue_shorthands(&models), models };
+    let help = "who may wait while another packet is sent";
+    let default = Otherwise::Default("100 packets");
+    fields.push(Field::new(SELECTOR.name, Shape::Models(slot), default, help));
+    fields
+}
+
+/// A model may be named without the stage's name: `delay = { uniform = ... }` for `uniform-delay`.
+fn link_model(entry: &'static ModelEntry, stage: &str) -> Model {
+    let name = kebab(entry.name);
+    let short = name.strip_suffix(stage).or_else(|| name.strip_prefix(stage));
+    let short = short.map(|short| short.trim_matches('-')).filter(|short| !short.is_empty());
+    Model {
+        name: short.unwrap_or(&name).to_owned(),
+        help: entry.summary,
+        fields: entry.parameters.iter().map(|p| owned(p, &[entry.name])).collect(),
+        entry: Entry::Link(entry),
+    }
+}
+
+fn queue_model(entry: &'static QueueEntry) -> Model {
+    let owners = [entry.name, SELECTOR.name];
+    Model {
+        name: kebab(entry.name),
+        help: entry.summary,
+        fields: entry.parameters.iter().map(|p| owned(p, &owners)).collect(),
+        entry: Entry::Queue(entry),
+    }
+}
+
+/// A parameter as a scenario calls it: without its owner's name, as it stands inside the owner's
+/// table.
+fn owned(parameter: &Parameter, owners: &[&str]) -> Field {
+    let field = Field::swept(parameter);
+    let mut owners = owners.iter().map(|owner| format!("{}-", kebab(owner)));
+    let short = owners.find_map(|owner| field.name.strip_prefix(owner.as_str()).map(str::to_owned));
+    Field { name: short.unwrap_or_else(|| field.name.clone()), ..field }
+}
+
+/// The first model of a stage is the plain one; where one parameter says all, a value suffices.
+fn link_shorthands(models: &[Model]) -> Vec<Shorthand> {
+    let only = models.first().and_then(Model::only_field);
+    let Some(Field { shape: Shape::Swept(kind), target, .. }) = only else { return Vec::new() };
+    vec![Shorthand { kind: *kind, word: None, target }]
+}
+
+/// The parameters of the plain queue are its limits: `100 packets`, `150 kB`.
+fn queue_shorthands(models: &[Model]) -> Vec<Shorthand> {
+    let fields = models.first().into_iter().flat_map(|model| &model.fields);
+    let shorthand = |field: &Field| {
+        let Shape::Swept(kind) = field.shape else { return None };
+        let word = match kind {
+            Kind::Count { .. } => field.target.strip_prefix("queue_"),
+            _ => None,
+        };
+        Some(Shorthand { kind, word, target: field.target })
+    };
+    fields.filter_map(shorthand).collect()
+}
+
+/// The default of a whole number at the top.
+pub(crate) fn default_count(name: &str) -> Option<u64> {
+    let field = SCHEMA.top.iter().find(|field| field.name == name)?;
+    field.otherwise.default_text()?.parse().ok()
+}

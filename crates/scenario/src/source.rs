@@ -1,0 +1,176 @@
+//! Where scenarios come from: they are built in, or files.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::files::read_bounded;
+use crate::problem::{Origin, ScenarioError};
+use crate::suggest;
+use crate::tree::{Content, parse_document};
+
+/// A scenario that is part of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BuiltIn {
+    /// Its name.
+    pub name: &'static str,
+    /// Its file.
+    pub text: &'static str,
+}
+
+impl BuiltIn {
+    /// What it compares, in one line.
+    pub fn summary(&self) -> String {
+        let name = self.name.to_owned();
+        let origin = Origin { name, text: self.text.to_owned(), is_file: true };
+        let table = parse_document(&origin).ok();
+        match table.as_ref().and_then(|table| table.get("summary")).map(|entry| &entry.node.content)
+        {
+            Some(Content::Scalar(summary)) => summary.clone(),
+            _ => String::new(),
+        }
+    }
+}
+
+/// The scenarios that are part of the program.
+pub fn built_in() -> &'static [BuiltIn] {
+    BUILT_IN
+}
+
+const BUILT_IN: &[BuiltIn] = &[
+    BuiltIn { name: "vru", text: include_str!("../../../scenarios/vru.toml") },
+    BuiltIn { name: "web", text: include_str!("../../../scenarios/web.toml") },
+    BuiltIn { name: "streaming", text: include_str!("../../../scenarios/streaming.toml") },
+    BuiltIn { name: "migration", text: include_str!("../../../scenarios/migration.toml") },
+    BuiltIn { name: "train", text: include_str!("../../../scenarios/train.toml") },
+    BuiltIn { name: "edge", text: include_str!("../../../scenarios/edge.toml") },
+    BuiltIn { name: "v2x", text: include_str!("../../../scenarios/v2x.toml") },
+    BuiltIn { name: "costs", text: include_str!("../../../scenarios/costs.toml") },
+    BuiltIn { name: "bulk", text: include_str!("../../../scenarios/bulk.toml") },
+];
+
+/// Where to find a scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A built-in scenario, by its name.
+    BuiltIn(String),
+    /// A file.
+    File(PathBuf),
+    /// A text that is at hand, such as the copy that a run directory keeps.
+    Text {
+        /// Where it came from: as [`Source`] displays itself. Files that the scenario names are
+        /// looked for beside it.
+        name: String,
+        /// The scenario.
+        text: String,
+    },
+}
+
+/// A scenario that was found.
+pub(crate) struct Text {
+    /// What messages call it.
+    pub name: String,
+    /// The name of a scenario that does not say its own.
+    pub stem: String,
+    pub text: String,
+    /// Where the files that it names are looked for.
+    pub folder: PathBuf,
+}
+
+impl Source {
+    /// What an argument of the command line means: the name of a built-in scenario, or else a
+    /// file. `./vru` is a file in any case.
+    pub fn named(argument: &str) -> Source {
+        let is_path = argument.contains(['/', '\\', '.']);
+        let known = built_in().iter().any(|scenario| scenario.name == argument);
+        match known || !(is_path || Path::new(argument).exists()) {
+            true => Source::BuiltIn(argument.to_owned()),
+            false => Source::File(PathBuf::from(argument)),
+        }
+    }
+
+    /// A scenario whose text was kept, and what [`Source`] displayed when it was read first.
+    pub fn recorded(name: &str, text: &str) -> Source {
+        Source::Text { name: name.to_owned(), text: text.to_owned() }
+    }
+
+    /// The same scenario, so named that it is found from any folder.
+    ///
+    /// # Errors
+    /// If there is no current folder.
+    pub fn absolute(&self) -> std::io::Result<Source> {
+        Ok(match self {
+            Source::File(path) => Source::File(std::path::absolute(path)?),
+            Source::BuiltIn(_) | Source::Text { .. } => self.clone(),
+        })
+    }
+
+    pub(crate) fn read(&self) -> Result<Text, ScenarioError> {
+        match self {
+            Source::BuiltIn(name) => find(name),
+            Source::File(path) => read_file(path),
+            Source::Text { name, text } => Ok(Text {
+                name: name.clone(),
+                stem: stem(Path::new(name)),
+                text: text.clone(),
+                folder: folder(Path::new(name)),
+            }),
+        }
+    }
+}
+
+/// As [`Source::named`] reads it.
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::BuiltIn(name) | Source::Text { name, .. } => f.write_str(name),
+            Source::File(path) => path.display().fmt(f),
+        }
+    }
+}
+
+fn find(name: &str) -> Result<Text, ScenarioError> {
+    let found = built_in().iter().find(|scenario| scenario.name == name);
+    let found = found.map(|scenario| Text {
+        name: format!("{name} (built in)"),
+        stem: name.to_owned(),
+        text: scenario.text.to_owned(),
+        folder: PathBuf::new(),
+    });
+    found.ok_or_else(|| {
+        let names: Vec<&str> = built_in().iter().map(|scenario| scenario.name).collect();
+        let guess = suggest::nearest(name, &names)
+            .map_or_else(String::new, |guess| format!("did you mean \"{guess}\"? "));
+        let help = format!(
+            "{guess}write the path of a file, or a built-in scenario: {}",
+            names.join(", ")
+        );
+        ScenarioError::about_file(format!("there is no scenario \"{name}\""), Some(help))
+    })
+}
+
+fn read_file(path: &Path) -> Result<Text, ScenarioError> {
+    let names: Vec<&str> = built_in().iter().map(|scenario| scenario.name).collect();
+    let help = format!("write the path of a file, or a built-in scenario: {}", names.join(", "));
+    let bytes = read_bounded(path, SCENARIO_BYTES_MAX)
+        .map_err(|why| ScenarioError::about_file(why, Some(help)))?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let line = error.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
+        let message = format!("{} is not a text in UTF-8, see line {line}", path.display());
+        ScenarioError::about_file(message, Some("save the file as UTF-8".to_owned()))
+    })?;
+    let name = path.display().to_string();
+    Ok(Text { name, stem: stem(path), text, folder: folder(path) })
+}
+
+fn folder(file: &Path) -> PathBuf {
+    file.parent().unwrap_or(Path::new("")).to_owned()
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem()
+        .map_or_else(|| "scenario".to_owned(), |stem| stem.to_string_lossy().into_owned())
+}
+
+/// A scenario is written by hand.
+const SCENARIO_BYTES_MAX: u64 = 1_000_000;

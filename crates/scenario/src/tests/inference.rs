@@ -1,0 +1,201 @@
+//! The table `[inference]`, and cells without communication.
+
+use super::{factors, plan, plan_with};
+use crate::{Home, Work};
+
+/// Telemetry with these lines in its table, and `more` behind it.
+fn telemetry(inference: &str, more: &str) -> String {
+    format!(
+        "protocol = [\"http2\", \"http3\"]\n[link]\ndelay = \"5 ms\"\n[inference]\n{inference}\n\
+         [workload]\nkind = \"telemetry\"\nduration = \"6 s\"\n{more}\n"
+    )
+}
+
+fn mistake(text: &str) -> String {
+    plan_with(text, &[]).unwrap_err().to_string()
+}
+
+#[test]
+fn its_kind_is_a_factor_and_may_be_an_axis() {
+    let plan = plan(&telemetry("kind = [\"none\", \"detector\"]\nthreads = 2", ""));
+    assert_eq!(
+        factors(&plan),
+        [
+            "protocol=http2 inference=none",
+            "protocol=http2 inference=detector",
+            "protocol=http3 inference=none",
+            "protocol=http3 inference=detector",
+        ]
+    );
+    assert_eq!(plan.conditions, ["inference"]);
+    let work = |cell: usize| plan.cells[cell].inference.clone().unwrap().work;
+    assert_eq!(work(0), None);
+    assert_eq!(work(1), Some(Work::Detector { model: None, frames: None, threads: Some(2) }));
+}
+
+#[test]
+fn the_digest_follows_what_is_run() {
+    let digest = |lines: &str| plan(&telemetry(lines, "")).hash;
+    let folder = std::env::temp_dir().join(format!("trackbed-model-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("model.onnx");
+    let model = format!("kind = \"detector\"\nmodel = {:?}", file.display().to_string());
+    // No text: a model is anything but.
+    std::fs::write(&file, [8, 0xff, 0xfe]).unwrap();
+    let first = digest(&model);
+    std::fs::write(&file, [8, 0xff, 0xfd]).unwrap();
+    let all = [
+        first,
+        digest(&model),
+        digest("kind = \"none\""),
+        digest("kind = \"detector\""),
+        digest("kind = \"detector\"\nthreads = 3"),
+        digest("kind = \"command\"\ncommand = \"./one\""),
+        digest("kind = \"command\"\ncommand = \"./other\""),
+        plan(&telemetry("", "").replace("[inference]", "")).hash,
+    ];
+    for (index, one) in all.iter().enumerate() {
+        assert!(!all[..index].contains(one), "{index}");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_at_its_place() {
+    for (lines, words) in [
+        ("kind = \"command\"", ["the command is missing", "command = "]),
+        ("kind = \"command\"\ncommand = \"x\"\nthreads = 2", ["threads has no effect", "detector"]),
+        ("threads = 3", ["threads has no effect", "kind = \"detector\""]),
+        ("kind = \"detector\"\nthreads = 5000", ["share no work", "at most 1024"]),
+        (
+            "kind = \"detector\"\nmodel = \"/nowhere.onnx\"",
+            ["cannot read /nowhere.onnx", "a.toml:6"],
+        ),
+        ("kind = \"detecter\"", ["detecter", "detector"]),
+    ] {
+        let message = mistake(&telemetry(lines, ""));
+        assert!(words.iter().all(|word| message.contains(word)), "{message}");
+    }
+}
+
+/// A file with this text; its path.
+fn temporary(name: &str, text: &str) -> String {
+    let folder = std::env::temp_dir().join(format!("trackbed-measured-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join(name);
+    std::fs::write(&file, text).unwrap();
+    file.display().to_string()
+}
+
+#[test]
+fn what_the_device_cannot_be_is_refused_at_its_place() {
+    let none = "trackbed-durations 1\nthreads 2\n";
+    let short = format!("{none}frame 1000 98000\n");
+    let negative = format!("{none}frame -5 1000000\n");
+    let mqtt = "trackbed-costs 1\nprotocol mqtt 1 2 3\ncipher aes128gcm 1\n";
+    let bare = "trackbed-costs 1\nprotocol other 1 2 3\n";
+    let [none, short, negative, mqtt, bare] = [
+        ("none.txt", none),
+        ("short.txt", &short),
+        ("negative.txt", &negative),
+        ("mqtt.txt", mqtt),
+        ("bare.txt", bare),
+    ]
+    .map(|(name, text)| temporary(name, text));
+    let detector = |lines: String| format!("kind = \"detector\"\n{lines}");
+    for (lines, words) in [
+        (detector("cores = 0".to_owned()), ["0 is too few", "a.toml:6"]),
+        (detector("cores = 1025".to_owned()), ["so many cores", "at most 1024"]),
+        (
+            detector("durations = \"/nowhere.txt\"".to_owned()),
+            ["cannot read /nowhere.txt", "a.toml:6"],
+        ),
+        (
+            detector(format!("durations = {none:?}")),
+            ["line 2: there is no frame", "trackbed infer"],
+        ),
+        (detector(format!("durations = {short:?}")), ["less than 100 us", "a.toml:6"]),
+        (detector(format!("durations = {negative:?}")), ["line 3: \"-5\"", "trackbed infer"]),
+        (detector(format!("costs = {none:?}")), ["line 1", "trackbed-costs 1"]),
+        (detector(format!("costs = {mqtt:?}")), ["what http2 costs", "protocol http2 MESSAGE"]),
+        (detector(format!("costs = {bare:?}")), ["what aes128gcm costs", "cipher aes128gcm BYTE"]),
+        (detector("packet-cost = \"2 s\"".to_owned()), ["more than a second", "a.toml:6"]),
+        (format!("durations = {short:?}"), ["durations has no effect", "kind = \"detector\""]),
+    ] {
+        let message = mistake(&telemetry(&lines, ""));
+        assert!(words.iter().all(|word| message.contains(word)), "{lines}: {message}");
+    }
+}
+
+#[test]
+fn the_device_is_as_the_table_says() {
+    let costs = temporary(
+        "costs.txt",
+        "trackbed-costs 1\nprotocol http2 41000 9000 120\nprotocol other 30000 8000 100\n\
+         cipher aes128gcm 300\ncipher chacha20poly1305 900\n",
+    );
+    // More threads than cores are what a device may well have.
+    let lines = format!("kind = \"detector\"\ncores = 2\nthreads = 16\ncosts = {costs:?}");
+    let text =
+        telemetry(&lines, "").replace("\"http3\"]", "\"coap\"]\ncipher = \"chacha20poly1305\"");
+    let plan = plan(&text);
+    let device = |cell: usize| plan.cells[cell].inference.clone().unwrap().device;
+    let numbers = |cell: usize| {
+        let cost = device(cell).cost;
+        let packet = cost.packet;
+        (cost.message.as_nanos(), packet.packet.as_nanos(), packet.byte_picos)
+    };
+    assert_eq!(numbers(0), (41_000, 9_000, 1_020));
+    // Nothing is encrypted.
+    assert_eq!(numbers(1), (30_000, 8_000, 100));
+    assert_eq!((device(0).cores, device(0).durations.unwrap().threads), (2, 16));
+    let own = "kind = \"none\"\nmessage-cost = \"5 us\"\nkilobyte-cost = \"2 us\"";
+    let plan = super::plan(&telemetry(own, ""));
+    let device = plan.cells[0].inference.clone().unwrap().device;
+    assert_eq!((device.durations, device.cost.packet.byte_picos), (None, 2_000));
+    assert_eq!(device.cost.message.as_nanos(), 5_000);
+}
+
+/// What is built in suffices for every protocol and cipher.
+#[test]
+fn the_built_in_tables_know_everything() {
+    let names = trackbed_protocols::registry().iter().map(|protocol| protocol.name());
+    for protocol in names.filter(|name| !["none", "http2"].contains(name)) {
+        let text = telemetry("kind = \"detector\"", "").replace(
+            "[\"http2\", \"http3\"]",
+            &format!(
+                "[\"http2\", \"{protocol}\"]\n\
+                 cipher = [\"aes128gcm\", \"aes256gcm\", \"chacha20poly1305\"]"
+            ),
+        );
+        for cell in plan(&text).cells {
+            let device = cell.inference.unwrap().device;
+            assert!(!device.cost.packet.packet.is_zero() && device.durations.is_some());
+        }
+    }
+}
+
+#[test]
+fn a_scenario_says_where_it_is_at_home() {
+    let text = telemetry("kind = \"none\"", "");
+    assert_eq!(plan(&text).home, Home::Virtual);
+    let at_home = plan(&format!("substrate = \"emulated\"\n{text}"));
+    assert_eq!(at_home.home, Home::Emulated);
+    assert_eq!(at_home.hash, plan(&text).hash);
+    assert!(mistake(&format!("substrate = \"live\"\n{text}")).contains("live"));
+}
+
+#[test]
+fn idle_ends_speak_nothing_whatever_their_keys_say() {
+    let idle = "kind = \"idle\"";
+    let text = telemetry("kind = \"detector\"", "").replace("kind = \"telemetry\"", idle);
+    let plain = plan(&format!(
+        "cipher = [\"aes128gcm\", \"chacha20poly1305\"]\nserver = \"nginx\"\n{text}"
+    ));
+    assert_eq!(factors(&plain), ["cipher=none server=none protocol=none inference=detector"]);
+    let none = text.replace("[\"http2\", \"http3\"]", "\"none\"");
+    assert_eq!(factors(&plan(&none)), ["protocol=none inference=detector"]);
+    let sent = telemetry("kind = \"none\"", "").replace("\"http3\"", "\"none\"");
+    let message = mistake(&sent);
+    assert!(message.contains("carries nothing") && message.contains("\"idle\""), "{message}");
+}

@@ -1,0 +1,89 @@
+//! Settings from the command line.
+
+use super::{factors, plan, plan_with, scenario};
+
+fn vru(settings: &[&str]) -> super::Plan {
+    let text = include_str!("../../../../scenarios/vru.toml");
+    plan_with(text, settings).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn a_setting_means_the_same_as_a_line_of_the_file() {
+    for (setting, line) in [
+        ("link.rate=10mbit", "rate = \"10 Mbit/s\""),
+        ("link.rate=\"10 Mbit/s\"", "rate = \"10 Mbit/s\""),
+        ("link.delay=7ms", "delay = \"7 ms\""),
+    ] {
+        let key = line.split(' ').next().unwrap();
+        let old = if key == "rate" { "rate = \"50 Mbit/s\"" } else { "delay = \"5 ms\"" };
+        let expected = plan(&scenario("").replace(old, line));
+        let set = plan_with(&scenario(""), &[setting]).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(set.hash, expected.hash, "{setting}");
+    }
+    for (setting, line) in [
+        ("link.loss=0.3%", "loss = \"0.3 %\""),
+        ("link.loss=0", "loss = 0"),
+        ("link.queue=100packets", "queue = \"100 packets\""),
+        ("link.queue=100", "queue = 100"),
+        ("link.queue=150kB", "queue = \"150 kB\""),
+        ("link.queue=codel", "queue = { codel = {} }"),
+        ("link.queue.codel.target=2ms", "queue = { codel = { target = \"2 ms\" } }"),
+        ("link.mtu=1400B", "mtu = \"1400 B\""),
+        ("link.up.loss=1%", "up = { loss = \"1 %\" }"),
+        (
+            "link.loss.gilbert-elliott={p=0.001, r=0.2}",
+            "loss = { gilbert-elliott = { p = 0.001, r = 0.2 } }",
+        ),
+        ("link.loss={periodic=100}", "loss = { periodic = 100 }"),
+        ("link.outage=1s:2s,5s:6s", "outage = [[\"1 s\", \"2 s\"], [\"5 s\", \"6 s\"]]"),
+    ] {
+        let expected = plan(&scenario("").replace("[link]", &format!("[link]\n{line}")));
+        let set = plan_with(&scenario(""), &[setting]).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(set.hash, expected.hash, "{setting}");
+    }
+}
+
+#[test]
+fn commas_and_lists_sweep() {
+    for setting in ["protocol=quic,http3", "protocol=[\"quic\", \"http3\"]", "protocol=quic, http3"]
+    {
+        let plan = plan_with(&scenario(""), &[setting]).unwrap();
+        assert_eq!(factors(&plan), ["protocol=quic", "protocol=http3"], "{setting}");
+    }
+    let range = "link.loss={from=0.0, to=0.02, step=0.01}";
+    let plan = plan_with(&scenario(""), &[range, "workload.count=5,10"]).unwrap();
+    assert_eq!(plan.cells.len(), 6);
+    assert_eq!(factors(&plan)[5], "protocol=quic loss=0.02 count=10");
+}
+
+#[test]
+fn the_last_setting_of_a_key_rules_and_replaces_models() {
+    let text = scenario("").replace("[link]", "[link]\nloss = { periodic = { every = 100 } }");
+    let set = plan_with(&text, &["link.loss=1%", "link.loss=2%"]).unwrap();
+    let expected = plan(&scenario("").replace("[link]", "[link]\nloss = \"2 %\""));
+    assert_eq!(set.hash, expected.hash);
+}
+
+#[test]
+fn runs_and_seed_can_be_set() {
+    let plan = vru(&["runs=3", "seed=42"]);
+    assert_eq!((plan.runs, plan.seed, plan.cells.len()), (3, 42, 11));
+}
+
+#[test]
+fn whoever_picks_a_protocol_need_not_rewrite_the_rest() {
+    assert_eq!(
+        factors(&vru(&["protocol=quic"])),
+        ["new", "resumed", "early"].map(|h| format!("protocol=quic tls=1.3 handshake={h}"))
+    );
+    assert_eq!(factors(&vru(&["protocol=tcp"])), ["protocol=tcp tls=none handshake=new"]);
+    assert_eq!(vru(&["tls=1.2"]).cells.len(), 2);
+}
+
+#[test]
+fn what_is_set_must_be_of_use() {
+    let text = include_str!("../../../../scenarios/vru.toml");
+    let error = plan_with(text, &["protocol=quic", "tls=1.2"]).unwrap_err().to_string();
+    assert!(error.contains("tls 1.2 occurs in no cell: quic runs over TLS 1.3 only"), "{error}");
+    assert!(error.contains("--> --set\n |\n | tls=1.2\n |     ^^^"), "{error}");
+}

@@ -1,0 +1,292 @@
+//! Single values: quantities, models with their parameters, ranges, files.
+
+use std::path::{Path, PathBuf};
+
+use trackbed_core::parameter::{FromValue, Kind, Value};
+
+use crate::field::{Field, Model, Shape, Slot, kebab};
+use crate::problem::Place;
+use crate::reader::{Reader, Section};
+use crate::spec::{Choice, Chosen, ModelUse};
+use crate::suggest;
+use crate::sweep::{self, Division};
+use crate::tree::{Content, Entry, Node, Table};
+
+impl Reader<'_> {
+    /// `{ from = ..., to = ..., step = ... }`
+    pub fn range(
+        &mut self,
+        field: &'static Field,
+        table: &Table,
+        place: &Place,
+    ) -> Option<Vec<Choice>> {
+        let advice = || {
+            let example = field.example();
+            format!("write {{ from = {example}, to = ..., step = ... }} or points = 5 for the step")
+        };
+        let unknown = table.entries.iter().find(|e| !RANGE_KEYS.contains(&e.key.as_str()));
+        if let Some(entry) = unknown {
+            let message = format!("unknown key \"{}\" in a range", entry.key);
+            self.problems.add_with_help(&entry.key_place, message, advice());
+            return None;
+        }
+        let (from, to) = (table.get("from"), table.get("to"));
+        let (step, points) = (table.get("step"), table.get("points"));
+        let (Some(from), Some(to), true) = (from, to, step.is_some() != points.is_some()) else {
+            self.problems.add_with_help(place, "the range is not complete", advice());
+            return None;
+        };
+        let from = self.scalar(field, &from.node)?;
+        let to = self.scalar(field, &to.node)?;
+        let division = match (step, points) {
+            (Some(step), _) => Division::Step(single(&self.scalar(field, &step.node)?)?),
+            (None, Some(points)) => {
+                let points = self.parse(Kind::Count { min: 2 }, &points.node)?;
+                Division::Points(u64::from_value(&points)?)
+            }
+            (None, None) => return None,
+        };
+        let values = match (single(&from), single(&to)) {
+            (Some(from), Some(to)) => sweep::range(&from, &to, &division),
+            _ => Err("only quantities make a range; list the values".to_owned()),
+        };
+        match values {
+            Ok(values) => {
+                let choice = |value| Choice { chosen: from.like(value), place: place.clone() };
+                Some(values.into_iter().map(choice).collect())
+            }
+            Err(why) => {
+                self.problems.add(place, why);
+                None
+            }
+        }
+    }
+
+    /// A single value or set of models.
+    pub fn choice(&mut self, path: &str, field: &'static Field, node: &Node) -> Option<Chosen> {
+        match (&node.content, &field.shape) {
+            (Content::Table(table), Shape::Models(slot)) => self.models(path, slot, table, node),
+            (Content::Scalar(_), _) => self.scalar(field, node),
+            (Content::Table(_) | Content::List(_), _) => {
+                let what = match node.content {
+                    Content::Table(_) => "table",
+                    Content::List(_) | Content::Scalar(_) => "list inside a list",
+                };
+                let message = format!("{} takes a value, not a {what}", field.name);
+                let help = format!("write {}", field.example());
+                self.problems.add_with_help(&node.place, message, help);
+                None
+            }
+        }
+    }
+
+    /// `{ uniform = { least = "1 ms", most = "3 ms" } }`, `{ periodic = 100 }`, or the plain
+    /// model's parameters without its name.
+    fn models(
+        &mut self,
+        path: &str,
+        slot: &'static Slot,
+        table: &Table,
+        node: &Node,
+    ) -> Option<Chosen> {
+        if table.entries.is_empty() {
+            let help = format!("write {}", slot.examples());
+            self.problems.add_with_help(&node.place, "no model is named", help);
+            return None;
+        }
+        if let Some(plain) = slot.models.first().filter(|plain| is_of(table, plain, slot)) {
+            let title = format!("the model {}", plain.name);
+            let section = Section { prefix: format!("{path}."), title };
+            let mut settings = Vec::new();
+            self.section(&section, table, &plain.fields, &mut settings);
+            let place = node.place.clone();
+            return Some(Chosen::Models(vec![ModelUse { model: plain, settings, place }]));
+        }
+        let uses: Vec<ModelUse> =
+            table.entries.iter().filter_map(|entry| self.model(path, slot, entry)).collect();
+        (uses.len() == table.entries.len()).then_some(Chosen::Models(uses))
+    }
+
+    fn model(&mut self, path: &str, slot: &'static Slot, entry: &Entry) -> Option<ModelUse> {
+        let name = kebab(&entry.key);
+        let Some(model) = slot.models.iter().find(|model| model.name == name) else {
+            let known: Vec<&str> = slot.models.iter().map(|m| m.name.as_str()).collect();
+            let guess = suggest::nearest(&name, &known)
+                .map_or_else(String::new, |guess| format!("did you mean \"{guess}\"? "));
+            let message = format!("{path} knows no model \"{}\"", entry.key);
+            let help = format!("{guess}there are {}", known.join(", "));
+            self.problems.add_with_help(&entry.key_place, message, help);
+            return None;
+        };
+        let title = format!("the model {name}");
+        let section = Section { prefix: format!("{path}.{name}."), title };
+        let mut settings = Vec::new();
+        match (&entry.node.content, model.only_field()) {
+            (Content::Table(range), Some(only)) if is_range(range, &only.shape) => {
+                settings.extend(self.setting(&section, entry, only));
+            }
+            (Content::Table(parameters), _) => {
+                self.section(&section, parameters, &model.fields, &mut settings);
+            }
+            (Content::Scalar(_) | Content::List(_), Some(only)) => {
+                settings.extend(self.setting(&section, entry, only));
+            }
+            (Content::Scalar(_) | Content::List(_), None) => {
+                let message = format!("{name} takes a table of parameters");
+                let help = format!("write {}", model.example());
+                self.problems.add_with_help(&entry.node.place, message, help);
+            }
+        }
+        Some(ModelUse { model, settings, place: entry.key_place.clone() })
+    }
+
+    /// A value of the field's kind, or one that stands for a model.
+    fn scalar(&mut self, field: &'static Field, node: &Node) -> Option<Chosen> {
+        let slot = match &field.shape {
+            Shape::Fixed(kind) | Shape::Swept(kind) => {
+                return self.parse(*kind, node).map(Chosen::Value);
+            }
+            Shape::Models(slot) => slot,
+            Shape::Section(_) | Shape::Workload => return None,
+        };
+        let Content::Scalar(text) = &node.content else {
+            let help = format!("write {}", slot.examples());
+            self.problems.add_with_help(&node.place, "this is not a single value", help);
+            return None;
+        };
+        if let Some(model) = slot.models.iter().find(|model| model.name == kebab(text.trim())) {
+            let place = node.place.clone();
+            return Some(Chosen::Models(vec![ModelUse { model, settings: Vec::new(), place }]));
+        }
+        let mut refusal = None;
+        for shorthand in &slot.shorthands {
+            let number = shorthand.word.and_then(|word| text.trim().strip_suffix(word));
+            match shorthand.kind.parse(number.unwrap_or(text).trim()) {
+                Ok(Value::File(path)) => {
+                    let file = self.file(&path, &node.place)?;
+                    return Some(Chosen::Shorthand(shorthand, file));
+                }
+                Ok(value) => return Some(Chosen::Shorthand(shorthand, value)),
+                Err(why) => refusal = Some(why),
+            }
+        }
+        match (refusal, slot.other_models()) {
+            (Some(why), Some(models)) if slot.shorthands.len() == 1 => {
+                let help = format!("{} also takes a model: {models}", field.name);
+                self.problems.add_with_help(&node.place, why, help);
+            }
+            (Some(why), None) if slot.shorthands.len() == 1 => self.problems.add(&node.place, why),
+            _ => {
+                let help = format!("{} takes {}", field.name, slot.examples());
+                let message = format!("\"{text}\" does not fit");
+                self.problems.add_with_help(&node.place, message, help);
+            }
+        }
+        None
+    }
+
+    fn parse(&mut self, kind: Kind, node: &Node) -> Option<Value> {
+        let Content::Scalar(text) = &node.content else {
+            let help = format!("write {}", kind.example());
+            self.problems.add_with_help(&node.place, "this is not a single value", help);
+            return None;
+        };
+        match kind.parse(text) {
+            Ok(Value::File(path)) => self.file(&path, &node.place),
+            Ok(Value::Folder(path)) => self.folder(&path, &node.place),
+            Ok(value) => Some(value),
+            Err(why) => {
+                let words: &[&str] = match kind {
+                    Kind::Choice(words) => words,
+                    _ => &[],
+                };
+                match suggest::nearest(text, words) {
+                    Some(guess) => {
+                        let help = format!("did you mean \"{guess}\"?");
+                        self.problems.add_with_help(&node.place, why, help);
+                    }
+                    None => self.problems.add(&node.place, why),
+                }
+                None
+            }
+        }
+    }
+
+    /// The path as it is seen from here; the file must be there.
+    fn file(&mut self, path: &Path, place: &Place) -> Option<Value> {
+        // What the command line names is where the user stands, not where the scenario is.
+        let base = if place.origin == 0 { self.folders.scenario } else { self.folders.current };
+        let path: PathBuf = base.join(path);
+        let help = match place.origin {
+            0 => "write the path of a file, relative to the scenario's folder",
+            _ => "write the path of a file, relative to the current folder",
+        };
+        match std::fs::metadata(&path) {
+            Ok(found) if found.is_file() => return Some(Value::File(path)),
+            Ok(_) => {
+                let message = format!("{} is not a file", path.display());
+                self.problems.add_with_help(place, message, help);
+            }
+            Err(why) => {
+                let message = format!("cannot read {}: {why}", path.display());
+                self.problems.add_with_help(place, message, help);
+            }
+        }
+        None
+    }
+}
+
+impl Reader<'_> {
+    /// The same for a folder.
+    fn folder(&mut self, path: &Path, place: &Place) -> Option<Value> {
+        let (base, from) = match place.origin {
+            0 => (self.folders.scenario, "the scenario's folder"),
+            _ => (self.folders.current, "the current folder"),
+        };
+        let path: PathBuf = base.join(path);
+        if path.is_dir() {
+            return Some(Value::Folder(path));
+        }
+        let message = format!("{} is not a folder", path.display());
+        let help = format!("write the path of a folder, relative to {from}");
+        self.problems.add_with_help(place, message, help);
+        None
+    }
+}
+
+impl Chosen {
+    /// The same kind of choice with another value.
+    fn like(&self, value: Value) -> Chosen {
+        match self {
+            Chosen::Shorthand(shorthand, _) => Chosen::Shorthand(shorthand, value),
+            Chosen::Value(_) | Chosen::Models(_) => Chosen::Value(value),
+        }
+    }
+}
+
+/// The value, where it is not a model.
+fn single(chosen: &Chosen) -> Option<Value> {
+    match chosen {
+        Chosen::Value(value) | Chosen::Shorthand(_, value) => Some(value.clone()),
+        Chosen::Models(_) => None,
+    }
+}
+
+/// A table with one of a range's keys, where no model of that name can stand.
+pub(crate) fn is_range(table: &Table, shape: &Shape) -> bool {
+    matches!(shape, Shape::Swept(_) | Shape::Models(_))
+        && table.entries.iter().any(|entry| RANGE_KEYS.contains(&entry.key.as_str()))
+}
+
+/// A table of the plain model's own parameters, without its name.
+fn is_of(table: &Table, plain: &Model, slot: &Slot) -> bool {
+    let another = |key: &str| slot.models.iter().skip(1).any(|model| model.name == key);
+    let mut keys = table.entries.iter().map(|entry| (kebab(&entry.key), &entry.node.content));
+    let own = |(key, content): (String, &Content)| {
+        let named = plain.name == key && matches!(content, Content::Table(_));
+        !named && plain.fields.iter().any(|field| field.name == key)
+    };
+    !keys.clone().any(|(key, _)| another(&key)) && keys.any(own)
+}
+
+const RANGE_KEYS: [&str; 4] = ["from", "to", "step", "points"];
