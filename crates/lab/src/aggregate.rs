@@ -10,8 +10,8 @@ use trackbed_measure::results::{
 };
 use trackbed_stats::{PairedDifference, Sample, mean_interval, paired};
 
-use crate::directory::DirectoryError;
-use crate::results::Counted;
+use trackbed_archive::Counted;
+use trackbed_archive::DirectoryError;
 use trackbed_scenario::expectation;
 use trackbed_scenario::{Cell, PART};
 

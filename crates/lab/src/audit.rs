@@ -9,13 +9,13 @@ use sha2::{Digest as _, Sha256};
 use trackbed_core::Seed;
 use trackbed_measure::results::{Document, SCHEMA};
 
-use crate::VERSION;
 use crate::campaign::{self, Execution, Origin};
-use crate::directory::{DirectoryError, read_document};
-use crate::recorded::Recorded;
-use crate::results::Results as _;
 use crate::substrate::Virtual;
-use crate::units::Units;
+use trackbed_archive::Recorded;
+use trackbed_archive::Results as _;
+use trackbed_archive::Units;
+use trackbed_archive::VERSION;
+use trackbed_archive::{DirectoryError, read_document};
 
 /// What came of it: what `trackbed verify-results --json` prints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]

@@ -7,12 +7,13 @@ use trackbed_measure::results::{Check, Document, Outcome, RunResult, SCHEMA};
 use trackbed_substrate::simulated::parallel;
 use trackbed_substrate::{Cancel, RunError};
 
-use crate::directory::DirectoryError;
 use crate::live::LIVE;
-use crate::results::{Counted, Results};
 use crate::substrate::Substrate;
-use crate::units::Units;
-use crate::{VERSION, aggregate, checks};
+use crate::{aggregate, checks};
+use trackbed_archive::DirectoryError;
+use trackbed_archive::Units;
+use trackbed_archive::VERSION;
+use trackbed_archive::{Counted, Results};
 use trackbed_scenario::Plan;
 
 /// How a campaign is executed.

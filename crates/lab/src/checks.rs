@@ -6,7 +6,7 @@ use std::time::Duration;
 use trackbed_measure::results::{CellResult, Check, RunResult};
 use trackbed_net::Stage;
 
-use crate::substrate::VIRTUAL;
+use trackbed_measure::results::VIRTUAL;
 use trackbed_scenario::expectation;
 use trackbed_scenario::{Cell, LinkPlan, NetworkPlan};
 

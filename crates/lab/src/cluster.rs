@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::{VERSION, shell};
+use crate::shell;
+use trackbed_archive::VERSION;
 
 /// A campaign that is to be spread.
 #[derive(Clone, Debug)]

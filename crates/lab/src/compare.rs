@@ -18,10 +18,10 @@ use trackbed_stats::{
 };
 
 use crate::aggregate::run_means;
-use crate::directory::{
+use trackbed_archive::Results as _;
+use trackbed_archive::{
     About, DirectoryError, RecordedRuns, check_complete, read_about, read_document,
 };
-use crate::results::Results as _;
 
 /// What is to be compared, and how.
 #[derive(Clone, Debug)]

@@ -1,8 +1,6 @@
 //! The environment of a cell at work in a run: the course that it takes, and the links under it.
 
-use std::path::{Path, PathBuf};
 use std::time::Duration;
-use std::{fs, io};
 
 use trackbed_core::{Seed, Time};
 use trackbed_net::models::Delay;
@@ -10,7 +8,7 @@ use trackbed_net::models::delay::Timetable;
 use trackbed_protocols::Handshake;
 use trackbed_workloads::environment::Course;
 
-use trackbed_scenario::{Cell, NetworkPlan, Plan};
+use trackbed_scenario::{Cell, NetworkPlan};
 
 /// How long the environment waits for the warm-up of resumed sessions, in virtual time, where
 /// waiting costs nothing.
@@ -46,50 +44,6 @@ pub(crate) fn under(plan: &NetworkPlan, course: &Course) -> NetworkPlan {
         plan.link.down = plan.link.down.with(delay);
     }
     plan
-}
-
-/// Writes the timelines of all runs of `plan` to `directory`, a table each, as
-/// `environment.timeline` takes them: `cell-C-run-R.csv`, where C is the first of the cells that
-/// have the same environment. Nothing is written where nothing changes.
-///
-/// # Errors
-/// If a file cannot be written.
-pub(crate) fn keep_timelines(plan: &Plan, directory: &Path) -> io::Result<()> {
-    for (index, cell) in plan.cells.iter().enumerate() {
-        let same = |other: &Cell| other.environment == cell.environment;
-        if cell.environment.is_still() || plan.cells[..index].iter().any(same) {
-            continue;
-        }
-        fs::create_dir_all(directory)?;
-        for run in 0..plan.runs {
-            let path = directory.join(format!("cell-{index}-run-{run}.csv"));
-            fs::write(path, table(cell, plan.seed, run))?;
-        }
-    }
-    Ok(())
-}
-
-/// Writes the timeline of one run to `directory`, and returns the file; `None` where nothing
-/// changes.
-///
-/// # Errors
-/// If the file cannot be written.
-pub(crate) fn keep_timeline(
-    cell: &Cell,
-    root: u64,
-    run: u32,
-    directory: &Path,
-) -> io::Result<Option<PathBuf>> {
-    if cell.environment.is_still() {
-        return Ok(None);
-    }
-    let path = directory.join("timeline.csv");
-    fs::write(&path, table(cell, root, run))?;
-    Ok(Some(path))
-}
-
-fn table(cell: &Cell, root: u64, run: u32) -> String {
-    cell.environment.timeline(&Seed::of_run(root, u64::from(run))).to_string()
 }
 
 #[cfg(test)]

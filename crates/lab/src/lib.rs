@@ -13,7 +13,6 @@ mod checks;
 pub mod cluster;
 pub mod compare;
 mod device;
-pub mod directory;
 pub mod emulated;
 mod ends;
 mod environment;
@@ -23,19 +22,12 @@ pub mod live;
 mod machine;
 pub mod merge;
 pub mod paper;
-pub mod recorded;
-pub mod refresh;
 pub mod replay;
-pub mod results;
 pub mod run;
 mod scene;
 pub mod shell;
 pub mod substrate;
 pub mod timeline;
 pub mod track;
-pub mod units;
 pub mod until;
 mod warm_up;
-
-/// The version of the tool, as results and captures name it.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");

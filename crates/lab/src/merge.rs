@@ -9,10 +9,12 @@ use std::path::{Path, PathBuf};
 use trackbed_measure::results::{Document, RunResult};
 
 use crate::campaign::{self, Origin};
-use crate::directory::{About, DirectoryError, RunDirectory, is_run_directory, read_document};
-use crate::recorded::{Recorded, RecordedError};
-use crate::results::Results as _;
-use crate::substrate::{VIRTUAL, Virtual};
+use crate::substrate::Virtual;
+use trackbed_archive::Results as _;
+use trackbed_archive::files::SHARD_PREFIX;
+use trackbed_archive::{About, DirectoryError, RunDirectory, is_run_directory, read_document};
+use trackbed_archive::{Recorded, RecordedError};
+use trackbed_measure::results::VIRTUAL;
 
 /// Run directories that belong together.
 #[derive(Debug)]
@@ -139,9 +141,6 @@ pub fn shards_in(path: &Path) -> io::Result<Vec<PathBuf>> {
     found.sort();
     Ok(found)
 }
-
-/// What the folders of shards are called, with their number behind it.
-pub(crate) const SHARD_PREFIX: &str = "shard-";
 
 fn belong_together(first: &Recorded, other: &Recorded) -> Result<(), MergeError> {
     let differ = |what: &'static str| {

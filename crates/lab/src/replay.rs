@@ -7,7 +7,6 @@ use trackbed_measure::results::Outcome;
 use trackbed_substrate::simulated::Cancel;
 
 use crate::capture::Capture;
-use crate::environment;
 use crate::run::Runner;
 use trackbed_core::Seed;
 use trackbed_railway::radio::{signal_to_text, timelines_to_text};
@@ -48,7 +47,7 @@ pub fn execute(plan: &Plan, replay: &Replay, directory: &Path) -> io::Result<Rep
         .execute_captured(cell, plan.seed, replay.run, &capture)
         .expect("nothing cancels a replay");
     let mut files = capture.finish()?;
-    files.extend(environment::keep_timeline(cell, plan.seed, replay.run, directory)?);
+    files.extend(trackbed_archive::keep_timeline(cell, plan.seed, replay.run, directory)?);
     files.extend(keep_drive(cell, plan.seed, replay.run, directory)?);
     Ok(Repeated { outcome, files })
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::thread;
 
-use trackbed_measure::results::RunResult;
+use trackbed_measure::results::{RunResult, VIRTUAL};
 use trackbed_substrate::{Cancel, RunError};
 
 use crate::run::Runner;
@@ -46,9 +46,6 @@ pub trait Substrate: Sync {
     /// If the run was not executed at all. Everything that goes wrong in a run is its outcome.
     fn execute(&self, plan: &Plan, cell: u32, run: u32) -> Result<RunResult, RunError>;
 }
-
-/// The name of the virtual substrate in results.
-pub const VIRTUAL: &str = "virtual";
 
 /// Virtual time: results depend on the plan alone.
 #[derive(Debug)]

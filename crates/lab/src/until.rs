@@ -8,8 +8,8 @@ use trackbed_stats::{
     Criterion, Decision, Looks, MAX_MAGNITUDE, Precision, Statistic, StatsError, Stopping,
 };
 
-use crate::directory::DirectoryError;
-use crate::results::Results;
+use trackbed_archive::DirectoryError;
+use trackbed_archive::Results;
 use trackbed_scenario::{Plan, RUNS_MAX};
 
 /// What is to be known how precisely: of every cell, the 95 % interval of a statistic of a metric is to

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, bail};
 use console::Term;
-use trackbed_lab::{cluster, directory, shell};
+use trackbed_lab::{cluster, shell};
 
 /// Prints what a command comes to. A reader that has gone away (`trackbed ... | head`) does not change
 /// how it ends.
@@ -90,7 +90,7 @@ pub fn spare_results(path: &Path) -> anyhow::Result<()> {
     if let Some(address) = path.to_str().filter(|path| cluster::is_url(path)) {
         bail!("{address}: this is written on this machine; give a path here with --out");
     }
-    if directory::is_part(path) {
+    if trackbed_archive::is_part(path) {
         bail!("{} is part of a run directory; give another place with --out", path.display())
     }
     Ok(())

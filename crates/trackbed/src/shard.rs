@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-use trackbed_lab::units::Shard;
+use trackbed_archive::Shard;
 
 /// As it is given on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use trackbed_core::event::Record;
 
-use crate::directory::About;
+use trackbed_archive::About;
 
 /// What an end is to do: the first line that it is told. It makes itself ready, says
 /// [`Report::Prepared`], and waits for [`Start`].

@@ -21,7 +21,6 @@ use trackbed_substrate::RunError;
 
 use crate::beside::{Beside, Roles};
 use crate::boards;
-use crate::directory::About;
 use crate::environment;
 use crate::machine;
 use crate::run::{link_events, outcome};
@@ -30,6 +29,7 @@ use crate::substrate::Substrate;
 use conversation::{Job, Role, Start};
 use ground::{Closed, Ground};
 use process::Ends;
+use trackbed_archive::About;
 use trackbed_scenario::{Cell, Plan};
 
 pub use endpoint::endpoint;

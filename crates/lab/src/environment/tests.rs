@@ -6,8 +6,9 @@ use trackbed_measure::metrics;
 use trackbed_substrate::Cancel;
 use trackbed_workloads::environment::Change;
 
-use super::{REAL_LEAD, VIRTUAL_LEAD, course, keep_timelines};
+use super::{REAL_LEAD, VIRTUAL_LEAD, course};
 use crate::run::Runner;
+use trackbed_archive::keep_timelines;
 use trackbed_scenario::{self as scenario, Plan, Source};
 
 fn plan(text: &str) -> Plan {

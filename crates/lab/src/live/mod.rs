@@ -32,13 +32,13 @@ use trackbed_substrate::kernel::{Execution, Machine, Origin};
 
 use crate::beside::{Beside, Roles};
 use crate::boards;
-use crate::directory::About;
 use crate::ends::Clients;
 use crate::machine;
 use crate::run::outcome;
 use crate::substrate::Substrate;
 use crate::track::phone_name;
 use crate::warm_up::warm_up;
+use trackbed_archive::About;
 use trackbed_scenario::{Cell, Plan};
 use words::{BODY_MAX, CLOSE, Close, Closed, OPEN, Open, Opened};
 

@@ -18,9 +18,9 @@ use super::limits::{Limited, Limits};
 use super::ticket::Ticket;
 use super::words::{CLOSE, Close, Closed, OPEN, Open, Opened};
 use super::{control, refusal};
-use crate::VERSION;
 use crate::ends::Serving;
 use crate::track::SERVER_NAME;
+use trackbed_archive::VERSION;
 use trackbed_scenario::{self as scenario, Override, Plan, Source};
 
 /// How a server is set up.

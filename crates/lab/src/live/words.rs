@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use trackbed_core::event::Record;
 
-use crate::directory::About;
+use trackbed_archive::About;
 
 /// Asks for the server of one run.
 #[derive(Debug, Serialize, Deserialize)]

@@ -10,11 +10,11 @@ use trackbed_measure::reference::{Claim, ClaimVerdict, Comparison, Figure};
 use trackbed_measure::results::{CellResult, Check, Document};
 
 use crate::aggregate::run_means;
-use crate::directory::DirectoryError;
-use crate::results::{Counted, Results};
 pub use edge::Study;
 pub use held::{Held, PaperDocument};
 use reference::{Reference, ReferenceClaim, ReferenceFigure, Selector};
+use trackbed_archive::DirectoryError;
+use trackbed_archive::{Counted, Results};
 use trackbed_scenario::Plan;
 use trackbed_scenario::papers::{self, PAPERS};
 use verdict::{Found, Runs, difference, verdict, widening};

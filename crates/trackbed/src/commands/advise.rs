@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use trackbed_advise::{AdviseError, Baseline, Question, advise};
-use trackbed_lab::directory;
 use trackbed_measure::metrics;
 
 use crate::Verdict;
@@ -54,9 +53,9 @@ pub struct AdviseArguments {
 /// # Errors
 /// If the directory holds no results, or a need cannot be read.
 pub fn execute(arguments: &AdviseArguments) -> anyhow::Result<Verdict> {
-    let document = directory::read_document(&arguments.directory)?;
-    let runs = directory::RecordedRuns::read(&arguments.directory)?;
-    directory::check_complete(&document, &runs)?;
+    let document = trackbed_archive::read_document(&arguments.directory)?;
+    let runs = trackbed_archive::RecordedRuns::read(&arguments.directory)?;
+    trackbed_archive::check_complete(&document, &runs)?;
     let runs = runs.all()?;
     let question = Question {
         needs: arguments.needs.clone(),

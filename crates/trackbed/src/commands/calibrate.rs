@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
 use clap::Args;
-use trackbed_lab::{calibration, directory};
+use trackbed_lab::calibration;
 use trackbed_measure::results::Document;
 
 use crate::Verdict;
@@ -54,8 +54,8 @@ pub fn execute(arguments: &CalibrateArguments) -> anyhow::Result<Verdict> {
     if arguments.durations.is_none() && arguments.costs.is_none() {
         bail!("nothing is to be written: add --durations FILE or --costs FILE");
     }
-    let document = directory::read_document(&arguments.directory)?;
-    let runs = directory::RecordedRuns::read(&arguments.directory)?.all()?;
+    let document = trackbed_archive::read_document(&arguments.directory)?;
+    let runs = trackbed_archive::RecordedRuns::read(&arguments.directory)?.all()?;
     if let Some(path) = &arguments.durations {
         let cores = || document.environment.get("cores")?.parse().ok();
         let threads = arguments.threads.map(NonZeroU32::get).or_else(cores).unwrap_or(1);

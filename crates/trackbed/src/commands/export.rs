@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
-use trackbed_lab::directory::{RecordedRuns, check_complete, read_document};
+use trackbed_archive::{RecordedRuns, check_complete, read_document};
 use trackbed_measure::results::Document;
 use trackbed_report::export::{Content, Exporter, Format};
 

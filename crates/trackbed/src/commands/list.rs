@@ -3,8 +3,8 @@
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 use trackbed_advise::Advice;
+use trackbed_archive::About;
 use trackbed_lab::audit::Findings;
-use trackbed_lab::directory::About;
 use trackbed_lab::paper::PaperDocument;
 use trackbed_measure::agreement::AgreementDocument;
 use trackbed_measure::contrast::Contrast;

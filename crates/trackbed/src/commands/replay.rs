@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use trackbed_lab::recorded::Recorded;
+use trackbed_archive::Recorded;
+use trackbed_archive::Results as _;
 use trackbed_lab::replay::{self, Replay};
-use trackbed_lab::results::Results as _;
-use trackbed_lab::substrate::VIRTUAL;
 use trackbed_measure::results::Outcome;
+use trackbed_measure::results::VIRTUAL;
 
 use crate::Verdict;
 use crate::arguments::number;

@@ -6,12 +6,13 @@ use std::process::{Command, Stdio};
 
 use anyhow::Context as _;
 use clap::Args;
-use trackbed_lab::directory::{PAGE, RecordedRuns, check_complete, read_about, read_document};
-use trackbed_lab::recorded::Recorded;
-use trackbed_lab::results::Results as _;
+use trackbed_archive::Recorded;
+use trackbed_archive::Results as _;
+use trackbed_archive::files::PAGE;
+use trackbed_archive::{RecordedRuns, check_complete, read_about, read_document};
 use trackbed_lab::shell;
-use trackbed_lab::substrate::VIRTUAL;
 use trackbed_lab::timeline::{self, Seen};
+use trackbed_measure::results::VIRTUAL;
 use trackbed_report::page::{Builder, Limit, Origin, Watched};
 use trackbed_scenario::Plan;
 

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::Args;
+use trackbed_archive::Recorded;
 use trackbed_lab::audit;
 use trackbed_lab::campaign::Execution;
-use trackbed_lab::recorded::Recorded;
-use trackbed_lab::substrate::VIRTUAL;
+use trackbed_measure::results::VIRTUAL;
 
 use crate::Verdict;
 use crate::arguments::{count, jobs, number};

@@ -1,9 +1,9 @@
 //! Campaigns of which it turns out how many runs each cell gets.
 
-use trackbed_lab::directory::About;
-use trackbed_lab::substrate::VIRTUAL;
-use trackbed_lab::units::Units;
+use trackbed_archive::About;
+use trackbed_archive::Units;
 use trackbed_lab::until::Rounds;
+use trackbed_measure::results::VIRTUAL;
 use trackbed_scenario::{Override, Plan};
 
 use super::whole::View;

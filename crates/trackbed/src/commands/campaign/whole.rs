@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use indicatif::ProgressBar;
+use trackbed_archive::Refresh;
+use trackbed_archive::RunDirectory;
+use trackbed_archive::Units;
 use trackbed_lab::campaign::{self, Execution, Origin};
-use trackbed_lab::directory::RunDirectory;
-use trackbed_lab::refresh::Refresh;
 use trackbed_lab::substrate::Substrate;
-use trackbed_lab::units::Units;
 use trackbed_measure::results::Document;
 use trackbed_report::summary;
 use trackbed_scenario::Plan;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use trackbed_lab::directory::{About, RunDirectory};
+use trackbed_archive::{About, RunDirectory};
 use trackbed_store::{Fetched, Mirror, PERIOD, Store};
 
 use super::temporary;

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::directory::{About, DirectoryError, RecordedRuns, read_about};
+use crate::about::{About, read_about};
+use crate::error::DirectoryError;
+use crate::index::RecordedRuns;
 use trackbed_scenario::{self as scenario, Override, Plan, ScenarioError, Source};
 
 /// A run directory that was read, with the plan that made it.

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 
 use trackbed_measure::results::SCHEMA;
 
-use super::DOCUMENT;
-use super::index::RUNS;
-use crate::VERSION;
+use crate::files::{DOCUMENT, RUNS};
+use crate::version::VERSION;
 
 /// Why a run directory cannot be used.
 #[derive(Debug)]
@@ -18,7 +17,7 @@ pub struct DirectoryError {
 }
 
 #[derive(Debug)]
-pub(super) enum Problem {
+pub(crate) enum Problem {
     Missing,
     NoDirectory,
     NotARunDirectory,
@@ -36,11 +35,11 @@ pub(super) enum Problem {
 }
 
 impl DirectoryError {
-    pub(super) fn new(path: &Path, problem: Problem) -> DirectoryError {
+    pub(crate) fn new(path: &Path, problem: Problem) -> DirectoryError {
         DirectoryError { path: path.to_owned(), problem }
     }
 
-    pub(super) fn is_missing(&self) -> bool {
+    pub(crate) fn is_missing(&self) -> bool {
         matches!(self.problem, Problem::Missing)
     }
 }

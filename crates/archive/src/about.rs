@@ -5,13 +5,11 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use trackbed_measure::results::{SCHEMA, first_schema};
+use trackbed_measure::results::{SCHEMA, VIRTUAL, first_schema};
 
-use super::problem::Problem;
-use super::{DirectoryError, read_json};
-
-/// The name of the file in a run directory.
-pub(super) const ABOUT: &str = "about.json";
+use crate::error::{DirectoryError, Problem};
+use crate::files::ABOUT;
+use crate::form::read_json;
 
 /// What made a run directory; enough to plan the same runs again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -49,7 +47,7 @@ pub struct About {
 
 /// Directories from before there was a choice do not say.
 fn virtual_substrate() -> String {
-    "virtual".to_owned()
+    VIRTUAL.to_owned()
 }
 
 /// What made the run directory at `path`.

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use trackbed_measure::results::RunResult;
 
-use super::DirectoryError;
-use super::index::{RUNS, RecordedRuns};
-use super::problem::Problem;
+use crate::error::{DirectoryError, Problem};
+use crate::files::RUNS;
+use crate::index::RecordedRuns;
 
 /// For reading, and for writing behind what is there.
 fn open(path: &Path) -> io::Result<File> {
@@ -19,7 +19,7 @@ fn open(path: &Path) -> io::Result<File> {
 
 /// An open log.
 #[derive(Debug)]
-pub(super) struct RunLog {
+pub(crate) struct RunLog {
     file: Arc<File>,
     runs: RecordedRuns,
 }

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use trackbed_measure::results::Outcome;
+use trackbed_measure::results::{Outcome, SCHEMA};
 
 use std::io::Write as _;
 
-use super::index::RUNS;
 use super::*;
-use crate::VERSION;
+use crate::version::VERSION;
 
 /// A folder of the test's own, gone when it ends.
 struct Scratch(PathBuf);

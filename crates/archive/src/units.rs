@@ -4,7 +4,7 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-use crate::merge::SHARD_PREFIX;
+use crate::files::SHARD_PREFIX;
 use trackbed_scenario::Plan;
 
 /// A set of units of a plan, in the order in which they are to be executed: run 0 of every cell comes

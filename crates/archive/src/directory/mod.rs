@@ -13,32 +13,23 @@
 //! `run.json` and `samples.csv` are written when all is done, and meanwhile as often as
 //! [`Refresh`](crate::refresh::Refresh) says; `runs.jsonl` alone is enough to make them again.
 
-mod about;
-mod index;
-mod log;
-mod problem;
-
 use std::borrow::Cow;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use trackbed_measure::results::{Document, RunResult, SCHEMA, first_schema};
+use trackbed_measure::results::{Document, RunResult};
 use trackbed_measure::samples;
-
-use crate::environment;
-use crate::merge::SHARD_PREFIX;
-use crate::results::Results;
-use about::ABOUT;
-use log::RunLog;
-use problem::Problem;
 use trackbed_scenario::Plan;
 
-pub use about::{About, read_about};
-pub use index::RecordedRuns;
-pub use problem::DirectoryError;
+use crate::about::{About, read_about};
+use crate::error::{DirectoryError, Problem};
+use crate::files::{ABOUT, DOCUMENT, LOCK, PAGE, REPLAY, RUNS, SAMPLES, SHARD_PREFIX, TIMELINES};
+use crate::form::{read_json, write_json};
+use crate::index::RecordedRuns;
+use crate::log::RunLog;
+use crate::results::Results;
+use crate::timelines;
 
 /// An open run directory.
 #[derive(Debug)]
@@ -139,7 +130,7 @@ impl RunDirectory {
     /// # Errors
     /// If it cannot be written.
     pub fn keep_timelines(&mut self, plan: &Plan) -> Result<(), DirectoryError> {
-        let kept = environment::keep_timelines(plan, &self.path.join(TIMELINES));
+        let kept = timelines::keep_timelines(plan, &self.path.join(TIMELINES));
         kept.map_err(|why| self.refuse(Problem::Io(why)))
     }
 
@@ -242,50 +233,6 @@ pub fn check_complete(document: &Document, runs: &RecordedRuns) -> Result<(), Di
     Ok(())
 }
 
-/// A file in the run directory at `path`, if it has a form that is known here.
-fn read_json<T: DeserializeOwned>(
-    path: &Path,
-    file: &'static str,
-    absent: impl FnOnce() -> Problem,
-) -> Result<T, Problem> {
-    /// What all forms have.
-    #[derive(Deserialize)]
-    struct Form {
-        #[serde(default = "first_schema")]
-        schema: u32,
-    }
-    let text = read_text(path, file, absent)?;
-    let damaged = |why: serde_json::Error| Problem::Damaged(file, why.to_string());
-    let form: Form = serde_json::from_str(&text).map_err(damaged)?;
-    match form.schema {
-        0 => Err(Problem::Damaged(file, "no form has the number 0".to_owned())),
-        1..=SCHEMA => serde_json::from_str(&text).map_err(damaged),
-        other => Err(Problem::OtherForm(file, other)),
-    }
-}
-
-/// The text of a file in the run directory at `path`; `absent` says what it means that there is none.
-fn read_text(
-    path: &Path,
-    file: &'static str,
-    absent: impl FnOnce() -> Problem,
-) -> Result<String, Problem> {
-    fs::read_to_string(path.join(file)).map_err(|why| match why.kind() {
-        io::ErrorKind::NotFound => absent(),
-        io::ErrorKind::NotADirectory => Problem::NoDirectory,
-        io::ErrorKind::InvalidData => Problem::Damaged(file, why.to_string()),
-        _ => Problem::Unreadable(file, why),
-    })
-}
-
-const DOCUMENT: &str = "run.json";
-const SAMPLES: &str = "samples.csv";
-/// Where `report` puts its page.
-pub const PAGE: &str = "report.html";
-const REPLAY: &str = "replay";
-const TIMELINES: &str = "timelines";
-const LOCK: &str = ".lock";
-
 /// True if somebody has begun a run directory at `path`.
 pub fn is_run_directory(path: &Path) -> bool {
     path.join(ABOUT).exists()
@@ -295,7 +242,7 @@ pub fn is_run_directory(path: &Path) -> bool {
 /// written over.
 pub fn is_part(path: &Path) -> bool {
     let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let own = [ABOUT, DOCUMENT, SAMPLES, index::RUNS, LOCK];
+    let own = [ABOUT, DOCUMENT, SAMPLES, RUNS, LOCK];
     let is_own = path.file_name().is_some_and(|name| own.iter().any(|own| name == *own));
     is_own && path.parent().is_some_and(is_run_directory)
 }
@@ -306,7 +253,7 @@ fn is_free(path: &Path) -> bool {
     let is_no_matter = |entry: fs::DirEntry| {
         let name = entry.file_name();
         // Of a disk that was full, or a process that was killed, before it was said what made it.
-        let is_begun = name == index::RUNS && entry.metadata().is_ok_and(|file| file.len() == 0);
+        let is_begun = name == RUNS && entry.metadata().is_ok_and(|file| file.len() == 0);
         let is_partial = Path::new(ABOUT).with_extension("partial") == Path::new(&name);
         let is_shard = name.to_string_lossy().starts_with(SHARD_PREFIX);
         name == LOCK || is_begun || is_partial || is_shard
@@ -337,15 +284,6 @@ fn ignore_missing(done: io::Result<()>) -> io::Result<()> {
         Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(()),
         done => done,
     }
-}
-
-/// Writes to a file beside it first, so that a crash never leaves half a document.
-fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
-    let partial = path.with_extension("partial");
-    let mut text = serde_json::to_string_pretty(value)?;
-    text.push('\n');
-    fs::write(&partial, text)?;
-    fs::rename(partial, path)
 }
 
 #[cfg(test)]

@@ -11,13 +11,10 @@ use std::sync::Arc;
 
 use trackbed_measure::results::RunResult;
 
-use super::DirectoryError;
-use super::problem::Problem;
+use crate::error::{DirectoryError, Problem};
+use crate::files::RUNS;
 use crate::results::Results;
 use trackbed_scenario::CELLS_MAX;
-
-/// The name of the file in a run directory.
-pub(super) const RUNS: &str = "runs.jsonl";
 
 /// The results that a run directory holds. They stay on the disk; what is kept of each is its place,
 /// in 16 bytes.
@@ -80,26 +77,26 @@ impl RecordedRuns {
     }
 
     /// No results.
-    pub(super) fn none(directory: &Path) -> RecordedRuns {
+    pub(crate) fn none(directory: &Path) -> RecordedRuns {
         RecordedRuns { directory: directory.to_owned(), file: None, cells: Vec::new(), end: 0 }
     }
 
     /// From now on they are read from `file`.
-    pub(super) fn read_from(&mut self, file: Arc<File>) {
+    pub(crate) fn read_from(&mut self, file: Arc<File>) {
         self.file = Some(file);
     }
 
-    pub(super) fn path(&self) -> PathBuf {
+    pub(crate) fn path(&self) -> PathBuf {
         self.directory.join(RUNS)
     }
 
-    pub(super) fn end(&self) -> u64 {
+    pub(crate) fn end(&self) -> u64 {
         self.end
     }
 
     /// Remembers where the result stands that has just been read or written; of a run that is there
     /// twice, the first time.
-    pub(super) fn note(&mut self, run: &RunResult, len: usize) {
+    pub(crate) fn note(&mut self, run: &RunResult, len: usize) {
         let cell = run.cell as usize;
         if self.cells.len() <= cell {
             self.cells.resize_with(cell + 1, Vec::new);
@@ -112,7 +109,7 @@ impl RecordedRuns {
     }
 
     /// Remembers that a line feed was put behind the last line, which had none.
-    pub(super) fn note_line_feed(&mut self) {
+    pub(crate) fn note_line_feed(&mut self) {
         let end = self.end;
         let ends_here = |line: &&mut Line| line.start + u64::from(line.len) == end;
         self.cells.iter_mut().flatten().filter(ends_here).for_each(|line| line.len += 1);
@@ -120,7 +117,7 @@ impl RecordedRuns {
     }
 
     /// Remembers that the lines stand one behind the other, by cell and run.
-    pub(super) fn note_order(&mut self) {
+    pub(crate) fn note_order(&mut self) {
         self.end = 0;
         for line in self.cells.iter_mut().flatten() {
             line.start = self.end;
@@ -129,7 +126,7 @@ impl RecordedRuns {
     }
 
     /// Whether the lines stand one behind the other, by cell and run, and nothing else does.
-    pub(super) fn is_in_order(&self) -> bool {
+    pub(crate) fn is_in_order(&self) -> bool {
         let mut end = 0;
         let in_place = self.cells.iter().flatten().all(|line| {
             let follows = line.start == end;
@@ -139,7 +136,7 @@ impl RecordedRuns {
         in_place && end == self.end
     }
 
-    pub(super) fn refuse(&self, problem: Problem) -> DirectoryError {
+    pub(crate) fn refuse(&self, problem: Problem) -> DirectoryError {
         DirectoryError::new(&self.directory, problem)
     }
 
@@ -171,7 +168,7 @@ impl RecordedRuns {
 
     /// The lines of a cell as they stand in the file, each with its run and its line feed, in the order
     /// of their runs.
-    pub(super) fn lines(&self, cell: u32) -> Lines<'_> {
+    pub(crate) fn lines(&self, cell: u32) -> Lines<'_> {
         let lines = self.cells.get(cell as usize).map_or(&[][..], Vec::as_slice);
         let place = lines.first().map_or(0, |line| line.start);
         let window = self.file.clone().map(|file| Window { file, place });
@@ -240,7 +237,7 @@ impl io::Seek for Window {
 }
 
 /// Reads lines of a cell. Those that follow one another come out of one buffer.
-pub(super) struct Lines<'a> {
+pub(crate) struct Lines<'a> {
     lines: slice::Iter<'a, Line>,
     /// There is none where there are no lines.
     file: Option<BufReader<Window>>,

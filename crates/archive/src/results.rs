@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use trackbed_measure::results::RunResult;
 
-use crate::directory::DirectoryError;
+use crate::error::DirectoryError;
 use trackbed_scenario::Plan;
 
 /// The results of a plan's runs, of which there may be more than fit memory: they are given cell by
@@ -48,14 +48,20 @@ pub fn all(plan: &Plan, results: &dyn Results) -> Result<Vec<RunResult>, Directo
 /// Those results of a plan that count: of the runs that it asks for, and if so wished without those
 /// that the machine was too slow for.
 #[derive(Clone, Copy)]
-pub(crate) struct Counted<'a> {
+pub struct Counted<'a> {
+    /// The plan.
     pub plan: &'a Plan,
+    /// What its runs gave.
     pub results: &'a dyn Results,
+    /// Whether runs count for which the machine was too slow.
     pub keep_invalid: bool,
 }
 
 impl Counted<'_> {
     /// All of them at once, ordered by cell and run, for what cannot do with less.
+    ///
+    /// # Errors
+    /// If they cannot be read.
     pub fn all(&self) -> Result<Vec<RunResult>, DirectoryError> {
         let mut all = Vec::new();
         for cell in 0..self.plan.cells.len() as u32 {
@@ -65,6 +71,9 @@ impl Counted<'_> {
     }
 
     /// The runs of a cell that count, and how many the machine was too slow for.
+    ///
+    /// # Errors
+    /// If they cannot be read.
     pub fn of(&self, cell: u32) -> Result<(Vec<RunResult>, u32), DirectoryError> {
         let mut runs = self.results.of(cell)?.into_owned();
         runs.retain(|run| run.run < self.plan.runs);

@@ -1,0 +1,55 @@
+//! Documents in a run directory: how they are read, and how they are replaced as a whole.
+
+use std::path::Path;
+use std::{fs, io};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use trackbed_measure::results::{SCHEMA, first_schema};
+
+use crate::error::Problem;
+
+/// A file in the run directory at `path`, if it has a form that is known here.
+pub(crate) fn read_json<T: DeserializeOwned>(
+    path: &Path,
+    file: &'static str,
+    absent: impl FnOnce() -> Problem,
+) -> Result<T, Problem> {
+    /// What all forms have.
+    #[derive(Deserialize)]
+    struct Form {
+        #[serde(default = "first_schema")]
+        schema: u32,
+    }
+    let text = read_text(path, file, absent)?;
+    let damaged = |why: serde_json::Error| Problem::Damaged(file, why.to_string());
+    let form: Form = serde_json::from_str(&text).map_err(damaged)?;
+    match form.schema {
+        0 => Err(Problem::Damaged(file, "no form has the number 0".to_owned())),
+        1..=SCHEMA => serde_json::from_str(&text).map_err(damaged),
+        other => Err(Problem::OtherForm(file, other)),
+    }
+}
+
+/// The text of a file in the run directory at `path`; `absent` says what it means that there is none.
+fn read_text(
+    path: &Path,
+    file: &'static str,
+    absent: impl FnOnce() -> Problem,
+) -> Result<String, Problem> {
+    fs::read_to_string(path.join(file)).map_err(|why| match why.kind() {
+        io::ErrorKind::NotFound => absent(),
+        io::ErrorKind::NotADirectory => Problem::NoDirectory,
+        io::ErrorKind::InvalidData => Problem::Damaged(file, why.to_string()),
+        _ => Problem::Unreadable(file, why),
+    })
+}
+
+/// Writes to a file beside it first, so that a crash never leaves half a document.
+pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
+    let partial = path.with_extension("partial");
+    let mut text = serde_json::to_string_pretty(value)?;
+    text.push('\n');
+    fs::write(&partial, text)?;
+    fs::rename(partial, path)
+}

@@ -1,0 +1,51 @@
+//! The timelines of environments, as files.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use trackbed_core::Seed;
+use trackbed_scenario::{Cell, Plan};
+
+/// Writes the timelines of all runs of `plan` to `directory`, a table each, as
+/// `environment.timeline` takes them: `cell-C-run-R.csv`, where C is the first of the cells that
+/// have the same environment. Nothing is written where nothing changes.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn keep_timelines(plan: &Plan, directory: &Path) -> io::Result<()> {
+    for (index, cell) in plan.cells.iter().enumerate() {
+        let same = |other: &Cell| other.environment == cell.environment;
+        if cell.environment.is_still() || plan.cells[..index].iter().any(same) {
+            continue;
+        }
+        fs::create_dir_all(directory)?;
+        for run in 0..plan.runs {
+            let path = directory.join(format!("cell-{index}-run-{run}.csv"));
+            fs::write(path, table(cell, plan.seed, run))?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the timeline of one run to `directory`, and returns the file; `None` where nothing
+/// changes.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn keep_timeline(
+    cell: &Cell,
+    root: u64,
+    run: u32,
+    directory: &Path,
+) -> io::Result<Option<PathBuf>> {
+    if cell.environment.is_still() {
+        return Ok(None);
+    }
+    let path = directory.join("timeline.csv");
+    fs::write(&path, table(cell, root, run))?;
+    Ok(Some(path))
+}
+
+fn table(cell: &Cell, root: u64, run: u32) -> String {
+    cell.environment.timeline(&Seed::of_run(root, u64::from(run))).to_string()
+}
