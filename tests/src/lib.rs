@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use trackbed_lab::campaign::{self, Execution, Origin};
+use trackbed_lab::campaign::{self, Execution};
 use trackbed_lab::substrate::Virtual;
 use trackbed_measure::results::{CellResult, Document, RunResult};
 use trackbed_scenario::{self as scenario, Override, Plan, Source};
@@ -33,7 +33,7 @@ pub fn document(name: &str, overrides: &[&str]) -> Document {
 /// What runs of a plan say together.
 pub fn document_of(plan: &Plan, runs: &[RunResult]) -> Document {
     let results = runs.to_vec();
-    campaign::document(plan, &Origin::of(&Virtual::new(), plan), &results, false)
+    trackbed_analysis::document(plan, &campaign::origin(&Virtual::new(), plan), &results, false)
         .expect("they are in memory")
 }
 

@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use trackbed_core::Seed;
 use trackbed_measure::results::{Document, SCHEMA};
 
-use crate::campaign::{self, Execution, Origin};
+use crate::campaign::{self, Execution};
 use crate::substrate::Virtual;
 use trackbed_archive::Recorded;
 use trackbed_archive::Results as _;
@@ -115,7 +115,7 @@ fn choose(units: &Units, sample: u64, draw: u64) -> Vec<u64> {
 /// The document that the runs in the directory make.
 fn summary(recorded: &Recorded) -> Result<Document, DirectoryError> {
     let Recorded { plan, runs, .. } = recorded;
-    campaign::document(plan, &Origin::of(&Virtual::new(), plan), runs, false)
+    trackbed_analysis::document(plan, &campaign::origin(&Virtual::new(), plan), runs, false)
 }
 
 fn digest(recorded: &Recorded) -> Result<String, DirectoryError> {

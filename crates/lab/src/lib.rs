@@ -1,17 +1,12 @@
 //! From a scenario to a plan to runs to results: the crate that wires all the others.
 #![forbid(unsafe_code)]
 
-mod aggregate;
-pub mod agreement;
 pub mod audit;
 mod beside;
 mod boards;
-pub mod calibration;
 pub mod campaign;
 pub mod capture;
-mod checks;
 pub mod cluster;
-pub mod compare;
 mod device;
 pub mod emulated;
 mod ends;
@@ -21,7 +16,6 @@ pub mod link;
 pub mod live;
 mod machine;
 pub mod merge;
-pub mod paper;
 pub mod replay;
 pub mod run;
 mod scene;

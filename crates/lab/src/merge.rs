@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 
 use trackbed_measure::results::{Document, RunResult};
 
-use crate::campaign::{self, Origin};
+use crate::campaign;
 use crate::substrate::Virtual;
+use trackbed_analysis::Origin;
 use trackbed_archive::Results as _;
 use trackbed_archive::files::SHARD_PREFIX;
 use trackbed_archive::{About, DirectoryError, RunDirectory, is_run_directory, read_document};
@@ -86,7 +87,7 @@ impl Sources {
         }
         directory.settle()?;
         directory.keep_timelines(plan)?;
-        let document = campaign::document(plan, &origin, &directory, keep_invalid)?;
+        let document = trackbed_analysis::document(plan, &origin, &directory, keep_invalid)?;
         directory.sum_up(plan, &document)?;
         let of_plan = |cell| directory.runs().runs_of(cell).filter(|run| *run < plan.runs).count();
         let runs = (0..plan.cells.len() as u32).map(|cell| of_plan(cell) as u64).sum();
@@ -99,7 +100,7 @@ impl Sources {
 fn origin(all: &[&Recorded]) -> Result<Origin, MergeError> {
     let Recorded { about, plan, .. } = all[0];
     if about.substrate == VIRTUAL {
-        return Ok(Origin::of(&Virtual::new(), plan));
+        return Ok(campaign::origin(&Virtual::new(), plan));
     }
     let mut model = None;
     let mut values: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();

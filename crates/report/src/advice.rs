@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use trackbed_advise::{Advice, CellAdvice, Finding, Verdict};
+use trackbed_analysis::advise::{Advice, CellAdvice, Finding, Verdict};
 
 use crate::number::{Decimals, dash};
 use crate::table::{Align, Table};

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use trackbed_advise::guidance::{Figure, GuidanceVerdict, Load, Recommendation, devices};
+use trackbed_analysis::advise::guidance::{Figure, GuidanceVerdict, Load, Recommendation, devices};
 
 use crate::number::{Decimals, dash, significant};
 use crate::table::{Align, Table};

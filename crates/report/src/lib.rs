@@ -1,7 +1,7 @@
 //! Results as people read them: tables for the terminal, and a page for browsers.
 //!
 //! Everything here turns a [`trackbed_measure::results::Document`], a handover table or an
-//! [`trackbed_advise::Advice`] into text or a page;
+//! [`trackbed_analysis::advise::Advice`] into text or a page;
 //! nothing is measured or computed anew, but for the distribution functions that a page draws.
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,7 @@
 //! Every built-in scenario runs, and says what its users count on.
 
-use trackbed_lab::paper;
-use trackbed_lab::paper::Held;
+use trackbed_analysis::paper;
+use trackbed_analysis::paper::Held;
 use trackbed_scenario as scenario;
 use trackbed_scenario::{Home, Source};
 use trackbed_tests::{document, document_of, plan, run};

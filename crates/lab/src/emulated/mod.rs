@@ -15,7 +15,7 @@ use trackbed_core::event::{Event, Record};
 use trackbed_core::{Seed, Time};
 use trackbed_emulator::namespace::{self, NamespaceError};
 use trackbed_emulator::{Clock, Verdict, Vigil};
-use trackbed_measure::results::{Certificate, Outcome, Reliability, RunResult};
+use trackbed_measure::results::{Certificate, EMULATED, Outcome, Reliability, RunResult};
 use trackbed_protocols::{Encapsulation, Transport};
 use trackbed_substrate::RunError;
 
@@ -151,9 +151,6 @@ impl Substrate for Emulated {
 
 /// What the emulation has set on every interface of the ends.
 const OFFLOADS: &str = "checksums and segmentation by the hosts; no TSO, GSO, GRO on the links";
-
-/// The name of this substrate in results.
-pub const EMULATED: &str = "emulated";
 
 /// What results keep of a certificate. Datagrams that an end's socket had no room for count as
 /// overflow too.

@@ -45,7 +45,7 @@ use words::{BODY_MAX, CLOSE, Close, Closed, OPEN, Open, Opened};
 pub use limits::Limits;
 pub use server::{Settings, serve};
 pub use ticket::Ticket;
-pub use trackbed_measure::results::LIVE;
+use trackbed_measure::results::LIVE;
 
 /// The port on which a server is asked for runs unless it is told otherwise.
 pub const PORT: u16 = 7_463;

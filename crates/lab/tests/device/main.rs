@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 mod arithmetic;
-mod calibration;
 mod reproducibility;
 mod unmeasured;
 

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use trackbed_core::Event;
 use trackbed_core::event::Record;
-use trackbed_lab::campaign::{self, Execution, Origin};
+use trackbed_lab::campaign::{self, Execution};
 use trackbed_lab::substrate::{Substrate as _, Virtual};
 use trackbed_measure::results::{Document, RunResult};
 use trackbed_scenario::Plan;
@@ -64,8 +64,13 @@ fn results_do_not_depend_on_how_many_run_at_once() {
 }
 
 fn document_of_nothing(plan: &Plan) -> Document {
-    campaign::document(plan, &Origin::of(&Virtual::new(), plan), &Vec::<RunResult>::new(), false)
-        .unwrap()
+    trackbed_analysis::document(
+        plan,
+        &campaign::origin(&Virtual::new(), plan),
+        &Vec::<RunResult>::new(),
+        false,
+    )
+    .unwrap()
 }
 
 /// Whoever sees the results sees that they are a model's.

@@ -4,7 +4,7 @@ mod picture;
 
 use std::fmt::{self, Write as _};
 
-use trackbed_advise::guidance::{Figure, GuidanceVerdict, Recommendation};
+use trackbed_analysis::advise::guidance::{Figure, GuidanceVerdict, Recommendation};
 use trackbed_measure::reference::{Claim, ClaimVerdict, Comparison};
 
 use crate::table::{Align, Table};

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use trackbed_advise::guidance;
+use trackbed_analysis::advise::guidance;
 use trackbed_measure::reference::{Claim, ClaimVerdict, Comparison, Figure};
 
 use super::Findings;

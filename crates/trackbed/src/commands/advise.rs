@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
-use trackbed_advise::{AdviseError, Baseline, Question, advise};
+use trackbed_analysis::advise::{AdviseError, Baseline, Question, advise};
 use trackbed_measure::metrics;
 
 use crate::Verdict;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::Args;
-use trackbed_lab::agreement;
+use trackbed_analysis::agreement;
 use trackbed_measure::agreement::{AgreementDocument, AgreementVerdict};
 use trackbed_measure::results::{Document, SCHEMA};
 use trackbed_report::agreement as table;

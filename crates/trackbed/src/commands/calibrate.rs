@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
 use clap::Args;
-use trackbed_lab::calibration;
+use trackbed_analysis::calibration;
 use trackbed_measure::results::Document;
 
 use crate::Verdict;

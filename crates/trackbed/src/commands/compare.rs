@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use trackbed_lab::compare::{self, Question};
+use trackbed_analysis::compare::{self, Question};
 use trackbed_report::contrast;
 
 use crate::Verdict;

@@ -2,10 +2,10 @@
 
 use clap::{Args, ValueEnum};
 use serde_json::Value;
-use trackbed_advise::Advice;
+use trackbed_analysis::advise::Advice;
+use trackbed_analysis::paper::PaperDocument;
 use trackbed_archive::About;
 use trackbed_lab::audit::Findings;
-use trackbed_lab::paper::PaperDocument;
 use trackbed_measure::agreement::AgreementDocument;
 use trackbed_measure::contrast::Contrast;
 use trackbed_measure::metrics;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use trackbed_lab::paper::{Held, PaperDocument, Study};
+use trackbed_analysis::paper::{Held, PaperDocument, Study};
 use trackbed_lab::shell;
 use trackbed_report::papers::{self, Chapter, Findings};
 use trackbed_report::summary::Options;

@@ -8,18 +8,18 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
+use trackbed_analysis::paper::{self, Held};
 use trackbed_archive::VERSION;
 use trackbed_archive::results;
 use trackbed_archive::{About, RunDirectory};
 use trackbed_archive::{Shard, Units};
 use trackbed_inference::runtime::{Runtime, Search};
 use trackbed_lab::campaign::Execution;
-use trackbed_lab::emulated::{EMULATED, Emulated};
-use trackbed_lab::live::{LIVE, Live, Ticket};
-use trackbed_lab::paper::{self, Held};
+use trackbed_lab::emulated::Emulated;
+use trackbed_lab::live::{Live, Ticket};
 use trackbed_lab::substrate::{Substrate, Virtual};
-use trackbed_measure::results::VIRTUAL;
 use trackbed_measure::results::{Document, RunResult, SCHEMA};
+use trackbed_measure::results::{EMULATED, LIVE, VIRTUAL};
 use trackbed_report::summary;
 use trackbed_scenario::{self as scenario, Home, Override, Plan, Source, Work};
 

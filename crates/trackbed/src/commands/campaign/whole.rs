@@ -6,7 +6,7 @@ use indicatif::ProgressBar;
 use trackbed_archive::Refresh;
 use trackbed_archive::RunDirectory;
 use trackbed_archive::Units;
-use trackbed_lab::campaign::{self, Execution, Origin};
+use trackbed_lab::campaign::{self, Execution};
 use trackbed_lab::substrate::Substrate;
 use trackbed_measure::results::Document;
 use trackbed_report::summary;
@@ -83,8 +83,9 @@ impl Whole<'_> {
     /// # Errors
     /// If results cannot be read, or this cannot be written.
     pub fn sum_up(&self, directory: &mut RunDirectory) -> anyhow::Result<Document> {
-        let origin = Origin::of(self.substrate, self.plan);
-        let document = campaign::document(self.plan, &origin, directory, self.keep_invalid)?;
+        let origin = campaign::origin(self.substrate, self.plan);
+        let document =
+            trackbed_analysis::document(self.plan, &origin, directory, self.keep_invalid)?;
         directory.sum_up(self.plan, &document)?;
         Ok(document)
     }

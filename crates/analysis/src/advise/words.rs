@@ -2,8 +2,8 @@
 
 use trackbed_stats::{Estimate, Statistic};
 
-use crate::judge::{Doubt, Judgement, Verdict};
-use crate::need::{Bound, Comparison, Relation, split_unit};
+use crate::advise::judge::{Doubt, Judgement, Verdict};
+use crate::advise::need::{Bound, Comparison, Relation, split_unit};
 
 /// A comparison as a person would write it: `p99 rtt < 50 ms`.
 pub(crate) fn comparison(comparison: &Comparison) -> String {

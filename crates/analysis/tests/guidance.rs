@@ -1,6 +1,6 @@
 //! The study's recommendations against its own figures, and against made-up ones.
 
-use trackbed_advise::guidance::{
+use trackbed_analysis::advise::guidance::{
     GuidanceVerdict, Load, Observation, Observations, Setting, Source, devices, judge, published,
 };
 
@@ -47,7 +47,7 @@ fn every_cell_of_both_tables_is_there() {
 fn the_papers_own_figures_bear_out_one_of_four() {
     let pi = judge(&published("Raspberry Pi 5"));
     let nano = judge(&published("Jetson Orin Nano"));
-    let of = |all: &[trackbed_advise::guidance::Recommendation]| {
+    let of = |all: &[trackbed_analysis::advise::guidance::Recommendation]| {
         all.iter().map(|one| one.verdict).collect::<Vec<_>>()
     };
     assert_eq!(of(&nano), [Derived, Refuted, Refuted, Refuted]);

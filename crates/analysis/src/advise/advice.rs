@@ -8,12 +8,12 @@ use serde::Serialize;
 use trackbed_measure::results::{Document, RunResult, SCHEMA};
 use trackbed_stats::Runs;
 
-use crate::baseline::Baseline;
-use crate::cells::Cells;
-use crate::front::{Cost, front};
-use crate::judge::{Judgement, Verdict, judge};
-use crate::need::{Comparison, Names, Need, NeedError, Relation};
-use crate::words;
+use crate::advise::baseline::Baseline;
+use crate::advise::cells::Cells;
+use crate::advise::front::{Cost, front};
+use crate::advise::judge::{Judgement, Verdict, judge};
+use crate::advise::need::{Comparison, Names, Need, NeedError, Relation};
+use crate::advise::words;
 
 /// What somebody wants to know.
 #[derive(Clone, Debug, Default)]
@@ -231,7 +231,7 @@ impl Asked<'_> {
         let mut found: Vec<(Comparison, Objective)> = Vec::new();
         for comparison in self.needs.comparisons() {
             // That something is to be nothing means that less of it is better.
-            let nothing = comparison.bound == crate::Bound::Value(0.0);
+            let nothing = comparison.bound == crate::advise::need::Bound::Value(0.0);
             let direction = comparison.relation.less_is_better();
             let Some(less_is_better) = direction.or(nothing.then_some(true)) else { continue };
             let quantity = words::quantity(comparison);

@@ -7,9 +7,9 @@ use trackbed_stats::{
     Estimate, Interval, MIN_PAIRS, Runs, Statistic, StatsError, samples_to_bound, scaled_difference,
 };
 
-use crate::baseline::Baseline;
-use crate::cells::Cells;
-use crate::need::{Bound, Comparison, Relation};
+use crate::advise::baseline::Baseline;
+use crate::advise::cells::Cells;
+use crate::advise::need::{Bound, Comparison, Relation};
 
 /// What runs say about a need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]

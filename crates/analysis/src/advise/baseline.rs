@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::cells::Cells;
+use crate::advise::cells::Cells;
 
 /// What marks a cell as a baseline: a factor that has a certain value.
 ///

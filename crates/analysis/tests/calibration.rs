@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::json;
+use trackbed_analysis::calibration;
 use trackbed_device::processor::durations::FrameTime;
-use trackbed_lab::calibration;
 use trackbed_measure::results::{Certificate, Document, Outcome, Reliability, RunResult};
 
 /// Cells with these factors.

@@ -137,19 +137,13 @@ mod tests {
     use trackbed_measure::results::{Certificate, Outcome, Reliability, RunResult};
 
     use super::*;
-    use crate::{campaign, substrate};
+    use trackbed_measure::results::VIRTUAL;
     use trackbed_scenario::{self as scenario, Override, Source};
 
     /// The cells of a plan without any runs.
     pub(super) fn document_of_nothing(plan: &Plan) -> Document {
-        let substrate = substrate::Virtual::new();
-        campaign::document(
-            plan,
-            &campaign::Origin::of(&substrate, plan),
-            &Vec::<RunResult>::new(),
-            false,
-        )
-        .unwrap()
+        let origin = crate::Origin { substrate: VIRTUAL.to_owned(), ..crate::Origin::default() };
+        crate::document(plan, &origin, &Vec::<RunResult>::new(), false).unwrap()
     }
 
     /// Every figure and claim is about a cell that its scenario has and a metric that there is, so

@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use trackbed_measure::results::{CellResult, Document, RunResult};
 use trackbed_stats::{MIN_PAIRS, Runs, Statistic};
 
-use crate::cells::Cells;
-use crate::words;
+use crate::advise::cells::Cells;
+use crate::advise::words;
 
 pub use figures::{Figure, Printed, figures};
 pub use published::{TITLE, devices, published};

@@ -8,7 +8,6 @@
 //! Nothing here reads a file, a clock or a network, and nothing is measured.
 //!
 //! [`Document`]: trackbed_measure::results::Document
-#![forbid(unsafe_code)]
 
 mod advice;
 mod baseline;

@@ -70,7 +70,7 @@ impl File {
     /// # Panics
     /// If the file is not valid; it is built in, and a test reads all of it.
     fn read() -> File {
-        let text = include_str!("../../../../scenarios/reference/edge-figures.toml");
+        let text = include_str!("../../../../../scenarios/reference/edge-figures.toml");
         toml::from_str(text).expect("the built-in figures are valid")
     }
 }

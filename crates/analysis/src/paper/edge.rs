@@ -1,11 +1,11 @@
 //! The study of secure communication beside inference: its figures, and its guidance, which anybody's
 //! runs derive or refute.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-use trackbed_advise::guidance::{
+use crate::advise::guidance::{
     Figure, GuidanceVerdict, Load, Recommendation, Setting, TITLE, figures, judge, observe,
 };
+use schemars::JsonSchema;
+use serde::Serialize;
 use trackbed_measure::results::{CellResult, Check, Document, RunResult};
 
 /// What the study found, held against runs.
@@ -118,14 +118,11 @@ mod tests {
         let cells = document_of_nothing(&plan).cells;
         let runs = (0..8).flat_map(|number| (0..).zip(&cells).map(move |cell| run(cell, number)));
         let runs: Vec<RunResult> = runs.collect();
-        let substrate = crate::substrate::Virtual::new();
-        let document = crate::campaign::document(
-            &plan,
-            &crate::campaign::Origin::of(&substrate, &plan),
-            &runs,
-            false,
-        )
-        .unwrap();
+        let origin = crate::Origin {
+            substrate: trackbed_measure::results::VIRTUAL.to_owned(),
+            ..crate::Origin::default()
+        };
+        let document = crate::document(&plan, &origin, &runs, false).unwrap();
         let study = study(&document, &runs);
         let passes: Vec<bool> = study.checks().iter().map(|check| check.pass).collect();
         assert_eq!(passes, [true, false, false, false]);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
-use trackbed_advise::{Advice, AdviseError, Baseline, Question, Verdict, advise};
+use trackbed_analysis::advise::{Advice, AdviseError, Baseline, Question, Verdict, advise};
 use trackbed_measure::results::{CellResult, Document, Outcome, RunResult};
 
 /// The samples of a run: a metric and its values.
