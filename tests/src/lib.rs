@@ -2,8 +2,8 @@
 
 use std::num::NonZeroUsize;
 
+use trackbed_lab::backend::Virtual;
 use trackbed_lab::campaign::{self, Execution};
-use trackbed_lab::substrate::Virtual;
 use trackbed_measure::results::{CellResult, Document, RunResult};
 use trackbed_scenario::{self as scenario, Override, Plan, Source};
 use trackbed_substrate::Cancel;

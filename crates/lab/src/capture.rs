@@ -18,7 +18,7 @@ use trackbed_net::{Direction, LinkId, Point, Tap};
 use trackbed_protocols::{Observer, Side};
 use trackbed_substrate::wall_clock;
 
-use crate::run::Onlooker;
+use crate::onlooker::Onlooker;
 
 /// Captures a run into a directory.
 #[derive(Debug)]
@@ -57,11 +57,6 @@ impl Capture {
             qlog: QlogSinks::new(),
             packets: Arc::new(Mutex::new(Some(packets))),
         })
-    }
-
-    /// Keeps what the events of the run say of its pages.
-    pub fn keep_pages(&self, records: &[Record]) {
-        *self.bars.lock().unwrap_or_else(PoisonError::into_inner) = waterfall::bars(records);
     }
 
     /// Writes everything to its end and returns the files. Call it when the run is over.
@@ -110,6 +105,11 @@ impl Onlooker for Capture {
 
     fn observer(&self) -> Arc<dyn Observer> {
         Arc::new(Watch { keys: self.keys.clone(), qlog: self.qlog.clone() })
+    }
+
+    /// Keeps what the events say of pages.
+    fn keep(&self, records: &[Record]) {
+        *self.bars.lock().unwrap_or_else(PoisonError::into_inner) = waterfall::bars(records);
     }
 }
 

@@ -1,27 +1,24 @@
-//! From a scenario to a plan to runs to results: the crate that wires all the others.
+//! Executes the runs of a plan, one by one and all of a campaign: in virtual time, between the kernel's
+//! sockets, or between two machines.
 #![forbid(unsafe_code)]
 
-pub mod audit;
+pub mod backend;
 mod beside;
 mod boards;
 pub mod campaign;
 pub mod capture;
-pub mod cluster;
 mod device;
 pub mod emulated;
 mod ends;
 mod environment;
-pub mod foresight;
-pub mod link;
+mod foresight;
 pub mod live;
 mod machine;
-pub mod merge;
+mod onlooker;
 pub mod replay;
 pub mod run;
 mod scene;
 pub mod shell;
-pub mod substrate;
 pub mod timeline;
-pub mod track;
-pub mod until;
+pub mod topology;
 mod warm_up;

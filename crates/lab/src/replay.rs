@@ -44,7 +44,7 @@ pub fn execute(plan: &Plan, replay: &Replay, directory: &Path) -> io::Result<Rep
     let capture = Capture::begin(directory, &replay.comment)?;
     let runner = Runner::new(Cancel::new());
     let outcome = runner
-        .execute_captured(cell, plan.seed, replay.run, &capture)
+        .execute_watched(cell, plan.seed, replay.run, &capture)
         .expect("nothing cancels a replay");
     let mut files = capture.finish()?;
     files.extend(trackbed_archive::keep_timeline(cell, plan.seed, replay.run, directory)?);

@@ -10,7 +10,7 @@ use trackbed_core::event::{Record, Role};
 use trackbed_core::{Event, EventLog, Seed, Time};
 use trackbed_measure::metrics;
 use trackbed_measure::results::Outcome;
-use trackbed_net::{Counters, Direction, DropReason, LinkId, NodeId, Tap};
+use trackbed_net::{Counters, Direction, DropReason, LinkId, NodeId};
 use trackbed_protocols::{
     ClientConfig, Error, Ledger, LedgerTotals, Observer, PathControl, ServerConfig, ServerHandle,
     TransportParameters,
@@ -19,12 +19,12 @@ use trackbed_substrate::Host;
 use trackbed_substrate::simulated::{Cancel, Hosts, RunError, Simulation};
 use trackbed_workloads::{Patience, Stage};
 
-use crate::capture::Capture;
 use crate::device::Device;
 use crate::environment;
 use crate::foresight::WhoActs;
+use crate::onlooker::Onlooker;
 use crate::scene::{Scene, transport};
-use crate::track::{Ends, SERVER_NAME, Track};
+use crate::topology::{Ends, SERVER_NAME, Track};
 use trackbed_scenario::Cell;
 
 /// How runs are executed, whatever their cell.
@@ -74,30 +74,30 @@ impl Runner {
         self.record(cell, Seed::of_run(root, u64::from(run)), Some(onlooker))
     }
 
-    /// The same with every packet, key and trace captured.
+    /// The same with `onlooker` watching, and told in the end.
     ///
     /// # Errors
     /// As [`Runner::execute`].
-    pub fn execute_captured(
+    pub(crate) fn execute_watched(
         &self,
         cell: &Cell,
         root: u64,
         run: u32,
-        capture: &Capture,
+        onlooker: &dyn Onlooker,
     ) -> Result<Outcome, RunError> {
-        self.simulate(cell, Seed::of_run(root, u64::from(run)), Some(capture))
+        self.simulate(cell, Seed::of_run(root, u64::from(run)), Some(onlooker))
     }
 
     fn simulate(
         &self,
         cell: &Cell,
         seed: Seed,
-        capture: Option<&Capture>,
+        onlooker: Option<&dyn Onlooker>,
     ) -> Result<Outcome, RunError> {
-        match self.record(cell, seed, capture.map(|capture| capture as &dyn Onlooker)) {
+        match self.record(cell, seed, onlooker) {
             Ok(records) => {
-                if let Some(capture) = capture {
-                    capture.keep_pages(&records);
+                if let Some(onlooker) = onlooker {
+                    onlooker.keep(&records);
                 }
                 Ok(outcome(&records))
             }
@@ -127,16 +127,6 @@ impl Runner {
         let finished = self.simulation.run(seed, track.network, main).map_err(Unfinished::Run)?;
         finished.map_err(Unfinished::Protocol)
     }
-}
-
-/// Whoever watches a run without having part in it.
-pub(crate) trait Onlooker {
-    /// What the network shows its packets to: those of the shared link and, if there is one, of the
-    /// second one.
-    fn tap(&self, shared: LinkId, second: Option<LinkId>) -> Box<dyn Tap>;
-
-    /// What protocols show their keys and traces to.
-    fn observer(&self) -> Arc<dyn Observer>;
 }
 
 /// Why a run has no end.

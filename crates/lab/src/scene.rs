@@ -12,7 +12,7 @@ use trackbed_workloads::environment::Course;
 
 use crate::environment;
 use crate::foresight::{self, Following, WhoActs};
-use crate::track::{phone_addresses, phone_networks, second_addresses};
+use crate::topology::{phone_addresses, phone_networks, second_addresses};
 use trackbed_scenario::{Cell, Drive, NetworkPlan};
 
 /// The surroundings of a run.

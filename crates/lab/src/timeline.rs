@@ -14,7 +14,8 @@ use trackbed_net::{Direction, LinkId, Point, Tap};
 use trackbed_protocols::Observer;
 use trackbed_substrate::Cancel;
 
-use crate::run::{Onlooker, Runner};
+use crate::onlooker::Onlooker;
+use crate::run::Runner;
 use trackbed_scenario::Cell;
 
 /// A run that went by.

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use trackbed_lab::backend::Virtual;
 use trackbed_lab::campaign::{self, Execution};
 use trackbed_lab::run::Runner;
-use trackbed_lab::substrate::Virtual;
 use trackbed_scenario::{self as scenario, Override, Plan, Source};
 use trackbed_substrate::Cancel;
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
-use trackbed_lab::until::Until;
+use trackbed_lab::campaign::until::Until;
 use trackbed_scenario::Override;
 
 use crate::commands::advise::{self, AdviseArguments};

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, bail};
 use console::Term;
-use trackbed_lab::{cluster, shell};
+use trackbed_lab::campaign::cluster;
+use trackbed_lab::shell;
 
 /// Prints what a command comes to. A reader that has gone away (`trackbed ... | head`) does not change
 /// how it ends.

@@ -18,7 +18,7 @@ use super::ground;
 use crate::ends::{Clients, Serving};
 use crate::environment;
 use crate::scene::Scene;
-use crate::track::{SERVER_NAME, phone_name};
+use crate::topology::{SERVER_NAME, phone_name};
 use crate::warm_up::warm_up;
 use trackbed_scenario::SERVER_ADDRESSES;
 use trackbed_scenario::{self as scenario, Cell as PlanCell, Override, Source};

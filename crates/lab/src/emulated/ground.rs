@@ -12,7 +12,7 @@ use trackbed_emulator::{
 use trackbed_net::{LinkId, Network, NodeId};
 
 use super::multipath;
-use crate::track::{Ends, Track, phone_addresses, phone_networks, second_addresses};
+use crate::topology::{Ends, Track, phone_addresses, phone_networks, second_addresses};
 use trackbed_scenario::SERVER_ADDRESSES;
 use trackbed_scenario::{Cell, NetworkPlan};
 

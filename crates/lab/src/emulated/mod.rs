@@ -19,13 +19,13 @@ use trackbed_measure::results::{Certificate, EMULATED, Outcome, Reliability, Run
 use trackbed_protocols::{Encapsulation, Transport};
 use trackbed_substrate::RunError;
 
+use crate::backend::Backend;
 use crate::beside::{Beside, Roles};
 use crate::boards;
 use crate::environment;
 use crate::machine;
 use crate::run::{link_events, outcome};
 use crate::scene::Scene;
-use crate::substrate::Substrate;
 use conversation::{Job, Role, Start};
 use ground::{Closed, Ground};
 use process::Ends;
@@ -107,7 +107,7 @@ struct Recorded {
     certificate: trackbed_emulator::Certificate,
 }
 
-impl Substrate for Emulated {
+impl Backend for Emulated {
     fn name(&self) -> &'static str {
         EMULATED
     }

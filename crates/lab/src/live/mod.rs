@@ -30,13 +30,13 @@ use trackbed_protocols::{
 use trackbed_substrate::RunError;
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 
+use crate::backend::Backend;
 use crate::beside::{Beside, Roles};
 use crate::boards;
 use crate::ends::Clients;
 use crate::machine;
 use crate::run::outcome;
-use crate::substrate::Substrate;
-use crate::track::phone_name;
+use crate::topology::phone_name;
 use crate::warm_up::warm_up;
 use trackbed_archive::About;
 use trackbed_scenario::{Cell, Plan};
@@ -215,7 +215,7 @@ impl Live {
     }
 }
 
-impl Substrate for Live {
+impl Backend for Live {
     fn name(&self) -> &'static str {
         LIVE
     }

@@ -19,7 +19,7 @@ use super::ticket::Ticket;
 use super::words::{CLOSE, Close, Closed, OPEN, Open, Opened};
 use super::{control, refusal};
 use crate::ends::Serving;
-use crate::track::SERVER_NAME;
+use crate::topology::SERVER_NAME;
 use trackbed_archive::VERSION;
 use trackbed_scenario::{self as scenario, Override, Plan, Source};
 

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use trackbed_core::event::Record;
+use trackbed_lab::backend::{Backend as _, Virtual};
 use trackbed_lab::run::Runner;
-use trackbed_lab::substrate::{Substrate as _, Virtual};
 use trackbed_measure::results::Outcome;
 use trackbed_scenario::{self as scenario, Plan, Source};
 use trackbed_substrate::Cancel;

@@ -4,8 +4,8 @@ use std::num::NonZeroUsize;
 
 use trackbed_core::Event;
 use trackbed_core::event::Record;
+use trackbed_lab::backend::{Backend as _, Virtual};
 use trackbed_lab::campaign::{self, Execution};
-use trackbed_lab::substrate::{Substrate as _, Virtual};
 use trackbed_measure::results::{Document, RunResult};
 use trackbed_scenario::Plan;
 use trackbed_substrate::Cancel;

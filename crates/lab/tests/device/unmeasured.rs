@@ -1,6 +1,6 @@
 //! What virtual time has no model of, and a cell in which nothing is to be modelled.
 
-use trackbed_lab::substrate::{Substrate as _, Virtual};
+use trackbed_lab::backend::{Backend as _, Virtual};
 
 use super::{plan, telemetry};
 

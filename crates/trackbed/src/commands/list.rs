@@ -5,7 +5,7 @@ use serde_json::Value;
 use trackbed_analysis::advise::Advice;
 use trackbed_analysis::paper::PaperDocument;
 use trackbed_archive::About;
-use trackbed_lab::audit::Findings;
+use trackbed_lab::campaign::audit::Findings;
 use trackbed_measure::agreement::AgreementDocument;
 use trackbed_measure::contrast::Contrast;
 use trackbed_measure::metrics;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use trackbed_lab::merge::{Sources, shards_in};
+use trackbed_lab::campaign::merge::{Sources, shards_in};
 use trackbed_report::summary;
 
 use super::campaign::remote;

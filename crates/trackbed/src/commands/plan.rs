@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use trackbed_archive::VERSION;
-use trackbed_lab::cluster::{self, Job, Pod, is_url};
+use trackbed_lab::campaign::cluster::{self, Job, Pod, is_url};
 use trackbed_measure::planned::{PlanDocument, PlannedCell};
 use trackbed_measure::results::SCHEMA;
 use trackbed_report::{Align, Table};

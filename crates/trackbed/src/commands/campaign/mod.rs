@@ -2,7 +2,7 @@
 
 pub mod remote;
 mod until;
-mod whole;
+mod view;
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -11,13 +11,14 @@ use anyhow::{Context as _, bail};
 use trackbed_analysis::paper::{self, Held};
 use trackbed_archive::VERSION;
 use trackbed_archive::results;
-use trackbed_archive::{About, RunDirectory};
+use trackbed_archive::{About, Refresh, RunDirectory};
 use trackbed_archive::{Shard, Units};
 use trackbed_inference::runtime::{Runtime, Search};
+use trackbed_lab::backend::{Backend, Virtual};
 use trackbed_lab::campaign::Execution;
+use trackbed_lab::campaign::keeping::Keeping;
 use trackbed_lab::emulated::Emulated;
 use trackbed_lab::live::{Live, Ticket};
-use trackbed_lab::substrate::{Substrate, Virtual};
 use trackbed_measure::results::{Document, RunResult, SCHEMA};
 use trackbed_measure::results::{EMULATED, LIVE, VIRTUAL};
 use trackbed_report::summary;
@@ -28,7 +29,7 @@ use crate::arguments::{RunOptions, SubstrateArgument};
 use crate::interrupt;
 use crate::output::{shell_word, tell};
 use remote::Remote;
-use whole::{Whole, replay_command};
+use view::{View, replay_command};
 
 /// A campaign that is over, or was interrupted.
 pub struct Finished {
@@ -166,7 +167,7 @@ pub fn execute(scenario: &str, options: &RunOptions) -> anyhow::Result<Finished>
 /// All that is needed to begin.
 struct Campaign<'a> {
     plan: Plan,
-    substrate: &'a dyn Substrate,
+    substrate: &'a dyn Backend,
     about: About,
     directory: RunDirectory,
     remote: Option<Remote>,
@@ -191,8 +192,12 @@ impl Campaign<'_> {
         if self.shard.is_none() {
             self.directory.keep_timelines(&self.plan)?;
         }
-        let whole = whole(&self.plan, self.substrate, options)?;
-        let is_complete = whole.run(total, &missing, &mut self.directory)?;
+        let keeping = keeping(&self.plan, self.substrate, options)?;
+        let mut view = View::new(total, total - missing.len(), options.watch);
+        let refresh = &mut Refresh::new();
+        let done = keeping.run(&missing, &mut self.directory, refresh, &mut view)?;
+        view.end();
+        let is_complete = done == missing.len();
         let document = self.settle_and_sum_up(options)?;
         if !is_complete {
             let runs = self.directory.runs();
@@ -211,8 +216,8 @@ impl Campaign<'_> {
     fn settle_and_sum_up(&mut self, options: &RunOptions) -> anyhow::Result<Document> {
         self.remote.as_mut().map_or(Ok(()), Remote::stop)?;
         self.directory.settle()?;
-        let whole = whole(&self.plan, self.substrate, options)?;
-        whole.sum_up(&mut self.directory)
+        let keeping = keeping(&self.plan, self.substrate, options)?;
+        Ok(keeping.sum_up(&mut self.directory)?)
     }
 
     /// What it takes to go on with it.
@@ -247,15 +252,14 @@ impl Campaign<'_> {
     }
 }
 
-fn whole<'a>(
+fn keeping<'a>(
     plan: &'a Plan,
-    substrate: &'a dyn Substrate,
+    backend: &'a dyn Backend,
     options: &RunOptions,
-) -> anyhow::Result<Whole<'a>> {
+) -> anyhow::Result<Keeping<'a>> {
     let jobs = options.jobs.and_then(|jobs| NonZeroUsize::new(jobs as usize));
     let execution = Execution { jobs, cancel: interrupt::install()? };
-    let RunOptions { keep_invalid, watch: watches, .. } = *options;
-    Ok(Whole { plan, substrate, keep_invalid, execution, watches })
+    Ok(Keeping { plan, backend, keep_invalid: options.keep_invalid, execution })
 }
 
 /// Looks for ONNX Runtime where a cell has an object detector: without one, each of its runs would
@@ -287,7 +291,7 @@ fn substrate(
     chosen: SubstrateArgument,
     options: &RunOptions,
     about: &About,
-) -> anyhow::Result<Box<dyn Substrate>> {
+) -> anyhow::Result<Box<dyn Backend>> {
     Ok(match chosen {
         SubstrateArgument::Virtual => Box::new(Virtual::new()),
         SubstrateArgument::Emulated => Box::new(Emulated::new(about.clone())?),

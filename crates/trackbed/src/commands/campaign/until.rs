@@ -1,13 +1,13 @@
 //! Campaigns of which it turns out how many runs each cell gets.
 
-use trackbed_archive::About;
 use trackbed_archive::Units;
-use trackbed_lab::until::Rounds;
+use trackbed_archive::{About, Refresh};
+use trackbed_lab::campaign::until::Rounds;
 use trackbed_measure::results::VIRTUAL;
 use trackbed_scenario::{Override, Plan};
 
-use super::whole::View;
-use super::{Campaign, Finished, look_for_runtime, whole};
+use super::view::View;
+use super::{Campaign, Finished, keeping, look_for_runtime};
 use crate::arguments::RunOptions;
 use crate::output::tell;
 
@@ -37,6 +37,7 @@ impl Campaign<'_> {
         }
         let asked = self.about.clone();
         let mut view = View::new(0, 0, options.watch);
+        let mut refresh = Refresh::new();
         let is_complete = loop {
             self.plan.runs = rounds.most_runs();
             let is_missing =
@@ -46,8 +47,8 @@ impl Campaign<'_> {
                 self.describe(&asked)?;
             }
             view.set(rounds.len(), rounds.len() - missing.len());
-            let whole = whole(&self.plan, self.substrate, options)?;
-            let done = whole.run_and_keep(&missing, &mut self.directory, &mut view)?;
+            let keeping = keeping(&self.plan, self.substrate, options)?;
+            let done = keeping.run(&missing, &mut self.directory, &mut refresh, &mut view)?;
             if done < missing.len() {
                 break false;
             }

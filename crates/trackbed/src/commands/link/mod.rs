@@ -1,9 +1,12 @@
 //! `trackbed link`: any program behind an emulated link.
 
 mod arguments;
+mod capture;
 mod changes;
+mod log;
 mod records;
 mod signals;
+mod taps;
 
 use std::ffi::OsString;
 use std::process::ExitStatus;

@@ -4,10 +4,12 @@ use std::fs::File;
 
 use anyhow::Context as _;
 use trackbed_emulator::Clock;
-use trackbed_lab::link::{Capture, PacketLog, Taps};
 use trackbed_net::Tap;
 
 use super::arguments::LinkArguments;
+use super::capture::Capture;
+use super::log::PacketLog;
+use super::taps::Taps;
 use crate::output::tell;
 
 /// The log and the captures that were asked for.

@@ -16,7 +16,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use trackbed_lab::cluster;
+use trackbed_lab::campaign::cluster;
 
 /// A new folder of this process's own, for what has its home elsewhere. Its name is not only the
 /// process's number: in containers that share a folder for temporary files many have the same.

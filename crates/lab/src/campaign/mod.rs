@@ -1,5 +1,11 @@
 //! All runs of a plan, on all cores.
 
+pub mod audit;
+pub mod cluster;
+pub mod keeping;
+pub mod merge;
+pub mod until;
+
 use std::num::NonZeroUsize;
 
 use trackbed_analysis::Origin;
@@ -9,7 +15,7 @@ use trackbed_scenario::Plan;
 use trackbed_substrate::simulated::parallel;
 use trackbed_substrate::{Cancel, RunError};
 
-use crate::substrate::Substrate;
+use crate::backend::Backend;
 
 /// How a campaign is executed.
 #[derive(Clone, Debug)]
@@ -24,7 +30,7 @@ pub struct Execution {
 /// each as soon as it is there, on the caller's thread; nothing is kept.
 pub fn run(
     plan: &Plan,
-    substrate: &dyn Substrate,
+    substrate: &dyn Backend,
     units: &Units,
     execution: &Execution,
     mut finished: impl FnMut(RunResult),
@@ -37,7 +43,7 @@ pub fn run(
 }
 
 /// All results of `plan`, ordered by cell and run, for plans whose results fit memory.
-pub fn run_all(plan: &Plan, substrate: &dyn Substrate, execution: &Execution) -> Vec<RunResult> {
+pub fn run_all(plan: &Plan, substrate: &dyn Backend, execution: &Execution) -> Vec<RunResult> {
     let mut results = Vec::new();
     run(plan, substrate, &Units::of(plan, |_, _| true), execution, |result| results.push(result));
     results.sort_by_key(|run| (run.cell, run.run));
@@ -52,7 +58,7 @@ fn settle(cell: u32, run: u32, result: Result<RunResult, RunError>) -> RunResult
 }
 
 /// Where the results of runs of `plan` on `substrate`, here, come from.
-pub fn origin(substrate: &dyn Substrate, plan: &Plan) -> Origin {
+pub fn origin(substrate: &dyn Backend, plan: &Plan) -> Origin {
     Origin {
         substrate: substrate.name().to_owned(),
         environment: substrate.environment(),

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use trackbed_measure::results::{Document, RunResult};
 
+use crate::backend::Virtual;
 use crate::campaign;
-use crate::substrate::Virtual;
 use trackbed_analysis::Origin;
 use trackbed_archive::Results as _;
 use trackbed_archive::files::SHARD_PREFIX;

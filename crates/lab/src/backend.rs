@@ -12,7 +12,7 @@ use crate::{boards, device};
 use trackbed_scenario::{Plan, Work};
 
 /// What the runs of a plan are executed on.
-pub trait Substrate: Sync {
+pub trait Backend: Sync {
     /// The name that results carry.
     fn name(&self) -> &'static str;
 
@@ -64,7 +64,7 @@ impl Default for Virtual {
     }
 }
 
-impl Substrate for Virtual {
+impl Backend for Virtual {
     fn name(&self) -> &'static str {
         VIRTUAL
     }

@@ -9,8 +9,8 @@ use sha2::{Digest as _, Sha256};
 use trackbed_core::Seed;
 use trackbed_measure::results::{Document, SCHEMA};
 
+use crate::backend::Virtual;
 use crate::campaign::{self, Execution};
-use crate::substrate::Virtual;
 use trackbed_archive::Recorded;
 use trackbed_archive::Results as _;
 use trackbed_archive::Units;

@@ -1,13 +1,7 @@
-//! What can be recorded of a link in real time: a log of its packets, and captures of both ends.
-
-mod capture;
-mod log;
+//! Several taps on one link.
 
 use trackbed_core::{Packet, Time};
 use trackbed_net::{Direction, LinkId, Point, Tap};
-
-pub use capture::Capture;
-pub use log::PacketLog;
 
 /// Shows packets to several taps, one after the other.
 #[derive(Default)]
