@@ -7,11 +7,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use trackbed_connection::{Request, Response, body};
 use trackbed_core::Seed;
 use trackbed_core::packet::Ecn;
 use trackbed_net::models::Delay;
 use trackbed_net::{Duplex, End, LinkSpec, NetworkBuilder};
-use trackbed_protocols::{ClientConfig, Request, Response, ServerConfig, body, find};
+use trackbed_protocols::{ClientConfig, ServerConfig, find};
 use trackbed_substrate::simulated::{Hosts, Simulation};
 use trackbed_substrate::{Datagram, sleep};
 

@@ -10,14 +10,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::AsyncWriteExt as _;
+use trackbed_connection::{Request, Response, Transport, body};
 use trackbed_core::Seed;
 use trackbed_core::packet::Ecn;
 use trackbed_net::models::Delay;
 use trackbed_net::{Duplex, End, LinkSpec, NetworkBuilder};
-use trackbed_protocols::{
-    ClientConfig, Protocol, Request, Response, ServerConfig, ServerLimits, Transport, body,
-    registry,
-};
+use trackbed_protocols::{ClientConfig, Protocol, ServerConfig, ServerLimits, registry};
 use trackbed_substrate::simulated::{Hosts, Simulation};
 use trackbed_substrate::{Datagram, Host, TcpOptions, sleep};
 

@@ -1,8 +1,8 @@
 //! How far the virtual and the emulated substrate agree about the same plan.
 
+use trackbed_connection::Transport;
 use trackbed_measure::agreement::{Agreement, AgreementVerdict};
 use trackbed_measure::results::RunResult;
-use trackbed_protocols::Transport;
 use trackbed_stats::{EquivalenceVerdict, equivalence};
 
 use crate::aggregate::run_means;

@@ -5,11 +5,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use trackbed_connection::{Dialer, Error, Service};
 use trackbed_core::event::{Record, Role};
 use trackbed_core::{Event, EventLog, Seed};
 use trackbed_protocols::{
-    ClientConfig, Dialer, Error, Ledger, LedgerTotals, PathControl, ServerConfig, ServerHandle,
-    Service, TransportParameters, Trust,
+    ClientConfig, Ledger, LedgerTotals, PathControl, ServerConfig, ServerHandle,
+    TransportParameters, Trust,
 };
 use trackbed_substrate::kernel::Machine;
 use trackbed_substrate::{Host, Task, now, sleep};

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use trackbed_connection::Handshake;
 use trackbed_core::{Seed, Time};
 use trackbed_net::models::Delay;
 use trackbed_net::models::delay::Timetable;
-use trackbed_protocols::Handshake;
 use trackbed_workloads::environment::Course;
 
 use trackbed_scenario::{Cell, NetworkPlan};

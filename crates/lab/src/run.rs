@@ -6,13 +6,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use trackbed_connection::Error;
 use trackbed_core::event::{Record, Role};
 use trackbed_core::{Event, EventLog, Seed, Time};
 use trackbed_measure::metrics;
 use trackbed_measure::results::Outcome;
 use trackbed_net::{Counters, Direction, DropReason, LinkId, NodeId};
 use trackbed_protocols::{
-    ClientConfig, Error, Ledger, LedgerTotals, Observer, PathControl, ServerConfig, ServerHandle,
+    ClientConfig, Ledger, LedgerTotals, Observer, PathControl, ServerConfig, ServerHandle,
     TransportParameters,
 };
 use trackbed_substrate::Host;

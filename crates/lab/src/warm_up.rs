@@ -5,8 +5,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use trackbed_connection::{Error, Handshake, Request, Response, body};
 use trackbed_core::Time;
-use trackbed_protocols::{ClientConfig, Error, Handshake, Request, Response, ServerConfig, body};
+use trackbed_protocols::{ClientConfig, ServerConfig};
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 use trackbed_substrate::sleep;
 

@@ -31,9 +31,8 @@ mod linux {
     use std::thread;
     use std::time::Duration;
 
-    use trackbed_protocols::{
-        ClientConfig, Protocol, Request, Response, ServerConfig, Trust, body,
-    };
+    use trackbed_connection::{Request, Response, body};
+    use trackbed_protocols::{ClientConfig, Protocol, ServerConfig, Trust};
     use trackbed_substrate::kernel::{Execution, Machine, Origin};
     use trackbed_substrate::{Cancel, Host, RunError, now};
 

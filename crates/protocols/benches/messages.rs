@@ -15,7 +15,8 @@ fn main() {
 
 #[cfg(target_os = "linux")]
 fn main() {
-    use trackbed_protocols::{CipherSuite, registry};
+    use trackbed_connection::CipherSuite;
+    use trackbed_protocols::registry;
 
     let chosen: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
     println!("{}", linux::HEAD);
@@ -43,10 +44,8 @@ mod linux {
     use std::thread;
 
     use futures_util::future::join_all;
-    use trackbed_protocols::{
-        CipherSuite, ClientConfig, Protocol, Request, Response, ServerConfig, TlsParameters,
-        TlsVersion, Trust, body,
-    };
+    use trackbed_connection::{CipherSuite, Request, Response, TlsVersion, body};
+    use trackbed_protocols::{ClientConfig, Protocol, ServerConfig, TlsParameters, Trust};
     use trackbed_substrate::kernel::{Execution, Machine, Origin};
     use trackbed_substrate::{Cancel, Host, now};
 

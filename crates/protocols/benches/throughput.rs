@@ -12,10 +12,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use support::{fast, get, network, ping, server_address, simulate, simulate_on};
+use trackbed_connection::{Connection, body};
 use trackbed_core::{Bitrate, ByteSize, Packet, Seed, Time};
 use trackbed_net::queue::DropTail;
 use trackbed_net::{Direction, LinkId, LinkSpec, Point, Tap};
-use trackbed_protocols::{ClientConfig, Connection, Protocol, body, registry};
+use trackbed_protocols::{ClientConfig, Protocol, registry};
 
 const TRANSFERS: usize = 7;
 const BULK: u64 = 200_000_000;

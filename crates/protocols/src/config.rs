@@ -1,17 +1,18 @@
 //! How a client and a server are set up.
 
+use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustls::pki_types::CertificateDer;
+use trackbed_connection::{CipherSuite, Handshake, KeyExchange, TlsVersion};
 pub use trackbed_mqtt::{Qos as MqttQos, Version as MqttVersion};
 use trackbed_substrate::TcpOptions;
 
 use crate::ledger::Ledger;
 use crate::observer::Observer;
 use crate::path_control::PathControl;
-use crate::security::{CipherSuite, Handshake, KeyExchange, TlsVersion};
-use crate::tls::Trust;
 
 /// How a dialer connects.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +30,39 @@ pub struct ClientConfig {
     pub transport: TransportParameters,
     /// Who has wishes about the paths of its connections over several.
     pub paths: PathControl,
+}
+
+/// What a client needs to authenticate a server: the server's certificate, which it signed
+/// itself. It may be handed to another machine; it is no secret.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Trust {
+    certificate: CertificateDer<'static>,
+}
+
+impl Trust {
+    /// From a certificate in DER (X.509), as [`Trust::as_der`] returned it.
+    pub fn from_der(der: Vec<u8>) -> Trust {
+        Trust::new(der.into())
+    }
+
+    /// The certificate in DER (X.509).
+    pub fn as_der(&self) -> &[u8] {
+        &self.certificate
+    }
+
+    pub(crate) fn new(certificate: CertificateDer<'static>) -> Trust {
+        Trust { certificate }
+    }
+
+    pub(crate) fn certificate(&self) -> &CertificateDer<'static> {
+        &self.certificate
+    }
+}
+
+impl fmt::Debug for Trust {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Trust({} B)", self.certificate.len())
+    }
 }
 
 /// How a server answers.
@@ -264,3 +298,10 @@ impl Default for TransportParameters {
         }
     }
 }
+
+/// How many exchanges may share a connection at once where they can; more wait.
+pub(crate) const STREAMS_MAX: u32 = 1_024;
+
+/// How much early data a server takes over TCP, in bytes. A first flight holds about 14,600
+/// (RFC 6928), so it is never the limit.
+pub(crate) const EARLY_DATA_MAX: u32 = 64 << 10;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::stats::TransportStats;
+use trackbed_connection::TransportStats;
 
 /// Adds up the accounts of connections when they are dropped; clones share the sum. Give each end
 /// of a run a ledger of its own.

@@ -2,11 +2,12 @@
 //! a substrate.
 //!
 //! A [`Protocol`] offers request and response, with streamed bodies, over a connection that can
-//! be opened in several ways. [`registry`] lists them. Who uses one needs to know no protocol:
+//! be opened in several ways. [`registry()`] lists them. Who uses one needs to know no protocol:
 //!
-//! 1. [`Protocol::serve`] starts a [`Service`] on a host and returns a [`ServerHandle`].
+//! 1. [`Protocol::serve`] starts a [`Service`](trackbed_connection::Service) on a host and returns a [`ServerHandle`].
 //! 2. [`Protocol::dialer`] prepares connections from another host, which trust that server.
-//! 3. [`Dialer::connect`] opens a [`Connection`], [`Connection::exchange`] sends a [`Request`].
+//! 3. `Dialer::connect` opens a `Connection`, `Connection::exchange` sends a `Request`, see
+//!    [`trackbed_connection`].
 //!
 //! # Not supported
 //!
@@ -19,12 +20,10 @@
 //! - Seeding BBR version 3, see [`QuicCongestion::repeatable`].
 #![forbid(unsafe_code)]
 
-pub mod body;
 mod coap;
 pub mod config;
 mod datagrams;
 mod dtls_transport;
-pub mod error;
 mod framing;
 mod guests;
 mod http1;
@@ -39,67 +38,24 @@ mod none;
 mod nursery;
 mod observer;
 mod path_control;
-mod priority;
 mod protocol;
 mod quic;
 mod quic_transport;
+mod registry;
 mod sctp;
-mod security;
-mod stats;
 mod tcp;
 mod tcp_transport;
 mod tls;
 
-pub use body::Body;
 pub use config::{
     ClientConfig, CoapParameters, Encapsulation, MqttAnswer, MqttParameters, MqttQos, MqttVersion,
-    ServerConfig, ServerLimits, TlsParameters, TransportParameters,
+    ServerConfig, ServerLimits, TlsParameters, TransportParameters, Trust,
 };
-pub use error::Error;
 pub use ledger::{Ledger, LedgerTotals};
 pub use none::NONE;
 pub use observer::{Observer, Side, TcpTrace};
 pub use path_control::PathControl;
-pub use priority::Priority;
-pub use protocol::{
-    Capabilities, Connection, Dialer, Protocol, Request, Response, ServerHandle, Service, Transport,
-};
+pub use protocol::{Protocol, ServerHandle};
 pub use quic_transport::{QuicCongestion, QuicScheduler, quic_congestion, quic_schedulers};
-pub use security::{CipherSuite, Handshake, KeyExchange, Security, TlsVersion};
-pub use stats::TransportStats;
-pub use tls::{SERVER_NAME, Trust};
-
-/// Every protocol, in the order of lists. A new one is a file or folder of its own and a line
-/// here.
-pub fn registry() -> &'static [&'static dyn Protocol] {
-    &[
-        &coap::Coap,
-        &coap::CoapDtls,
-        &http1::Http1,
-        &http2::Http2,
-        &http3::Http3,
-        &mpquic::Mpquic,
-        &mptcp::Mptcp,
-        &mqtt::Mqtt,
-        &quic::Quic,
-        &sctp::Sctp,
-        &sctp::SctpDtls,
-        &tcp::Tcp,
-        &tcp::TcpTls,
-    ]
-}
-
-/// The protocol called `name`.
-pub fn find(name: &str) -> Option<&'static dyn Protocol> {
-    registry().iter().copied().find(|protocol| protocol.name() == name)
-}
-
-/// The longest path of a request in bytes.
-pub const MAX_PATH_LEN: usize = 4_096;
-
-/// How many exchanges may share a connection at once where they can; more wait.
-const STREAMS_MAX: u32 = 1_024;
-
-/// How much early data a server takes over TCP, in bytes. A first flight holds about 14,600
-/// (RFC 6928), so it is never the limit.
-const EARLY_DATA_MAX: u32 = 64 << 10;
+pub use registry::{find, registry};
+pub use tls::SERVER_NAME;

@@ -5,16 +5,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use futures_core::future::LocalBoxFuture;
+use trackbed_connection::error::Result;
+use trackbed_connection::{Capabilities, Connection, Dialer, Handshake, Service, Transport};
 use trackbed_substrate::Host;
 
 use crate::config::{ClientConfig, ServerConfig};
-use crate::error::Result;
-use crate::protocol::{
-    Capabilities, Connection, Dialer, Protocol, ServerHandle, Service, Transport,
-};
+use crate::protocol::{Protocol, ServerHandle};
 use crate::quic::{QUIC, StreamDialer, serve_streams};
 use crate::quic_transport::{QuicDialer, Several};
-use crate::security::Handshake;
 use crate::tls::Profile;
 
 /// Frames on QUIC streams whose packets take several paths. What

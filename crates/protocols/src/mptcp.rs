@@ -4,12 +4,12 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use trackbed_connection::error::Result;
+use trackbed_connection::{Capabilities, Dialer, Error, Handshake, Service, Transport};
 use trackbed_substrate::{Host, Multipath};
 
 use crate::config::{ClientConfig, ServerConfig, TransportParameters};
-use crate::error::{Error, Result};
-use crate::protocol::{Capabilities, Dialer, Protocol, ServerHandle, Service, Transport};
-use crate::security::Handshake;
+use crate::protocol::{Protocol, ServerHandle};
 use crate::tcp::{FramedDialer, serve_frames};
 use crate::tcp_transport::TcpDialer;
 

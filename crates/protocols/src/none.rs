@@ -5,14 +5,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use futures_core::future::LocalBoxFuture;
+use trackbed_connection::error::Result;
+use trackbed_connection::{Capabilities, Connection, Dialer, Error, Handshake, Service, Transport};
 use trackbed_substrate::Host;
 
 use crate::config::{ClientConfig, ServerConfig};
-use crate::error::{Error, Result};
-use crate::protocol::{
-    Capabilities, Connection, Dialer, Protocol, ServerHandle, Service, Transport,
-};
-use crate::security::Handshake;
+use crate::protocol::{Protocol, ServerHandle};
 
 /// A protocol that carries nothing. It is no entry of the [registry](crate::registry), since nothing
 /// that holds for protocols holds for it.

@@ -11,25 +11,23 @@ use futures_core::future::LocalBoxFuture;
 use futures_util::future::{Either, select};
 use futures_util::stream;
 use noq::{ReadError, RecvStream, SendStream, VarInt, WriteError};
+use trackbed_connection::error::{Result, Step};
+use trackbed_connection::{
+    Body, Capabilities, Connection, Dialer, Error, Handshake, Priority, Request, Response,
+    Security, Service, TlsVersion, Transport, TransportStats,
+};
 use trackbed_substrate::{Host, Task, spawn};
 
-use crate::body::Body;
 use crate::config::{ClientConfig, ServerConfig};
-use crate::error::{Error, Result, Step};
 use crate::framing::{
     Delimiter, Input, Output, Reader, check_path, request_head, response_head, send_message,
 };
 use crate::guests::Standing;
 use crate::nursery::Nursery;
-use crate::priority::Priority;
-use crate::protocol::{
-    Capabilities, Connection, Dialer, Protocol, Request, Response, ServerHandle, Service, Transport,
-};
+use crate::protocol::{Protocol, ServerHandle};
 use crate::quic_transport::{
     self, InOrder, QuicConnection, QuicDialer, Several, connection_failed, see_off,
 };
-use crate::security::{Handshake, Security, TlsVersion};
-use crate::stats::TransportStats;
 use crate::tls::Profile;
 
 /// Frames on QUIC streams.

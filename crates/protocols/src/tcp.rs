@@ -15,15 +15,15 @@ use bytes::Bytes;
 use futures_core::future::LocalBoxFuture;
 use futures_io::AsyncRead as _;
 use futures_util::AsyncWriteExt as _;
+use trackbed_connection::error::{Result, Step};
+use trackbed_connection::{
+    Capabilities, Connection, Dialer, Error, Handshake, Service, TlsVersion, Transport,
+};
 use trackbed_substrate::Host;
 
 use crate::config::{ClientConfig, ServerConfig};
-use crate::error::{Error, Result, Step};
 use crate::framing::{Input, Output};
-use crate::protocol::{
-    Capabilities, Connection, Dialer, Protocol, ServerHandle, Service, Transport,
-};
-use crate::security::{Handshake, TlsVersion};
+use crate::protocol::{Protocol, ServerHandle};
 use crate::tcp_transport::{Stream, TcpDialer, io_failed, serve_bare, serve_tls};
 use crate::tls::Profile;
 
@@ -77,7 +77,7 @@ const TCP_TLS: Profile = Profile {
     protocol: "tcp+tls",
     alpn: b"trackbed-frames/1",
     versions: TlsVersion::ALL,
-    early_data_max: crate::EARLY_DATA_MAX,
+    early_data_max: crate::config::EARLY_DATA_MAX,
 };
 
 impl Protocol for TcpTls {

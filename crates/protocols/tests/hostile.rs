@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use trackbed_connection::{Dialer, Error, Request, Response, Transport, body};
 use trackbed_core::{Rng, Seed, Time};
 use trackbed_protocols::{
-    ClientConfig, Dialer, Error, Protocol, Request, Response, ServerConfig, ServerHandle,
-    ServerLimits, Transport, TransportParameters, body, registry,
+    ClientConfig, Protocol, ServerConfig, ServerHandle, ServerLimits, TransportParameters, registry,
 };
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 use trackbed_substrate::{Host, sleep};

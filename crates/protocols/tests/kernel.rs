@@ -10,11 +10,13 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use futures_util::{StreamExt as _, stream};
 use sha2::{Digest as _, Sha256};
+use trackbed_connection::{
+    Body, Dialer, Error, Handshake, Request, Response, TlsVersion, Transport, body,
+};
 use trackbed_core::{Seed, Time};
 use trackbed_protocols::{
-    Body, ClientConfig, Dialer, Error, Handshake, PathControl, Protocol, Request, Response,
-    ServerConfig, ServerHandle, TlsParameters, TlsVersion, Transport, TransportParameters, Trust,
-    body, registry,
+    ClientConfig, PathControl, Protocol, ServerConfig, ServerHandle, TlsParameters,
+    TransportParameters, Trust, registry,
 };
 use trackbed_substrate::kernel::{Execution, Origin};
 use trackbed_substrate::{Host, Multipath, PathWish, sleep};
@@ -100,7 +102,7 @@ fn noise(len: usize, seed: u64) -> (Body, [u8; 32]) {
 }
 
 async fn exchange(
-    connection: &dyn trackbed_protocols::Connection,
+    connection: &dyn trackbed_connection::Connection,
     path: &str,
     body: Body,
 ) -> Result<Response, Error> {
@@ -108,7 +110,7 @@ async fn exchange(
 }
 
 /// Sends `len` bytes both ways, and checks them.
-async fn check(connection: &dyn trackbed_protocols::Connection, len: usize, seed: u64) {
+async fn check(connection: &dyn trackbed_connection::Connection, len: usize, seed: u64) {
     let (body, sum) = noise(len, seed);
     let response = exchange(connection, "/echo", body).await.unwrap();
     assert_eq!(response.status, 200);

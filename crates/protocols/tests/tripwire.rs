@@ -12,9 +12,10 @@ use support::{
     ENDS, digest, fast, fork, noise, ping, post, server_address, simulate, simulate_on,
     transport_over_paths,
 };
+use trackbed_connection::Handshake;
 use trackbed_core::{Ratio, Seed};
 use trackbed_net::models::Loss;
-use trackbed_protocols::{ClientConfig, Handshake, registry};
+use trackbed_protocols::{ClientConfig, registry};
 use tripwire::{Violation, take_violations};
 
 #[test]

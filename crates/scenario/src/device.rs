@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use trackbed_connection::CipherSuite;
 use trackbed_core::parameter::{Kind, Parameter};
 use trackbed_device::processor::costs::{COST_MAX_NS, Cost, Costs};
 use trackbed_device::processor::durations::{Durations, THREADS_MAX};
 use trackbed_device::processor::host::PacketCost;
-use trackbed_protocols::CipherSuite;
 
 use crate::files;
 use crate::inference_keys::Reader;

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use trackbed_connection::{Capabilities, CipherSuite, Handshake, TlsVersion, Transport};
 use trackbed_core::ByteSize;
 use trackbed_core::parameter::{Kind, Parameter};
 use trackbed_protocols::{
-    Capabilities, CipherSuite, CoapParameters, Encapsulation, Handshake, NONE, Protocol,
-    TlsVersion, Transport, TransportParameters, quic_congestion, quic_schedulers, registry,
+    CoapParameters, Encapsulation, NONE, Protocol, TransportParameters, quic_congestion,
+    quic_schedulers, registry,
 };
 use trackbed_substrate::Multipath;
 use trackbed_tcp::schedulers;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use trackbed_protocols::{Handshake, TlsVersion, Transport};
+use trackbed_connection::{Handshake, TlsVersion, Transport};
 
 use crate::plan::{Cell, Endpoint};
 

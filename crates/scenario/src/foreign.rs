@@ -5,11 +5,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use futures_core::future::LocalBoxFuture;
-use trackbed_core::EventLog;
-use trackbed_protocols::{
-    Capabilities, ClientConfig, Dialer, Error, Handshake, Protocol, Request, Response,
-    ServerConfig, ServerHandle, Service, TlsVersion, Transport, body,
+use trackbed_connection::{
+    Capabilities, Dialer, Error, Handshake, Request, Response, Service, TlsVersion, Transport, body,
 };
+use trackbed_core::EventLog;
+use trackbed_protocols::{ClientConfig, Protocol, ServerConfig, ServerHandle};
 use trackbed_substrate::Host;
 use trackbed_workloads::{Expectation, Prepared, Site, Stage};
 

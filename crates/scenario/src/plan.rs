@@ -6,14 +6,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use trackbed_connection::{CipherSuite, Handshake, KeyExchange, TlsVersion};
 use trackbed_core::Bitrate;
 use trackbed_device::processor::costs::Cost;
 use trackbed_device::processor::durations::Durations;
 use trackbed_net::LinkSpec;
 use trackbed_programs::{Client, Server};
-use trackbed_protocols::{
-    CipherSuite, Handshake, KeyExchange, Protocol, TlsParameters, TlsVersion, TransportParameters,
-};
+use trackbed_protocols::{Protocol, TlsParameters, TransportParameters};
 use trackbed_workloads::Prepared;
 use trackbed_workloads::environment::Environment;
 

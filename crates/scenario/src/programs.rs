@@ -3,10 +3,11 @@
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use trackbed_connection::{Handshake, TlsVersion, Transport};
 use trackbed_core::parameter::{Kind, Parameter};
 use trackbed_programs::clients;
 use trackbed_programs::{Client, CustomClient, CustomCommand, Server};
-use trackbed_protocols::{Handshake, Protocol, TlsVersion, Transport};
+use trackbed_protocols::Protocol;
 
 use crate::ends::{Refusal, Settings};
 use crate::foreign;

@@ -1,6 +1,7 @@
 //! Cells without communication: workloads such as `idle`, below which there is no protocol.
 
-use trackbed_protocols::{Handshake, NONE, TransportParameters};
+use trackbed_connection::Handshake;
+use trackbed_protocols::{NONE, TransportParameters};
 
 use crate::ends::Resolved;
 use crate::ip::IpVersion;

@@ -8,10 +8,10 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
+use trackbed_connection::{Capabilities, Handshake, Transport};
 use trackbed_core::event::{EventLog, Record};
 use trackbed_core::{Arguments, Seed};
 use trackbed_measure::metrics;
-use trackbed_protocols::{Capabilities, Handshake, Transport};
 use trackbed_substrate::kernel::{Execution, Origin};
 use trackbed_workloads::environment::Course;
 use trackbed_workloads::{Patience, Stage, find};

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use crate::environment::Course;
 use futures_core::future::LocalBoxFuture;
+use trackbed_connection::{Capabilities, Dialer, Handshake, Service};
 use trackbed_core::{Arguments, EventLog, Parameter, Seed};
-use trackbed_protocols::{Capabilities, Dialer, Handshake, Service};
 use trackbed_substrate::Host;
 
 use crate::warm_up::WARM_UP_PATH;

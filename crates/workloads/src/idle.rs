@@ -5,9 +5,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
+use trackbed_connection::Service;
 use trackbed_core::parameter::Kind;
 use trackbed_core::{Arguments, Event, EventLog, Parameter};
-use trackbed_protocols::Service;
 use trackbed_substrate::{now, sleep_until};
 
 use crate::contract::{Expectation, Prepared, Site, Stage, Workload, WorkloadError};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
 use futures_util::future::{FutureExt as _, Shared};
-use trackbed_protocols::{Error, Handshake};
+use trackbed_connection::{Error, Handshake};
 use trackbed_substrate::{Task, sleep, spawn};
 
 use crate::phone::{Line, Phone};

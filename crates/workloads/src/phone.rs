@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
 use futures_util::FutureExt as _;
+use trackbed_connection::{Connection, Dialer, Error, Request, Response};
 use trackbed_core::{Event, EventLog};
-use trackbed_protocols::{Connection, Dialer, Error, Request, Response};
 use trackbed_substrate::{Host, now};
 
 use crate::contract::Stage;

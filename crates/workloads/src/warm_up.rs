@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_core::future::LocalBoxFuture;
+use trackbed_connection::{Error, Handshake, Request, Response, Service, body};
 use trackbed_core::{Event, EventLog, Time};
-use trackbed_protocols::{Error, Handshake, Request, Response, Service, body};
 use trackbed_substrate::{now, sleep, sleep_until, spawn_named};
 
 use crate::contract::{Patience, SiteFile, Stage};

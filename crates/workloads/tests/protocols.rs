@@ -10,16 +10,14 @@ use std::time::Duration;
 
 use mortal::MortalDialer;
 use support::{Settings, count, expect, failures, prepare, samples};
+use trackbed_connection::{CipherSuite, Handshake, TlsVersion, Transport};
 use trackbed_core::event::{Event, EventLog, Record};
 use trackbed_core::{Bitrate, ByteSize, Ratio, Seed};
 use trackbed_measure::metrics::{account, outcome};
 use trackbed_net::models::Loss;
 use trackbed_net::queue::DropTail;
 use trackbed_net::{Duplex, End, LinkSpec, Network, NetworkBuilder};
-use trackbed_protocols::{
-    CipherSuite, ClientConfig, Handshake, Protocol, ServerConfig, TlsParameters, TlsVersion,
-    Transport, registry,
-};
+use trackbed_protocols::{ClientConfig, Protocol, ServerConfig, TlsParameters, registry};
 use trackbed_substrate::simulated::Simulation;
 use trackbed_workloads::environment::Course;
 use trackbed_workloads::{Patience, Prepared, Stage};

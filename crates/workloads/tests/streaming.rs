@@ -9,14 +9,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use support::{Settings, expect, prepare, samples};
+use trackbed_connection::{Handshake, Transport};
 use trackbed_core::event::{EventLog, Record};
 use trackbed_core::{Bitrate, ByteSize, Seed, Time};
 use trackbed_measure::metrics::outcome;
 use trackbed_net::queue::DropTail;
 use trackbed_net::{Duplex, End, LinkSpec, NetworkBuilder};
-use trackbed_protocols::{
-    ClientConfig, Handshake, Protocol, ServerConfig, TlsParameters, Transport, registry,
-};
+use trackbed_protocols::{ClientConfig, Protocol, ServerConfig, TlsParameters, registry};
 use trackbed_substrate::simulated::{Hosts, Simulation};
 use trackbed_workloads::environment::Course;
 use trackbed_workloads::{Patience, Stage};

@@ -2,10 +2,8 @@
 
 use std::fmt::{self, Write as _};
 
-use trackbed_protocols::{
-    Capabilities, CipherSuite, Encapsulation, Handshake, TlsVersion, Transport, quic_congestion,
-    quic_schedulers, registry,
-};
+use trackbed_connection::{Capabilities, CipherSuite, Handshake, TlsVersion, Transport};
+use trackbed_protocols::{Encapsulation, quic_congestion, quic_schedulers, registry};
 
 use super::dice::{Dice, quoted};
 use super::links;

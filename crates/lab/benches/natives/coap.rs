@@ -3,9 +3,8 @@
 use std::process::Command;
 use std::time::Instant;
 
-use trackbed_protocols::{
-    CipherSuite, CoapParameters, Request, TlsParameters, TlsVersion, TransportParameters, body,
-};
+use trackbed_connection::{CipherSuite, Request, TlsVersion, body};
+use trackbed_protocols::{CoapParameters, TlsParameters, TransportParameters};
 use trackbed_substrate::now;
 
 use crate::Pair;

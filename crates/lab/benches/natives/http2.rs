@@ -3,9 +3,8 @@
 use std::fs;
 use std::process::Command;
 
-use trackbed_protocols::{
-    CipherSuite, Request, TlsParameters, TlsVersion, TransportParameters, body,
-};
+use trackbed_connection::{CipherSuite, Request, TlsVersion, body};
+use trackbed_protocols::{TlsParameters, TransportParameters};
 use trackbed_substrate::now;
 
 use crate::server::Server;

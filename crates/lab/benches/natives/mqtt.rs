@@ -4,10 +4,8 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
-use trackbed_protocols::{
-    CipherSuite, MqttAnswer, MqttParameters, Request, TlsParameters, TlsVersion,
-    TransportParameters, body,
-};
+use trackbed_connection::{CipherSuite, Request, TlsVersion, body};
+use trackbed_protocols::{MqttAnswer, MqttParameters, TlsParameters, TransportParameters};
 use trackbed_substrate::now;
 
 use crate::server::Server;

@@ -6,10 +6,9 @@ use std::rc::Rc;
 use std::thread;
 use std::time::Duration;
 
+use trackbed_connection::{Connection, KeyExchange};
 use trackbed_programs::{Certificate, Folder, Setup, find, find_executable};
-use trackbed_protocols::{
-    ClientConfig, Connection, KeyExchange, SERVER_NAME, TlsParameters, TransportParameters, Trust,
-};
+use trackbed_protocols::{ClientConfig, SERVER_NAME, TlsParameters, TransportParameters, Trust};
 use trackbed_substrate::kernel::{Execution, Origin};
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);

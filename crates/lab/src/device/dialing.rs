@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 
 use futures_core::future::LocalBoxFuture;
-use trackbed_protocols::{Connection, Dialer, Error, Request, Response, Security, TransportStats};
+use trackbed_connection::{Connection, Dialer, Error, Request, Response, Security, TransportStats};
 
 use super::Device;
 

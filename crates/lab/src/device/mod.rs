@@ -9,13 +9,13 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use trackbed_connection::Dialer;
 use trackbed_core::event::{Event, Load, Record, RoleLoad};
 use trackbed_core::{Packet, Seed, Time};
 use trackbed_device::processor::competitor::{Frame, Inference};
 use trackbed_device::processor::host::{Host, PacketCost};
 use trackbed_device::processor::sharing::Claimant;
 use trackbed_net::{Handled, NodeId, Processor, Way};
-use trackbed_protocols::Dialer;
 
 use dialing::Charged;
 use trackbed_scenario::{self as scenario, Cell};

@@ -7,9 +7,10 @@ use std::thread;
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
+use trackbed_connection::Error;
 use trackbed_core::event::Record;
 use trackbed_core::{EventLog, Seed, Time};
-use trackbed_protocols::{Error, Trust};
+use trackbed_protocols::Trust;
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 use trackbed_substrate::{sleep, spawn_named};
 

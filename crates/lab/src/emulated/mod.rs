@@ -11,12 +11,13 @@ mod programs;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
+use trackbed_connection::Transport;
 use trackbed_core::event::{Event, Record};
 use trackbed_core::{Seed, Time};
 use trackbed_emulator::namespace::{self, NamespaceError};
 use trackbed_emulator::{Clock, Verdict, Vigil};
 use trackbed_measure::results::{Certificate, EMULATED, Outcome, Reliability, RunResult};
-use trackbed_protocols::{Encapsulation, Transport};
+use trackbed_protocols::Encapsulation;
 use trackbed_substrate::RunError;
 
 use crate::backend::Backend;

@@ -2,9 +2,9 @@
 
 use std::net::IpAddr;
 
+use trackbed_connection::Transport;
 use trackbed_emulator::namespace::{NetNamespace, set_sysctl};
 use trackbed_linux::mptcp_pm::{Endpoint, EndpointFlags, Limits, PathManager, PathManagerError};
-use trackbed_protocols::Transport;
 use trackbed_substrate::Multipath;
 
 use trackbed_scenario::{COUPLED, Cell, Plan, SCHEDULER_OF_LINUX};

@@ -7,8 +7,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_core::future::LocalBoxFuture;
 use futures_util::StreamExt as _;
+use trackbed_connection::{Body, Error, Request, Response, Service, body};
 use trackbed_core::{ByteSize, Time};
-use trackbed_protocols::{Body, Error, Request, Response, Service, body};
 use trackbed_substrate::now;
 
 /// What a run may ask of a server.

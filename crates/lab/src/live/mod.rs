@@ -20,13 +20,11 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use trackbed_connection::{Body, Request, TlsVersion, Transport, body};
 use trackbed_core::event::Record;
 use trackbed_core::{EventLog, Seed, Time};
 use trackbed_measure::results::{Outcome, RunResult};
-use trackbed_protocols::{
-    Body, ClientConfig, Encapsulation, Protocol, Request, TlsParameters, TlsVersion, Transport,
-    Trust, body, registry,
-};
+use trackbed_protocols::{ClientConfig, Encapsulation, Protocol, TlsParameters, Trust, registry};
 use trackbed_substrate::RunError;
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 

@@ -7,10 +7,11 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
+use trackbed_connection::{Request, Response, Service, body};
 use trackbed_core::event::Event;
 use trackbed_core::{EventLog, Seed, Time};
 use trackbed_daemon::Log;
-use trackbed_protocols::{Request, Response, ServerConfig, Service, body};
+use trackbed_protocols::ServerConfig;
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 use trackbed_substrate::{Cancel, RunError, now, sleep};
 

@@ -9,13 +9,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
+use trackbed_connection::{Request, Response, body};
 use trackbed_core::Time;
 use trackbed_mqtt::broker::{Broker, Flow, Limits};
 use trackbed_mqtt::client::{Client, Event, Settings};
 use trackbed_mqtt::{Message, Qos, Subscription};
-use trackbed_protocols::{
-    ClientConfig, Request, Response, ServerConfig, TransportParameters, body, find,
-};
+use trackbed_protocols::{ClientConfig, ServerConfig, TransportParameters, find};
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 use trackbed_substrate::now;
 

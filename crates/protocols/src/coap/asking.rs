@@ -7,13 +7,14 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use coap_lite::{MessageType, Packet};
+use trackbed_connection::Error;
+use trackbed_connection::error::{Result, Step};
 use trackbed_core::Time;
 use trackbed_substrate::now;
 
 use super::driver::Party;
 use super::messages::{ACK_TIMEOUT, Heard, Messages};
 use super::options;
-use crate::error::{Error, Result, Step};
 
 /// The client's end of a connection.
 pub(super) struct Asking {
@@ -222,7 +223,7 @@ impl Asking {
         }
     }
 
-    pub(super) fn stats(&self) -> crate::stats::TransportStats {
+    pub(super) fn stats(&self) -> trackbed_connection::TransportStats {
         self.messages.stats()
     }
 }

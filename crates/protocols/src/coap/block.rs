@@ -4,9 +4,8 @@ use std::collections::VecDeque;
 
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt as _;
-
-use crate::body::Body;
-use crate::error::Result;
+use trackbed_connection::Body;
+use trackbed_connection::error::Result;
 
 /// The value of a Block1 or Block2 option (RFC 7959 section 2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

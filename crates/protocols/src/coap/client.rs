@@ -11,6 +11,10 @@ use bytes::Bytes;
 use coap_lite::Packet;
 use futures_core::future::LocalBoxFuture;
 use futures_util::stream;
+use trackbed_connection::error::{Result, Step};
+use trackbed_connection::{
+    Body, Connection, Dialer, Error, Handshake, Request, Response, Security, TransportStats, body,
+};
 use trackbed_substrate::{Host, spawn};
 
 use super::asking::{Asking, Shared, ask};
@@ -19,17 +23,12 @@ use super::codes::{self, CONTINUE, GET, POST, TOO_LARGE};
 use super::driver::Driver;
 use super::messages::Messages;
 use super::options::{self, BLOCK1, BLOCK2, ETAG, EXACT_STATUS, Target};
-use crate::body::{self, Body};
+use crate::config::Trust;
 use crate::config::{ClientConfig, TransportParameters};
 use crate::datagrams::{Channel, ClientChannel};
 use crate::dtls_transport::DtlsEnd;
-use crate::error::{Error, Result, Step};
 use crate::framing::{check_path, final_status};
 use crate::ledger::{Account, Accounted};
-use crate::protocol::{Connection, Dialer, Request, Response};
-use crate::security::{Handshake, Security};
-use crate::stats::TransportStats;
-use crate::tls::Trust;
 
 /// Opens connections, each from a port of its own.
 pub(super) struct CoapDialer {

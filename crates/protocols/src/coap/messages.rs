@@ -9,12 +9,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use coap_lite::{MessageType, Packet};
 use ring::rand::{SecureRandom as _, SystemRandom};
+use trackbed_connection::TransportStats;
 use trackbed_core::{Rng, Seed, Time};
 use trackbed_substrate::Entropy;
 
 use super::codes::{self, Class, EMPTY};
 use super::recent::Recent;
-use crate::stats::TransportStats;
 
 /// One end's messages with one peer.
 pub(super) struct Messages {

@@ -1,10 +1,8 @@
 //! Options (RFC 7252 section 5.10), and the path of a request in them.
 
 use coap_lite::{CoapOption, Packet};
-
-use crate::MAX_PATH_LEN;
-use crate::error::{Error, Result};
-use crate::priority::Priority;
+use trackbed_connection::error::Result;
+use trackbed_connection::{Error, MAX_PATH_LEN, Priority};
 
 pub(super) const URI_PATH: u16 = 11;
 pub(super) const URI_QUERY: u16 = 15;

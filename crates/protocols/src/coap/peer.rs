@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use coap_lite::{MessageType, Packet};
+use trackbed_connection::{Request, Response, Service, TransportStats, body};
 use trackbed_core::Time;
 use trackbed_substrate::{Task, now, spawn};
 
@@ -21,12 +22,9 @@ use super::messages::{Heard, Messages};
 use super::options::{self, BLOCK1, BLOCK2, ETAG, EXACT_STATUS, REQUEST_TAG};
 use super::recent::EXCHANGE_LIFETIME;
 use super::uploads::{Arriving, Budget};
-use crate::body;
 use crate::framing::final_status;
 use crate::guests::Standing;
 use crate::nursery::Nursery;
-use crate::protocol::{Request, Response, Service};
-use crate::stats::TransportStats;
 
 /// What a server's peers have in common.
 pub(super) struct Common {
@@ -220,7 +218,7 @@ impl Peer {
         &mut self,
         mut reply_to: ReplyTo,
         key: Key,
-        priority: Option<crate::Priority>,
+        priority: Option<trackbed_connection::Priority>,
         block: Block,
         payload: Bytes,
     ) {
@@ -308,7 +306,7 @@ impl Peer {
         &mut self,
         reply_to: &ReplyTo,
         key: &Key,
-        piece: crate::error::Result<(Bytes, bool)>,
+        piece: trackbed_connection::error::Result<(Bytes, bool)>,
         mut download: Download,
     ) {
         let found = self.downloads.iter().position(|download| download.key == *key);

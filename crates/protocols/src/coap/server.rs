@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use trackbed_connection::error::{Result, Step};
+use trackbed_connection::{Error, Service, TransportStats};
 use trackbed_substrate::{Entropy, Host};
 
 use super::codes::{Class, class};
@@ -17,15 +19,13 @@ use super::peer::{Common, Peer};
 use super::recent::EXCHANGE_LIFETIME;
 use super::uploads::Budget;
 use crate::config::ServerConfig;
+use crate::config::Trust;
 use crate::datagrams::{Channel, PeerChannel, Peers, Socket};
 use crate::dtls_transport::{Admission, BUSY, DtlsEnd, Gate, Greeting, SHAKING_HANDS_MAX};
-use crate::error::{Error, Result, Step};
 use crate::guests::{Guests, Handshakes, Standing};
 use crate::ledger::{Account, Accounted, Ledger};
 use crate::nursery::{Nursery, yield_now};
-use crate::protocol::{ServerHandle, Service};
-use crate::stats::TransportStats;
-use crate::tls::Trust;
+use crate::protocol::ServerHandle;
 
 /// Starts a server; see [`Protocol::serve`](crate::Protocol::serve). With `dtls` it is this end of
 /// DTLS below, and what clients have to trust.

@@ -8,9 +8,7 @@ use std::task::{Poll, Waker};
 
 use bytes::Bytes;
 use futures_util::stream;
-
-use crate::body::Body;
-use crate::error::Error;
+use trackbed_connection::{Body, Error};
 
 /// How many bytes all unread bodies of a server may hold together.
 #[derive(Clone, Debug, Default)]
@@ -142,7 +140,7 @@ mod tests {
     use futures_util::FutureExt as _;
 
     use super::*;
-    use crate::body;
+    use trackbed_connection::body;
 
     #[test]
     fn what_is_not_read_takes_of_the_budget_and_gives_it_back() {

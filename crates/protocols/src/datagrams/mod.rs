@@ -12,11 +12,12 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
+use trackbed_connection::Error;
+use trackbed_connection::error::{Result, Step};
 use trackbed_core::packet::{Ecn, ip_header_len};
 use trackbed_substrate::{Datagram, Host, ReceivedMeta, UdpSocket};
 
 use crate::config::{Encapsulation, TransportParameters};
-use crate::error::{Error, Result, Step};
 pub(crate) use peers::{PeerChannel, Peers};
 
 /// Carries datagrams to one peer and back; it may lose, repeat and reorder them.

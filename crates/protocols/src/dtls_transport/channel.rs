@@ -9,15 +9,16 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use dimpl::{Dtls, Output, ProtocolVersion};
+use trackbed_connection::error::{Result, Step};
+use trackbed_connection::{Error, Security};
 use trackbed_core::Time;
 use trackbed_substrate::{Timer, from_std_instant, now, sleep_until, to_std_instant};
 
 use super::hello::chosen_suite;
 use super::meaning;
+use crate::config::Trust;
 use crate::datagrams::Channel;
-use crate::error::{Error, Result, Step};
-use crate::security::Security;
-use crate::tls::{Randomness, Trust};
+use crate::tls::Randomness;
 
 /// A channel whose datagrams are records of DTLS in the channel below.
 pub(crate) struct DtlsChannel {

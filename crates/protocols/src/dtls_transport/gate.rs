@@ -7,13 +7,14 @@ use bytes::Bytes;
 use dimpl::Output;
 use ring::hmac;
 use ring::rand::{SecureRandom as _, SystemRandom};
+use trackbed_connection::Error;
+use trackbed_connection::error::{Result, Step};
 use trackbed_substrate::{now, to_std_instant};
 
 use super::channel::{BUFFER_LEN, DtlsChannel, HANDSHAKE_FAILURE};
 use super::hello::Hello;
 use super::{DtlsEnd, TlsVersion};
 use crate::datagrams::Channel;
-use crate::error::{Error, Result, Step};
 
 /// The way in to a server.
 ///

@@ -19,13 +19,14 @@ use std::time::Duration;
 use bytes::Bytes;
 use dimpl::crypto::{Dtls12CipherSuite, Dtls13CipherSuite};
 use dimpl::{Config, Dtls, DtlsCertificate, NamedGroup};
+use trackbed_connection::error::{Result, Step};
+use trackbed_connection::{CipherSuite, Error, Handshake, KeyExchange, TlsVersion};
 use trackbed_substrate::{Entropy, now, to_std_instant};
 
+use crate::config::Trust;
 use crate::config::{ClientConfig, ServerConfig, TlsParameters};
 use crate::datagrams::Channel;
-use crate::error::{Error, Result, Step};
-use crate::security::{CipherSuite, Handshake, KeyExchange, TlsVersion};
-use crate::tls::{Identity, Randomness, Trust};
+use crate::tls::{Identity, Randomness};
 pub(crate) use channel::DtlsChannel;
 pub(crate) use gate::{Admission, BUSY, Gate, Greeting, SHAKING_HANDS_MAX};
 use provider::provider;

@@ -4,11 +4,10 @@ use std::future::poll_fn;
 use std::task::{Context, Poll};
 
 use bytes::{Buf as _, Bytes, BytesMut};
+use trackbed_connection::error::{Result, Step};
+use trackbed_connection::{Error, MAX_PATH_LEN, Priority};
 
 use super::{CHUNK_MAX, PRIORITISED_REQUEST, REQUEST, RESPONSE, is_final_status, path_fault};
-use crate::MAX_PATH_LEN;
-use crate::error::{Error, Result, Step};
-use crate::priority::Priority;
 
 /// A stream of bytes.
 pub(crate) trait Input {

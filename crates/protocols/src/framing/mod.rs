@@ -31,10 +31,9 @@ mod output;
 mod tests;
 
 use bytes::Bytes;
+use trackbed_connection::error::Result;
+use trackbed_connection::{Error, MAX_PATH_LEN, Priority};
 
-use crate::MAX_PATH_LEN;
-use crate::error::{Error, Result};
-use crate::priority::Priority;
 pub(crate) use input::{Input, Reader};
 pub(crate) use output::{Delimiter, Output, send_message};
 
@@ -63,7 +62,7 @@ pub(crate) fn response_head(status: u16) -> Bytes {
 }
 
 /// Checks what every protocol of this crate can carry as a path, see
-/// [`Request::path`](crate::Request::path).
+/// [`Request::path`](trackbed_connection::Request::path).
 ///
 /// # Errors
 /// [`Error::Unsupported`] with what is wrong.

@@ -2,10 +2,10 @@
 
 use bytes::Bytes;
 use futures_util::{FutureExt as _, StreamExt as _};
+use trackbed_connection::Body;
+use trackbed_connection::error::Result;
 
 use super::CHUNK_MAX;
-use crate::body::Body;
-use crate::error::Result;
 
 /// Where a message goes.
 pub(crate) trait Output {

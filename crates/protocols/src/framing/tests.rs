@@ -5,11 +5,11 @@ use std::task::{Context, Poll};
 
 use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt as _;
+use trackbed_connection::error::Result;
+use trackbed_connection::{Error, body};
 use trackbed_core::Seed;
 
 use super::*;
-use crate::body;
-use crate::error::{Error, Result};
 
 /// An input of given pieces; whole, or byte by byte.
 struct Script(VecDeque<Bytes>);
@@ -47,7 +47,7 @@ impl Output for Sink {
     }
 }
 
-fn written(delimiter: Delimiter, head: Bytes, body: crate::Body) -> Sink {
+fn written(delimiter: Delimiter, head: Bytes, body: trackbed_connection::Body) -> Sink {
     let mut sink = Sink::default();
     send_message(&mut sink, delimiter, head, body).now_or_never().unwrap().unwrap();
     sink

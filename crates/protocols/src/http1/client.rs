@@ -9,15 +9,13 @@ use futures_channel::oneshot;
 use futures_core::future::LocalBoxFuture;
 use futures_util::lock::Mutex;
 use hyper::client::conn::http1::{Builder, SendRequest};
+use trackbed_connection::error::{Result, Step};
+use trackbed_connection::{Connection, Dialer, Error, Request, Response, Security, TransportStats};
 
 use super::HTTP1;
-use crate::error::{Error, Result, Step};
 use crate::http_messages::arriving::{Arriving, silent};
 use crate::http_messages::runtime::Io;
 use crate::http_messages::{Outgoing, Target, drive, failed, http_request};
-use crate::protocol::{Connection, Dialer, Request, Response};
-use crate::security::Security;
-use crate::stats::TransportStats;
 use crate::tcp_transport::{Stream, TcpDialer};
 
 pub(super) struct Http1Dialer(pub(super) TcpDialer);

@@ -11,12 +11,12 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use trackbed_connection::error::Result;
+use trackbed_connection::{Capabilities, Dialer, Handshake, Service, TlsVersion, Transport};
 use trackbed_substrate::Host;
 
 use crate::config::{ClientConfig, ServerConfig};
-use crate::error::Result;
-use crate::protocol::{Capabilities, Dialer, Protocol, ServerHandle, Service, Transport};
-use crate::security::{Handshake, TlsVersion};
+use crate::protocol::{Protocol, ServerHandle};
 use crate::tcp_transport::{TcpDialer, serve_tls};
 use crate::tls::Profile;
 
@@ -27,7 +27,7 @@ const HTTP1: Profile = Profile {
     protocol: "http1",
     alpn: b"http/1.1",
     versions: TlsVersion::ALL,
-    early_data_max: crate::EARLY_DATA_MAX,
+    early_data_max: crate::config::EARLY_DATA_MAX,
 };
 
 impl Protocol for Http1 {

@@ -3,12 +3,12 @@
 use std::rc::Rc;
 
 use hyper::server::conn::http1::Builder;
+use trackbed_connection::Service;
 
 use super::HTTP1;
 use crate::guests::Standing;
 use crate::http_messages::runtime::{Clock, Io};
 use crate::http_messages::{Client, answering, arriving};
-use crate::protocol::Service;
 use crate::tcp_transport::Stream;
 
 /// Answers the requests of a connection, one after the other, until the client closes it.

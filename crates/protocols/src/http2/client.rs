@@ -8,15 +8,13 @@ use std::time::Duration;
 use futures_channel::oneshot;
 use futures_core::future::LocalBoxFuture;
 use hyper::client::conn::http2::{Builder, SendRequest};
+use trackbed_connection::error::{Result, Step};
+use trackbed_connection::{Connection, Dialer, Error, Request, Response, Security, TransportStats};
 
 use super::HTTP2;
-use crate::error::{Error, Result, Step};
 use crate::http_messages::arriving::{Arriving, silent};
 use crate::http_messages::runtime::{Clock, Detached, Io};
 use crate::http_messages::{Outgoing, Target, drive, failed, http_request};
-use crate::protocol::{Connection, Dialer, Request, Response};
-use crate::security::Security;
-use crate::stats::TransportStats;
 use crate::tcp_transport::{Stream, TcpDialer};
 
 pub(super) struct Http2Dialer {

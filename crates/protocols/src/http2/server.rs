@@ -3,14 +3,14 @@
 use std::rc::Rc;
 
 use hyper::server::conn::http2::Builder;
+use trackbed_connection::Service;
 
 use super::HTTP2;
-use crate::STREAMS_MAX;
+use crate::config::STREAMS_MAX;
 use crate::guests::Standing;
 use crate::http_messages::runtime::{Attached, Clock, Io};
 use crate::http_messages::{Client, answering, arriving};
 use crate::nursery::Nursery;
-use crate::protocol::Service;
 use crate::tcp_transport::Stream;
 
 /// Answers the requests of a connection until the client closes it.

@@ -12,9 +12,9 @@ use futures_core::future::LocalBoxFuture;
 use h3::error::Code;
 use h3::quic::{self, ConnectionErrorIncoming, StreamErrorIncoming, StreamId, WriteBuf};
 use noq::{ConnectionError, ReadError, VarInt, WriteError};
+use trackbed_connection::Priority;
 use trackbed_substrate::spawn;
 
-use crate::priority::Priority;
 use crate::quic_transport::{InOrder, see_off};
 
 /// A connection, and the streams that it is about to accept.

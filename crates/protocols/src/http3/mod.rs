@@ -17,22 +17,20 @@ use futures_util::stream;
 use h3::client::SendRequest;
 use h3::error::{Code, ConnectionError, StreamError};
 use h3::{client, server};
+use trackbed_connection::error::{Result, Step};
+use trackbed_connection::{
+    Body, Capabilities, Connection, Dialer, Error, Handshake, Priority, Request, Response,
+    Security, Service, TlsVersion, Transport, TransportStats,
+};
 use trackbed_substrate::{Host, spawn};
 
-use crate::body::Body;
 use crate::config::{ClientConfig, ServerConfig};
-use crate::error::{Error, Result, Step};
 use crate::framing::{check_path, final_status};
 use crate::guests::Standing;
 use crate::http_messages::{content, field_priority, is_empty};
 use crate::nursery::Nursery;
-use crate::priority;
-use crate::protocol::{
-    Capabilities, Connection, Dialer, Protocol, Request, Response, ServerHandle, Service, Transport,
-};
+use crate::protocol::{Protocol, ServerHandle};
 use crate::quic_transport::{self, QuicConnection, QuicDialer};
-use crate::security::{Handshake, Security, TlsVersion};
-use crate::stats::TransportStats;
 use crate::tls::{Profile, SERVER_NAME};
 use adapter::{Opener, Ranks, RecvStream, SendStream};
 
@@ -172,7 +170,7 @@ fn http_request(request: Request) -> Result<(http::Request<()>, Body)> {
     let method = if is_empty(&request.body) { http::Method::GET } else { http::Method::POST };
     let mut head = http::Request::builder().method(method);
     if let Some(priority) = request.priority {
-        head = head.header(priority::FIELD, priority.to_string());
+        head = head.header(Priority::FIELD, priority.to_string());
     }
     let head =
         head.uri(format!("https://{SERVER_NAME}{}", request.path)).body(()).map_err(|error| {

@@ -10,11 +10,11 @@ use bytes::Bytes;
 use futures_util::stream;
 use http_body::Body as _;
 use hyper::body::Incoming;
+use trackbed_connection::error::{Result, Step};
+use trackbed_connection::{Body, Error};
 use trackbed_substrate::spawn;
 
 use super::failed;
-use crate::body::Body;
-use crate::error::{Error, Result, Step};
 use crate::tcp_transport::{Stream, Watchdog};
 use crate::tls::Profile;
 

@@ -14,14 +14,12 @@ use futures_channel::oneshot;
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper::service::{Service as HyperService, service_fn};
+use trackbed_connection::error::{Result, Step};
+use trackbed_connection::{Body, Error, Priority, Request, Service, body};
 use trackbed_substrate::spawn;
 
-use crate::body::{self, Body};
-use crate::error::{Error, Result, Step};
 use crate::framing::{check_path, final_status};
 use crate::guests::Standing;
-use crate::priority::{self, Priority};
-use crate::protocol::{Request, Service};
 use crate::tls::{Profile, SERVER_NAME};
 
 /// A body on its way out.
@@ -84,7 +82,7 @@ pub(crate) fn http_request(
     let method = if is_empty(&request.body) { http::Method::GET } else { http::Method::POST };
     let mut head = http::Request::builder().method(method);
     if let Some(priority) = request.priority {
-        head = head.header(priority::FIELD, priority.to_string());
+        head = head.header(Priority::FIELD, priority.to_string());
     }
     let head = match target {
         Target::Path => head.uri(request.path).header(http::header::HOST, SERVER_NAME),
@@ -135,7 +133,7 @@ pub(crate) fn answering(
 /// The priority that the header fields of a request ask for, if any.
 pub(crate) fn field_priority(headers: &http::HeaderMap) -> Option<Priority> {
     let fields: Vec<&str> =
-        headers.get_all(priority::FIELD).iter().filter_map(|value| value.to_str().ok()).collect();
+        headers.get_all(Priority::FIELD).iter().filter_map(|value| value.to_str().ok()).collect();
     // RFC 9110 section 5.3: several lines of a field are one list.
     (!fields.is_empty()).then(|| Priority::from_field(&fields.join(",")))
 }

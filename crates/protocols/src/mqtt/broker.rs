@@ -9,6 +9,7 @@ use std::rc::{Rc, Weak};
 use std::task::{Context, Poll, Waker, ready};
 
 use futures_io::{AsyncRead as _, AsyncWrite as _};
+use trackbed_connection::Service;
 use trackbed_core::Time;
 use trackbed_mqtt::Message;
 use trackbed_mqtt::broker::{Broker, ConnectionId, Flow, Limits};
@@ -21,7 +22,6 @@ use super::service::Calls;
 use crate::config::ServerLimits;
 use crate::guests::Standing;
 use crate::nursery::Nursery;
-use crate::protocol::Service;
 use crate::tcp_transport::Stream;
 
 /// The broker, and who is to be told of what.

@@ -12,6 +12,10 @@ use futures_channel::oneshot;
 use futures_core::future::LocalBoxFuture;
 use futures_util::{FutureExt as _, stream};
 use ring::rand::SecureRandom as _;
+use trackbed_connection::error::{Result, Step};
+use trackbed_connection::{
+    Connection, Dialer, Error, Priority, Request, Response, Security, TransportStats,
+};
 use trackbed_mqtt::client::{Client, Settings};
 use trackbed_substrate::{Entropy, now, spawn};
 
@@ -21,12 +25,7 @@ use super::driver::{Driver, Shared, User, closed};
 use super::parts::Parts;
 use super::pieces::Arrivals;
 use crate::config::{MqttAnswer, MqttParameters};
-use crate::error::{Error, Result, Step};
 use crate::framing::check_path;
-use crate::priority::Priority;
-use crate::protocol::{Connection, Dialer, Request, Response};
-use crate::security::Security;
-use crate::stats::TransportStats;
 use crate::tcp_transport::{TcpDialer, Watchdog};
 use crate::tls::hex;
 

@@ -17,9 +17,8 @@
 
 use std::sync::Arc;
 
+use trackbed_connection::Priority;
 use trackbed_mqtt::{Message, Properties, Qos, Version};
-
-use crate::priority::Priority;
 
 /// Where requests are published.
 pub(super) const SERVICE: &str = "service";

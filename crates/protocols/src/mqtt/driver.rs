@@ -9,6 +9,8 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 use futures_channel::oneshot;
 use futures_io::{AsyncRead as _, AsyncWrite as _};
+use trackbed_connection::Error;
+use trackbed_connection::error::{Result, Step};
 use trackbed_mqtt::client::{Client, Event};
 use trackbed_mqtt::{Fault, Message, Reason, Subscription};
 use trackbed_substrate::{Timer, now, sleep_until};
@@ -17,7 +19,6 @@ use super::convention::{self, Part};
 use super::pieces::{Arrivals, Budget, Pieces, queue};
 use super::{MQTT, RECORD_LEN_MAX};
 use crate::config::{MqttAnswer, MqttParameters};
-use crate::error::{Error, Result, Step};
 use crate::nursery::Nursery;
 use crate::tcp_transport::{Stream, io_failed};
 

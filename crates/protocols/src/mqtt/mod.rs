@@ -16,12 +16,12 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use trackbed_connection::error::Result;
+use trackbed_connection::{Capabilities, Dialer, Error, Handshake, Service, TlsVersion, Transport};
 use trackbed_substrate::Host;
 
 use crate::config::{ClientConfig, ServerConfig};
-use crate::error::{Error, Result};
-use crate::protocol::{Capabilities, Dialer, Protocol, ServerHandle, Service, Transport};
-use crate::security::{Handshake, TlsVersion};
+use crate::protocol::{Protocol, ServerHandle};
 use crate::tcp_transport::{TcpDialer, serve_tls};
 use crate::tls::Profile;
 

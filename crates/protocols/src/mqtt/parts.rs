@@ -2,10 +2,10 @@
 
 use bytes::{Bytes, BytesMut};
 use futures_util::{FutureExt as _, StreamExt as _};
+use trackbed_connection::error::Result;
+use trackbed_connection::{Body, Error};
 
 use super::convention::Part;
-use crate::body::Body;
-use crate::error::{Error, Result};
 
 /// Cuts a body into parts: what is there at once goes together, and only a long body, or one that
 /// keeps its sender waiting, has more than one.

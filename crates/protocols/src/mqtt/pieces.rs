@@ -8,8 +8,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
-
-use crate::error::Result;
+use trackbed_connection::error::Result;
 
 /// How much waits to be read, of all bodies of a connection.
 #[derive(Clone)]

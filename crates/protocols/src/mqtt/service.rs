@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::stream;
+use trackbed_connection::error::Step;
+use trackbed_connection::{Body, Error, Request};
 use trackbed_mqtt::broker::ConnectionId;
 use trackbed_mqtt::{Message, Qos};
 use trackbed_substrate::{Task, spawn};
@@ -17,11 +19,8 @@ use super::broker::Front;
 use super::convention::{self, Call, Caller, Part};
 use super::parts::Parts;
 use super::pieces::{Budget, Pieces, queue};
-use crate::STREAMS_MAX;
-use crate::body::Body;
-use crate::error::{Error, Step};
+use crate::config::STREAMS_MAX;
 use crate::framing::{check_path, final_status};
-use crate::protocol::Request;
 
 /// The requests of one connection.
 pub(super) struct Calls {

@@ -23,16 +23,15 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use noq::{ConnectionError, Endpoint, PathId, TransportConfig, VarInt, WeakConnectionHandle};
+use trackbed_connection::error::{Result, Step};
+use trackbed_connection::{Error, Security, TransportStats};
 use trackbed_substrate::{Host, spawn};
 
 use crate::config::{ClientConfig, ServerConfig};
-use crate::error::{Error, Result, Step};
 use crate::guests::{Guests, Handshakes, Standing};
 use crate::ledger::{Account, Accounted, Ledger};
 use crate::nursery::{Nursery, yield_now};
 use crate::protocol::ServerHandle;
-use crate::security::Security;
-use crate::stats::TransportStats;
 use crate::tls::{Profile, Randomness, SERVER_NAME, TlsClient, TlsServer};
 use probing::{Leave, Occasion};
 pub(crate) use receiving::InOrder;

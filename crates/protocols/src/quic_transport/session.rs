@@ -94,7 +94,7 @@ impl crypto::Session for Session {
         initial_keys(connection, side)
     }
 
-    /// An [`Option<Security>`](crate::Security).
+    /// An [`Option<Security>`](trackbed_connection::Security).
     fn handshake_data(&self) -> Option<Box<dyn Any>> {
         let suite = self.tls.negotiated_cipher_suite();
         let early = self.early_data_accepted().unwrap_or(false);

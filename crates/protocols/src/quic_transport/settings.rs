@@ -10,15 +10,16 @@ use noq::{
     ConnectionId, ConnectionIdGenerator, EndpointConfig, IdleTimeout, QlogConfig, QlogFactory,
     TransportConfig, VarInt,
 };
+use trackbed_connection::Error;
+use trackbed_connection::error::Result;
 use trackbed_core::Time;
 use trackbed_substrate::{EntropyError, SeededEntropy, to_std_instant};
 
 use super::cubic::CubicFactory;
 use super::pacing::PacedFactory;
 use super::probing::Leave;
-use crate::STREAMS_MAX;
+use crate::config::STREAMS_MAX;
 use crate::config::TransportParameters;
-use crate::error::{Error, Result};
 use crate::observer::{Observer, Side};
 use crate::tls::{Randomness, hex};
 

@@ -12,11 +12,12 @@ use noq::{
     Connection, FourTuple, Path, PathError, PathEvent, PathId, PathStatus, TransportConfig,
     WeakConnectionHandle,
 };
+use trackbed_connection::Error;
+use trackbed_connection::error::Result;
 use trackbed_substrate::{Multipath, PathWish, TcpInfo, TcpPath, sleep, spawn};
 
 use super::scheduling::{Blocked, QuicScheduler, Scheduling, quic_schedulers};
 use crate::config::TransportParameters;
-use crate::error::{Error, Result};
 use crate::path_control::{PathControl, Steered};
 
 /// How the connections of one end use several paths.

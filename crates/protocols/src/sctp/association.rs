@@ -6,14 +6,14 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use dcsctp::api::DcSctpSocket;
+use trackbed_connection::TransportStats;
+use trackbed_connection::error::Result;
 use trackbed_core::Time;
 
 use super::exchange::{Exchange, SharedExchange};
 use super::state::State;
-use crate::error::Result;
 use crate::ledger::Account;
 use crate::observer::Side;
-use crate::stats::TransportStats;
 
 /// A handle on an association. When the last one is dropped, the association ends.
 pub(super) struct Association(pub(super) Rc<Shared>);

@@ -7,6 +7,10 @@ use std::sync::Arc;
 
 use futures_core::future::LocalBoxFuture;
 use futures_util::future::{Either, select};
+use trackbed_connection::error::Result;
+use trackbed_connection::{
+    Connection, Dialer, Error, Handshake, Request, Response, Security, TransportStats,
+};
 use trackbed_substrate::{Host, now, spawn};
 
 use super::association::{Association, Shared};
@@ -14,17 +18,13 @@ use super::driver::drive;
 use super::server::body;
 use super::settings::{Ports, message_len, options, options_inside_dtls, seed_generator};
 use super::stream::halves;
+use crate::config::Trust;
 use crate::config::{ClientConfig, TransportParameters};
 use crate::datagrams::{Channel, ClientChannel};
 use crate::dtls_transport::DtlsEnd;
-use crate::error::{Error, Result};
 use crate::framing::{Reader, check_path, request_head};
 use crate::nursery::yield_now;
 use crate::observer::Side;
-use crate::protocol::{Connection, Dialer, Request, Response};
-use crate::security::{Handshake, Security};
-use crate::stats::TransportStats;
-use crate::tls::Trust;
 
 /// Opens associations, each from a port of its own.
 pub(super) struct SctpDialer {

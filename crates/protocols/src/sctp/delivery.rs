@@ -5,11 +5,12 @@ use std::task::Waker;
 
 use bytes::Bytes;
 use dcsctp::api::{Message, StreamId};
+use trackbed_connection::Error;
+use trackbed_connection::error::Step;
 
 use super::exchange::{Exchange, Half, Kind, SharedExchange};
 use super::state::State;
-use crate::STREAMS_MAX;
-use crate::error::{Error, Step};
+use crate::config::STREAMS_MAX;
 use crate::observer::Side;
 
 impl State {

@@ -6,13 +6,14 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use trackbed_connection::Error;
+use trackbed_connection::error::Step;
 use trackbed_core::Time;
 use trackbed_substrate::{Timer, now, sleep_until};
 
 use super::association::Shared;
 use super::state::State;
 use crate::datagrams::Channel;
-use crate::error::{Error, Step};
 use crate::ledger::{Accounted, Ledger};
 use crate::observer::Side;
 

@@ -32,13 +32,13 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use trackbed_connection::error::Result;
+use trackbed_connection::{Capabilities, Dialer, Error, Handshake, Service, TlsVersion, Transport};
 use trackbed_substrate::Host;
 
 use crate::config::{ClientConfig, Encapsulation, ServerConfig, TransportParameters};
 use crate::dtls_transport::DtlsEnd;
-use crate::error::{Error, Result};
-use crate::protocol::{Capabilities, Dialer, Protocol, ServerHandle, Service, Transport};
-use crate::security::{Handshake, TlsVersion};
+use crate::protocol::{Protocol, ServerHandle};
 
 /// Frames on streams of SCTP.
 pub(crate) struct Sctp;

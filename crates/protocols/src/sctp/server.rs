@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use dcsctp::api::{DcSctpSocket, SocketEvent, SocketState};
 use futures_util::stream;
+use trackbed_connection::error::{Result, Step};
+use trackbed_connection::{Body, Error, Request, Service};
 use trackbed_substrate::{Host, Task, now, spawn};
 
 use super::association::{Association, Shared};
@@ -14,17 +16,15 @@ use super::driver::drive;
 use super::exchange::SharedExchange;
 use super::settings::{Ports, message_len, options, options_inside_dtls, seed_generator};
 use super::stream::{Receiving, halves};
-use crate::body::Body;
+use crate::config::Trust;
 use crate::config::{ServerConfig, TransportParameters};
 use crate::datagrams::{Channel, PeerChannel, Peers, Socket};
 use crate::dtls_transport::{Admission, BUSY, DtlsEnd, Gate, Greeting, SHAKING_HANDS_MAX};
-use crate::error::{Error, Result, Step};
 use crate::framing::{Reader, response_head};
 use crate::guests::{Guests, Handshakes, Standing};
 use crate::nursery::Nursery;
 use crate::observer::Side;
-use crate::protocol::{Request, ServerHandle, Service};
-use crate::tls::Trust;
+use crate::protocol::ServerHandle;
 
 /// Starts a server; see [`Protocol::serve`](crate::Protocol::serve). With `dtls` it is this end of
 /// DTLS below, and what clients have to trust.

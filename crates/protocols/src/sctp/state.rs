@@ -7,16 +7,16 @@ use std::task::{Context, Poll, Waker};
 use dcsctp::api::{
     DcSctpSocket, ErrorKind, Message, SendOptions, SocketEvent, SocketState, SocketTime, StreamId,
 };
+use trackbed_connection::error::{Result, Step};
+use trackbed_connection::{Error, TransportStats};
 use trackbed_core::Time;
 use trackbed_substrate::now;
 
 use super::association::Counters;
 use super::exchange::{Half, Kind, SharedExchange};
 use super::settings::{RTO_INITIAL, UNSENT_MAX};
-use crate::STREAMS_MAX;
-use crate::error::{Error, Result, Step};
+use crate::config::STREAMS_MAX;
 use crate::observer::Side;
-use crate::stats::TransportStats;
 
 /// An association, which its handles and its driver share.
 pub(super) struct State {

@@ -5,14 +5,13 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use trackbed_connection::error::{Result, Step};
+use trackbed_connection::{Body, Error, Priority};
 use trackbed_substrate::now;
 
 use super::association::Association;
 use super::exchange::{Half, Kind, SharedExchange};
-use crate::body::Body;
-use crate::error::{Error, Result, Step};
 use crate::framing::{Delimiter, Input, Output, send_message};
-use crate::priority::Priority;
 
 /// The receiving half. Dropping it early asks the peer to stop.
 pub(super) struct Receiving {

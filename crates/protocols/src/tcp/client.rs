@@ -8,15 +8,13 @@ use futures_channel::{mpsc, oneshot};
 use futures_core::future::LocalBoxFuture;
 use futures_util::StreamExt as _;
 use futures_util::future::try_join;
+use trackbed_connection::body::pipe;
+use trackbed_connection::error::{Result, Step};
+use trackbed_connection::{Connection, Error, Request, Response, Security, TransportStats};
 use trackbed_substrate::spawn;
 
 use super::{StreamInput, StreamOutput};
-use crate::body::pipe;
-use crate::error::{Error, Result, Step};
 use crate::framing::{Delimiter, Reader, check_path, request_head, send_message};
-use crate::protocol::{Connection, Request, Response};
-use crate::security::Security;
-use crate::stats::TransportStats;
 use crate::tcp_transport::Stream;
 
 /// An open connection. Its task ends when the last handle and the last body are gone.

@@ -3,13 +3,13 @@
 use std::rc::Rc;
 
 use futures_util::future::try_join;
+use trackbed_connection::body::{PipeSender, pipe};
+use trackbed_connection::error::Result;
+use trackbed_connection::{Request, Service};
 
 use super::{StreamInput, StreamOutput};
-use crate::body::{PipeSender, pipe};
-use crate::error::Result;
 use crate::framing::{Delimiter, Reader, response_head, send_message};
 use crate::guests::Standing;
-use crate::protocol::{Request, Service};
 use crate::tcp_transport::Stream;
 
 /// Answers the requests of a connection until the client closes it. A client that breaks the

@@ -12,16 +12,18 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use trackbed_connection::Error;
+use trackbed_connection::error::{Result, Step};
 use trackbed_substrate::{Host, TcpOptions};
 
+use crate::config::Trust;
 use crate::config::{ClientConfig, ServerConfig};
-use crate::error::{Error, Result, Step};
 use crate::guests::{Guests, Standing};
 use crate::nursery::Nursery;
 use crate::observer::Side;
 use crate::path_control::PathControl;
 use crate::protocol::ServerHandle;
-use crate::tls::{Profile, TlsClient, TlsServer, Trust};
+use crate::tls::{Profile, TlsClient, TlsServer};
 use opening::in_time;
 pub(crate) use stream::Stream;
 pub(crate) use watched::Watchdog;

@@ -9,14 +9,13 @@ use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 
 use futures_io::{AsyncRead, AsyncWrite};
+use trackbed_connection::{Security, TransportStats};
 use trackbed_core::Time;
 use trackbed_substrate::{PathWish, TcpPath};
 
 use super::tls_stream::TlsStream;
 use super::watched::{Progress, Watched};
 use crate::path_control::{PathControl, Steered};
-use crate::security::Security;
-use crate::stats::TransportStats;
 use crate::tls::{TlsClient, TlsServer};
 
 /// A handle on a connection. Clones share it; reading and writing must stay in one task, because

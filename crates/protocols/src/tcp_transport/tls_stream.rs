@@ -10,11 +10,11 @@ use futures_io::{AsyncRead, AsyncWrite};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConnection, Connection, ServerConnection};
 
+use trackbed_connection::Security;
 use trackbed_core::Time;
 use trackbed_substrate::now;
 
 use super::watched::Watched;
-use crate::security::Security;
 use crate::tls::{Randomness, SERVER_NAME, TlsClient, TlsServer, security};
 
 /// A TLS connection.

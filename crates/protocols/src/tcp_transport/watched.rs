@@ -12,13 +12,13 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_io::{AsyncRead, AsyncWrite};
+use trackbed_connection::TransportStats;
 use trackbed_core::Time;
 use trackbed_substrate::{PathWish, TcpInfo, TcpPath, TcpStream, Timer, now, sleep_until};
 
 use crate::config::TransportParameters;
 use crate::ledger::{Account, Accounted, Ledger};
 use crate::observer::{Observer, Side, TcpTrace};
-use crate::stats::TransportStats;
 
 /// When a connection last took or gave bytes.
 #[derive(Clone, Debug)]

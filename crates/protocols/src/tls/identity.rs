@@ -13,35 +13,7 @@ use rustls::sign::{CertifiedKey, Signer, SigningKey};
 use rustls::{SignatureAlgorithm, SignatureScheme};
 
 use super::provider::Randomness;
-
-/// What a client needs to authenticate a server: the server's certificate, which it signed
-/// itself. It may be handed to another machine; it is no secret.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Trust {
-    certificate: CertificateDer<'static>,
-}
-
-impl Trust {
-    /// From a certificate in DER (X.509), as [`Trust::as_der`] returned it.
-    pub fn from_der(der: Vec<u8>) -> Trust {
-        Trust { certificate: der.into() }
-    }
-
-    /// The certificate in DER (X.509).
-    pub fn as_der(&self) -> &[u8] {
-        &self.certificate
-    }
-
-    pub(super) fn certificate(&self) -> &CertificateDer<'static> {
-        &self.certificate
-    }
-}
-
-impl fmt::Debug for Trust {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Trust({} B)", self.certificate.len())
-    }
-}
+use crate::config::Trust;
 
 /// A P-256 key with a certificate for [`SERVER_NAME`].
 pub(crate) struct Identity {
@@ -95,7 +67,7 @@ impl Identity {
         pkcs8: Vec<u8>,
     ) -> Identity {
         let key = Arc::new(CertifiedKey::new(vec![certificate.clone()], key));
-        Identity { key, pkcs8, trust: Trust { certificate } }
+        Identity { key, pkcs8, trust: Trust::new(certificate) }
     }
 }
 

@@ -9,14 +9,14 @@ use rustls::client::Resumption;
 use rustls::server::{NoServerSessionStorage, ServerSessionMemoryCache};
 use rustls::sign::SingleCertAndKey;
 use rustls::{KeyLog, RootCertStore, SupportedProtocolVersion};
+use trackbed_connection::error::{Result, Step};
+use trackbed_connection::{Error, Handshake, KeyExchange, Security, TlsVersion};
 use trackbed_substrate::Entropy;
 
-use crate::config::{ClientConfig, ServerConfig, TlsParameters};
-use crate::error::{Error, Result, Step};
+use crate::config::{ClientConfig, ServerConfig, TlsParameters, Trust};
 use crate::observer::Observer;
-use crate::security::{Handshake, KeyExchange, Security, TlsVersion};
 pub(crate) use identity::Identity;
-pub use identity::{SERVER_NAME, Trust};
+pub use identity::SERVER_NAME;
 pub(crate) use provider::{Randomness, fill_seeded, meaning};
 
 /// What a protocol says to TLS about itself.

@@ -17,11 +17,11 @@ use rustls::crypto::{
 use rustls::pki_types::UnixTime;
 use rustls::time_provider::{DefaultTimeProvider, TimeProvider};
 use rustls::{NamedGroup, PeerMisbehaved, SupportedCipherSuite};
+use trackbed_connection::{CipherSuite, KeyExchange, TlsVersion};
 use trackbed_substrate::{Entropy, SeededEntropy, wall_clock};
 use x25519_dalek::{PublicKey, StaticSecret};
 
 use crate::config::TlsParameters;
-use crate::security::{CipherSuite, KeyExchange, TlsVersion};
 
 /// Where the randomness of one host's TLS sessions comes from.
 #[derive(Clone, Debug)]

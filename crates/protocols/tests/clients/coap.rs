@@ -8,11 +8,11 @@ use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
 use std::time::Duration;
 
-use trackbed_core::{Seed, Time};
-use trackbed_protocols::{
-    CipherSuite, ClientConfig, Connection, KeyExchange, Request, Response, Security, TlsParameters,
-    TlsVersion, Trust, body, find,
+use trackbed_connection::{
+    CipherSuite, Connection, KeyExchange, Request, Response, Security, TlsVersion, body,
 };
+use trackbed_core::{Seed, Time};
+use trackbed_protocols::{ClientConfig, TlsParameters, Trust, find};
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 use trackbed_substrate::sleep;
 

@@ -7,8 +7,9 @@ use std::process::{Command, Stdio};
 
 use futures_util::{StreamExt as _, stream};
 use sha2::{Digest as _, Sha256};
+use trackbed_connection::{Request, Response, body};
 use trackbed_core::Seed;
-use trackbed_protocols::{Request, Response, SERVER_NAME, body};
+use trackbed_protocols::SERVER_NAME;
 
 use crate::support::{Server, look_for, skip};
 

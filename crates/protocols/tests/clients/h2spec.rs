@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
 use futures_util::StreamExt as _;
-use trackbed_protocols::{Request, Response, body};
+use trackbed_connection::{Request, Response, body};
 
 use crate::support::{Server, look_for, skip};
 

@@ -7,11 +7,11 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use trackbed_connection::{CipherSuite, KeyExchange, Request, Response, TlsVersion, body};
 use trackbed_core::Time;
 use trackbed_protocols::{
-    CipherSuite, ClientConfig, KeyExchange, MqttAnswer, MqttParameters, MqttQos, MqttVersion,
-    Request, Response, SERVER_NAME, TlsParameters, TlsVersion, TransportParameters, Trust, body,
-    find,
+    ClientConfig, MqttAnswer, MqttParameters, MqttQos, MqttVersion, SERVER_NAME, TlsParameters,
+    TransportParameters, Trust, find,
 };
 use trackbed_substrate::kernel::{Execution, Origin};
 

@@ -7,8 +7,9 @@ use std::rc::Rc;
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
+use trackbed_connection::Service;
 use trackbed_core::Time;
-use trackbed_protocols::{ServerConfig, Service, TlsParameters, TransportParameters, Trust, find};
+use trackbed_protocols::{ServerConfig, TlsParameters, TransportParameters, Trust, find};
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 
 /// A server that runs on a thread of its own until this is dropped.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::AsyncWriteExt as _;
 use futures_util::future::join_all;
-use trackbed_protocols::{Request, body};
+use trackbed_connection::{Request, body};
 use trackbed_substrate::{TcpOptions, TcpStream, sleep, spawn};
 
 use crate::ground::{Ground, LIMITS, RTT, SERVER, STRANGERS, Witness, for_each_protocol, say};

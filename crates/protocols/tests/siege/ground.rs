@@ -7,13 +7,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use trackbed_connection::{Connection, Dialer, Error, Request, Response, Transport, body};
 use trackbed_core::packet::Ecn;
 use trackbed_core::{Seed, Time};
 use trackbed_net::models::Delay;
 use trackbed_net::{Duplex, End, LinkSpec, Network, NetworkBuilder};
 use trackbed_protocols::{
-    ClientConfig, Connection, Dialer, Error, Protocol, Request, Response, ServerConfig,
-    ServerHandle, ServerLimits, Transport, body, registry,
+    ClientConfig, Protocol, ServerConfig, ServerHandle, ServerLimits, registry,
 };
 use trackbed_substrate::simulated::{Hosts, Simulation};
 use trackbed_substrate::{Datagram, Host, UdpSocket, now};

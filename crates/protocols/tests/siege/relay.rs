@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use futures_util::future::join;
 use futures_util::{AsyncReadExt as _, AsyncWriteExt as _};
+use trackbed_connection::{Connection, Dialer, Request, body};
 use trackbed_core::Rng;
-use trackbed_protocols::{Connection, Dialer, Request, body};
 use trackbed_substrate::{ReceivedMeta, Task, TcpOptions, UdpSocket, sleep, spawn};
 
 use crate::ground::{Ground, SERVER, STRANGERS, say};

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use futures_util::{StreamExt as _, stream};
+use trackbed_connection::{Request, body};
 use trackbed_core::{Ratio, Time};
 use trackbed_net::models::Loss;
-use trackbed_protocols::{ClientConfig, Request, ServerConfig, body, quic_congestion, registry};
+use trackbed_protocols::{ClientConfig, ServerConfig, quic_congestion, registry};
 use trackbed_substrate::{now, sleep};
 
 use crate::support::{
@@ -107,8 +108,8 @@ fn a_slow_reader_holds_the_sender_back() {
                     count.set(count.get() + 100_000);
                     Ok(vec![0; 100_000].into())
                 });
-                let body: trackbed_protocols::Body = Box::pin(pieces.take(10_000));
-                std::future::ready(trackbed_protocols::Response { status: 200, body })
+                let body: trackbed_connection::Body = Box::pin(pieces.take(10_000));
+                std::future::ready(trackbed_connection::Response { status: 200, body })
             };
             let mut config = ServerConfig::default();
             config.transport.window = 1 << 20;

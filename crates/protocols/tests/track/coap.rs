@@ -8,15 +8,13 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use trackbed_connection::{CipherSuite, Request, Response, Security, TlsVersion, body};
 use trackbed_core::packet::Ecn;
 use trackbed_core::{Ratio, Rng, Seed, Time};
 use trackbed_net::LinkSpec;
 use trackbed_net::models::loss::Listed;
 use trackbed_net::models::{Corruption, Duplication, Loss, Reordering};
-use trackbed_protocols::{
-    CipherSuite, ClientConfig, CoapParameters, Ledger, Request, Response, Security, ServerConfig,
-    TlsParameters, TlsVersion, body,
-};
+use trackbed_protocols::{ClientConfig, CoapParameters, Ledger, ServerConfig, TlsParameters};
 use trackbed_substrate::{Datagram, ReceivedMeta, UdpSocket, now, sleep, spawn};
 
 use crate::support::{

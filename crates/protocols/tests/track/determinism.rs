@@ -6,11 +6,10 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::future::join_all;
 use sha2::{Digest as _, Sha256};
+use trackbed_connection::{Handshake, body};
 use trackbed_core::{Ratio, Seed};
 use trackbed_net::models::Loss;
-use trackbed_protocols::{
-    ClientConfig, Handshake, Observer, Protocol, ServerConfig, Side, body, registry,
-};
+use trackbed_protocols::{ClientConfig, Observer, Protocol, ServerConfig, Side, registry};
 use trackbed_substrate::sleep;
 
 use crate::support::{

@@ -4,10 +4,11 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use futures_util::{AsyncReadExt as _, AsyncWriteExt as _, StreamExt as _};
+use trackbed_connection::{Error, Transport, body};
 use trackbed_core::packet::Ecn;
 use trackbed_core::{Seed, Time};
 use trackbed_net::models::{Outage, Spells};
-use trackbed_protocols::{ClientConfig, Error, Transport, body, registry};
+use trackbed_protocols::{ClientConfig, registry};
 use trackbed_substrate::{Datagram, TcpOptions, now, sleep, spawn};
 
 use crate::support::{

@@ -7,11 +7,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use trackbed_connection::{Handshake, Request, body};
 use trackbed_core::{Packet, Seed, Time};
 use trackbed_net::models::Loss;
 use trackbed_net::models::loss::Listed;
 use trackbed_net::{Direction, Duplex, End, LinkId, LinkSpec, NetworkBuilder, Point, Tap};
-use trackbed_protocols::{ClientConfig, Handshake, Protocol, Request, body};
+use trackbed_protocols::{ClientConfig, Protocol};
 use trackbed_substrate::simulated::{Hosts, Simulation};
 use trackbed_substrate::{now, sleep};
 

@@ -4,10 +4,10 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use trackbed_connection::{Connection, Error, body};
 use trackbed_core::Time;
 use trackbed_protocols::{
-    ClientConfig, Connection, Error, MqttAnswer, MqttParameters, MqttQos, MqttVersion,
-    ServerHandle, body,
+    ClientConfig, MqttAnswer, MqttParameters, MqttQos, MqttVersion, ServerHandle,
 };
 use trackbed_substrate::{TcpOptions, now, sleep};
 

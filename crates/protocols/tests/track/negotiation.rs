@@ -4,9 +4,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use trackbed_connection::{
+    CipherSuite, Dialer, Error, Handshake, KeyExchange, TlsVersion, Transport,
+};
 use trackbed_protocols::{
-    CipherSuite, ClientConfig, Dialer, Error, Handshake, KeyExchange, ServerConfig, TlsParameters,
-    TlsVersion, Transport, TransportParameters, registry,
+    ClientConfig, ServerConfig, TlsParameters, TransportParameters, registry,
 };
 use trackbed_substrate::sleep;
 

@@ -4,8 +4,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use futures_util::future::join_all;
+use trackbed_connection::{Priority, Request, body};
 use trackbed_core::Time;
-use trackbed_protocols::{Priority, Request, ServerConfig, body};
+use trackbed_protocols::ServerConfig;
 use trackbed_substrate::now;
 
 use crate::support::{fast, for_each_protocol, get, protocol, service, simulate};

@@ -7,14 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
+use trackbed_connection::{Connection, Handshake, body};
 use trackbed_core::{Bitrate, ByteSize, Packet, Seed, Time};
 use trackbed_net::models::loss::Listed;
 use trackbed_net::models::{Loss, Outage, Pause, Spells};
 use trackbed_net::queue::DropTail;
 use trackbed_net::{Direction, LinkId, LinkSpec, Point, Tap};
-use trackbed_protocols::{
-    ClientConfig, Connection, Handshake, ServerConfig, body, quic_congestion,
-};
+use trackbed_protocols::{ClientConfig, ServerConfig, quic_congestion};
 use trackbed_substrate::{now, sleep, sleep_until};
 
 use crate::support::{

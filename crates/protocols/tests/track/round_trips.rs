@@ -4,13 +4,12 @@
 
 use std::time::Duration;
 
+use trackbed_connection::{CipherSuite, Handshake, Security, TlsVersion};
 use trackbed_core::Time;
 use trackbed_net::LinkSpec;
 use trackbed_net::models::Loss;
 use trackbed_net::models::loss::Listed;
-use trackbed_protocols::{
-    CipherSuite, ClientConfig, Handshake, Protocol, Security, TlsParameters, TlsVersion,
-};
+use trackbed_protocols::{ClientConfig, Protocol, TlsParameters};
 use trackbed_substrate::{now, sleep};
 
 use crate::support::{

@@ -7,14 +7,13 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::future::{join_all, select};
+use trackbed_connection::{Connection, body};
 use trackbed_core::packet::{Ecn, protocol as numbers};
 use trackbed_core::{Packet, Ratio, Seed, Time};
 use trackbed_net::models::Loss;
 use trackbed_net::models::loss::Listed;
 use trackbed_net::{Direction, LinkId, LinkSpec, Point, Tap};
-use trackbed_protocols::{
-    ClientConfig, Connection, Encapsulation, ServerConfig, TransportParameters, body,
-};
+use trackbed_protocols::{ClientConfig, Encapsulation, ServerConfig, TransportParameters};
 use trackbed_substrate::{Datagram, now, sleep, spawn};
 
 use crate::support::{

@@ -4,11 +4,12 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use trackbed_connection::{Connection, body};
 use trackbed_core::{Bitrate, ByteSize, Seed, Time};
 use trackbed_net::LinkSpec;
 use trackbed_net::models::{Outage, Spells};
 use trackbed_net::queue::DropTail;
-use trackbed_protocols::{ClientConfig, Connection, PathControl, ServerConfig, ServerHandle, body};
+use trackbed_protocols::{ClientConfig, PathControl, ServerConfig, ServerHandle};
 use trackbed_substrate::{PathWish, TcpPath, now, sleep, sleep_until};
 
 use crate::support::{

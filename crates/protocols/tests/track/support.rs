@@ -8,6 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use sha2::{Digest as _, Sha256};
+use trackbed_connection::{Body, Connection, Dialer, Error, Request, Response, Service, body};
 use trackbed_core::{Bitrate, ByteSize, Packet, Rng, Seed, Time};
 use trackbed_net::models::Delay;
 use trackbed_net::queue::DropTail;
@@ -15,8 +16,7 @@ use trackbed_net::{
     Direction, Duplex, End, LinkId, LinkSpec, Network, NetworkBuilder, NodeId, Point, Tap,
 };
 use trackbed_protocols::{
-    Body, ClientConfig, Connection, Dialer, Error, Protocol, Request, Response, ServerConfig,
-    ServerHandle, Service, TransportParameters, body, registry,
+    ClientConfig, Protocol, ServerConfig, ServerHandle, TransportParameters, registry,
 };
 use trackbed_substrate::simulated::{Hosts, Simulation};
 use trackbed_substrate::{Host, Multipath, TcpOptions, now};

@@ -13,10 +13,9 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use sha2::{Digest as _, Sha256};
+use trackbed_connection::{Connection, Request, Response, body};
 use trackbed_core::{Seed, Time};
-use trackbed_protocols::{
-    ClientConfig, Connection, Protocol, Request, Response, ServerConfig, body,
-};
+use trackbed_protocols::{ClientConfig, Protocol, ServerConfig};
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 use trackbed_substrate::sleep;
 

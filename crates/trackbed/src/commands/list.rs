@@ -5,6 +5,7 @@ use serde_json::Value;
 use trackbed_analysis::advise::Advice;
 use trackbed_analysis::paper::PaperDocument;
 use trackbed_archive::About;
+use trackbed_connection::{Capabilities, Transport};
 use trackbed_lab::campaign::audit::Findings;
 use trackbed_measure::agreement::AgreementDocument;
 use trackbed_measure::contrast::Contrast;
@@ -12,7 +13,7 @@ use trackbed_measure::metrics;
 use trackbed_measure::planned::PlanDocument;
 use trackbed_measure::results::{Document, RunResult};
 use trackbed_measure::schema::json_schema;
-use trackbed_protocols::{Capabilities, Transport, quic_schedulers};
+use trackbed_protocols::quic_schedulers;
 use trackbed_report::{Align, Table};
 use trackbed_scenario::{self as scenario, Key};
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use trackbed_protocols::Transport;
+use trackbed_connection::Transport;
 use trackbed_scenario::{self as scenario, Key};
 
 const HEAD: &str = "\

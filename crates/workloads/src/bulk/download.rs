@@ -1,8 +1,8 @@
 //! A phone fetches its data.
 
 use futures_util::StreamExt as _;
+use trackbed_connection::{Request, body};
 use trackbed_core::Event;
-use trackbed_protocols::{Request, body};
 
 use super::service::Target;
 use super::transfer::{Session, Transfer, Trouble, check_status};

@@ -16,9 +16,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
+use trackbed_connection::Service;
 use trackbed_core::parameter::Kind;
 use trackbed_core::{Arguments, ByteSize, EventLog, Parameter};
-use trackbed_protocols::Service;
 
 use crate::contract::{Expectation, Prepared, Site, Stage, Workload, WorkloadError};
 use crate::data::Expected;

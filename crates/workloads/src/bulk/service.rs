@@ -7,8 +7,8 @@ use std::sync::Arc;
 use futures_core::future::LocalBoxFuture;
 use futures_util::StreamExt as _;
 use futures_util::stream;
+use trackbed_connection::{Body, Error, Request, Response, Service, body};
 use trackbed_core::{Event, EventLog};
-use trackbed_protocols::{Body, Error, Request, Response, Service, body};
 use trackbed_substrate::now;
 
 use super::Plan;

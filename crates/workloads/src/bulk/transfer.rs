@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
+use trackbed_connection::Error;
 use trackbed_core::event::Disturbance;
 use trackbed_core::{Event, Time};
-use trackbed_protocols::Error;
 use trackbed_substrate::{now, sleep_until, spawn_named};
 
 use super::disturbances::Silence;

@@ -1,7 +1,7 @@
 //! A phone sends its data.
 
 use futures_util::{StreamExt as _, stream};
-use trackbed_protocols::{Body, Request, body};
+use trackbed_connection::{Body, Request, body};
 
 use super::service::{CONFLICT, Target};
 use super::transfer::{Session, Transfer, Trouble, check_status};

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
+use trackbed_connection::{Body, Error};
 use trackbed_core::{Event, EventLog};
-use trackbed_protocols::{Body, Error};
 use trackbed_substrate::now;
 
 use super::Plan;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use bytes::{Buf as _, Bytes};
 use futures_util::future::{Either, select};
 use futures_util::{FutureExt as _, StreamExt as _};
+use trackbed_connection::{Body, Error, Request, body};
 use trackbed_core::{Event, Time};
-use trackbed_protocols::{Body, Error, Request, body};
 use trackbed_substrate::{now, sleep_until, spawn_named};
 
 use super::Plan;

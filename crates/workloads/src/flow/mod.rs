@@ -10,9 +10,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
+use trackbed_connection::Service;
 use trackbed_core::parameter::Kind;
 use trackbed_core::{Arguments, EventLog, Parameter};
-use trackbed_protocols::Service;
 
 use crate::contract::{Expectation, Prepared, Site, Stage, Workload, WorkloadError};
 use crate::warm_up::WithWarmUp;

@@ -2,7 +2,7 @@
 
 use futures_core::future::LocalBoxFuture;
 use futures_util::stream;
-use trackbed_protocols::{Request, Response, Service, body};
+use trackbed_connection::{Request, Response, Service, body};
 
 use crate::data::pieces;
 

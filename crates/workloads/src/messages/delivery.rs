@@ -5,8 +5,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use trackbed_connection::{Error, Request, body};
 use trackbed_core::{Event, Seed, Time};
-use trackbed_protocols::{Error, Request, body};
 use trackbed_substrate::{Task, is_simulating, now, sleep, sleep_until, spawn, spawn_named};
 
 use super::listener::Audience;

@@ -9,8 +9,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_channel::oneshot;
 use futures_util::future::{Either, join_all, select};
+use trackbed_connection::{Error, Request, body};
 use trackbed_core::{Event, EventLog, Time};
-use trackbed_protocols::{Error, Request, body};
 use trackbed_substrate::{Task, now, sleep, spawn_named};
 
 use super::forwarding::Warning;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use serde::de::IgnoredAny;
+use trackbed_connection::Error;
 use trackbed_core::{ByteSize, Seed, Time};
-use trackbed_protocols::Error;
 use trackbed_v2x::Refusal;
 
 use super::denm::Denm;

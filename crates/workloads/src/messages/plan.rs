@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
+use trackbed_connection::Service;
 use trackbed_core::{Arguments, EventLog};
-use trackbed_protocols::Service;
 
 use super::delivery;
 use super::payload::Payload;

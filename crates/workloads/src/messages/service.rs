@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_core::future::LocalBoxFuture;
+use trackbed_connection::{Request, Response, Service, body};
 use trackbed_core::{Event, EventLog};
-use trackbed_protocols::{Request, Response, Service, body};
 use trackbed_substrate::now;
 
 use super::forwarding::Forwarding;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use futures_channel::oneshot;
-use trackbed_protocols::{Error, Handshake};
+use trackbed_connection::{Error, Handshake};
 use trackbed_substrate::{Task, spawn, spawn_named};
 
 use crate::lines::close_gently;

@@ -8,7 +8,7 @@ use std::io;
 
 use bytes::Bytes;
 use futures_util::stream;
-use trackbed_protocols::Body;
+use trackbed_connection::Body;
 
 use super::model::{Kind, Object, Page};
 
@@ -190,7 +190,7 @@ const BLANKS: &[u8] = &[b' '; 16 << 10];
 #[cfg(test)]
 mod tests {
     use futures_util::FutureExt as _;
-    use trackbed_protocols::body;
+    use trackbed_connection::body;
 
     use super::super::built_in;
     use super::*;

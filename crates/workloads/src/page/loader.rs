@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use futures_channel::oneshot;
 use futures_util::StreamExt as _;
+use trackbed_connection::{Error, Request, body};
 use trackbed_core::Event;
 use trackbed_core::units::format_duration;
-use trackbed_protocols::{Error, Request, body};
 use trackbed_substrate::{Task, now, sleep, spawn_named};
 
 use super::Plan;

@@ -20,9 +20,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
+use trackbed_connection::Service;
 use trackbed_core::parameter::Kind;
 use trackbed_core::{Arguments, EventLog, Parameter};
-use trackbed_protocols::Service;
 
 use crate::contract::{
     Expectation, PageObject, Prepared, Site, SiteFile, Stage, Workload, WorkloadError,

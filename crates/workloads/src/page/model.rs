@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use trackbed_protocols::Priority;
+use trackbed_connection::Priority;
 
 /// A page with its objects; the first one is the document itself. Every object is reachable.
 #[derive(Clone, Debug, PartialEq, Eq)]

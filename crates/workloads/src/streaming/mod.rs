@@ -28,10 +28,10 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
+use trackbed_connection::Service;
 use trackbed_core::parameter::Kind;
 use trackbed_core::units::ByteSize;
 use trackbed_core::{Arguments, EventLog, Parameter};
-use trackbed_protocols::Service;
 
 use crate::contract::{Expectation, Prepared, Site, Stage, Workload, WorkloadError};
 use crate::warm_up::{self, WithWarmUp};

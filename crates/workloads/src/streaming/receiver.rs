@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
 use futures_util::StreamExt as _;
+use trackbed_connection::{Error, Request, body};
 use trackbed_core::Time;
-use trackbed_protocols::{Error, Request, body};
 use trackbed_substrate::{Task, now, sleep_until, spawn_named};
 
 use crate::phone::{Line, Phone};

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use futures_core::future::LocalBoxFuture;
-use trackbed_protocols::{Request, Response, Service, body};
+use trackbed_connection::{Request, Response, Service, body};
 
 use super::storage::Storage;
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
+use trackbed_connection::{Body, body};
 use trackbed_core::Ratio;
-use trackbed_protocols::{Body, body};
 
 use super::resolution::Resolution;
 use crate::contract::SiteFile;

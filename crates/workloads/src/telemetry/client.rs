@@ -4,9 +4,9 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use trackbed_connection::{Request, body};
 use trackbed_core::event::Loss;
 use trackbed_core::{Event, Seed, Time};
-use trackbed_protocols::{Request, body};
 use trackbed_substrate::{Task, now, sleep_until, spawn, spawn_named};
 
 use super::plan::Plan;
@@ -139,7 +139,7 @@ impl Client {
         let answer = async {
             let response = line.exchange(Request::new(path(phone), body::full(content))).await?;
             body::drain(response.body).await?;
-            Ok::<u16, trackbed_protocols::Error>(response.status)
+            Ok::<u16, trackbed_connection::Error>(response.status)
         };
         match answer.await {
             Ok(status) => {

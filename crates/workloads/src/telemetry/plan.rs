@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use futures_core::future::LocalBoxFuture;
+use trackbed_connection::Service;
 use trackbed_core::{Arguments, ByteSize, EventLog, Seed};
-use trackbed_protocols::Service;
 
 use super::client;
 use super::schedule::{Intervals, Schedule};

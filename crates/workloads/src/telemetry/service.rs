@@ -1,7 +1,7 @@
 //! The server: it takes each message in whole and acknowledges it.
 
 use futures_core::future::LocalBoxFuture;
-use trackbed_protocols::{Request, Response, Service, body};
+use trackbed_connection::{Request, Response, Service, body};
 
 /// Answers a message of the right length with 200 and a body of the length that was asked for, any
 /// other with 400, and requests for other paths with 404. No message is kept.

@@ -17,8 +17,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
+use trackbed_connection::Service;
 use trackbed_core::{Arguments, Event, EventLog, Parameter};
-use trackbed_protocols::Service;
 use trackbed_substrate::{is_simulating, now};
 
 use crate::contract::{Expectation, Prepared, Site, Stage, Workload, WorkloadError};

@@ -42,7 +42,7 @@ fn stage(seed: Seed, log: EventLog) -> Stage {
         capabilities: trackbed_protocols::NONE.capabilities(),
         hosts: Vec::new(),
         server: SocketAddr::from(([127, 0, 0, 1], 1)),
-        handshake: trackbed_protocols::Handshake::New,
+        handshake: trackbed_connection::Handshake::New,
         patience: Patience::VIRTUAL,
         course: Course::default(),
         seed,

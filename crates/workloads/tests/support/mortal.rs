@@ -6,8 +6,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
+use trackbed_connection::{Connection, Dialer, Error, Request, Response, Security, TransportStats};
 use trackbed_core::Rng;
-use trackbed_protocols::{Connection, Dialer, Error, Request, Response, Security, TransportStats};
 use trackbed_substrate::{sleep, spawn};
 
 /// A dialer whose connections are closed after a random time each, whatever goes on over them.

@@ -6,9 +6,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_core::future::LocalBoxFuture;
 use futures_util::{StreamExt as _, stream};
+use trackbed_connection::{Body, Request, Response, Service, body};
 use trackbed_core::event::{Event, Record};
 use trackbed_measure::metrics::outcome;
-use trackbed_protocols::{Body, Request, Response, Service, body};
 use trackbed_substrate::sleep;
 
 use super::fake::{Behaviour, Ran, run, run_with};

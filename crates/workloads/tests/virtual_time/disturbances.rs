@@ -5,10 +5,10 @@ use std::rc::Rc;
 
 use futures_core::future::LocalBoxFuture;
 use futures_util::StreamExt as _;
+use trackbed_connection::error::Step;
+use trackbed_connection::{Body, Error, Request, Response, Service};
 use trackbed_core::event::{Disturbance, Event, Record};
 use trackbed_measure::metrics::outcome;
-use trackbed_protocols::error::Step;
-use trackbed_protocols::{Body, Error, Request, Response, Service};
 
 use super::fake::{Behaviour, run, run_with};
 use super::support::{count, expect, failures, prepare};

@@ -6,14 +6,14 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
-use trackbed_core::event::{EventLog, Record};
-use trackbed_core::{Seed, Time};
-use trackbed_net::NetworkBuilder;
-use trackbed_protocols::error::Step;
-use trackbed_protocols::{
+use trackbed_connection::error::Step;
+use trackbed_connection::{
     Capabilities, CipherSuite, Connection, Dialer, Error, Handshake, Request, Response, Security,
     Service, TlsVersion, Transport, TransportStats,
 };
+use trackbed_core::event::{EventLog, Record};
+use trackbed_core::{Seed, Time};
+use trackbed_net::NetworkBuilder;
 use trackbed_substrate::simulated::Simulation;
 use trackbed_substrate::{now, sleep};
 use trackbed_workloads::environment::Course;

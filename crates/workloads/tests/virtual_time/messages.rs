@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use serde_json::json;
+use trackbed_connection::{Request, Response, body};
 use trackbed_core::Time;
 use trackbed_core::event::{Event, EventLog, Record};
 use trackbed_measure::metrics::outcome;
-use trackbed_protocols::{Request, Response, body};
 use trackbed_workloads::Expectation;
 
 use super::fake::{Behaviour, run};

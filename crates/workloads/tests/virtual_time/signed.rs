@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use bytes::BytesMut;
 use futures_core::future::LocalBoxFuture;
+use trackbed_connection::{Request, Response, Service, body};
 use trackbed_core::event::{Event, Judgement, Record, Verification};
 use trackbed_measure::metrics::outcome;
-use trackbed_protocols::{Request, Response, Service, body};
 
 use super::fake::{Behaviour, Ran, run, run_with};
 use super::support::{count, expect, prepare, samples};

@@ -6,10 +6,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use trackbed_connection::{Handshake, Request, Service};
 use trackbed_core::Time;
 use trackbed_core::event::{Event, Playback, Record};
 use trackbed_measure::metrics::outcome;
-use trackbed_protocols::{Handshake, Request, Service};
 use trackbed_substrate::sleep;
 use trackbed_workloads::environment::Course;
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use trackbed_connection::Handshake;
 use trackbed_core::event::Event;
 use trackbed_measure::metrics::outcome;
-use trackbed_protocols::Handshake;
 
 use super::fake::{Behaviour, run};
 use super::support::{count, expect, failures, first_ms, prepare};

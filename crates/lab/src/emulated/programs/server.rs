@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use trackbed_connection::{CipherSuite, Handshake};
 use trackbed_emulator::namespace::NetNamespace;
 use trackbed_programs::{
     Certificate, Cipher, Folder, ProgramError, Running, Setup, find_executable,
 };
-use trackbed_protocols::{CipherSuite, Handshake, SERVER_NAME};
+use trackbed_protocols::SERVER_NAME;
 
 use trackbed_scenario::SERVER_ADDRESSES;
 use trackbed_scenario::{Cell, program_version};

@@ -1,8 +1,8 @@
 //! Whether a run with a server that is not ours was what its cell asks for.
 
+use trackbed_connection::Handshake;
 use trackbed_core::event::{Event, Record};
 use trackbed_measure::results::Outcome;
-use trackbed_protocols::Handshake;
 
 use trackbed_scenario::{Cell, Endpoint};
 

@@ -9,14 +9,14 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_core::future::LocalBoxFuture;
 use futures_util::{StreamExt as _, stream};
-use trackbed_core::event::{EventLog, Record};
-use trackbed_core::{Seed, Time};
-use trackbed_net::NetworkBuilder;
-use trackbed_protocols::error::Step;
-use trackbed_protocols::{
+use trackbed_connection::error::Step;
+use trackbed_connection::{
     Body, Capabilities, Connection, Dialer, Error, Handshake, Request, Response, Security, Service,
     Transport, TransportStats, body,
 };
+use trackbed_core::event::{EventLog, Record};
+use trackbed_core::{Seed, Time};
+use trackbed_net::NetworkBuilder;
 use trackbed_substrate::simulated::Simulation;
 use trackbed_substrate::{now, sleep};
 use trackbed_workloads::{Patience, Prepared, Stage};

@@ -71,25 +71,17 @@ impl Error {
     }
 
     /// A failure after which a new connection may help.
-    pub(crate) fn transient(
-        protocol: &'static str,
-        step: Step,
-        reason: impl fmt::Display,
-    ) -> Error {
+    pub fn transient(protocol: &'static str, step: Step, reason: impl fmt::Display) -> Error {
         Error::Failed { protocol, step, reason: reason.to_string(), retryable: true }
     }
 
     /// A failure that a new connection would meet again.
-    pub(crate) fn lasting(protocol: &'static str, step: Step, reason: impl fmt::Display) -> Error {
+    pub fn lasting(protocol: &'static str, step: Step, reason: impl fmt::Display) -> Error {
         Error::Failed { protocol, step, reason: reason.to_string(), retryable: false }
     }
 
     /// A breach of the protocol by the peer.
-    pub(crate) fn malformed(
-        protocol: &'static str,
-        step: Step,
-        reason: impl fmt::Display,
-    ) -> Error {
+    pub fn malformed(protocol: &'static str, step: Step, reason: impl fmt::Display) -> Error {
         Error::Malformed { protocol, step, reason: reason.to_string() }
     }
 }

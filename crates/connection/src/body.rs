@@ -74,7 +74,7 @@ pub async fn drain(mut body: Body) -> Result<u64, Error> {
 
 /// A body and the sender that feeds it. It holds one piece at a time: the sender waits until that
 /// is taken.
-pub(crate) fn pipe() -> (PipeSender, Body) {
+pub fn pipe() -> (PipeSender, Body) {
     let (pieces, received) = mpsc::channel(0);
     let end = Rc::new(RefCell::new(Err(abandoned())));
     let sender = PipeSender { pieces, end: Rc::clone(&end) };
@@ -84,7 +84,7 @@ pub(crate) fn pipe() -> (PipeSender, Body) {
 }
 
 /// The feeding end of a [`pipe`]. If it is dropped unfinished, the body ends with an error.
-pub(crate) struct PipeSender {
+pub struct PipeSender {
     pieces: mpsc::Sender<Bytes>,
     end: Rc<RefCell<Result<(), Error>>>,
 }
@@ -92,13 +92,13 @@ pub(crate) struct PipeSender {
 impl PipeSender {
     /// Waits until the piece before was taken and hands over this one; false if the body was
     /// dropped.
-    pub(crate) async fn send(&mut self, piece: Bytes) -> bool {
+    pub async fn send(&mut self, piece: Bytes) -> bool {
         let free = poll_fn(|cx| self.pieces.poll_ready(cx)).await;
         free.is_ok() && self.pieces.start_send(piece).is_ok()
     }
 
     /// Ends the body.
-    pub(crate) fn finish(self, end: Result<(), Error>) {
+    pub fn finish(self, end: Result<(), Error>) {
         *self.end.borrow_mut() = end;
     }
 }

@@ -17,10 +17,13 @@ pub struct Priority {
 }
 
 impl Priority {
+    /// The name of the header field (section 5).
+    pub const FIELD: &'static str = "priority";
+
     /// What the field `priority` says. Members that are unknown or not understood are passed over,
     /// and what is not said has its default (section 4); the last of several counts (RFC 8941
     /// section 3.2).
-    pub(crate) fn from_field(text: &str) -> Priority {
+    pub fn from_field(text: &str) -> Priority {
         let mut priority = Priority::default();
         for member in text.split(',') {
             // What stands behind a semicolon are parameters of the member.
@@ -40,12 +43,12 @@ impl Priority {
     }
 
     /// The priority as a byte of our own frames: the urgency, and 8 where it is incremental.
-    pub(crate) fn to_byte(self) -> u8 {
+    pub fn to_byte(self) -> u8 {
         self.urgency.min(URGENCY_MAX) | if self.incremental { INCREMENTAL } else { 0 }
     }
 
     /// What [`Priority::to_byte`] has made; `None` for any other byte.
-    pub(crate) fn from_byte(byte: u8) -> Option<Priority> {
+    pub fn from_byte(byte: u8) -> Option<Priority> {
         let (urgency, incremental) = (byte & URGENCY_MAX, byte & INCREMENTAL != 0);
         (byte & !(URGENCY_MAX | INCREMENTAL) == 0).then_some(Priority { urgency, incremental })
     }
@@ -54,7 +57,7 @@ impl Priority {
     /// opened: higher goes first, equal ones take turns. Responses that are not incremental follow
     /// one another in the order of their streams (section 10). All ranks are below 0, which is that
     /// of HTTP/3's control streams and of responses without a priority.
-    pub(crate) fn rank(self, index: u64) -> i32 {
+    pub fn rank(self, index: u64) -> i32 {
         let last = (1 << ORDER_BITS) - 1;
         let order = if self.incremental { last } else { index.min(last - 1) };
         let behind = (u64::from(self.urgency.min(URGENCY_MAX)) << ORDER_BITS) + order;
@@ -78,9 +81,6 @@ impl fmt::Display for Priority {
         if self.incremental { f.write_str(", i") } else { Ok(()) }
     }
 }
-
-/// The name of the header field (section 5).
-pub(crate) const FIELD: &str = "priority";
 
 const URGENCY_MAX: u8 = 7;
 const INCREMENTAL: u8 = 8;
