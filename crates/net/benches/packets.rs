@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use trackbed_core::packet::{Ecn, UdpDatagram};
 use trackbed_core::{Bitrate, Packet, Ratio, Seed, Time};
+use trackbed_net::LinkSpec;
 use trackbed_net::models::delay::{Delay, Uniform};
 use trackbed_net::models::{Loss, Rate};
 use trackbed_net::queue::{Codel, DropTail};
-use trackbed_net::spec::LinkSpec;
 use trackbed_net::{DropReason, Duplex, End, Network, NetworkBuilder, NodeId, Outlet};
 
 fn main() {

@@ -44,14 +44,18 @@
 
 mod in_flight;
 mod link;
+mod link_spec;
 pub mod models;
 mod network;
 pub mod queue;
+mod registry;
 pub mod spec;
 
 pub use link::{Alteration, Change, DropReason, Link, Outlet, Wire};
+pub use link_spec::LinkSpec;
 pub use network::{
     BuildError, Count, Counters, Delivery, Direction, Duplex, End, Handled, InterfaceId,
     LOOPBACK_DELAY, LinkId, Network, NetworkBuilder, NodeId, Point, Processor, Tap, Way,
 };
-pub use spec::{LinkSpec, Model, Stage};
+pub use registry::{MODELS, QUEUES, SELECTOR};
+pub use spec::{Model, Stage};

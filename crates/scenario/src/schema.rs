@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use trackbed_core::parameter::{Kind, Otherwise, Parameter};
-use trackbed_net::queue::{QUEUES, QueueEntry, SELECTOR};
-use trackbed_net::spec::{MODELS, ModelEntry};
+use trackbed_net::queue::QueueEntry;
+use trackbed_net::spec::ModelEntry;
+use trackbed_net::{MODELS, QUEUES, SELECTOR};
 
 use crate::endpoint;
 use crate::environment;

@@ -11,7 +11,7 @@ use super::ids::{ChannelId, Direction, InterfaceId, LinkId, NodeId};
 use super::routes::Routes;
 use super::{Network, NodeKind};
 use crate::link::Link;
-use crate::spec::LinkSpec;
+use crate::link_spec::LinkSpec;
 
 /// Collects the parts of a [`Network`].
 #[derive(Debug, Default)]

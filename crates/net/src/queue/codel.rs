@@ -12,7 +12,7 @@ use super::{Queue, QueueEntry, QueueModel};
 use crate::link::{Alteration, DropReason, Outlet};
 use crate::spec::SpecError;
 
-pub(super) static ENTRY: QueueEntry = QueueEntry {
+pub(crate) static ENTRY: QueueEntry = QueueEntry {
     name: "codel",
     summary: "Controlled Delay (RFC 8289): drops or marks packets while the waiting time stays \
               above a target",

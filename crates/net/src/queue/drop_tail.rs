@@ -10,7 +10,7 @@ use super::{Queue, QueueEntry, QueueModel};
 use crate::link::{DropReason, Outlet};
 use crate::spec::SpecError;
 
-pub(super) static ENTRY: QueueEntry = QueueEntry {
+pub(crate) static ENTRY: QueueEntry = QueueEntry {
     name: "drop-tail",
     summary: "first in, first out; a packet that finds no room is lost",
     parameters: &[

@@ -1,12 +1,12 @@
 //! Queues in front of a rate: who may wait, and who goes next.
 
-mod codel;
-mod drop_tail;
+pub(crate) mod codel;
+pub(crate) mod drop_tail;
 
 use std::fmt;
 use std::sync::Arc;
 
-use trackbed_core::parameter::{ArgumentError, Arguments, Kind, Parameter, Value};
+use trackbed_core::parameter::{Arguments, Parameter};
 use trackbed_core::{ByteSize, Packet, Time};
 
 use crate::link::Outlet;
@@ -14,18 +14,6 @@ use crate::spec::SpecError;
 
 pub use codel::Codel;
 pub use drop_tail::DropTail;
-
-/// Every queue, in the order in which they are listed. A new queue is a file and a line here,
-/// and its name in [`SELECTOR`].
-pub static QUEUES: &[&QueueEntry] = &[&drop_tail::ENTRY, &codel::ENTRY];
-
-/// The parameter by which a model that has a queue lets one choose it.
-pub static SELECTOR: Parameter = Parameter::with_default(
-    "queue",
-    Kind::Choice(&["drop-tail", "codel"]),
-    "drop-tail",
-    "the queue in which packets wait",
-);
 
 /// Packets that wait to be sent.
 ///
@@ -79,26 +67,6 @@ pub struct QueueEntry {
     /// Its parameters; their names begin with the queue's or with `queue`.
     pub parameters: &'static [Parameter],
     pub(crate) read: fn(&Arguments) -> Result<Arc<dyn QueueModel>, SpecError>,
-}
-
-impl QueueEntry {
-    /// The queue that the parameters `given` to a model choose.
-    pub(crate) fn chosen(given: &[(&str, Value)]) -> Result<&'static QueueEntry, ArgumentError> {
-        let selector: Vec<_> =
-            given.iter().filter(|(name, _)| *name == SELECTOR.name).cloned().collect();
-        Ok(QueueEntry::selected(&Arguments::read([&SELECTOR], &selector)?))
-    }
-
-    /// The queue that the arguments of a model describe.
-    pub(crate) fn model(arguments: &Arguments) -> Result<Arc<dyn QueueModel>, SpecError> {
-        (QueueEntry::selected(arguments).read)(arguments)
-    }
-
-    fn selected(arguments: &Arguments) -> &'static QueueEntry {
-        let name: &str = arguments.need(SELECTOR.name);
-        let entry = QUEUES.iter().find(|entry| entry.name == name);
-        entry.expect("the selector offers the queues there are")
-    }
 }
 
 impl fmt::Debug for QueueEntry {

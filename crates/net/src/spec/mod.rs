@@ -1,20 +1,16 @@
-//! The description of a link: plain data, from which each run builds links of its own.
+//! What a link model is: its description, its place in a link, and its entry in the registry.
 
 mod error;
-mod registry;
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
-use trackbed_core::{Bitrate, Rng, Seed};
+use trackbed_core::Rng;
+use trackbed_core::parameter::{Arguments, Parameter};
 
-use crate::link::{Link, Wire};
-use crate::models::{Delay, Rate};
-use crate::queue::DropTail;
+use crate::link::Link;
 
 pub use error::SpecError;
-pub use registry::{MODELS, ModelEntry};
 
 /// The description of one model of a link: plain data.
 pub trait Model: fmt::Debug + Send + Sync {
@@ -63,7 +59,7 @@ pub enum Stage {
 
 impl Stage {
     /// The name of the random numbers that a model of this stage draws.
-    const fn stream(self) -> &'static str {
+    pub(crate) const fn stream(self) -> &'static str {
         match self {
             Stage::Pause => "pause",
             Stage::Flush => "flush",
@@ -78,59 +74,24 @@ impl Stage {
     }
 }
 
-/// One direction of a link: its models, in the order in which a packet meets them.
-#[derive(Clone, Debug, Default)]
-pub struct LinkSpec {
-    models: Vec<Arc<dyn Model>>,
+/// What is known of a link model before its parameters are.
+pub struct ModelEntry {
+    /// The name under which scenarios use the model.
+    pub name: &'static str,
+    /// What it does, in one sentence.
+    pub summary: &'static str,
+    /// Its own parameters.
+    pub parameters: &'static [Parameter],
+    /// True if it has a queue: then `queue` ([`SELECTOR`](crate::SELECTOR)) and the parameters of the
+    /// chosen queue are parameters too.
+    pub has_queue: bool,
+    /// Parameters as they could be written, which make a sensible model; for a file its contents.
+    pub example: &'static [(&'static str, &'static str)],
+    pub(crate) read: fn(&Arguments) -> Result<Arc<dyn Model>, SpecError>,
 }
 
-impl LinkSpec {
-    /// A link that delivers every packet at once: nothing in the way.
-    pub fn new() -> LinkSpec {
-        LinkSpec::default()
-    }
-
-    /// Serialisation at `rate` behind `queue`, then the fixed `delay`.
-    pub fn simple(rate: Bitrate, queue: DropTail, delay: Duration) -> LinkSpec {
-        LinkSpec::new().then(Rate::new(rate, queue)).then(Delay::fixed(delay))
-    }
-
-    /// The same link with `model` behind all others, whatever its stage.
-    #[must_use]
-    pub fn then(mut self, model: impl Model + 'static) -> LinkSpec {
-        self.models.push(Arc::new(model));
-        self
-    }
-
-    /// The same link with `model` at its place in the default order ([`Stage`]), behind the
-    /// others of its own stage.
-    #[must_use]
-    pub fn with(mut self, model: impl Model + 'static) -> LinkSpec {
-        let at = self.models.iter().rposition(|other| other.stage() <= model.stage());
-        self.models.insert(at.map_or(0, |at| at + 1), Arc::new(model));
-        self
-    }
-
-    /// The models, in the order in which a packet meets them.
-    pub fn models(&self) -> &[Arc<dyn Model>] {
-        &self.models
-    }
-
-    /// Builds the link.
-    ///
-    /// Each model draws from a stream under `seed` that is named after its stage (`loss`,
-    /// `jitter`, ...; the second one of a stage `loss-2`). A model that is added, removed or moved
-    /// therefore leaves the draws of the other stages as they were.
-    pub fn build(&self, seed: &Seed) -> Box<dyn Link> {
-        let mut link: Box<dyn Link> = Box::new(Wire);
-        for (index, model) in self.models.iter().enumerate().rev() {
-            let stage = model.stage();
-            let rng = match self.models[..index].iter().filter(|m| m.stage() == stage).count() {
-                0 => seed.stream(stage.stream()),
-                before => seed.stream(&format!("{}-{}", stage.stream(), before + 1)),
-            };
-            link = model.wrap(rng, link);
-        }
-        link
+impl fmt::Debug for ModelEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ModelEntry").field("name", &self.name).finish_non_exhaustive()
     }
 }

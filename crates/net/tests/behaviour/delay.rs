@@ -1,10 +1,10 @@
 use trackbed_core::{Seed, Time};
+use trackbed_net::LinkSpec;
 use trackbed_net::Point;
 use trackbed_net::models::Delay;
 use trackbed_net::models::delay::{
     DelayLaw, Normal, Pareto, Timetable, Uniform, parse_delay_trace,
 };
-use trackbed_net::spec::LinkSpec;
 
 use crate::harness::{burst, every, ms, numbers, run, times, us};
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use trackbed_core::packet::{Ecn, UdpDatagram};
 use trackbed_core::{Packet, Seed, Time};
-use trackbed_net::spec::LinkSpec;
+use trackbed_net::LinkSpec;
 use trackbed_net::{Alteration, DropReason, Link, Outlet, Point};
 
 /// What became of packets, in the order in which the link told of it.

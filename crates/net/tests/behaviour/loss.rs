@@ -1,9 +1,9 @@
 use std::num::NonZeroU64;
 
 use trackbed_core::{Packet, Ratio, Seed, Time};
+use trackbed_net::LinkSpec;
 use trackbed_net::models::Loss;
 use trackbed_net::models::loss::{GilbertElliott, Listed, LossLaw, Periodic};
-use trackbed_net::spec::LinkSpec;
 use trackbed_net::{Change, DropReason, Point};
 
 use crate::harness::{Driver, Events, burst, number, numbers, packet, run};

@@ -1,9 +1,9 @@
 use std::collections::VecDeque;
 
 use trackbed_core::{Bitrate, ByteSize, Packet, Seed, Time};
+use trackbed_net::LinkSpec;
 use trackbed_net::models::{Delay, Rate};
 use trackbed_net::queue::DropTail;
-use trackbed_net::spec::LinkSpec;
 use trackbed_net::{Change, DropReason, Point};
 
 use crate::harness::{

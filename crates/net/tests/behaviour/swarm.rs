@@ -1,10 +1,10 @@
 //! Random networks: the ways are shortest, nothing appears or vanishes, and a seed says it all.
 
 use trackbed_core::{Bitrate, Ratio, Rng, Seed, Time};
+use trackbed_net::LinkSpec;
 use trackbed_net::models::delay::Uniform;
 use trackbed_net::models::{Delay, Duplication, Loss, Rate};
 use trackbed_net::queue::{Codel, DropTail};
-use trackbed_net::spec::LinkSpec;
 use trackbed_net::{Alteration, Delivery, Direction, Duplex, End, Network, NetworkBuilder, NodeId};
 
 use crate::harness::{datagram, ip, ms, us};

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use trackbed_core::{Bitrate, Packet, Ratio, Seed, Time};
+use trackbed_net::LinkSpec;
 use trackbed_net::models::{Delay, Loss};
 use trackbed_net::queue::DropTail;
-use trackbed_net::spec::LinkSpec;
 use trackbed_net::{
     BuildError, Change, Delivery, Direction, DropReason, Duplex, End, LOOPBACK_DELAY, LinkId,
     Network, NetworkBuilder, NodeId, Point, Tap,

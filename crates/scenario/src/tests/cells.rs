@@ -111,7 +111,7 @@ fn every_link_model_can_be_named_and_every_key_is_in_the_reference() {
     let folder = std::env::temp_dir().join("trackbed-scenario-models");
     std::fs::create_dir_all(&folder).unwrap();
     let keys: Vec<String> = reference().into_iter().map(|key| key.path).collect();
-    for entry in trackbed_net::spec::MODELS {
+    for entry in trackbed_net::MODELS {
         let example = entry.example.iter().map(|(name, value)| {
             let files = entry.parameters.iter().find(|parameter| parameter.name == *name);
             let value = match files.map(|parameter| parameter.kind) {

@@ -1,13 +1,13 @@
-//! The link models by name, for scenarios, listings and the reference page.
+//! The link models and queues by name, for scenarios, listings and the reference page. Only what is
+//! above imports this file.
 
-use std::fmt;
 use std::sync::Arc;
 
-use trackbed_core::parameter::{Arguments, Kind, Parameter, Value};
+use trackbed_core::parameter::{ArgumentError, Arguments, Kind, Parameter, Value};
 
-use super::{Model, SpecError, Stage};
-use crate::models;
-use crate::queue::{self, QUEUES, QueueEntry};
+use crate::queue::{QueueEntry, QueueModel};
+use crate::spec::{Model, ModelEntry, SpecError, Stage};
+use crate::{models, queue};
 
 /// Every link model, in the order in which they are listed. A new model is a file and a line here.
 pub static MODELS: &[&ModelEntry] = &[
@@ -33,21 +33,17 @@ pub static MODELS: &[&ModelEntry] = &[
     &models::reordering::ENTRY,
 ];
 
-/// What is known of a link model before its parameters are.
-pub struct ModelEntry {
-    /// The name under which scenarios use the model.
-    pub name: &'static str,
-    /// What it does, in one sentence.
-    pub summary: &'static str,
-    /// Its own parameters.
-    pub parameters: &'static [Parameter],
-    /// True if it has a queue: then `queue` ([`queue::SELECTOR`]) and the parameters of the
-    /// chosen queue are parameters too.
-    pub has_queue: bool,
-    /// Parameters as they could be written, which make a sensible model; for a file its contents.
-    pub example: &'static [(&'static str, &'static str)],
-    pub(crate) read: fn(&Arguments) -> Result<Arc<dyn Model>, SpecError>,
-}
+/// Every queue, in the order in which they are listed. A new queue is a file and a line here,
+/// and its name in [`SELECTOR`].
+pub static QUEUES: &[&QueueEntry] = &[&queue::drop_tail::ENTRY, &queue::codel::ENTRY];
+
+/// The parameter by which a model that has a queue lets one choose it.
+pub static SELECTOR: Parameter = Parameter::with_default(
+    "queue",
+    Kind::Choice(&["drop-tail", "codel"]),
+    "drop-tail",
+    "the queue in which packets wait",
+);
 
 impl ModelEntry {
     /// The entry of this name.
@@ -64,7 +60,7 @@ impl ModelEntry {
 
     /// The parameter of this name: one of the model's own, or of a queue that can be chosen.
     pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
-        let queues = QUEUES.iter().flat_map(|queue| queue.parameters).chain([&queue::SELECTOR]);
+        let queues = QUEUES.iter().flat_map(|queue| queue.parameters).chain([&SELECTOR]);
         let mut parameters = self.parameters.iter().chain(queues.filter(|_| self.has_queue));
         parameters.find(|parameter| parameter.name == name)
     }
@@ -79,7 +75,7 @@ impl ModelEntry {
         let mut parameters: Vec<&Parameter> = self.parameters.iter().collect();
         if self.has_queue {
             let queue = QueueEntry::chosen(given).map_err(|e| SpecError::of(self.name, e))?;
-            parameters.push(&queue::SELECTOR);
+            parameters.push(&SELECTOR);
             parameters.extend(queue.parameters);
         }
         let arguments = Arguments::read(parameters, given);
@@ -112,8 +108,22 @@ impl ModelEntry {
     }
 }
 
-impl fmt::Debug for ModelEntry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ModelEntry").field("name", &self.name).finish_non_exhaustive()
+impl QueueEntry {
+    /// The queue that the parameters `given` to a model choose.
+    pub(crate) fn chosen(given: &[(&str, Value)]) -> Result<&'static QueueEntry, ArgumentError> {
+        let selector: Vec<_> =
+            given.iter().filter(|(name, _)| *name == SELECTOR.name).cloned().collect();
+        Ok(QueueEntry::selected(&Arguments::read([&SELECTOR], &selector)?))
+    }
+
+    /// The queue that the arguments of a model describe.
+    pub(crate) fn model(arguments: &Arguments) -> Result<Arc<dyn QueueModel>, SpecError> {
+        (QueueEntry::selected(arguments).read)(arguments)
+    }
+
+    fn selected(arguments: &Arguments) -> &'static QueueEntry {
+        let name: &str = arguments.need(SELECTOR.name);
+        let entry = QUEUES.iter().find(|entry| entry.name == name);
+        entry.expect("the selector offers the queues there are")
     }
 }

@@ -1,0 +1,70 @@
+//! The description of a link: plain data, from which each run builds links of its own.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use trackbed_core::{Bitrate, Seed};
+
+use crate::link::{Link, Wire};
+use crate::models::{Delay, Rate};
+use crate::queue::DropTail;
+use crate::spec::Model;
+#[cfg(doc)]
+use crate::spec::Stage;
+
+/// One direction of a link: its models, in the order in which a packet meets them.
+#[derive(Clone, Debug, Default)]
+pub struct LinkSpec {
+    models: Vec<Arc<dyn Model>>,
+}
+
+impl LinkSpec {
+    /// A link that delivers every packet at once: nothing in the way.
+    pub fn new() -> LinkSpec {
+        LinkSpec::default()
+    }
+
+    /// Serialisation at `rate` behind `queue`, then the fixed `delay`.
+    pub fn simple(rate: Bitrate, queue: DropTail, delay: Duration) -> LinkSpec {
+        LinkSpec::new().then(Rate::new(rate, queue)).then(Delay::fixed(delay))
+    }
+
+    /// The same link with `model` behind all others, whatever its stage.
+    #[must_use]
+    pub fn then(mut self, model: impl Model + 'static) -> LinkSpec {
+        self.models.push(Arc::new(model));
+        self
+    }
+
+    /// The same link with `model` at its place in the default order ([`Stage`]), behind the
+    /// others of its own stage.
+    #[must_use]
+    pub fn with(mut self, model: impl Model + 'static) -> LinkSpec {
+        let at = self.models.iter().rposition(|other| other.stage() <= model.stage());
+        self.models.insert(at.map_or(0, |at| at + 1), Arc::new(model));
+        self
+    }
+
+    /// The models, in the order in which a packet meets them.
+    pub fn models(&self) -> &[Arc<dyn Model>] {
+        &self.models
+    }
+
+    /// Builds the link.
+    ///
+    /// Each model draws from a stream under `seed` that is named after its stage (`loss`,
+    /// `jitter`, ...; the second one of a stage `loss-2`). A model that is added, removed or moved
+    /// therefore leaves the draws of the other stages as they were.
+    pub fn build(&self, seed: &Seed) -> Box<dyn Link> {
+        let mut link: Box<dyn Link> = Box::new(Wire);
+        for (index, model) in self.models.iter().enumerate().rev() {
+            let stage = model.stage();
+            let rng = match self.models[..index].iter().filter(|m| m.stage() == stage).count() {
+                0 => seed.stream(stage.stream()),
+                before => seed.stream(&format!("{}-{}", stage.stream(), before + 1)),
+            };
+            link = model.wrap(rng, link);
+        }
+        link
+    }
+}
