@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::bail;
-use trackbed_lab::directory::{About, RunDirectory};
+use trackbed_archive::{About, RunDirectory};
 
 /// There are none.
 #[derive(Debug)]
