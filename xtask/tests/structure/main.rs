@@ -26,11 +26,10 @@ fn crates() -> Vec<String> {
 /// Circles of more than two files that are still there: crate, and their sizes. The list may only
 /// become shorter.
 const LEFT: &[(&str, &[usize])] = &[
-    ("advise", &[3]),
+    ("analysis", &[3]),
     ("emulator", &[8, 3]),
-    ("lab", &[38, 3, 3]),
-    ("net", &[24, 3]),
-    ("protocols", &[41, 3]),
+    ("lab", &[3]),
+    ("protocols", &[5, 3, 3, 3, 3]),
     ("substrate", &[5, 5]),
     ("trackbed", &[26, 3]),
     ("workloads", &[4, 3, 3, 3]),
