@@ -4,8 +4,10 @@
 
 mod arguments;
 mod commands;
+mod ending;
 mod help;
 mod interrupt;
+mod options;
 mod output;
 mod progress;
 mod shard;
@@ -15,21 +17,11 @@ use std::process::ExitCode;
 
 use arguments::{Arguments, Command};
 use commands::link::LinkArguments;
+use ending::Ending;
 use trackbed_scenario::ScenarioError;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
-/// How a command ended, when it did not fail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// Everything that was checked holds.
-    Success,
-    /// A check or a claim failed, or a run did.
-    CheckFailed,
-    /// Ctrl-C ended it early; what was done is kept.
-    Interrupted,
-}
 
 fn main() -> ExitCode {
     // The first process of a namespace is this program too, and so are the ends of a run.
@@ -74,9 +66,9 @@ fn main() -> ExitCode {
         Command::Link(_) => unreachable!("its exit status is the command's"),
     };
     match ended {
-        Ok(Verdict::Success) => ExitCode::SUCCESS,
-        Ok(Verdict::CheckFailed) => ExitCode::from(1),
-        Ok(Verdict::Interrupted) => ExitCode::from(130),
+        Ok(Ending::Success) => ExitCode::SUCCESS,
+        Ok(Ending::CheckFailed) => ExitCode::from(1),
+        Ok(Ending::Interrupted) => ExitCode::from(130),
         Err(error) if output::is_closed(&error) => ExitCode::SUCCESS,
         Err(error) => {
             report(&error);

@@ -22,6 +22,7 @@ mod lines;
 mod messages;
 mod page;
 mod phone;
+mod registry;
 mod signatures;
 mod streaming;
 mod telemetry;
@@ -32,26 +33,7 @@ pub use contract::{
     Expectation, PageObject, Patience, Prepared, Site, SiteFile, Stage, Workload, WorkloadError,
     WriteContent,
 };
-
-/// Every workload, in the order of lists. A new one is a file or folder of its own and a line
-/// here.
-pub fn registry() -> &'static [&'static dyn Workload] {
-    &[
-        &messages::Messages,
-        &telemetry::Telemetry,
-        &idle::Idle,
-        &page::WebPage,
-        &bulk::Bulk,
-        &flow::Flow,
-        &streaming::Streaming,
-        &verification::Verification,
-    ]
-}
-
-/// The workload called `name`.
-pub fn find(name: &str) -> Option<&'static dyn Workload> {
-    registry().iter().copied().find(|workload| workload.name() == name)
-}
+pub use registry::{find, registry};
 
 #[cfg(test)]
 mod tests {

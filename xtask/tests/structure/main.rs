@@ -31,7 +31,6 @@ const LEFT: &[(&str, &[usize])] = &[
     ("lab", &[3]),
     ("protocols", &[5, 3, 3, 3, 3]),
     ("substrate", &[5, 5]),
-    ("trackbed", &[26, 3]),
     ("workloads", &[4, 3, 3, 3]),
 ];
 

@@ -7,7 +7,7 @@ use clap::Args;
 use trackbed_analysis::advise::{AdviseError, Baseline, Question, advise};
 use trackbed_measure::metrics;
 
-use crate::Verdict;
+use crate::ending::Ending;
 use crate::output;
 
 /// The help behind the options.
@@ -52,7 +52,7 @@ pub struct AdviseArguments {
 ///
 /// # Errors
 /// If the directory holds no results, or a need cannot be read.
-pub fn execute(arguments: &AdviseArguments) -> anyhow::Result<Verdict> {
+pub fn execute(arguments: &AdviseArguments) -> anyhow::Result<Ending> {
     let document = trackbed_archive::read_document(&arguments.directory)?;
     let runs = trackbed_archive::RecordedRuns::read(&arguments.directory)?;
     trackbed_archive::check_complete(&document, &runs)?;
@@ -75,7 +75,7 @@ pub fn execute(arguments: &AdviseArguments) -> anyhow::Result<Verdict> {
         output::print(&trackbed_report::advice::render(&advice))?;
     }
     Ok(match advice.best() {
-        Some(_) => Verdict::Success,
-        None => Verdict::CheckFailed,
+        Some(_) => Ending::Success,
+        None => Ending::CheckFailed,
     })
 }

@@ -10,8 +10,8 @@ use trackbed_measure::results::{Document, SCHEMA};
 use trackbed_report::agreement as table;
 
 use super::campaign::{self, Finished};
-use crate::Verdict;
-use crate::arguments::{RunOptions, SubstrateArgument};
+use crate::ending::Ending;
+use crate::options::{RunOptions, SubstrateArgument};
 use crate::output::{self, shell_word, tell};
 
 /// The help behind the options.
@@ -39,7 +39,7 @@ pub struct AgreeArguments {
 ///
 /// # Errors
 /// If the scenario is not valid, results cannot be written, or the machine allows no namespaces.
-pub fn execute(arguments: &AgreeArguments) -> anyhow::Result<Verdict> {
+pub fn execute(arguments: &AgreeArguments) -> anyhow::Result<Ending> {
     if arguments.options.substrate.is_some() || arguments.options.server.is_some() {
         bail!(
             "agree runs a scenario in virtual time and on the kernel, and nowhere else\n  help: \
@@ -80,8 +80,8 @@ pub fn execute(arguments: &AgreeArguments) -> anyhow::Result<Verdict> {
     tell(format_args!("results: {}", shell_word(&out)));
     let different = cells.iter().any(|cell| cell.verdict == AgreementVerdict::Different);
     Ok(match emulated.interrupted || virtually.interrupted {
-        true => Verdict::Interrupted,
-        false if different => Verdict::CheckFailed,
-        false => Verdict::Success,
+        true => Ending::Interrupted,
+        false if different => Ending::CheckFailed,
+        false => Ending::Success,
     })
 }

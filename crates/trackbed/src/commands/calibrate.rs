@@ -9,7 +9,7 @@ use clap::Args;
 use trackbed_analysis::calibration;
 use trackbed_measure::results::Document;
 
-use crate::Verdict;
+use crate::ending::Ending;
 use crate::output;
 
 /// The help behind the options.
@@ -50,7 +50,7 @@ pub struct CalibrateArguments {
 ///
 /// # Errors
 /// If the directory holds no results, or none that tell.
-pub fn execute(arguments: &CalibrateArguments) -> anyhow::Result<Verdict> {
+pub fn execute(arguments: &CalibrateArguments) -> anyhow::Result<Ending> {
     if arguments.durations.is_none() && arguments.costs.is_none() {
         bail!("nothing is to be written: add --durations FILE or --costs FILE");
     }
@@ -86,7 +86,7 @@ pub fn execute(arguments: &CalibrateArguments) -> anyhow::Result<Verdict> {
             ));
         }
     }
-    Ok(Verdict::Success)
+    Ok(Ending::Success)
 }
 
 /// With a remark on where it comes from behind the first line, which says what it is.

@@ -6,7 +6,7 @@ use clap::Args;
 use trackbed_analysis::compare::{self, Question};
 use trackbed_report::contrast;
 
-use crate::Verdict;
+use crate::ending::Ending;
 use crate::output;
 
 /// The help behind the options.
@@ -53,7 +53,7 @@ pub struct CompareArguments {
 ///
 /// # Errors
 /// If they cannot be read, or have nothing in common.
-pub fn execute(arguments: &CompareArguments) -> anyhow::Result<Verdict> {
+pub fn execute(arguments: &CompareArguments) -> anyhow::Result<Ending> {
     let question = Question {
         metrics: arguments.metrics.clone(),
         confidence: arguments.confidence,
@@ -69,7 +69,7 @@ pub fn execute(arguments: &CompareArguments) -> anyhow::Result<Verdict> {
         Some(_) => contrast.is_no_worse(),
         None => contrast.count_worse() == 0,
     };
-    Ok(if good { Verdict::Success } else { Verdict::CheckFailed })
+    Ok(if good { Ending::Success } else { Ending::CheckFailed })
 }
 
 /// A share, written as a percentage.

@@ -9,7 +9,7 @@ use trackbed_archive::{RecordedRuns, check_complete, read_document};
 use trackbed_measure::results::Document;
 use trackbed_report::export::{Content, Exporter, Format};
 
-use crate::Verdict;
+use crate::ending::Ending;
 use crate::output::{tell, write_file};
 
 /// The help behind the options.
@@ -74,7 +74,7 @@ pub enum FormatArgument {
 ///
 /// # Errors
 /// If the directory cannot be read, or the table not be written.
-pub fn execute(arguments: &ExportArguments) -> anyhow::Result<Verdict> {
+pub fn execute(arguments: &ExportArguments) -> anyhow::Result<Ending> {
     // What is wrong with the directory comes first: no file is touched for it.
     let table = Table::read(arguments)?;
     match &arguments.out {
@@ -92,7 +92,7 @@ pub fn execute(arguments: &ExportArguments) -> anyhow::Result<Verdict> {
             tell(path.display());
         }
     }
-    Ok(Verdict::Success)
+    Ok(Ending::Success)
 }
 
 /// What is to be written.

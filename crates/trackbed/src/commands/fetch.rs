@@ -7,7 +7,7 @@ use anyhow::bail;
 use clap::Args;
 
 use super::campaign::remote;
-use crate::Verdict;
+use crate::ending::Ending;
 use crate::output::{shell_word, tell};
 
 /// The help behind the options.
@@ -42,7 +42,7 @@ pub struct FetchArguments {
 ///
 /// # Errors
 /// If the folder is not free, the store does not give it, or files cannot be written.
-pub fn execute(arguments: &FetchArguments) -> anyhow::Result<Verdict> {
+pub fn execute(arguments: &FetchArguments) -> anyhow::Result<Ending> {
     let FetchArguments { address, directory } = arguments;
     let word = shell_word(directory);
     if fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some()) {
@@ -54,5 +54,5 @@ pub fn execute(arguments: &FetchArguments) -> anyhow::Result<Verdict> {
     let fetched = remote::fetch(address, directory)?;
     let megabytes = fetched.bytes as f64 / 1e6;
     tell(format_args!("{} objects, {megabytes:.1} MB, are in {word}", fetched.objects));
-    Ok(Verdict::Success)
+    Ok(Ending::Success)
 }

@@ -17,7 +17,7 @@ use trackbed_protocols::quic_schedulers;
 use trackbed_report::{Align, Table};
 use trackbed_scenario::{self as scenario, Key};
 
-use crate::Verdict;
+use crate::ending::Ending;
 use crate::output;
 
 /// What to show.
@@ -87,7 +87,7 @@ pub enum ListKind {
 ///
 /// # Errors
 /// If standard output cannot be written.
-pub fn execute(arguments: &ListArguments) -> anyhow::Result<Verdict> {
+pub fn execute(arguments: &ListArguments) -> anyhow::Result<Ending> {
     let text = match arguments.kind {
         Some(ListKind::Schema) => format!("{:#}\n", schema(arguments.file)),
         Some(_) if arguments.file != SchemaArgument::Scenario => {
@@ -97,7 +97,7 @@ pub fn execute(arguments: &ListArguments) -> anyhow::Result<Verdict> {
         None => overview(),
     };
     output::print(&text)?;
-    Ok(Verdict::Success)
+    Ok(Ending::Success)
 }
 
 fn overview() -> String {

@@ -9,7 +9,7 @@ use trackbed_lab::campaign::merge::{Sources, shards_in};
 use trackbed_report::summary;
 
 use super::campaign::remote;
-use crate::Verdict;
+use crate::ending::Ending;
 use crate::output::{self, shell_word, tell};
 
 /// The help behind the options.
@@ -50,7 +50,7 @@ pub struct MergeArguments {
 ///
 /// # Errors
 /// If they do not belong together, or something cannot be read or written.
-pub fn execute(arguments: &MergeArguments) -> anyhow::Result<Verdict> {
+pub fn execute(arguments: &MergeArguments) -> anyhow::Result<Ending> {
     if let Some(address) = arguments.out.as_deref().and_then(remote::address) {
         bail!(
             "{address}: results are merged into a directory on this machine; give one with --out DIR"
@@ -73,8 +73,8 @@ pub fn execute(arguments: &MergeArguments) -> anyhow::Result<Verdict> {
     tell(format_args!("{runs} of {asked} runs are there; results: {word}"));
     let failed = merged.document.cells.iter().any(|cell| cell.failed > 0);
     Ok(match runs < asked || failed {
-        true => Verdict::CheckFailed,
-        false => Verdict::Success,
+        true => Ending::CheckFailed,
+        false => Ending::Success,
     })
 }
 

@@ -9,7 +9,7 @@ use clap::Args;
 use trackbed_daemon::{Signal, listen};
 use trackbed_device::monitor::{Monitor, Named, Reading};
 
-use crate::Verdict;
+use crate::ending::Ending;
 use crate::output;
 
 /// The help behind the options.
@@ -50,7 +50,7 @@ enum News {
 ///
 /// # Errors
 /// With what to do about it.
-pub fn execute(arguments: &MonitorArguments) -> anyhow::Result<Verdict> {
+pub fn execute(arguments: &MonitorArguments) -> anyhow::Result<Ending> {
     let (news, inbox) = channel();
     let stop = news.clone();
     listen(move |signal| {
@@ -77,7 +77,7 @@ pub fn execute(arguments: &MonitorArguments) -> anyhow::Result<Verdict> {
             break;
         }
     }
-    Ok(Verdict::Success)
+    Ok(Ending::Success)
 }
 
 /// For people.

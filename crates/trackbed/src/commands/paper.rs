@@ -13,8 +13,8 @@ use trackbed_report::{comparison, guidance, summary};
 use trackbed_scenario::{self as scenario, Override, Source};
 
 use super::campaign::{self, Finished};
-use crate::Verdict;
-use crate::arguments::{RunOptions, SubstrateArgument};
+use crate::ending::Ending;
+use crate::options::{RunOptions, SubstrateArgument};
 use crate::output::{self, shell_word, tell};
 
 /// The help behind the options.
@@ -42,7 +42,7 @@ pub struct PaperArguments {
 ///
 /// # Errors
 /// If there is no such paper, a setting is not valid, or results cannot be written.
-pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
+pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Ending> {
     if arguments.name == ALL {
         return all(arguments);
     }
@@ -75,8 +75,8 @@ pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
     finished.tell_changed(&arguments.options);
     finished.tell_where(is_json);
     let is_refuted = claims.iter().any(|claim| !claim.pass);
-    Ok(match finished.verdict() {
-        Verdict::Success if !finished.is_share && is_refuted => Verdict::CheckFailed,
+    Ok(match finished.ending() {
+        Ending::Success if !finished.is_share && is_refuted => Ending::CheckFailed,
         other => other,
     })
 }
@@ -85,7 +85,7 @@ pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
 const ALL: &str = "all";
 
 /// Runs every paper's scenario in virtual time, and says on one page what came of their claims.
-fn all(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
+fn all(arguments: &PaperArguments) -> anyhow::Result<Ending> {
     let options = &arguments.options;
     if options.json {
         bail!("what comes of all papers is a page of Markdown; leave --json out");
@@ -96,7 +96,7 @@ fn all(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
     // Before an hour of runs, not after it.
     let pictures = arguments.page.as_deref().map(folder_of_pictures).transpose()?;
     let out = options.out.clone().unwrap_or_else(|| PathBuf::from("trackbed-out").join("papers"));
-    let (mut chapters, mut verdict) = (Vec::new(), Verdict::Success);
+    let (mut chapters, mut verdict) = (Vec::new(), Ending::Success);
     for name in trackbed_scenario::papers::names() {
         let quick = options.quick && has_quick_form(name);
         let options = RunOptions {
@@ -109,12 +109,12 @@ fn all(arguments: &PaperArguments) -> anyhow::Result<Verdict> {
         let mut finished = campaign::execute(name, &options)?;
         let found = held(name, &finished)?;
         if found.checks().iter().any(|claim| !claim.pass) {
-            verdict = Verdict::CheckFailed;
+            verdict = Ending::CheckFailed;
         }
         finished.keep()?;
         chapters.push(chapter(name, quick, &finished, found));
         if finished.interrupted {
-            verdict = Verdict::Interrupted;
+            verdict = Ending::Interrupted;
             break;
         }
     }

@@ -12,8 +12,8 @@ use trackbed_report::{Align, Table};
 use trackbed_scenario::{self as scenario, Plan, Source};
 
 use super::campaign;
-use crate::Verdict;
-use crate::arguments::{RunOptions, SubstrateArgument, count};
+use crate::ending::Ending;
+use crate::options::{RunOptions, SubstrateArgument, count};
 use crate::output::{self, tell};
 
 /// The help behind the options.
@@ -79,14 +79,14 @@ pub enum Cluster {
 ///
 /// # Errors
 /// If the scenario is not valid, or cannot be spread over machines.
-pub fn execute(arguments: &PlanArguments) -> anyhow::Result<Verdict> {
+pub fn execute(arguments: &PlanArguments) -> anyhow::Result<Ending> {
     let source = Source::named(&arguments.scenario);
     let plan = scenario::load(&source, &campaign::overrides(&arguments.options))?;
     plan.notes.iter().for_each(|note| tell(format_args!("note: {note}")));
     let text = match arguments.cluster {
         None if arguments.options.json => {
             output::print_json(&serde_json::to_value(document(&plan))?)?;
-            return Ok(Verdict::Success);
+            return Ok(Ending::Success);
         }
         None => overview(&plan),
         Some(cluster) => {
@@ -100,7 +100,7 @@ pub fn execute(arguments: &PlanArguments) -> anyhow::Result<Verdict> {
         }
     };
     output::print(&text)?;
-    Ok(Verdict::Success)
+    Ok(Ending::Success)
 }
 
 fn document(plan: &Plan) -> PlanDocument {

@@ -10,7 +10,7 @@ use trackbed_router::relay::fronts::{Front, rules};
 use trackbed_router::relay::{Limits, Plan, Stop, run};
 
 use super::phad::LogFormat;
-use crate::Verdict;
+use crate::ending::Ending;
 use crate::output;
 
 /// The help behind the options.
@@ -76,12 +76,12 @@ pub struct RelayArguments {
 ///
 /// # Errors
 /// With what to do about it.
-pub fn execute(arguments: &RelayArguments) -> anyhow::Result<Verdict> {
+pub fn execute(arguments: &RelayArguments) -> anyhow::Result<Ending> {
     if let Some(interface) = &arguments.print_rules {
         let fronts = arguments.transparent.iter();
         let text: Vec<String> = fronts.map(|front| rules(interface, *front)).collect();
         output::print(&text.concat())?;
-        return Ok(Verdict::Success);
+        return Ok(Ending::Success);
     }
     let transparent = arguments.transparent.iter().copied().map(Front::Transparent);
     let socks = arguments.socks.iter().copied().map(Front::Socks);
@@ -116,5 +116,5 @@ pub fn execute(arguments: &RelayArguments) -> anyhow::Result<Verdict> {
         }
     })?;
     log.info("stopped", "stopped", &[]);
-    Ok(Verdict::Success)
+    Ok(Ending::Success)
 }

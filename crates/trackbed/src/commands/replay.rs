@@ -10,8 +10,8 @@ use trackbed_lab::replay::{self, Replay};
 use trackbed_measure::results::Outcome;
 use trackbed_measure::results::VIRTUAL;
 
-use crate::Verdict;
-use crate::arguments::number;
+use crate::ending::Ending;
+use crate::options::number;
 use crate::output::{self, shell_word, spare_results, tell};
 
 /// The help behind the options.
@@ -50,7 +50,7 @@ pub struct ReplayArguments {
 ///
 /// # Errors
 /// If the directory, the cell or the run is not there, or captures cannot be written.
-pub fn execute(arguments: &ReplayArguments) -> anyhow::Result<Verdict> {
+pub fn execute(arguments: &ReplayArguments) -> anyhow::Result<Ending> {
     let Recorded { about, plan, runs: recorded, .. } = Recorded::read(&arguments.directory)?;
     if about.substrate != VIRTUAL {
         bail!(
@@ -101,8 +101,8 @@ pub fn execute(arguments: &ReplayArguments) -> anyhow::Result<Verdict> {
         }
     }
     Ok(match repeated.outcome {
-        Outcome::Samples(_) => Verdict::Success,
-        Outcome::Failed(_) => Verdict::CheckFailed,
+        Outcome::Samples(_) => Ending::Success,
+        Outcome::Failed(_) => Ending::CheckFailed,
     })
 }
 

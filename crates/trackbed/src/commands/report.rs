@@ -16,7 +16,7 @@ use trackbed_measure::results::VIRTUAL;
 use trackbed_report::page::{Builder, Limit, Origin, Watched};
 use trackbed_scenario::Plan;
 
-use crate::Verdict;
+use crate::ending::Ending;
 use crate::output::{shell_word, tell, write_file};
 
 /// The help behind the options.
@@ -46,12 +46,12 @@ pub struct ReportArguments {
 ///
 /// # Errors
 /// If the directory cannot be read, or the page not be written.
-pub fn execute(arguments: &ReportArguments) -> anyhow::Result<Verdict> {
+pub fn execute(arguments: &ReportArguments) -> anyhow::Result<Ending> {
     let path = write(&arguments.directory, arguments.out.as_deref())?;
     if arguments.open {
         open(&path);
     }
-    Ok(Verdict::Success)
+    Ok(Ending::Success)
 }
 
 /// Writes the page about the run directory at `directory`, to `out` or into it, and says where it is.

@@ -6,8 +6,8 @@ use trackbed_report::summary::{self, Options};
 
 use super::campaign::{Finished, remote};
 use super::{campaign, paper, report};
-use crate::Verdict;
-use crate::arguments::RunOptions;
+use crate::ending::Ending;
+use crate::options::RunOptions;
 use crate::output;
 
 /// The help behind the options.
@@ -55,7 +55,7 @@ pub struct RunArguments {
 ///
 /// # Errors
 /// If the scenario is not valid or results cannot be written.
-pub fn execute(arguments: &RunArguments) -> anyhow::Result<Verdict> {
+pub fn execute(arguments: &RunArguments) -> anyhow::Result<Ending> {
     let is_elsewhere = arguments.options.out.as_deref().and_then(remote::address).is_some();
     if arguments.open && is_elsewhere {
         bail!("a page in a store cannot be opened here: write --report, and fetch it");
@@ -77,7 +77,7 @@ pub fn execute(arguments: &RunArguments) -> anyhow::Result<Verdict> {
     output::print(&text)?;
     kept?;
     finished.tell_where(is_json);
-    Ok(finished.verdict())
+    Ok(finished.ending())
 }
 
 /// What the runs say, and what that means for the paper of the scenario.

@@ -12,7 +12,7 @@ use trackbed_lab::live::{DATA_PORT, Limits, PORT, Settings, serve};
 use trackbed_substrate::Cancel;
 
 use super::phad::LogFormat;
-use crate::Verdict;
+use crate::ending::Ending;
 
 /// The help behind the options.
 pub const EXAMPLES: &str = "\
@@ -63,7 +63,7 @@ pub struct ServeArguments {
 ///
 /// # Errors
 /// With what to do about it.
-pub fn execute(arguments: &ServeArguments) -> anyhow::Result<Verdict> {
+pub fn execute(arguments: &ServeArguments) -> anyhow::Result<Ending> {
     let ServeArguments { duration, bytes, requests, .. } = *arguments;
     anyhow::ensure!(
         arguments.data_port == 0 || arguments.data_port != arguments.port,
@@ -95,5 +95,5 @@ pub fn execute(arguments: &ServeArguments) -> anyhow::Result<Verdict> {
     })
     .map_err(anyhow::Error::msg)?;
     log.info("stopped", "stopped", &[]);
-    Ok(Verdict::Success)
+    Ok(Ending::Success)
 }

@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use trackbed_v2x::json;
 
-use crate::Verdict;
+use crate::ending::Ending;
 use crate::output::print_json;
 
 /// What to do with messages.
@@ -47,14 +47,14 @@ pub struct DecodeArguments {
 ///
 /// # Errors
 /// If the file cannot be read, or is neither a message nor a certificate.
-pub fn execute(arguments: &V2xArguments) -> anyhow::Result<Verdict> {
+pub fn execute(arguments: &V2xArguments) -> anyhow::Result<Ending> {
     let V2xCommand::Decode(arguments) = &arguments.command;
     let path = &arguments.file;
     let bytes = read(path).with_context(|| format!("cannot read {}", path.display()))?;
     let shown = json::describe(&unhex(bytes))
         .with_context(|| format!("{} is no signed message or certificate", path.display()))?;
     print_json(&shown)?;
-    Ok(Verdict::Success)
+    Ok(Ending::Success)
 }
 
 /// More than any message in hexadecimal; what is longer is refused as too long.

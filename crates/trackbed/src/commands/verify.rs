@@ -96,7 +96,7 @@ const FORGED: usize = 20;
 ///
 /// # Errors
 /// With what to do about it.
-pub fn execute(arguments: &VerifyArguments) -> anyhow::Result<crate::Verdict> {
+pub fn execute(arguments: &VerifyArguments) -> anyhow::Result<crate::ending::Ending> {
     let path = match arguments.path {
         Some(PathName::Portable) => Path::Portable,
         Some(PathName::Ifma) => Path::Ifma,
@@ -154,7 +154,7 @@ pub fn execute(arguments: &VerifyArguments) -> anyhow::Result<crate::Verdict> {
         ),
     };
     output::print(&format!("{text}\n"))?;
-    Ok(if wrong == 0 { crate::Verdict::Success } else { crate::Verdict::CheckFailed })
+    Ok(if wrong == 0 { crate::ending::Ending::Success } else { crate::ending::Ending::CheckFailed })
 }
 
 /// Verifies until the time is over.

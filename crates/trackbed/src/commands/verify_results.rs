@@ -11,8 +11,8 @@ use trackbed_lab::campaign::Execution;
 use trackbed_lab::campaign::audit;
 use trackbed_measure::results::VIRTUAL;
 
-use crate::Verdict;
-use crate::arguments::{count, jobs, number};
+use crate::ending::Ending;
+use crate::options::{count, jobs, number};
 use crate::output::{self, shell_word, tell};
 use crate::{interrupt, progress};
 
@@ -52,7 +52,7 @@ pub struct VerifyResultsArguments {
 ///
 /// # Errors
 /// If the directory cannot be used.
-pub fn execute(arguments: &VerifyResultsArguments) -> anyhow::Result<Verdict> {
+pub fn execute(arguments: &VerifyResultsArguments) -> anyhow::Result<Ending> {
     let recorded = Recorded::read(&arguments.directory)?;
     if recorded.about.substrate != VIRTUAL {
         bail!(
@@ -99,9 +99,9 @@ pub fn execute(arguments: &VerifyResultsArguments) -> anyhow::Result<Verdict> {
     Ok(match findings.is_sound() {
         _ if cancel.is_cancelled() => {
             tell("interrupted: not all of the sample was repeated");
-            Verdict::Interrupted
+            Ending::Interrupted
         }
-        true => Verdict::Success,
-        false => Verdict::CheckFailed,
+        true => Ending::Success,
+        false => Ending::CheckFailed,
     })
 }

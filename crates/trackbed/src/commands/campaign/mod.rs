@@ -24,9 +24,9 @@ use trackbed_measure::results::{EMULATED, LIVE, VIRTUAL};
 use trackbed_report::summary;
 use trackbed_scenario::{self as scenario, Home, Override, Plan, Source, Work};
 
-use crate::Verdict;
-use crate::arguments::{RunOptions, SubstrateArgument};
+use crate::ending::Ending;
 use crate::interrupt;
+use crate::options::{RunOptions, SubstrateArgument};
 use crate::output::{shell_word, tell};
 use remote::Remote;
 use view::{View, replay_command};
@@ -116,14 +116,14 @@ impl Finished {
     /// How the command should end as far as runs and checks are concerned. What they say is said of all
     /// shards together, when they are merged: one that did its share has done what it was to do, and a
     /// cluster is not to do it again, nor to leave the others alone.
-    pub fn verdict(&self) -> Verdict {
+    pub fn ending(&self) -> Ending {
         let failed = self.document.cells.iter().any(|cell| cell.failed > 0);
         let refuted = self.document.checks.iter().any(|check| !check.pass);
         match self.interrupted {
-            true => Verdict::Interrupted,
-            false if self.is_share => Verdict::Success,
-            false if failed || refuted || !self.is_precise => Verdict::CheckFailed,
-            false => Verdict::Success,
+            true => Ending::Interrupted,
+            false if self.is_share => Ending::Success,
+            false if failed || refuted || !self.is_precise => Ending::CheckFailed,
+            false => Ending::Success,
         }
     }
 }

@@ -8,7 +8,7 @@ use trackbed_scenario::{Override, Plan};
 
 use super::view::View;
 use super::{Campaign, Finished, keeping, look_for_runtime};
-use crate::arguments::RunOptions;
+use crate::options::RunOptions;
 use crate::output::tell;
 
 /// With --until, how many runs each cell gets is to turn out; `plan` has as many as it begins with.

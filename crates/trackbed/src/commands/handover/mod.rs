@@ -5,7 +5,7 @@ mod build;
 mod merge;
 mod show;
 
-use crate::Verdict;
+use crate::ending::Ending;
 pub use arguments::HandoverArguments;
 use arguments::HandoverCommand;
 
@@ -13,11 +13,11 @@ use arguments::HandoverCommand;
 ///
 /// # Errors
 /// If a file cannot be read or written, is not what it should be, or a setting makes no sense.
-pub fn execute(arguments: &HandoverArguments) -> anyhow::Result<Verdict> {
+pub fn execute(arguments: &HandoverArguments) -> anyhow::Result<Ending> {
     match &arguments.command {
         HandoverCommand::Build(arguments) => build::execute(arguments),
         HandoverCommand::Show(arguments) => show::execute(arguments),
         HandoverCommand::Merge(arguments) => merge::execute(arguments),
     }?;
-    Ok(Verdict::Success)
+    Ok(Ending::Success)
 }

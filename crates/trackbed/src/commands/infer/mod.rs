@@ -20,7 +20,7 @@ use trackbed_inference::model::{Model, ModelOptions, ModelSource};
 use trackbed_inference::program::Program;
 use trackbed_inference::runtime::{Runtime, Search};
 
-use crate::Verdict;
+use crate::ending::Ending;
 use crate::output;
 
 pub use arguments::{EXAMPLES, InferArguments};
@@ -32,7 +32,7 @@ use summary::About;
 ///
 /// # Errors
 /// With what to do about it.
-pub fn execute(arguments: &InferArguments) -> anyhow::Result<Verdict> {
+pub fn execute(arguments: &InferArguments) -> anyhow::Result<Ending> {
     if let Some(path) = &arguments.write_model {
         return write_model(path, arguments.seed);
     }
@@ -63,7 +63,7 @@ pub fn execute(arguments: &InferArguments) -> anyhow::Result<Verdict> {
     let (timing, usage) = session.finish();
     let Some(report) = timing.report() else {
         if ended.is_interrupted() {
-            return Ok(Verdict::Interrupted);
+            return Ok(Ending::Interrupted);
         }
         bail!("no frame was done after the warm-up: give more time with --duration");
     };
@@ -75,10 +75,10 @@ pub fn execute(arguments: &InferArguments) -> anyhow::Result<Verdict> {
     if let Some(path) = &arguments.durations {
         write_durations(path, &about, timing.frames(), threads)?;
     }
-    Ok(if ended.is_interrupted() { Verdict::Interrupted } else { Verdict::Success })
+    Ok(if ended.is_interrupted() { Ending::Interrupted } else { Ending::Success })
 }
 
-fn write_model(path: &Path, seed: u64) -> anyhow::Result<Verdict> {
+fn write_model(path: &Path, seed: u64) -> anyhow::Result<Ending> {
     let model = generated::model(seed);
     fs::write(path, &model.onnx).with_context(|| format!("cannot write {}", path.display()))?;
     output::tell(format_args!(
@@ -87,7 +87,7 @@ fn write_model(path: &Path, seed: u64) -> anyhow::Result<Verdict> {
         model.parameters,
         model.operations as f64 / 1e9
     ));
-    Ok(Verdict::Success)
+    Ok(Ending::Success)
 }
 
 fn by_program(

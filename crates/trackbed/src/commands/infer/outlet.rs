@@ -11,8 +11,7 @@ use trackbed_inference::detection::{Detection, DetectionWriter, Form};
 use trackbed_inference::detector::Frame;
 
 use super::arguments::InferArguments;
-use super::session::Ended;
-use super::summary::About;
+use super::summary::{About, Ended};
 use crate::output;
 
 /// Events to standard output and detections to a file, where they are wanted.

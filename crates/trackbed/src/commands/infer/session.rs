@@ -15,25 +15,13 @@ use trackbed_inference::timing::{FRAMES_MAX, Timing};
 
 use super::arguments::InferArguments;
 use super::outlet::Outlet;
+use super::summary::Ended;
 use super::usage::{Sums, Watch};
 
 /// Who does the work.
 pub(super) enum Worker {
     Detector(Box<Detector>),
     Program(Program),
-}
-
-/// Why a session ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ended {
-    /// Its time was over.
-    Duration,
-    /// There were no more frames.
-    Frames,
-    /// There were more frames than are kept.
-    Full,
-    /// Somebody wanted it.
-    Interrupted,
 }
 
 /// Frames until an end.
@@ -56,22 +44,6 @@ impl Worker {
             Worker::Detector(detector) => detector.is_detecting(),
             Worker::Program(_) => Some(false),
         }
-    }
-}
-
-impl Ended {
-    /// In a word, as events and documents have it.
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Ended::Duration => "duration",
-            Ended::Frames => "frames",
-            Ended::Full => "full",
-            Ended::Interrupted => "interrupted",
-        }
-    }
-
-    pub(super) fn is_interrupted(self) -> bool {
-        self == Ended::Interrupted
     }
 }
 

@@ -7,8 +7,36 @@ use trackbed_inference::runtime::Provider;
 use trackbed_inference::timing::{Distribution, Report};
 use trackbed_report::{Align, Table};
 
-use super::session::Ended;
 use super::usage::Sums;
+
+/// Why a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// Its time was over.
+    Duration,
+    /// There were no more frames.
+    Frames,
+    /// There were more frames than are kept.
+    Full,
+    /// Somebody wanted it.
+    Interrupted,
+}
+
+impl Ended {
+    /// In a word, as events and documents have it.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Ended::Duration => "duration",
+            Ended::Frames => "frames",
+            Ended::Full => "full",
+            Ended::Interrupted => "interrupted",
+        }
+    }
+
+    pub(super) fn is_interrupted(self) -> bool {
+        self == Ended::Interrupted
+    }
+}
 
 /// What was run, on what.
 pub(super) struct About {

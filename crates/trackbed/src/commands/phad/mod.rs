@@ -13,7 +13,7 @@ use trackbed_router::phad::paths::Operator;
 use trackbed_router::phad::source::Source;
 use trackbed_router::phad::{Daemon, Message, Plan, flags};
 
-use crate::Verdict;
+use crate::ending::Ending;
 use crate::output;
 pub use arguments::{EXAMPLES, LogFormat, PhadArguments, duration};
 
@@ -21,7 +21,7 @@ pub use arguments::{EXAMPLES, LogFormat, PhadArguments, duration};
 ///
 /// # Errors
 /// With what to do about it.
-pub fn execute(arguments: &PhadArguments) -> anyhow::Result<Verdict> {
+pub fn execute(arguments: &PhadArguments) -> anyhow::Result<Ending> {
     let config = match &arguments.config {
         Some(path) => Config::read(path).map_err(|why| anyhow!("{why}"))?,
         None => Config::default(),
@@ -31,7 +31,7 @@ pub fn execute(arguments: &PhadArguments) -> anyhow::Result<Verdict> {
     if arguments.restore {
         let restored = flags::restore(&state).map_err(|why| anyhow!("{why}"))?;
         output::print(&format!("{restored} flags taken back\n"))?;
-        return Ok(Verdict::Success);
+        return Ok(Ending::Success);
     }
     let plan = plan(arguments, &config, state)?;
     let log = arguments.log.log("trackbed phad");
@@ -40,7 +40,7 @@ pub fn execute(arguments: &PhadArguments) -> anyhow::Result<Verdict> {
     let daemon = Daemon::prepare(plan, log, &metrics).map_err(|why| anyhow!("{why}"))?;
     if arguments.check {
         output::print(&format!("{}\n", daemon.describe().join("\n")))?;
-        return Ok(Verdict::Success);
+        return Ok(Ending::Success);
     }
     let outbox = daemon.outbox();
     // A daemon that has ended hears no signals.
@@ -48,7 +48,7 @@ pub fn execute(arguments: &PhadArguments) -> anyhow::Result<Verdict> {
         .context("cannot listen to signals")?;
     if arguments.once {
         output::print(&daemon.look_once(patience).map_err(|why| anyhow!("{why}"))?)?;
-        return Ok(Verdict::Success);
+        return Ok(Ending::Success);
     }
     let offered = match (arguments.metrics, &config.metrics) {
         (Some(address), _) => Some(address),
@@ -62,7 +62,7 @@ pub fn execute(arguments: &PhadArguments) -> anyhow::Result<Verdict> {
         log.info("metrics", &format!("figures are at http://{address}/metrics"), &[]);
     }
     daemon.run().map_err(|why| anyhow!("{why}"))?;
-    Ok(Verdict::Success)
+    Ok(Ending::Success)
 }
 
 fn plan(arguments: &PhadArguments, config: &Config, state: PathBuf) -> anyhow::Result<Plan> {
