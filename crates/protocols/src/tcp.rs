@@ -3,28 +3,22 @@
 
 mod client;
 mod server;
+mod stream;
 
-use std::io;
 use std::net::SocketAddr;
-use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 
-use bytes::Bytes;
 use futures_core::future::LocalBoxFuture;
-use futures_io::AsyncRead as _;
-use futures_util::AsyncWriteExt as _;
-use trackbed_connection::error::{Result, Step};
+use trackbed_connection::error::Result;
 use trackbed_connection::{
     Capabilities, Connection, Dialer, Error, Handshake, Service, TlsVersion, Transport,
 };
 use trackbed_substrate::Host;
 
 use crate::config::{ClientConfig, ServerConfig};
-use crate::framing::{Input, Output};
 use crate::protocol::{Protocol, ServerHandle};
-use crate::tcp_transport::{Stream, TcpDialer, io_failed, serve_bare, serve_tls};
+use crate::tcp_transport::{TcpDialer, serve_bare, serve_tls};
 use crate::tls::Profile;
 
 /// Frames on bare TCP.
@@ -145,64 +139,3 @@ impl Dialer for FramedDialer {
         })
     }
 }
-
-/// The receiving half of a stream.
-struct StreamInput {
-    protocol: &'static str,
-    stream: Stream,
-    buffer: Box<[u8]>,
-}
-
-impl StreamInput {
-    fn new(protocol: &'static str, stream: Stream) -> StreamInput {
-        StreamInput { protocol, stream, buffer: vec![0; READ_LEN].into() }
-    }
-}
-
-impl Input for StreamInput {
-    fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>>> {
-        let read = ready!(Pin::new(&mut self.stream).poll_read(cx, &mut self.buffer));
-        let len = read.map_err(|error| io_failed(self.protocol, Step::Receive, &error))?;
-        Poll::Ready(Ok((len > 0).then(|| Bytes::copy_from_slice(&self.buffer[..len]))))
-    }
-}
-
-/// The sending half of a stream.
-struct StreamOutput {
-    protocol: &'static str,
-    stream: Stream,
-    waiting: Vec<u8>,
-}
-
-impl StreamOutput {
-    fn new(protocol: &'static str, stream: Stream) -> StreamOutput {
-        StreamOutput { protocol, stream, waiting: Vec::new() }
-    }
-
-    fn failed(&self, error: &io::Error) -> Error {
-        io_failed(self.protocol, Step::Send, error)
-    }
-
-    async fn hand_over(&mut self) -> Result<()> {
-        let written = self.stream.write_all(&self.waiting).await;
-        self.waiting.clear();
-        written.map_err(|error| self.failed(&error))
-    }
-}
-
-impl Output for StreamOutput {
-    async fn write(&mut self, bytes: Bytes) -> Result<()> {
-        self.waiting.extend_from_slice(&bytes);
-        if self.waiting.len() >= WAITING_MAX { self.hand_over().await } else { Ok(()) }
-    }
-
-    async fn flush(&mut self) -> Result<()> {
-        self.hand_over().await?;
-        self.stream.flush().await.map_err(|error| self.failed(&error))
-    }
-}
-
-/// The most that is read at once.
-const READ_LEN: usize = 64 << 10;
-/// When waiting bytes are handed to TCP without being asked to.
-const WAITING_MAX: usize = 64 << 10;

@@ -29,7 +29,7 @@ const LEFT: &[(&str, &[usize])] = &[
     ("analysis", &[3]),
     ("emulator", &[8, 3]),
     ("lab", &[3]),
-    ("protocols", &[5, 3, 3, 3, 3]),
+    ("protocols", &[3]),
     ("substrate", &[5, 5]),
     ("workloads", &[4, 3, 3, 3]),
 ];

@@ -12,7 +12,7 @@ use hyper::client::conn::http1::{Builder, SendRequest};
 use trackbed_connection::error::{Result, Step};
 use trackbed_connection::{Connection, Dialer, Error, Request, Response, Security, TransportStats};
 
-use super::HTTP1;
+use super::profile::HTTP1;
 use crate::http_messages::arriving::{Arriving, silent};
 use crate::http_messages::runtime::Io;
 use crate::http_messages::{Outgoing, Target, drive, failed, http_request};

@@ -5,6 +5,7 @@
 //! as browsers do not.
 
 mod client;
+mod profile;
 mod server;
 
 use std::net::SocketAddr;
@@ -12,23 +13,16 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use trackbed_connection::error::Result;
-use trackbed_connection::{Capabilities, Dialer, Handshake, Service, TlsVersion, Transport};
+use trackbed_connection::{Capabilities, Dialer, Handshake, Service, Transport};
 use trackbed_substrate::Host;
 
+use self::profile::HTTP1;
 use crate::config::{ClientConfig, ServerConfig};
 use crate::protocol::{Protocol, ServerHandle};
 use crate::tcp_transport::{TcpDialer, serve_tls};
-use crate::tls::Profile;
 
 /// HTTP/1.1.
 pub(crate) struct Http1;
-
-const HTTP1: Profile = Profile {
-    protocol: "http1",
-    alpn: b"http/1.1",
-    versions: TlsVersion::ALL,
-    early_data_max: crate::config::EARLY_DATA_MAX,
-};
 
 impl Protocol for Http1 {
     fn name(&self) -> &'static str {

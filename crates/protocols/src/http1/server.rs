@@ -5,7 +5,7 @@ use std::rc::Rc;
 use hyper::server::conn::http1::Builder;
 use trackbed_connection::Service;
 
-use super::HTTP1;
+use super::profile::HTTP1;
 use crate::guests::Standing;
 use crate::http_messages::runtime::{Clock, Io};
 use crate::http_messages::{Client, answering, arriving};

@@ -11,7 +11,7 @@ use hyper::client::conn::http2::{Builder, SendRequest};
 use trackbed_connection::error::{Result, Step};
 use trackbed_connection::{Connection, Dialer, Error, Request, Response, Security, TransportStats};
 
-use super::HTTP2;
+use super::profile::HTTP2;
 use crate::http_messages::arriving::{Arriving, silent};
 use crate::http_messages::runtime::{Clock, Detached, Io};
 use crate::http_messages::{Outgoing, Target, drive, failed, http_request};

@@ -4,6 +4,7 @@
 //! [`SERVER_NAME`](crate::tls::SERVER_NAME). No other header fields are sent.
 
 mod client;
+mod profile;
 mod server;
 
 use std::net::SocketAddr;
@@ -11,23 +12,16 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use trackbed_connection::error::Result;
-use trackbed_connection::{Capabilities, Dialer, Error, Handshake, Service, TlsVersion, Transport};
+use trackbed_connection::{Capabilities, Dialer, Error, Handshake, Service, Transport};
 use trackbed_substrate::Host;
 
+use self::profile::HTTP2;
 use crate::config::{ClientConfig, ServerConfig};
 use crate::protocol::{Protocol, ServerHandle};
 use crate::tcp_transport::{TcpDialer, serve_tls};
-use crate::tls::Profile;
 
 /// HTTP/2.
 pub(crate) struct Http2;
-
-const HTTP2: Profile = Profile {
-    protocol: "http2",
-    alpn: b"h2",
-    versions: TlsVersion::ALL,
-    early_data_max: crate::config::EARLY_DATA_MAX,
-};
 
 impl Protocol for Http2 {
     fn name(&self) -> &'static str {

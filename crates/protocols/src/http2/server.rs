@@ -5,7 +5,7 @@ use std::rc::Rc;
 use hyper::server::conn::http2::Builder;
 use trackbed_connection::Service;
 
-use super::HTTP2;
+use super::profile::HTTP2;
 use crate::config::STREAMS_MAX;
 use crate::guests::Standing;
 use crate::http_messages::runtime::{Attached, Clock, Io};

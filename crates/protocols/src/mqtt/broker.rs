@@ -15,9 +15,9 @@ use trackbed_mqtt::Message;
 use trackbed_mqtt::broker::{Broker, ConnectionId, Flow, Limits};
 use trackbed_substrate::{Timer, now, sleep_until};
 
-use super::RECORD_LEN_MAX;
 use super::convention;
 use super::pieces::Budget;
+use super::profile::RECORD_LEN_MAX;
 use super::service::Calls;
 use crate::config::ServerLimits;
 use crate::guests::Standing;

@@ -17,7 +17,7 @@ use trackbed_substrate::{Timer, now, sleep_until};
 
 use super::convention::{self, Part};
 use super::pieces::{Arrivals, Budget, Pieces, queue};
-use super::{MQTT, RECORD_LEN_MAX};
+use super::profile::{MQTT, RECORD_LEN_MAX};
 use crate::config::{MqttAnswer, MqttParameters};
 use crate::nursery::Nursery;
 use crate::tcp_transport::{Stream, io_failed};

@@ -10,6 +10,7 @@ mod convention;
 mod driver;
 mod parts;
 mod pieces;
+mod profile;
 mod service;
 
 use std::net::SocketAddr;
@@ -17,25 +18,16 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use trackbed_connection::error::Result;
-use trackbed_connection::{Capabilities, Dialer, Error, Handshake, Service, TlsVersion, Transport};
+use trackbed_connection::{Capabilities, Dialer, Error, Handshake, Service, Transport};
 use trackbed_substrate::Host;
 
+use self::profile::MQTT;
 use crate::config::{ClientConfig, ServerConfig};
 use crate::protocol::{Protocol, ServerHandle};
 use crate::tcp_transport::{TcpDialer, serve_tls};
-use crate::tls::Profile;
 
 /// MQTT inside TLS.
 pub(crate) struct Mqtt;
-
-/// The name is the one registered for it (IANA, TLS ALPN protocol IDs).
-const MQTT: Profile =
-    Profile { protocol: "mqtt", alpn: b"mqtt", versions: TlsVersion::ALL, early_data_max: 0 };
-
-/// The most that is handed to TLS at once, and so the longest of its records. Nothing of a record can
-/// be read before all of it is there: one of 16 KiB, longer than TCP's first window, would keep the
-/// messages at its beginning waiting for a round trip. (Mosquitto has a record for each packet.)
-const RECORD_LEN_MAX: usize = 4 << 10;
 
 impl Protocol for Mqtt {
     fn name(&self) -> &'static str {

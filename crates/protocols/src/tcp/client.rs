@@ -13,7 +13,7 @@ use trackbed_connection::error::{Result, Step};
 use trackbed_connection::{Connection, Error, Request, Response, Security, TransportStats};
 use trackbed_substrate::spawn;
 
-use super::{StreamInput, StreamOutput};
+use super::stream::{StreamInput, StreamOutput};
 use crate::framing::{Delimiter, Reader, check_path, request_head, send_message};
 use crate::tcp_transport::Stream;
 

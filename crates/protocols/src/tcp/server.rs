@@ -7,7 +7,7 @@ use trackbed_connection::body::{PipeSender, pipe};
 use trackbed_connection::error::Result;
 use trackbed_connection::{Request, Service};
 
-use super::{StreamInput, StreamOutput};
+use super::stream::{StreamInput, StreamOutput};
 use crate::framing::{Delimiter, Reader, response_head, send_message};
 use crate::guests::Standing;
 use crate::tcp_transport::Stream;
