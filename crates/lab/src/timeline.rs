@@ -1,6 +1,7 @@
 //! How a single run went by: repeated in virtual time, with everything noted that can be drawn.
 
 mod journey;
+mod thinning;
 mod transport;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ use trackbed_net::{Direction, LinkId, Point, Tap};
 use trackbed_protocols::Observer;
 use trackbed_substrate::Cancel;
 
+use self::thinning::thinned;
 use crate::onlooker::Onlooker;
 use crate::run::Runner;
 use trackbed_scenario::Cell;
@@ -175,17 +177,9 @@ fn seconds(at: Time) -> f64 {
     at.as_nanos() as f64 / 1e9
 }
 
-/// At most so many points; of each part the largest, which is what one looks for.
-fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
-    let each = points.len().div_ceil(POINTS_MAX).max(1);
-    let largest = |part: &[(f64, f64)]| part.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
-    points.chunks(each).filter_map(largest).collect()
-}
-
 const NANOS_PER_MS: u64 = 1_000_000;
 /// Steps of a chart.
 const STEPS: u64 = 200;
-const POINTS_MAX: usize = 400;
 
 #[cfg(test)]
 mod tests {

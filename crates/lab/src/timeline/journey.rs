@@ -5,7 +5,7 @@ use trackbed_measure::timeline::{Chart, Curve, Map, Place, Span, Timeline};
 use trackbed_railway::motion::{Coordinates, Ride};
 use trackbed_railway::radio::{Railway, SignalSample};
 
-use super::thinned;
+use super::thinning::thinned;
 use trackbed_scenario::Drive;
 
 /// Adds the received power along the track, the handovers, and a map where it is known where that was.

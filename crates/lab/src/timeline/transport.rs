@@ -11,7 +11,7 @@ use trackbed_measure::timeline::{Chart, Curve};
 use trackbed_protocols::{Observer, Side, TcpTrace};
 use trackbed_substrate::{TcpInfo, TcpStream, now};
 
-use super::thinned;
+use super::thinning::thinned;
 
 /// What is noted of the first connection of each side. Clones share it.
 #[derive(Clone, Debug, Default)]

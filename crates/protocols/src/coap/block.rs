@@ -4,8 +4,10 @@ use std::collections::VecDeque;
 
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt as _;
-use trackbed_connection::Body;
 use trackbed_connection::error::Result;
+use trackbed_connection::{Body, Error};
+
+use crate::config::TransportParameters;
 
 /// The value of a Block1 or Block2 option (RFC 7959 section 2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,6 +155,20 @@ impl Pieces {
 
 /// The highest number of a block: it has 20 bits.
 const NUMBER_MAX: u32 = (1 << 20) - 1;
+
+/// The size of block that a configuration asks for.
+pub(super) fn block_size(
+    protocol: &'static str,
+    transport: &TransportParameters,
+) -> Result<BlockSize> {
+    BlockSize::of(transport.coap.block_size).ok_or_else(|| Error::Unsupported {
+        protocol,
+        advice: format!(
+            "a block has 16, 32, 64, 128, 256, 512 or 1,024 bytes (RFC 7959 section 2.2), not {}",
+            transport.coap.block_size
+        ),
+    })
+}
 
 #[cfg(test)]
 mod tests {

@@ -55,7 +55,7 @@ impl CoapDialer {
         if config.transport.coap.outstanding_max == 0 {
             return Err(unsupported("one request at least has to be outstanding"));
         }
-        let block_size = super::block_size(protocol, &config.transport)?;
+        let block_size = super::block::block_size(protocol, &config.transport)?;
         let (local, transport) = (config.local, config.transport.clone());
         Ok(CoapDialer { protocol, host, local, transport, block_size, dtls })
     }

@@ -43,7 +43,6 @@ use trackbed_connection::error::Result;
 use trackbed_connection::{Capabilities, Dialer, Error, Handshake, Service, TlsVersion, Transport};
 use trackbed_substrate::Host;
 
-use self::block::BlockSize;
 use crate::config::{ClientConfig, Encapsulation, ServerConfig, TransportParameters};
 use crate::dtls_transport::DtlsEnd;
 use crate::protocol::{Protocol, ServerHandle};
@@ -134,15 +133,4 @@ fn udp_below(protocol: &'static str, transport: &TransportParameters) -> Result<
             Err(Error::Unsupported { protocol, advice })
         }
     }
-}
-
-/// The size of block that a configuration asks for.
-fn block_size(protocol: &'static str, transport: &TransportParameters) -> Result<BlockSize> {
-    BlockSize::of(transport.coap.block_size).ok_or_else(|| Error::Unsupported {
-        protocol,
-        advice: format!(
-            "a block has 16, 32, 64, 128, 256, 512 or 1,024 bytes (RFC 7959 section 2.2), not {}",
-            transport.coap.block_size
-        ),
-    })
 }

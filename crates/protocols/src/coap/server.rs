@@ -38,7 +38,7 @@ pub(super) fn serve(
     service: Rc<dyn Service>,
 ) -> Result<ServerHandle> {
     let transport = &config.transport;
-    let block_size = super::block_size(protocol, transport)?;
+    let block_size = super::block::block_size(protocol, transport)?;
     let socket = Socket::bind(&**host, listen, transport)
         .map_err(|error| Error::lasting(protocol, Step::Listen, format!("{listen}: {error}")))?;
     let local = socket.local_addr();

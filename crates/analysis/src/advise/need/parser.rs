@@ -2,10 +2,11 @@
 
 use trackbed_stats::Statistic;
 
+use super::expression::{Bound, Comparison, Need};
 use super::names::Resolved;
 use super::token::{Token, What, tokens};
 use super::unit::Units;
-use super::{Bound, Comparison, Names, Need, NeedError};
+use super::{Names, NeedError};
 
 /// Reads a whole need.
 pub(super) fn parse(text: &str, names: &Names) -> Result<Need, NeedError> {

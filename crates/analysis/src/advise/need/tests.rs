@@ -1,3 +1,5 @@
+use trackbed_stats::Statistic;
+
 use super::*;
 
 fn names() -> Names {

@@ -1,6 +1,7 @@
 //! The words, numbers and signs of a need.
 
-use super::{NeedError, Relation};
+use super::NeedError;
+use super::expression::Relation;
 
 /// A piece of a need and its place, in bytes.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,0 +1,10 @@
+//! Curves of as many points as a reader can see.
+
+/// At most so many points; of each part the largest, which is what one looks for.
+pub(super) fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    let each = points.len().div_ceil(POINTS_MAX).max(1);
+    let largest = |part: &[(f64, f64)]| part.iter().copied().max_by(|a, b| a.1.total_cmp(&b.1));
+    points.chunks(each).filter_map(largest).collect()
+}
+
+const POINTS_MAX: usize = 400;
