@@ -268,7 +268,7 @@ mod tests {
             assert!(points(&seen, Chart::CongestionWindow, name).len() > 10, "{name}");
         }
         for curve in power {
-            assert!(curve.points.len() <= POINTS_MAX && curve.points.len() > 50);
+            assert!(curve.points.len() <= thinning::POINTS_MAX && curve.points.len() > 50);
             assert!(curve.points.iter().all(|(_, dbm)| (-150.0..-20.0).contains(dbm)));
         }
         let is_forward = |span: &Span| span.until >= span.from;

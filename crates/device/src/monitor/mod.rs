@@ -4,10 +4,10 @@
 //! A [`Sampler`] reads `/proc` and `/sys` (or recorded trees of the same shape) whenever it is told to,
 //! and is told the time; a [`Monitor`] drives one by the clock on a thread of its own. What a machine
 //! does not have is absent from a [`Reading`], not zero.
+mod background;
 mod clock;
 mod files;
 mod machine;
-mod monitor;
 mod nvml;
 mod process;
 mod reading;
@@ -15,7 +15,7 @@ mod role;
 mod sampler;
 mod sensors;
 
-pub use monitor::{Monitor, MonitorError};
+pub use background::{Monitor, MonitorError};
 pub use nvml::Nvml;
 pub use reading::{Gpu, Machine, MemoryKind, Named, Reading, RoleUse};
 pub use sampler::{Sampler, Units};

@@ -7,4 +7,4 @@ pub(super) fn thinned(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     points.chunks(each).filter_map(largest).collect()
 }
 
-const POINTS_MAX: usize = 400;
+pub(super) const POINTS_MAX: usize = 400;

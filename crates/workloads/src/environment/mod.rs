@@ -22,15 +22,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 mod course;
-mod environment;
 mod file;
+mod parameters;
 mod seek;
 mod status;
 mod timeline;
 mod truncated_normal;
 
 pub use course::Course;
-pub use environment::{Environment, EnvironmentError, PARAMETERS};
+pub use parameters::{Environment, EnvironmentError, PARAMETERS};
 pub use seek::SeekChanger;
 pub use status::StatusChanger;
 pub use timeline::{Change, Moment, Timeline, TimelineError};
