@@ -165,7 +165,7 @@ pub fn fuzz(seconds: &str) -> Vec<Step> {
 }
 
 /// The program as it is released. The pages show all that it can do.
-const RELEASED: &str = "build --release --bin trackbed --features store,parquet";
+pub const RELEASED: &str = "build --release --bin trackbed --features store,parquet";
 
 /// Those of `fuzz/Cargo.toml`.
 const FUZZ_TARGETS: &[&str] = &[

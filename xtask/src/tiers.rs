@@ -89,7 +89,7 @@ pub const PARTS: [Part; 6] = [
                 Step::cargo("doc --workspace --all-features --no-deps")
                     .with("RUSTDOCFLAGS", "-D warnings"),
                 Step::tests(&format!("--profile {CHECKED} --workspace --doc")),
-                Step::cargo("build --release --bin trackbed"),
+                Step::cargo(steps::RELEASED),
                 Step::Docs(Mode::Check, "release"),
             ]
         },
