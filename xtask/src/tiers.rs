@@ -28,7 +28,7 @@ pub fn test() -> Vec<Step> {
     ]
 }
 
-/// What [`test`] has left to others, and how to get it.
+/// What [`test()`] has left to others, and how to get it.
 pub fn what_is_left(ledger: &Ledger) -> String {
     let parts: String =
         PARTS.iter().map(|part| format!("\n    {:<9}  {}", part.name, part.about)).collect();
@@ -52,7 +52,7 @@ pub fn thorough(consent: Consent, names: &[&str]) -> Option<Vec<Step>> {
 /// A part of the thorough tier.
 pub struct Part {
     pub name: &'static str,
-    /// What it tests beyond [`test`].
+    /// What it tests beyond [`test()`].
     pub about: &'static str,
     /// How long it takes on two cores at most, with what it has to build.
     pub minutes: u64,

@@ -42,7 +42,7 @@ pub enum Verdict {
     Faster,
     /// The second takes more: the interval lies above zero.
     Slower,
-    /// The interval holds zero, or there are fewer than [`MIN_PAIRS`] pairs.
+    /// The interval holds zero, or there are fewer than [`MIN_PAIRS`](crate::MIN_PAIRS) pairs.
     Undecided,
 }
 

@@ -12,7 +12,7 @@ pub struct Task {
     pub digest: Digest,
     /// What it was signed by.
     pub signature: Signature,
-    /// When the verdict should be there: nanoseconds of [`monotonic_nanos`].
+    /// When the verdict should be there: nanoseconds of [`monotonic_nanos`](super::monotonic_nanos).
     pub deadline_nanos: u64,
     /// For whoever asks.
     pub tag: u64,
