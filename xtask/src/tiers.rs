@@ -45,8 +45,9 @@ pub fn thorough(consent: Consent, names: &[&str]) -> Option<Vec<Step>> {
         [] => Some(PARTS.iter().collect()),
         names => names.iter().map(named).collect(),
     };
-    let steps = parts?.into_iter().flat_map(|part| (part.steps)());
-    Some(std::iter::once(Step::Install(consent)).chain(steps).collect())
+    let parts = parts?;
+    let install = parts.iter().any(|part| part.uses_programs).then_some(Step::Install(consent));
+    Some(install.into_iter().chain(parts.iter().flat_map(|part| (part.steps)())).collect())
 }
 
 /// A part of the thorough tier.
@@ -58,6 +59,8 @@ pub struct Part {
     pub minutes: u64,
     /// What in the repository it watches most closely: a change there makes it urgent.
     pub watches: &'static [&'static str],
+    /// Whether it uses what [`Step::Install`] installs.
+    uses_programs: bool,
     steps: fn() -> Vec<Step>,
 }
 
@@ -74,6 +77,7 @@ pub const PARTS: [Part; 6] = [
             "crates/report",
             "tests",
         ],
+        uses_programs: true,
         steps: || {
             let words = "--workspace --all-features --lib --bins --tests -- --include-ignored";
             vec![Step::tests(&format!("--profile {CHECKED} {words}"))]
@@ -84,6 +88,7 @@ pub const PARTS: [Part; 6] = [
         about: "the book, its links and all of its commands; rustdoc and its examples",
         minutes: 15,
         watches: &["docs", "README.md", "xtask/src/docs", "scenarios"],
+        uses_programs: true,
         steps: || {
             vec![
                 Step::cargo("doc --workspace --all-features --no-deps")
@@ -99,6 +104,7 @@ pub const PARTS: [Part; 6] = [
         about: "the digests of results in a release build, and the long forms of tests",
         minutes: 18,
         watches: &["Cargo.toml", "Cargo.lock", "third_party", "crates/net", "crates/substrate"],
+        uses_programs: false,
         steps: || vec![Step::tests("--release -p trackbed-tests -p trackbed-tcp --lib --tests")],
     },
     Part {
@@ -106,6 +112,7 @@ pub const PARTS: [Part; 6] = [
         about: "the table of the TCP engine against the kernel, computed again",
         minutes: 6,
         watches: &["crates/tcp"],
+        uses_programs: false,
         steps: || vec![Step::Grid],
     },
     Part {
@@ -113,6 +120,7 @@ pub const PARTS: [Part; 6] = [
         about: "virtual against emulated, on a few paths",
         minutes: 12,
         watches: &["crates/lab", "crates/emulator"],
+        uses_programs: false,
         steps: || steps::agreement(Extent::Short),
     },
     Part {
@@ -120,6 +128,7 @@ pub const PARTS: [Part; 6] = [
         about: "20,000 random topologies, faults and protocols",
         minutes: 20,
         watches: &["crates/protocols", "crates/workloads", "tests/tests/swarm"],
+        uses_programs: false,
         steps: || steps::swarm("20000"),
     },
 ];

@@ -1,7 +1,7 @@
 //! The run directory: what a campaign leaves behind, and the plan behind it once more.
 //!
 //! [`RunDirectory`] is one that is being written; [`Recorded`] and [`RecordedRuns`] read one that is there.
-//! Whoever makes something of results takes them as [`Results`], wherever they are kept.
+//! Readers of results take them as [`Results`], wherever they are kept.
 #![forbid(unsafe_code)]
 
 mod about;

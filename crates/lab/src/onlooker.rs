@@ -1,4 +1,4 @@
-//! Whoever watches a run.
+//! Watching a run.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use trackbed_core::event::Record;
 use trackbed_net::{LinkId, Tap};
 use trackbed_protocols::Observer;
 
-/// Whoever watches a run without having part in it.
+/// Watches a run without changing it.
 pub(crate) trait Onlooker {
     /// What the network shows its packets to: those of the shared link and, if there is one, of the
     /// second one.

@@ -107,6 +107,7 @@ fn shout(server: SocketAddr, rng: &mut Rng) -> Vec<TcpStream> {
 }
 
 #[test]
+#[ignore = "thorough: real time"]
 fn a_server_goes_on_whatever_strangers_say() {
     for_each_protocol(async |protocol, machine| {
         let server = serve(protocol, machine.host("server", [HERE]));
@@ -137,6 +138,7 @@ fn a_server_goes_on_whatever_strangers_say() {
 /// A crowd of connections that say nothing, or the first byte of something: the server keeps as many as
 /// it may, and answers others. (In virtual time: `tests/siege`.)
 #[test]
+#[ignore = "thorough: real time"]
 fn a_crowd_of_connections_leaves_room_for_others() {
     for_each_protocol(async |protocol, machine| {
         if protocol.capabilities().transport != Transport::Tcp {
@@ -189,6 +191,7 @@ fn stranger(words: Vec<u8>, hangs_up: bool) -> SocketAddr {
 }
 
 #[test]
+#[ignore = "thorough: real time"]
 fn a_client_gets_an_error_from_a_server_that_talks_nonsense() {
     for_each_protocol(async |protocol, machine| {
         let host = machine.host("client", [HERE]);

@@ -16,15 +16,15 @@ use crate::backend::Backend;
 pub struct Keeping<'a> {
     /// What is to be run.
     pub plan: &'a Plan,
-    /// On what.
+    /// Where it is run.
     pub backend: &'a dyn Backend,
     /// Whether runs count for which the machine was too slow.
     pub keep_invalid: bool,
-    /// How.
+    /// With how many workers, and what cancels it.
     pub execution: Execution,
 }
 
-/// Whoever is told how a campaign goes on, and has the clock by which it does.
+/// Is told of the progress of a campaign, and has its clock.
 pub trait Progress {
     /// How long it has gone on.
     fn elapsed(&self) -> Duration;

@@ -20,32 +20,32 @@ use crate::backend::Backend;
 /// How a campaign is executed.
 #[derive(Clone, Debug)]
 pub struct Execution {
-    /// How many runs at once; `None` leaves it to the substrate.
+    /// How many runs at once; `None` leaves it to the backend.
     pub jobs: Option<NonZeroUsize>,
     /// Stops it early.
     pub cancel: Cancel,
 }
 
-/// Executes `units` of `plan` on `substrate`, until it is stopped. `finished` is told the result of
+/// Executes `units` of `plan` on `backend`, until it is stopped. `finished` is told the result of
 /// each as soon as it is there, on the caller's thread; nothing is kept.
 pub fn run(
     plan: &Plan,
-    substrate: &dyn Backend,
+    backend: &dyn Backend,
     units: &Units,
     execution: &Execution,
     mut finished: impl FnMut(RunResult),
 ) {
-    let jobs = execution.jobs.unwrap_or_else(|| substrate.jobs());
-    let execute = |&(cell, run): &(u32, u32)| substrate.execute(plan, cell, run);
+    let jobs = execution.jobs.unwrap_or_else(|| backend.jobs());
+    let execute = |&(cell, run): &(u32, u32)| backend.execute(plan, cell, run);
     parallel(units.iter(), jobs, &execution.cancel, execute, |(cell, run), result| {
         finished(settle(cell, run, result));
     });
 }
 
 /// All results of `plan`, ordered by cell and run, for plans whose results fit memory.
-pub fn run_all(plan: &Plan, substrate: &dyn Backend, execution: &Execution) -> Vec<RunResult> {
+pub fn run_all(plan: &Plan, backend: &dyn Backend, execution: &Execution) -> Vec<RunResult> {
     let mut results = Vec::new();
-    run(plan, substrate, &Units::of(plan, |_, _| true), execution, |result| results.push(result));
+    run(plan, backend, &Units::of(plan, |_, _| true), execution, |result| results.push(result));
     results.sort_by_key(|run| (run.cell, run.run));
     results
 }
@@ -57,11 +57,11 @@ fn settle(cell: u32, run: u32, result: Result<RunResult, RunError>) -> RunResult
     })
 }
 
-/// Where the results of runs of `plan` on `substrate`, here, come from.
-pub fn origin(substrate: &dyn Backend, plan: &Plan) -> Origin {
+/// Where the results of runs of `plan` on `backend`, here, come from.
+pub fn origin(backend: &dyn Backend, plan: &Plan) -> Origin {
     Origin {
-        substrate: substrate.name().to_owned(),
-        environment: substrate.environment(),
-        model: substrate.model(plan),
+        substrate: backend.name().to_owned(),
+        environment: backend.environment(),
+        model: backend.model(plan),
     }
 }
