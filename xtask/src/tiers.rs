@@ -5,6 +5,7 @@ use crate::docs::Mode;
 use crate::install::Consent;
 use crate::ledger::Ledger;
 use crate::steps::{self, CHECKED, Step};
+use crate::vendor;
 
 /// Before each commit: the form of the code, and its unit tests.
 pub fn check() -> Vec<Step> {
@@ -101,11 +102,14 @@ pub const PARTS: [Part; 6] = [
     },
     Part {
         name: "release",
-        about: "the digests of results in a release build, and the long forms of tests",
+        about: "digests of results in a release build, long forms of tests, engines as published",
         minutes: 18,
         watches: &["Cargo.toml", "Cargo.lock", "third_party", "crates/net", "crates/substrate"],
         uses_programs: false,
-        steps: || vec![Step::tests("--release -p trackbed-tests -p trackbed-tcp --lib --tests")],
+        steps: || {
+            let results = Step::tests("--release -p trackbed-tests -p trackbed-tcp --lib --tests");
+            vec![Step::Vendor(vendor::Mode::Check), results]
+        },
     },
     Part {
         name: "grids",

@@ -64,6 +64,10 @@ fn sources_in(folder: &Path) -> io::Result<()> {
     for module in tests {
         remove(&module)?;
         remove(&module.with_extension("rs"))?;
+        // Git keeps no empty folder. It is one if there is nothing but tests.
+        if let Some(folder) = module.parent() {
+            let _ = fs::remove_dir(folder);
+        }
     }
     // A folder of tests alone is empty now.
     fs::remove_dir(folder).or(Ok(()))
