@@ -7,7 +7,6 @@ use trackbed_measure::results::{CellResult, Check, RunResult};
 use trackbed_net::Stage;
 
 use trackbed_measure::results::VIRTUAL;
-use trackbed_scenario::expectation;
 use trackbed_scenario::{Cell, LinkPlan, NetworkPlan};
 
 /// Whether runs in virtual time agree with arithmetic to the microsecond; elsewhere the machine adds
@@ -84,7 +83,8 @@ fn closed_account(cell: &Cell, runs: &[RunResult]) -> Option<Check> {
 /// On a link that loses nothing, completion is so many round trips, within 1 %, plus the time
 /// that the bytes themselves take on the link.
 fn round_trips(cell: &Cell, result: &CellResult) -> Option<Check> {
-    let expected = expectation::of(cell)?;
+    let (round_trips, expected_ms) =
+        result.expected_round_trips.zip(result.expected_completion_ms)?;
     let measured = result.metrics.get("completion_ms")?;
     let never = |metric| result.metrics.get(metric).is_some_and(|summary| summary.max == 0.0);
     if !never("loss_percent")
@@ -95,11 +95,10 @@ fn round_trips(cell: &Cell, result: &CellResult) -> Option<Check> {
         return None;
     }
     let wire_bytes = result.metrics.get("wire_bytes")?.max;
-    let expected_ms = expected.completion.as_secs_f64() * 1e3;
     let serialization_ms = serialization(&cell.network, wire_bytes)?.as_secs_f64() * 1e3;
     let (low, high) = (expected_ms, expected_ms * 1.01 + serialization_ms);
     Some(Check {
-        name: format!("{}: {} round trips", name(cell), expected.round_trips),
+        name: format!("{}: {} round trips", name(cell), round_trips),
         pass: measured.min >= low && measured.max <= high,
         detail: format!(
             "expected {expected_ms:.3} ms and at most {serialization_ms:.3} ms of serialisation, \

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use trackbed_measure::results::{SCHEMA, VIRTUAL, first_schema};
+use trackbed_scenario::Recipe;
 
 use crate::error::{DirectoryError, Problem};
 use crate::files::ABOUT;
@@ -43,6 +44,19 @@ pub struct About {
     /// Which share of the runs it is to hold, as `I/N`; `None` if all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<String>,
+}
+
+impl About {
+    /// What its plan was made of.
+    pub fn recipe(&self) -> Recipe {
+        Recipe {
+            scenario: self.scenario.clone(),
+            text: self.text.clone(),
+            overrides: self.overrides.clone(),
+            folder: self.folder.clone(),
+            hash: self.plan.clone(),
+        }
+    }
 }
 
 /// Directories from before there was a choice do not say.

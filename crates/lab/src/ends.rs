@@ -5,21 +5,21 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use trackbed_connection::{Dialer, Error, Service};
+use trackbed_connection::{Error, Service};
 use trackbed_core::event::{Record, Role};
 use trackbed_core::{Event, EventLog, Seed};
 use trackbed_protocols::{
-    ClientConfig, Ledger, LedgerTotals, PathControl, ServerConfig, ServerHandle,
-    TransportParameters, Trust,
+    Ledger, LedgerTotals, PathControl, ServerHandle, TransportParameters, Trust,
 };
 use trackbed_substrate::kernel::Machine;
 use trackbed_substrate::{Host, Task, now, sleep};
-use trackbed_workloads::{Patience, Stage};
+use trackbed_workloads::Patience;
 
 use crate::environment;
 use crate::foresight::WhoActs;
 use crate::machine::{Usage, usage};
 use crate::scene::{Scene, transport};
+use crate::wiring::{self, Phones};
 use trackbed_scenario::Cell;
 
 /// A server at work.
@@ -39,11 +39,7 @@ impl Serving {
         service: Rc<dyn Service>,
     ) -> Result<Serving, Error> {
         let account = Account::open(Role::Server, machine);
-        let config = ServerConfig {
-            tls: cell.endpoint.tls_parameters(),
-            transport: account.transport(cell),
-            ..ServerConfig::default()
-        };
+        let config = wiring::server(cell, account.transport(cell), PathControl::default());
         let handle = cell.endpoint.protocol.serve(host, listen, &config, service)?;
         let scene = Scene::of(cell, seed, environment::REAL_LEAD);
         let controls = (PathControl::default(), config.paths);
@@ -87,41 +83,16 @@ impl Clients {
         machine: &Machine,
         log: &EventLog,
     ) -> Result<(), Error> {
-        let endpoint = &cell.endpoint;
         let account = Account::open(Role::Client, machine);
         let Clients { hosts, server, trust } = self;
-        let networks = cell.workload.networks();
         let scene = Scene::of(cell, seed, environment::REAL_LEAD);
         scene.handovers().into_iter().for_each(|Record { at, event }| log.record(at, event));
-        let paths = PathControl::default();
-        let dialer = |(number, host): (u32, &Arc<dyn Host>)| -> Result<Rc<dyn Dialer>, Error> {
-            // Who stays where it is can have its sockets before anything is measured.
-            let own = host.addresses().into_iter().find(|own| own.is_ipv4() == server.is_ipv4());
-            let mut config = ClientConfig {
-                trust: trust.clone(),
-                tls: endpoint.tls_parameters(),
-                handshake: endpoint.handshake,
-                local: own.filter(|_| networks == 1),
-                transport: account.transport(cell),
-                paths: paths.clone(),
-            };
-            scene.tell_paths(cell, number, &mut config);
-            endpoint.protocol.dialer(Arc::clone(host), &config)
-        };
-        let phones = (0..).zip(&hosts).map(dialer).collect::<Result<Vec<_>, _>>()?;
-        let course = scene.course.clone();
-        let _following = scene.follow(cell, &[WhoActs::Client], (paths, PathControl::default()));
-        let stage = Stage {
-            phones,
-            capabilities: endpoint.protocol.capabilities(),
-            hosts,
-            server,
-            handshake: endpoint.handshake,
-            patience: Patience::REAL,
-            course,
-            seed: seed.child("workload"),
-            log: log.clone(),
-        };
+        let (transport, paths) = (account.transport(cell), PathControl::default());
+        let controls = (paths.clone(), PathControl::default());
+        let patience = Patience::REAL;
+        let phones = Phones { hosts, server, trust, transport, paths, binds: true, patience };
+        let stage = phones.stage(cell, &scene, (seed, log), |dialer| dialer)?;
+        let _following = scene.follow(cell, &[WhoActs::Client], controls);
         cell.workload.drive(stage).await;
         account.close(log).await;
         Ok(())

@@ -22,3 +22,4 @@ pub mod shell;
 pub mod timeline;
 pub mod topology;
 mod warm_up;
+mod wiring;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,12 +12,10 @@ use trackbed_measure::metrics;
 use trackbed_measure::results::Outcome;
 use trackbed_net::{Counters, Direction, DropReason, LinkId, NodeId};
 use trackbed_protocols::{
-    ClientConfig, Ledger, LedgerTotals, Observer, PathControl, ServerConfig, ServerHandle,
-    TransportParameters,
+    Ledger, LedgerTotals, Observer, PathControl, ServerHandle, TransportParameters,
 };
-use trackbed_substrate::Host;
 use trackbed_substrate::simulated::{Cancel, Hosts, RunError, Simulation};
-use trackbed_workloads::{Patience, Stage};
+use trackbed_workloads::Patience;
 
 use crate::device::Device;
 use crate::environment;
@@ -26,6 +23,7 @@ use crate::foresight::WhoActs;
 use crate::onlooker::Onlooker;
 use crate::scene::{Scene, transport};
 use crate::topology::{Ends, SERVER_NAME, Track};
+use crate::wiring::{self, Phones};
 use trackbed_scenario::Cell;
 
 /// How runs are executed, whatever their cell.
@@ -173,46 +171,33 @@ async fn play(
     let log = EventLog::default();
     let Layout { phones, shared, second, scene, device } = layout;
     scene.handovers().into_iter().for_each(|Record { at, event }| log.record(at, event));
-    let endpoint = &cell.endpoint;
     let ledgers = [(Role::Client, Ledger::default()), (Role::Server, Ledger::default())];
     let [client_side, server_side] = ledgers.each_ref().map(|(_, ledger)| TransportParameters {
         observer: observer.clone(),
         ledger: Some(ledger.clone()),
         ..transport(cell)
     });
-    let server_paths = PathControl::default();
-    let server = serve(cell, &hosts, (server_side, &server_paths), &log)?;
-    let client = ClientConfig {
+    let (paths, server_paths) = (PathControl::default(), PathControl::default());
+    let protocol = cell.endpoint.protocol;
+    let host = hosts.get(SERVER_NAME).expect("every track has a server");
+    let config = wiring::server(cell, server_side, server_paths.clone());
+    let listen = cell.endpoint.ip.server();
+    let server = protocol.serve(host, listen, &config, cell.workload.service(log.clone()))?;
+    let host = |(number, node)| hosts.roaming(node, scene.addresses(cell, number));
+    let phones = Phones {
+        hosts: (0..).zip(phones).map(host).collect(),
+        server: listen,
         trust: server.trust().cloned(),
-        tls: endpoint.tls_parameters(),
-        handshake: endpoint.handshake,
-        local: None,
         transport: client_side,
-        paths: PathControl::default(),
-    };
-    let phone = |(number, node)| hosts.roaming(node, scene.addresses(cell, number));
-    let phone_hosts: Vec<Arc<dyn Host>> = (0..).zip(phones).map(phone).collect();
-    let dialer = |(number, host): (u32, &Arc<dyn Host>)| {
-        let mut client = client.clone();
-        scene.tell_paths(cell, number, &mut client);
-        let dialer = endpoint.protocol.dialer(Arc::clone(host), &client)?;
-        Ok(device.as_ref().map_or(Rc::clone(&dialer), |device| device.charge(dialer)))
-    };
-    let phones = (0..).zip(&phone_hosts).map(dialer).collect::<Result<Vec<_>, Error>>()?;
-    let course = scene.course.clone();
-    let controls = (client.paths.clone(), server_paths);
-    let _following = scene.follow(cell, &WhoActs::BOTH, controls);
-    let stage = Stage {
-        phones,
-        capabilities: endpoint.protocol.capabilities(),
-        hosts: phone_hosts,
-        server: endpoint.ip.server(),
-        handshake: endpoint.handshake,
+        paths: paths.clone(),
+        binds: false,
         patience: Patience::VIRTUAL,
-        course,
-        seed: seed.child("workload"),
-        log: log.clone(),
     };
+    let stage = phones.stage(cell, &scene, (&seed, &log), |dialer| match &device {
+        Some(device) => device.charge(dialer),
+        None => dialer,
+    })?;
+    let _following = scene.follow(cell, &WhoActs::BOTH, (paths, server_paths));
     cell.workload.drive(stage).await;
     close(server).await;
     for (role, ledger) in ledgers {
@@ -230,23 +215,6 @@ async fn play(
         records.sort_by_key(|record| record.at);
     }
     Ok(records)
-}
-
-fn serve(
-    cell: &Cell,
-    hosts: &Hosts,
-    (transport, paths): (TransportParameters, &PathControl),
-    log: &EventLog,
-) -> Result<ServerHandle, Error> {
-    let host = hosts.get(SERVER_NAME).expect("every track has a server");
-    let config = ServerConfig {
-        tls: cell.endpoint.tls_parameters(),
-        transport,
-        paths: paths.clone(),
-        ..ServerConfig::default()
-    };
-    let listen = cell.endpoint.ip.server();
-    cell.endpoint.protocol.serve(host, listen, &config, cell.workload.service(log.clone()))
 }
 
 /// Stops the server and lets its tasks go, so that its connections enter their accounts.

@@ -46,6 +46,7 @@ mod programs;
 mod radio;
 mod radio_link;
 mod reader;
+mod recipe;
 mod reference;
 mod resolve;
 mod schema;
@@ -65,7 +66,7 @@ pub use foresight::{Foresight, ForesightKind};
 pub use ip::{IpVersion, SERVER_ADDRESSES, SERVER_PORT};
 pub use json_schema::json_schema;
 pub use link::link;
-pub use load::{RUNS_MAX, load, load_from, load_without_files};
+pub use load::{RUNS_MAX, load, load_from};
 pub use overrides::{Override, OverrideError};
 pub use parts::PART;
 pub use plan::{
@@ -75,6 +76,7 @@ pub use plan::{
 pub use problem::ScenarioError;
 pub use programs::program_version;
 pub use radio_link::radio_link;
+pub use recipe::{Recipe, RecipeError};
 pub use reference::{Key, reference};
 pub use source::{BuiltIn, Source, built_in};
 pub use sweep::CELLS_MAX;

@@ -44,7 +44,10 @@ pub fn load_from(
 ///
 /// # Errors
 /// As [`load`].
-pub fn load_without_files(source: &Source, overrides: &[Override]) -> Result<Plan, ScenarioError> {
+pub(crate) fn load_without_files(
+    source: &Source,
+    overrides: &[Override],
+) -> Result<Plan, ScenarioError> {
     plan(source, overrides, Path::new(""), false)
 }
 

@@ -21,8 +21,7 @@ use crate::environment;
 use crate::scene::Scene;
 use crate::topology::{SERVER_NAME, phone_name};
 use crate::warm_up::warm_up;
-use trackbed_scenario::SERVER_ADDRESSES;
-use trackbed_scenario::{self as scenario, Cell as PlanCell, Override, Source};
+use trackbed_scenario::{Cell as PlanCell, SERVER_ADDRESSES};
 
 /// If this process was started as an end of a run, does that work and returns its exit code;
 /// `None` otherwise. Call it first of all, with all arguments of the process.
@@ -35,15 +34,7 @@ pub fn endpoint(arguments: impl IntoIterator<Item = OsString>) -> Option<u8> {
 }
 
 fn work(job: Job) -> Result<Vec<Record>, String> {
-    let overrides: Result<Vec<Override>, _> =
-        job.about.overrides.iter().map(|text| text.parse()).collect();
-    let overrides = overrides.map_err(|why| why.to_string())?;
-    let source = Source::recorded(&job.about.scenario, &job.about.text);
-    let plan = scenario::load_from(&source, &overrides, &job.about.folder);
-    let plan = plan.map_err(|why| why.to_string())?;
-    if plan.hash != job.about.plan {
-        return Err("a file that the scenario names has changed since the start".to_owned());
-    }
+    let plan = job.about.recipe().plan().map_err(|why| why.to_string())?;
     let cell = &plan.cells[job.cell as usize];
     let seed = Seed::of_run(plan.seed, u64::from(job.run));
     warm_up(&cell.endpoint);

@@ -22,7 +22,6 @@ use super::{control, refusal};
 use crate::ends::Serving;
 use crate::topology::SERVER_NAME;
 use trackbed_archive::VERSION;
-use trackbed_scenario::{self as scenario, Override, Plan, Source};
 
 /// How a server is set up.
 #[derive(Clone, Debug)]
@@ -182,7 +181,8 @@ impl Desk {
             Some(_) => drop(self.close(peer).await),
             None => {}
         }
-        let plan = plan(open).map_err(bad)?;
+        let plan = open.about.recipe().plan_without_files(&open.ends);
+        let plan = plan.map_err(|why| bad(why.to_string()))?;
         let cell = plan.cells.get(open.cell as usize);
         let cell = cell.ok_or_else(|| bad(format!("there is no cell {}", open.cell)))?;
         refusal(cell).map_or(Ok(()), |why| Err(bad(why)))?;
@@ -225,18 +225,6 @@ impl Desk {
             self.log.warn("overdue", &message, &[]);
             session.serving.end(&EventLog::default()).await;
         }
-    }
-}
-
-fn plan(open: &Open) -> Result<Plan, String> {
-    let overrides: Result<Vec<Override>, _> =
-        open.about.overrides.iter().map(|text| text.parse()).collect();
-    let overrides = overrides.map_err(|why| format!("{why}"))?;
-    let source = Source::recorded(&open.about.scenario, &open.about.text);
-    let plan = scenario::load_without_files(&source, &overrides).map_err(|why| why.to_string())?;
-    match plan.hash_of_ends == open.ends {
-        true => Ok(plan),
-        false => Err("the server reads the scenario otherwise than the client".to_owned()),
     }
 }
 

@@ -1,0 +1,75 @@
+//! The ends of a run, wired in one way for every backend.
+
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use trackbed_connection::{Dialer, Error};
+use trackbed_core::{EventLog, Seed};
+use trackbed_protocols::{ClientConfig, PathControl, ServerConfig, TransportParameters, Trust};
+use trackbed_scenario::Cell;
+use trackbed_substrate::Host;
+use trackbed_workloads::{Patience, Stage};
+
+use crate::scene::Scene;
+
+/// How the server of `cell` is set up.
+pub(crate) fn server(
+    cell: &Cell,
+    transport: TransportParameters,
+    paths: PathControl,
+) -> ServerConfig {
+    let tls = cell.endpoint.tls_parameters();
+    ServerConfig { tls, transport, paths, ..ServerConfig::default() }
+}
+
+/// The phones of a run, before they dial.
+pub(crate) struct Phones {
+    /// The host of each.
+    pub hosts: Vec<Arc<dyn Host>>,
+    /// Where the server listens.
+    pub server: SocketAddr,
+    /// What authenticates it.
+    pub trust: Option<Trust>,
+    pub transport: TransportParameters,
+    pub paths: PathControl,
+    /// Whether phones that stay on one network bind their address before anything is measured.
+    pub binds: bool,
+    pub patience: Patience,
+}
+
+impl Phones {
+    /// All that the workload of `cell` needs; each dialer as `adapt` returns it.
+    pub fn stage(
+        self,
+        cell: &Cell,
+        scene: &Scene,
+        (seed, log): (&Seed, &EventLog),
+        adapt: impl Fn(Rc<dyn Dialer>) -> Rc<dyn Dialer>,
+    ) -> Result<Stage, Error> {
+        let Phones { hosts, server, trust, transport, paths, binds, patience } = self;
+        let endpoint = &cell.endpoint;
+        let tls = endpoint.tls_parameters();
+        let handshake = endpoint.handshake;
+        let config = ClientConfig { trust, tls, handshake, local: None, transport, paths };
+        let binds = binds && cell.workload.networks() == 1;
+        let dialer = |(number, host): (u32, &Arc<dyn Host>)| {
+            let same_family = |own: &std::net::IpAddr| own.is_ipv4() == server.is_ipv4();
+            let local = host.addresses().into_iter().find(same_family).filter(|_| binds);
+            let mut config = ClientConfig { local, ..config.clone() };
+            scene.tell_paths(cell, number, &mut config);
+            endpoint.protocol.dialer(Arc::clone(host), &config).map(&adapt)
+        };
+        Ok(Stage {
+            phones: (0..).zip(&hosts).map(dialer).collect::<Result<_, _>>()?,
+            capabilities: endpoint.protocol.capabilities(),
+            hosts,
+            server,
+            handshake,
+            patience,
+            course: scene.course.clone(),
+            seed: seed.child("workload"),
+            log: log.clone(),
+        })
+    }
+}
