@@ -14,8 +14,6 @@ use trackbed_connection::{Capabilities, Dialer, Handshake, Service};
 use trackbed_core::{Arguments, EventLog, Parameter, Seed};
 use trackbed_substrate::Host;
 
-use crate::warm_up::WARM_UP_PATH;
-
 /// A workload: an entry of [`registry`](crate::registry).
 pub trait Workload: Sync {
     /// The name that scenarios use, for example `messages`.
@@ -215,3 +213,6 @@ impl fmt::Display for WorkloadError {
 }
 
 impl std::error::Error for WorkloadError {}
+
+/// The path of warm-up requests, which are no part of a site.
+pub(crate) const WARM_UP_PATH: &str = "/warm-up";

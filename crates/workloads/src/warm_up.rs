@@ -11,7 +11,7 @@ use trackbed_connection::{Error, Handshake, Request, Response, Service, body};
 use trackbed_core::{Event, EventLog, Time};
 use trackbed_substrate::{now, sleep, sleep_until, spawn_named};
 
-use crate::contract::{Patience, SiteFile, Stage};
+use crate::contract::{Patience, SiteFile, Stage, WARM_UP_PATH};
 use crate::limit::before;
 use crate::phone::Phone;
 
@@ -117,9 +117,6 @@ pub(crate) fn site_file() -> SiteFile {
 }
 
 const ANSWER: &[u8] = b"{\"status\":\"warm\"}";
-
-/// The path of warm-up requests.
-pub(crate) const WARM_UP_PATH: &str = "/warm-up";
 
 /// Between the beginnings of two phones' warm-ups: a handshake of some 6 kB then takes a tenth of
 /// 100 Mbit/s.

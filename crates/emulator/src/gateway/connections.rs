@@ -17,11 +17,11 @@ use slab::Slab;
 use trackbed_core::packet::Unreachable;
 use trackbed_core::{Packet, Time};
 
+use super::addresses::tell_full;
 use super::gate::{Door, Order};
 use super::relay::{Relay, Side, Turn};
-use super::tell_full;
+use super::site::{Site, Source, reason};
 use super::wire;
-use super::worker::{Site, Source, reason};
 
 /// All connections of the command to the world.
 #[derive(Debug, Default)]

@@ -12,11 +12,11 @@ use slab::Slab;
 use trackbed_core::Time;
 use trackbed_core::packet::{Ecn, UdpDatagram};
 
+use super::addresses::tell_full;
 use super::endpoint::{Endpoint, Inbox, Train};
 use super::gate::{Door, Order};
 use super::relay::Side;
-use super::tell_full;
-use super::worker::{Site, Source, reason};
+use super::site::{Site, Source, reason};
 
 /// All flows of the command to the world.
 #[derive(Debug, Default)]

@@ -16,10 +16,10 @@ use slab::Slab;
 use trackbed_core::packet::{Unreachable, icmp_packet};
 use trackbed_core::{Packet, Time};
 
+use super::addresses::tell_full;
 use super::gate::Order;
-use super::tell_full;
+use super::site::{Site, Source, reason};
 use super::wire;
-use super::worker::{Site, Source, reason};
 
 /// All series of pings.
 #[derive(Debug, Default)]

@@ -9,8 +9,8 @@ use std::sync::mpsc::SyncSender;
 use rustc_hash::FxHashMap;
 use trackbed_core::Packet;
 
+use super::addresses::{Addresses, DOORS_MAX, tell_full};
 use super::wire::{Opening, opening};
-use super::{Addresses, DOORS_MAX, tell_full};
 
 /// Keeps packets back until there is somebody to take them.
 #[derive(Debug)]

@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, listen, socket_with, sockopt};
 
+use super::addresses::DOORS_MAX;
 use crate::namespace::{NamespaceError, NetNamespace, Step};
 
 /// A thread in the outer namespace. A thread cannot leave the machine's own network and come back
@@ -77,4 +78,4 @@ fn make(address: SocketAddr, kind: SocketType) -> io::Result<OwnedFd> {
 }
 
 /// Every connection in it has been waited for, so none should ever find it full.
-const BACKLOG: i32 = super::DOORS_MAX as i32;
+const BACKLOG: i32 = DOORS_MAX as i32;

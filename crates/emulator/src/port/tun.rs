@@ -10,7 +10,8 @@ use trackbed_core::Packet;
 use trackbed_core::packet::Offload;
 use trackbed_linux::{TunOptions, VirtioHeader, open_tun};
 
-use super::{PortOptions, Received, virtio};
+use super::options::{PortOptions, Received};
+use super::virtio;
 use crate::namespace::{Interface, NamespaceError, NetNamespace, Step};
 
 /// The program's side of a TUN device.

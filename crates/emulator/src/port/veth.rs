@@ -10,7 +10,8 @@ use trackbed_core::packet::Offload;
 use trackbed_linux::ethtool::{Offload as Feature, set_offload, switch_features_off};
 use trackbed_linux::{PacketSocket, Reception, RingSize, VirtioHeader};
 
-use super::{PortOptions, Received, SuperPackets, virtio};
+use super::options::{PortOptions, Received, SuperPackets};
+use super::virtio;
 use crate::namespace::{Interface, NamespaceError, NetNamespace, Step, Veth, set_sysctl};
 
 /// Our end of a pair of devices.

@@ -5,6 +5,7 @@
 
 mod disturbances;
 mod download;
+mod plan;
 mod service;
 mod transfer;
 mod upload;
@@ -13,17 +14,15 @@ mod uploads;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
 use trackbed_connection::Service;
 use trackbed_core::parameter::Kind;
-use trackbed_core::{Arguments, ByteSize, EventLog, Parameter};
+use trackbed_core::{Arguments, EventLog, Parameter};
 
 use crate::contract::{Expectation, Prepared, Site, Stage, Workload, WorkloadError};
-use crate::data::Expected;
 use crate::warm_up::{self, WithWarmUp};
-use disturbances::Disturbances;
+use plan::{Direction, Plan};
 use service::BulkService;
 
 /// The entry of the registry.
@@ -45,75 +44,6 @@ impl Workload for Bulk {
     fn prepare(&self, arguments: &Arguments, _: &Path) -> Result<Box<dyn Prepared>, WorkloadError> {
         Ok(Box::new(Transfers(Arc::new(Plan::new(arguments)?))))
     }
-}
-
-/// What the runs of a cell share.
-struct Plan {
-    direction: Direction,
-    phones: u32,
-    timeout: Duration,
-    disturbances: Disturbances,
-    /// How often each phone moves.
-    moves: u32,
-    /// Whether phones are told that they have moved.
-    notice: bool,
-    /// The data that is transferred.
-    expected: Expected,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Direction {
-    Download,
-    Upload,
-}
-
-impl Plan {
-    fn new(arguments: &Arguments) -> Result<Plan, WorkloadError> {
-        let size: ByteSize = arguments.need("size");
-        if size.as_bytes() == 0 {
-            return Err(WorkloadError::new(
-                "size",
-                "there is nothing to transfer; write \"10 MB\"",
-            ));
-        }
-        let phones = u32::try_from(arguments.need::<u64>("phones")).ok();
-        let timeout: Duration = arguments.need("timeout");
-        if timeout.is_zero() {
-            let advice = "nothing moves in no time; write \"60 s\"";
-            return Err(WorkloadError::new("timeout", advice));
-        }
-        let (reconnections, moves) =
-            (count(arguments, "reconnections")?, count(arguments, "moves")?);
-        if size.as_bytes() <= u64::from(reconnections.max(moves)) {
-            let (parameter, count) = match moves > reconnections {
-                true => ("moves", moves),
-                false => ("reconnections", reconnections),
-            };
-            let advice = format!("{size} have no {count} points in between; write fewer");
-            return Err(WorkloadError::new(parameter, advice));
-        }
-        Ok(Plan {
-            direction: match arguments.need("direction") {
-                "upload" => Direction::Upload,
-                _ => Direction::Download,
-            },
-            phones: phones.filter(|phones| *phones <= PHONES_MAX).ok_or_else(|| {
-                WorkloadError::new("phones", format!("write at most {PHONES_MAX}"))
-            })?,
-            timeout,
-            disturbances: Disturbances::new(size.as_bytes(), reconnections, moves),
-            moves,
-            notice: arguments.need("notice"),
-            expected: Expected::of(size.as_bytes()),
-        })
-    }
-}
-
-/// How often something happens to a transfer.
-fn count(arguments: &Arguments, parameter: &'static str) -> Result<u32, WorkloadError> {
-    let count: u64 = arguments.need(parameter);
-    let count = u32::try_from(count).ok().filter(|count| *count <= DISTURBANCES_MAX);
-    count.ok_or_else(|| WorkloadError::new(parameter, format!("write at most {DISTURBANCES_MAX}")))
 }
 
 /// Bulk transfers with everything resolved.
@@ -194,7 +124,3 @@ const MOVES: &str = "how often each phone moves to another network, at points of
                      are replaced, up to 100";
 const NOTICE: &str = "whether a phone that moves is told so by its system, as those of Android and \
                       iOS are; otherwise a connection has to time out before it is replaced";
-
-const PHONES_MAX: u32 = 10_000;
-/// Of a kind; with so many phones each has an address of its own for every move.
-const DISTURBANCES_MAX: u32 = 100;

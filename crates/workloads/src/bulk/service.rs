@@ -11,7 +11,7 @@ use trackbed_connection::{Body, Error, Request, Response, Service, body};
 use trackbed_core::{Event, EventLog};
 use trackbed_substrate::now;
 
-use super::Plan;
+use super::plan::Plan;
 use super::uploads::Uploads;
 use crate::contract::SiteFile;
 use crate::data::{Arrived, pieces};

@@ -14,7 +14,7 @@ use trackbed_core::{Event, Time};
 use trackbed_substrate::{now, sleep_until, spawn_named};
 
 use super::disturbances::Silence;
-use super::{Direction, Plan};
+use super::plan::{Direction, Plan};
 use crate::contract::Stage;
 use crate::data::Arrived;
 use crate::limit::before;

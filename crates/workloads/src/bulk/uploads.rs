@@ -11,8 +11,8 @@ use trackbed_connection::{Body, Error};
 use trackbed_core::{Event, EventLog};
 use trackbed_substrate::now;
 
-use super::Plan;
 use super::disturbances::Silence;
+use super::plan::Plan;
 use crate::data::Arrived;
 
 /// Uploads that outlive their connections.

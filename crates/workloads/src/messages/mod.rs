@@ -13,12 +13,22 @@ mod signed;
 mod walk;
 
 use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
 
+use futures_core::future::LocalBoxFuture;
+use trackbed_connection::Service;
 use trackbed_core::parameter::Kind;
-use trackbed_core::{Arguments, Parameter};
+use trackbed_core::{Arguments, EventLog, Parameter};
 
 use crate::boards;
-use crate::contract::{Prepared, Workload, WorkloadError};
+use crate::contract::{Expectation, Prepared, Site, Stage, Workload, WorkloadError};
+use crate::lines::Policy;
+use crate::warm_up::{self, WithWarmUp};
+use payload::Payload;
+use plan::Plan;
+use service::MessageService;
 
 /// The entry of the registry.
 pub(crate) struct Messages;
@@ -41,9 +51,73 @@ impl Workload for Messages {
         arguments: &Arguments,
         base: &Path,
     ) -> Result<Box<dyn Prepared>, WorkloadError> {
-        Ok(Box::new(plan::Messenger::new(arguments, base)?))
+        Ok(Box::new(Messenger(Arc::new(Plan::new(arguments, base)?))))
     }
 }
+
+/// Messages with everything resolved.
+struct Messenger(Arc<Plan>);
+
+impl Prepared for Messenger {
+    fn phones(&self) -> u32 {
+        self.0.phones + self.0.listeners
+    }
+
+    fn deadline(&self) -> Option<Duration> {
+        Some(self.0.deadline)
+    }
+
+    fn service(&self, log: EventLog) -> Rc<dyn Service> {
+        Rc::new(WithWarmUp(MessageService::new(
+            Arc::clone(&self.0.payload),
+            &self.0.equipment,
+            self.0.listeners > 0,
+            log,
+        )))
+    }
+
+    fn drive(&self, stage: Stage) -> LocalBoxFuture<'_, ()> {
+        Box::pin(delivery::drive(Arc::clone(&self.0), stage))
+    }
+
+    fn site(&self) -> Result<Site, String> {
+        if let Payload::Signed(_) = *self.0.payload {
+            return Err("signed messages are verified by Trackbed's own server alone".to_owned());
+        }
+        if self.0.listeners > 0 {
+            return Err("nobody but Trackbed's own server tells listeners".to_owned());
+        }
+        Ok(Site { files: vec![warm_up::site_file()] })
+    }
+
+    fn board(&self) -> Option<&'static str> {
+        let plan = &self.0;
+        matches!(*plan.payload, Payload::Signed(_)).then_some(plan.equipment.board.name)
+    }
+
+    fn expectation(&self) -> Option<Expectation> {
+        let plan = &self.0;
+        // A roadside unit takes its time before it answers.
+        let signed = matches!(*plan.payload, Payload::Signed(_));
+        let lockstep = !signed
+            && plan.listeners == 0
+            && plan.period.is_none()
+            && plan.phones == 1
+            && plan.stagger.is_zero();
+        if !lockstep || plan.payload.longest() > FIRST_FLIGHT_BYTES {
+            return None;
+        }
+        let connections = match plan.policy {
+            Policy::One => 1,
+            Policy::Each => plan.count,
+        };
+        Some(Expectation { connections, exchanges: plan.count })
+    }
+}
+
+/// What fits the first flight of every transport with headers and encryption: the initial window
+/// is at least 10 segments of TCP (RFC 6928), and 12,000 bytes of QUIC (RFC 9002 section 7.2).
+const FIRST_FLIGHT_BYTES: u64 = 10_000;
 
 const PARAMETERS: &[Parameter] = &[
     Parameter::with_default(

@@ -1,25 +1,16 @@
 //! The workload of one cell: every value resolved and checked.
 
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_core::future::LocalBoxFuture;
-use trackbed_connection::Service;
-use trackbed_core::{Arguments, EventLog};
+use trackbed_core::Arguments;
 
-use super::delivery;
 use super::payload::Payload;
 use super::roadside::Equipment;
-use super::service::MessageService;
 use crate::boards;
-use crate::contract::{Expectation, Prepared, Site, Stage, WorkloadError};
+use crate::contract::WorkloadError;
 use crate::lines::Policy;
-use crate::warm_up::{self, WithWarmUp};
-
-/// Messages with everything resolved.
-pub(super) struct Messenger(Arc<Plan>);
 
 /// What the runs of a cell share.
 pub(super) struct Plan {
@@ -40,8 +31,8 @@ pub(super) struct Plan {
     pub(super) equipment: Equipment,
 }
 
-impl Messenger {
-    pub(super) fn new(arguments: &Arguments, base: &Path) -> Result<Messenger, WorkloadError> {
+impl Plan {
+    pub(super) fn new(arguments: &Arguments, base: &Path) -> Result<Plan, WorkloadError> {
         let phones = count_up_to(arguments, "phones", PHONES_MAX)?;
         let period: Option<Duration> = arguments.get("rate");
         let stagger = arguments.get("stagger").unwrap_or(match (phones, period) {
@@ -53,7 +44,7 @@ impl Messenger {
             "each" => Policy::Each,
             _ => Policy::One,
         };
-        Ok(Messenger(Arc::new(Plan {
+        Ok(Plan {
             count: count_up_to(arguments, "count", u32::MAX)?,
             phones,
             listeners: count_up_to(arguments, "listeners", LISTENERS_MAX)?,
@@ -65,64 +56,7 @@ impl Messenger {
             stagger,
             deadline: span(arguments, "deadline")?,
             timeout: span(arguments, "timeout")?,
-        })))
-    }
-}
-
-impl Prepared for Messenger {
-    fn phones(&self) -> u32 {
-        self.0.phones + self.0.listeners
-    }
-
-    fn deadline(&self) -> Option<Duration> {
-        Some(self.0.deadline)
-    }
-
-    fn service(&self, log: EventLog) -> Rc<dyn Service> {
-        Rc::new(WithWarmUp(MessageService::new(
-            Arc::clone(&self.0.payload),
-            &self.0.equipment,
-            self.0.listeners > 0,
-            log,
-        )))
-    }
-
-    fn drive(&self, stage: Stage) -> LocalBoxFuture<'_, ()> {
-        Box::pin(delivery::drive(Arc::clone(&self.0), stage))
-    }
-
-    fn site(&self) -> Result<Site, String> {
-        if let Payload::Signed(_) = *self.0.payload {
-            return Err("signed messages are verified by Trackbed's own server alone".to_owned());
-        }
-        if self.0.listeners > 0 {
-            return Err("nobody but Trackbed's own server tells listeners".to_owned());
-        }
-        Ok(Site { files: vec![warm_up::site_file()] })
-    }
-
-    fn board(&self) -> Option<&'static str> {
-        let plan = &self.0;
-        matches!(*plan.payload, Payload::Signed(_)).then_some(plan.equipment.board.name)
-    }
-
-    fn expectation(&self) -> Option<Expectation> {
-        let plan = &self.0;
-        // A roadside unit takes its time before it answers.
-        let signed = matches!(*plan.payload, Payload::Signed(_));
-        let lockstep = !signed
-            && plan.listeners == 0
-            && plan.period.is_none()
-            && plan.phones == 1
-            && plan.stagger.is_zero();
-        if !lockstep || plan.payload.longest() > FIRST_FLIGHT_BYTES {
-            return None;
-        }
-        let connections = match plan.policy {
-            Policy::One => 1,
-            Policy::Each => plan.count,
-        };
-        Some(Expectation { connections, exchanges: plan.count })
+        })
     }
 }
 
@@ -218,7 +152,3 @@ const SIGNING: Duration = Duration::from_micros(100);
 const SIGNING_MAX: Duration = Duration::from_secs(1);
 
 const STAGGER_CLOSED_LOOP: Duration = Duration::from_secs(1);
-
-/// What fits the first flight of every transport with headers and encryption: the initial window
-/// is at least 10 segments of TCP (RFC 6928), and 12,000 bytes of QUIC (RFC 9002 section 7.2).
-const FIRST_FLIGHT_BYTES: u64 = 10_000;

@@ -11,7 +11,8 @@ use trackbed_verifier::cache::KeyCache;
 use trackbed_verifier::engine::{Done, Engine, Task, monotonic_nanos};
 
 use super::super::plan::Plan;
-use super::{Outcome, options, processors, script};
+use super::outcome::{Outcome, options, processors};
+use super::script;
 use crate::signatures::{TABLE_AFTER, parts};
 use trackbed_core::event::UnitAccount;
 

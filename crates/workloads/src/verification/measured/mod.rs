@@ -1,6 +1,7 @@
 //! The unit in real time: this machine, on a thread of its own beside the executor.
 
 mod closed;
+mod outcome;
 pub(super) mod script;
 mod unit;
 
@@ -8,34 +9,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use trackbed_core::event::{Judgement, UnitAccount, Verification};
+use trackbed_core::event::{UnitAccount, Verification};
 use trackbed_core::{Event, Time};
 use trackbed_substrate::{now, sleep};
-use trackbed_v2x::traffic::Origin;
-use trackbed_verifier::Path;
-use trackbed_verifier::engine::{Options, monotonic_nanos};
+use trackbed_verifier::engine::monotonic_nanos;
 
 use super::book::Book;
 use super::plan::{Load, Plan};
 use crate::contract::Stage;
-
-/// What came of a run. Times are readings of [`monotonic_nanos`].
-struct Outcome {
-    begin: u64,
-    end: u64,
-    decisions: Vec<Decision>,
-    /// Without its span.
-    account: UnitAccount,
-}
-
-/// A message, and what the unit decided about it.
-#[derive(Clone, Copy)]
-struct Decision {
-    at: u64,
-    heard: u64,
-    origin: Origin,
-    judgement: Judgement,
-}
+use outcome::{Decision, Outcome};
 
 /// Lets the thread of the unit end when nobody waits for it any more.
 struct Alive(Arc<AtomicBool>);
@@ -88,23 +70,4 @@ fn enter(plan: &Plan, stage: &Stage, mut outcome: Outcome) {
         book.judge(absolute(at), absolute(heard), origin, judgement);
     }
     book.close(absolute(outcome.end), outcome.account);
-}
-
-/// What the engine is told.
-fn options(plan: &Plan) -> Options {
-    let workers = plan.workers.unwrap_or_else(processors);
-    let slow = |number| if number >= workers.div_ceil(2) { plan.slow_half_permille } else { 1000 };
-    Options {
-        workers,
-        split: plan.split,
-        path: Path::fastest(),
-        queue_max: plan.queue_max,
-        drops_late: plan.drops_late,
-        budget_permille: plan.budget_permille,
-        slowdown_permille: (0..workers).map(slow).collect(),
-    }
-}
-
-fn processors() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }

@@ -18,8 +18,8 @@ use trackbed_verifier::{KeyTable, Path};
 
 use super::super::book::NOTHING_HEARD;
 use super::super::plan::Plan;
+use super::outcome::{Decision, Outcome, options, processors};
 use super::script::{self, Line, Script};
-use super::{Decision, Outcome, options, processors};
 use crate::signatures::{judgement, parts};
 
 /// Lets the unit hear the crossing of `plan`.

@@ -1,0 +1,128 @@
+//! What all flows of a gateway share.
+
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::event::epoll;
+use rustix::io::Errno;
+use trackbed_core::packet::Unreachable;
+use trackbed_core::{Packet, Time};
+
+use super::addresses::Addresses;
+use super::gate::Order;
+use super::names::NameServers;
+use super::relay::Side;
+use super::workshop::Workshop;
+use crate::clock::Clock;
+
+/// What all flows share.
+#[derive(Debug)]
+pub(super) struct Site {
+    pub(super) epoll: OwnedFd,
+    pub(super) workshop: Workshop,
+    pub(super) addresses: Addresses,
+    pub(super) names: NameServers,
+    pub(super) clock: Clock,
+    /// How many there can be of each kind: connections, flows of datagrams, destinations, series
+    /// of pings.
+    pub(super) room: usize,
+    /// What the gate is to be told, in this order.
+    pub(super) orders: Vec<Order>,
+}
+
+/// Which source has something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    Bell,
+    Listener(usize),
+    Connection(usize, Side),
+    Datagrams(usize, Side),
+    Echoes(usize),
+}
+
+impl Site {
+    pub(super) fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    pub(super) fn watch(
+        &self,
+        socket: impl AsFd,
+        source: Source,
+        flags: epoll::EventFlags,
+    ) -> io::Result<()> {
+        let data = epoll::EventData::new_u64(source.mark());
+        Ok(epoll::add(&self.epoll, socket, data, flags)?)
+    }
+
+    pub(super) fn order(&mut self, order: Order) {
+        self.orders.push(order);
+    }
+
+    /// Where the gateway turns for what the command calls `to`, and the name server if that is
+    /// one.
+    pub(super) fn target(&self, to: SocketAddr) -> (SocketAddr, Option<SocketAddr>) {
+        match self.addresses.is_name_server(to) {
+            true => {
+                let server = self.names.current();
+                (server, Some(server))
+            }
+            false => (self.addresses.seen_from_outside(to), None),
+        }
+    }
+
+    /// Tells the sender of `packet` why it did not arrive.
+    pub(super) fn refuse(&mut self, packet: &Packet, why: Unreachable) {
+        // Of a port the host itself speaks, of everything else a router.
+        let router = match why {
+            Unreachable::Port => packet.destination(),
+            _ => self.addresses.own_like(packet.source()),
+        };
+        self.order(Order::Answer(why.emit(router, packet)));
+    }
+}
+
+impl Source {
+    fn mark(self) -> u64 {
+        let (kind, index) = match self {
+            Source::Bell => (0, 0),
+            Source::Listener(index) => (1, index),
+            Source::Connection(index, Side::Near) => (2, index),
+            Source::Connection(index, Side::Far) => (3, index),
+            Source::Datagrams(index, Side::Near) => (4, index),
+            Source::Datagrams(index, Side::Far) => (5, index),
+            Source::Echoes(index) => (6, index),
+        };
+        (index as u64) << 3 | kind
+    }
+
+    pub(super) fn from_mark(mark: u64) -> Source {
+        let index = (mark >> 3) as usize;
+        match mark & 0b111 {
+            0 => Source::Bell,
+            1 => Source::Listener(index),
+            2 => Source::Connection(index, Side::Near),
+            3 => Source::Connection(index, Side::Far),
+            4 => Source::Datagrams(index, Side::Near),
+            5 => Source::Datagrams(index, Side::Far),
+            _ => Source::Echoes(index),
+        }
+    }
+}
+
+/// What a router, or the host, would say to the sender if this is why it could not be reached;
+/// `None` if nothing would be heard.
+pub(super) fn reason(why: &io::Error) -> Option<Unreachable> {
+    let errno = why.raw_os_error().map(Errno::from_raw_os_error)?;
+    match errno {
+        Errno::CONNREFUSED => Some(Unreachable::Port),
+        Errno::NETUNREACH | Errno::NETDOWN | Errno::ADDRNOTAVAIL | Errno::AFNOSUPPORT => {
+            Some(Unreachable::Network)
+        }
+        Errno::ACCESS | Errno::PERM => Some(Unreachable::Prohibited),
+        // This too comes to an end, and TCP tries again.
+        Errno::TIMEDOUT | Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM => None,
+        _ => Some(Unreachable::Host),
+    }
+}

@@ -1,0 +1,82 @@
+//! A bulk transfer of one cell: every value resolved and checked.
+
+use std::time::Duration;
+
+use trackbed_core::{Arguments, ByteSize};
+
+use super::disturbances::Disturbances;
+use crate::contract::WorkloadError;
+use crate::data::Expected;
+
+/// What the runs of a cell share.
+pub(super) struct Plan {
+    pub(super) direction: Direction,
+    pub(super) phones: u32,
+    pub(super) timeout: Duration,
+    pub(super) disturbances: Disturbances,
+    /// How often each phone moves.
+    pub(super) moves: u32,
+    /// Whether phones are told that they have moved.
+    pub(super) notice: bool,
+    /// The data that is transferred.
+    pub(super) expected: Expected,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    Download,
+    Upload,
+}
+
+impl Plan {
+    pub(super) fn new(arguments: &Arguments) -> Result<Plan, WorkloadError> {
+        let size: ByteSize = arguments.need("size");
+        if size.as_bytes() == 0 {
+            return Err(WorkloadError::new(
+                "size",
+                "there is nothing to transfer; write \"10 MB\"",
+            ));
+        }
+        let phones = u32::try_from(arguments.need::<u64>("phones")).ok();
+        let timeout: Duration = arguments.need("timeout");
+        if timeout.is_zero() {
+            let advice = "nothing moves in no time; write \"60 s\"";
+            return Err(WorkloadError::new("timeout", advice));
+        }
+        let (reconnections, moves) =
+            (count(arguments, "reconnections")?, count(arguments, "moves")?);
+        if size.as_bytes() <= u64::from(reconnections.max(moves)) {
+            let (parameter, count) = match moves > reconnections {
+                true => ("moves", moves),
+                false => ("reconnections", reconnections),
+            };
+            let advice = format!("{size} have no {count} points in between; write fewer");
+            return Err(WorkloadError::new(parameter, advice));
+        }
+        Ok(Plan {
+            direction: match arguments.need("direction") {
+                "upload" => Direction::Upload,
+                _ => Direction::Download,
+            },
+            phones: phones.filter(|phones| *phones <= PHONES_MAX).ok_or_else(|| {
+                WorkloadError::new("phones", format!("write at most {PHONES_MAX}"))
+            })?,
+            timeout,
+            disturbances: Disturbances::new(size.as_bytes(), reconnections, moves),
+            moves,
+            notice: arguments.need("notice"),
+            expected: Expected::of(size.as_bytes()),
+        })
+    }
+}
+
+/// How often something happens to a transfer.
+fn count(arguments: &Arguments, parameter: &'static str) -> Result<u32, WorkloadError> {
+    let count: u64 = arguments.need(parameter);
+    let count = u32::try_from(count).ok().filter(|count| *count <= DISTURBANCES_MAX);
+    count.ok_or_else(|| WorkloadError::new(parameter, format!("write at most {DISTURBANCES_MAX}")))
+}
+
+const PHONES_MAX: u32 = 10_000;
+/// Of a kind; with so many phones each has an address of its own for every move.
+const DISTURBANCES_MAX: u32 = 100;
