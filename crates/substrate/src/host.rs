@@ -76,3 +76,11 @@ pub(crate) fn no_further_network(host: &str) -> io::Error {
     let message = format!("the host \"{host}\" has no further network; give it one more");
     io::Error::new(io::ErrorKind::NotFound, message)
 }
+
+/// The error for an address that is not the host's.
+pub(crate) fn not_an_address(host: &str, address: IpAddr) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::AddrNotAvailable,
+        format!("{address} is not an address of the host \"{host}\"; use one of its own"),
+    )
+}

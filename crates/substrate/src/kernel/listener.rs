@@ -1,6 +1,5 @@
 //! Listening TCP sockets of the kernel: listen(2), accept(2).
 
-use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::OwnedFd;
@@ -12,6 +11,7 @@ use rustix::net::{self, SocketType, sockopt};
 use super::descriptor;
 use super::multipath;
 use super::options::{self, Role};
+use super::sockets::Listener;
 use super::source::{Detail, Source, Way};
 use super::tcp::KernelTcpStream;
 use super::world;
@@ -107,17 +107,5 @@ fn accept(source: &mut Source, peer: Option<IpAddr>) -> io::Result<(OwnedFd, Soc
                 }
             }
         }
-    }
-}
-
-/// What a listener has on top of a socket.
-pub(super) struct Listener {
-    local: SocketAddr,
-}
-
-/// For the diagnosis of a stall.
-impl fmt::Display for Listener {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "TCP listener {}", self.local)
     }
 }

@@ -46,6 +46,7 @@ mod options;
 mod origin;
 mod pipe;
 mod reactor;
+mod sockets;
 mod source;
 mod super_datagram;
 mod tcp;

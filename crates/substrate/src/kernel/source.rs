@@ -7,9 +7,7 @@ use std::task::{Context, Waker};
 
 use rustix::event::epoll::EventFlags;
 
-use super::listener::Listener;
-use super::tcp::Tcp;
-use super::udp::Udp;
+use super::sockets::{Listener, Tcp, Udp};
 use crate::executor::Waiter;
 
 /// A socket.

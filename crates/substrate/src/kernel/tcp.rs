@@ -1,6 +1,5 @@
 //! TCP connections of the kernel: tcp(7).
 
-use std::fmt;
 use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -12,13 +11,13 @@ use std::time::Duration;
 use futures_io::{AsyncRead, AsyncWrite};
 use rustix::io::{Errno, ioctl_fionbio};
 use rustix::net::{self, RecvFlags, SendFlags, Shutdown, SocketType, sockopt};
-use trackbed_core::Time;
 use trackbed_linux::socket::set_bind_address_no_port;
 use trackbed_linux::tcp_info::tcp_info;
 
 use super::descriptor;
 use super::multipath;
-use super::options::{self, Ends, Role};
+use super::options::{self, Role};
+use super::sockets::Tcp;
 use super::source::{Detail, Source, Way};
 use super::world;
 use crate::clock::now;
@@ -221,51 +220,6 @@ impl TcpStream for KernelTcpStream {
 impl Drop for KernelTcpStream {
     fn drop(&mut self) {
         world::with(self.run, |world| world.remove(self.key));
-    }
-}
-
-/// What a connection has on top of a socket.
-pub(super) struct Tcp {
-    local: SocketAddr,
-    remote: SocketAddr,
-    opened_here: bool,
-    is_multipath: bool,
-    end_read: bool,
-    /// What was known when the connection was aborted, and of one on several paths now and then:
-    /// subflows that are gone take what they knew with them.
-    last: TcpInfo,
-    /// When that was, if it is renewed.
-    told: Time,
-}
-
-impl Tcp {
-    fn new(socket: &OwnedFd, remote: SocketAddr, opened_here: bool) -> io::Result<Tcp> {
-        let local = descriptor::local_addr(socket)?;
-        let is_multipath = multipath::is_spoken(socket);
-        let last = TcpInfo::default();
-        Ok(Tcp { local, remote, opened_here, is_multipath, end_read: false, last, told: now() })
-    }
-
-    fn ends(&self) -> Ends {
-        Ends { opened_here: self.opened_here, end_read: self.end_read }
-    }
-
-    /// For the diagnosis of a stall.
-    pub(super) fn describe(
-        &self,
-        socket: Option<&OwnedFd>,
-        f: &mut fmt::Formatter<'_>,
-    ) -> fmt::Result {
-        write!(f, "TCP {} > {}, ", self.local, self.remote)?;
-        match socket.map(tcp_info) {
-            Some(Ok(info)) => write!(
-                f,
-                "{:?}, {} B to be sent first, {} segments not acknowledged",
-                info.state, info.bytes_not_sent, info.unacked
-            ),
-            Some(Err(_)) => f.write_str("of which the kernel tells nothing"),
-            None => f.write_str("aborted"),
-        }
     }
 }
 

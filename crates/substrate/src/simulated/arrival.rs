@@ -8,7 +8,7 @@ use trackbed_tcp::{Config, Connection, Flags, QuotedSegment, Segment, State, res
 
 use super::flow::Flow;
 use super::options;
-use super::tcp::Owner;
+use super::sockets::Owner;
 use super::transport::Transport;
 use super::world::{World, send};
 use crate::clock;

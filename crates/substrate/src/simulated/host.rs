@@ -9,8 +9,9 @@ use futures_core::future::LocalBoxFuture;
 use trackbed_net::{Network, NodeId};
 
 use super::listener::SimulatedTcpListener;
+use super::sockets::Carrier;
 use super::stream::SimulatedTcpStream;
-use super::udp::{Carrier, SimulatedUdpSocket};
+use super::udp::SimulatedUdpSocket;
 use super::world::{self, World};
 use crate::entropy::{Entropy, EntropyError, SeededEntropy};
 use crate::host::Host;

@@ -1,21 +1,19 @@
 //! TCP listeners of the simulated world.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::task::{Context, Poll};
 
 use trackbed_core::Seed;
 use trackbed_net::NodeId;
-use trackbed_tcp::Config;
-use trackbed_tcp::multipath::MultipathConfig;
 
 use super::options;
+use super::sockets::Listener;
 use super::stream::SimulatedTcpStream;
-use super::udp::not_an_address;
 use super::world::{self, World};
 use crate::executor::{SocketKind, SocketRef, Wait, Waiter, note};
+use crate::host::not_an_address;
 use crate::socket::{TcpListener, TcpOptions, TcpStream};
 
 /// The handle of a listener.
@@ -66,60 +64,6 @@ impl TcpListener for SimulatedTcpListener {
 impl Drop for SimulatedTcpListener {
     fn drop(&mut self) {
         world::with(self.run, |world| world.tcp_unlisten(self.key));
-    }
-}
-
-/// A listener below its handle.
-#[derive(Debug)]
-pub(super) struct Listener {
-    node: NodeId,
-    local: SocketAddr,
-    config: Config,
-    /// Of connections on several paths, if they are wanted.
-    multipath: Option<MultipathConfig>,
-    backlog: usize,
-    /// Connections that wait to be accepted.
-    established: VecDeque<u32>,
-    /// Connection requests that were ignored because the backlog was full.
-    ignored: u64,
-    acceptor: Waiter,
-}
-
-impl Listener {
-    /// The settings of the connection that a SYN opens; `None` if it is to be ignored, so that
-    /// the peer tries again later.
-    ///
-    /// As on Linux with SYN cookies, only connections that are established count against the
-    /// backlog, and it takes one more than it says.
-    pub(super) fn config_for_syn(&mut self) -> Option<Config> {
-        if self.established.len() > self.backlog {
-            self.ignored += 1;
-            return None;
-        }
-        Some(self.config.clone())
-    }
-
-    /// The settings of a connection on several paths, if that is what is offered.
-    pub(super) fn multipath(&self) -> Option<MultipathConfig> {
-        self.multipath.clone()
-    }
-
-    pub(super) fn push_established(&mut self, key: u32) {
-        self.established.push_back(key);
-        self.acceptor.wake();
-    }
-}
-
-/// For the diagnosis of a stall.
-impl fmt::Display for Listener {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "TCP listener {}, {} connections not accepted, {} ignored",
-            self.local,
-            self.established.len(),
-            self.ignored
-        )
     }
 }
 

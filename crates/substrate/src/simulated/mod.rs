@@ -41,6 +41,7 @@ mod parallel;
 mod ports;
 mod reactor;
 mod run;
+mod sockets;
 mod stream;
 mod tcp;
 mod transport;

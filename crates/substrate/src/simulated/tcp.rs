@@ -1,6 +1,5 @@
 //! TCP connections of the simulated world, below their handles.
 
-use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::task::{Context, Poll};
@@ -12,44 +11,13 @@ use trackbed_tcp::{Connection, State, TcpError};
 
 use super::flow::Flow;
 use super::options;
+use super::sockets::{Owner, Tcp};
 use super::transport::Transport;
-use super::udp::not_an_address;
 use super::world::{World, send};
 use crate::clock;
 use crate::executor::Waiter;
-use crate::socket::{TcpInfo, TcpOptions};
-
-/// A connection and who waits for it.
-#[derive(Debug)]
-pub(super) struct Tcp {
-    pub(super) connection: Transport,
-    pub(super) node: NodeId,
-    pub(super) local: SocketAddr,
-    pub(super) remote: SocketAddr,
-    timer: u32,
-    pub(super) owner: Owner,
-    /// The addresses of subflows besides the first.
-    pub(super) joined: Vec<(SocketAddr, SocketAddr)>,
-    reader: Waiter,
-    writer: Waiter,
-    /// Bytes that the application has read.
-    read: u64,
-    /// Bytes that the application has written.
-    written: u64,
-    /// When a connection that nobody owns any more is given up if the peer does not close it too.
-    pub(super) orphaned_until: Option<Time>,
-}
-
-/// Who holds a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Owner {
-    /// A stream, or the future that waits for the connection to be established.
-    Stream,
-    /// A listener: the connection is being established or waits to be accepted.
-    Listener(u32),
-    /// Nobody: it closes in the background.
-    Nobody,
-}
+use crate::host::not_an_address;
+use crate::socket::TcpOptions;
 
 /// What the owner of a connection does with it.
 impl World {
@@ -327,43 +295,6 @@ impl World {
     pub(super) fn tcp_half_open(&self, listener: u32) -> Vec<u32> {
         let owner = Owner::Listener(listener);
         self.tcp.iter().filter(|(_, tcp)| tcp.owner == owner).map(|(key, _)| key as u32).collect()
-    }
-}
-
-impl Tcp {
-    pub(super) fn info(&self) -> TcpInfo {
-        options::info(&self.connection.stats())
-    }
-
-    fn flow(&self) -> Flow {
-        Flow::new(self.node, self.local, self.remote)
-    }
-
-    /// Whether data has arrived that was not read. Takes a byte of it away if so.
-    pub(super) fn has_unread(&mut self, now: Time) -> bool {
-        matches!(self.connection.read(now, 1), Ok(Some(data)) if !data.is_empty())
-    }
-
-    fn deadline(&self) -> Option<Time> {
-        [self.connection.poll_timeout(), self.orphaned_until].into_iter().flatten().min()
-    }
-}
-
-/// For the diagnosis of a stall.
-impl fmt::Display for Tcp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let stats = self.connection.stats();
-        write!(
-            f,
-            "TCP {} > {}, {:?}, {} B to be sent first, {} B not acknowledged, {} B received and \
-             not read",
-            self.local,
-            self.remote,
-            self.connection.state(),
-            self.written.saturating_sub(stats.bytes_sent),
-            stats.bytes_sent.saturating_sub(stats.bytes_acknowledged),
-            stats.bytes_received.saturating_sub(self.read),
-        )
     }
 }
 

@@ -1,19 +1,19 @@
 //! UDP sockets of the simulated world, and those for whole packets of SCTP.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, SocketAddr};
 use std::task::{Context, Poll, Waker};
 
-use bytes::Bytes;
 use trackbed_core::Packet;
-use trackbed_core::packet::{Ecn, IpHeader, UdpDatagram, ip_header_len, protocol};
+use trackbed_core::packet::ip_header_len;
 use trackbed_net::NodeId;
 
 use super::ports::Ports;
+use super::sockets::{Carrier, OVERHEAD, Udp};
 use super::world::{self, HostState, World, send};
 use crate::executor::{SocketKind, SocketRef, Wait, Waiter, note};
+use crate::host::not_an_address;
 use crate::socket::{Datagram, ReceivedMeta, UdpSocket};
 
 /// The handle of a UDP socket.
@@ -78,141 +78,12 @@ impl Drop for SimulatedUdpSocket {
     }
 }
 
-/// What a socket's datagrams are on the way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Carrier {
-    /// The payload of UDP.
-    Udp,
-    /// Packets of SCTP, which have their ports in front as UDP has (RFC 9260 section 3.1).
-    Sctp,
-}
-
 impl Carrier {
-    fn header_len(self) -> usize {
-        match self {
-            Carrier::Udp => 8,
-            Carrier::Sctp => 0,
-        }
-    }
-
-    fn emit(self, source: SocketAddr, destination: SocketAddr, ecn: Ecn, bytes: &[u8]) -> Packet {
-        let (protocol, fill) = match self {
-            Carrier::Udp => return UdpDatagram::emit(source, destination, ecn, bytes),
-            Carrier::Sctp => (protocol::SCTP, |out: &mut [u8]| out.copy_from_slice(bytes)),
-        };
-        let (source, destination) = (source.ip(), destination.ip());
-        Packet::build(&IpHeader { source, destination, protocol, ecn }, bytes.len(), fill)
-    }
-
-    /// The datagram in a packet; `None` if it is too short or damaged. Damage to SCTP is up to the
-    /// user to find.
-    fn parse(self, packet: &Packet) -> Option<UdpDatagram> {
-        if self == Carrier::Udp {
-            return UdpDatagram::parse(packet).ok();
-        }
-        let payload = packet.transport();
-        let [a, b, c, d] = *payload.first_chunk()?;
-        Some(UdpDatagram {
-            source: SocketAddr::new(packet.source(), u16::from_be_bytes([a, b])),
-            destination: SocketAddr::new(packet.destination(), u16::from_be_bytes([c, d])),
-            ecn: packet.ecn(),
-            payload,
-        })
-    }
-
     fn ports(self, host: &mut HostState) -> &mut Ports {
         match self {
             Carrier::Udp => &mut host.udp_ports,
             Carrier::Sctp => &mut host.sctp_ports,
         }
-    }
-}
-
-/// A UDP socket below its handle.
-#[derive(Debug)]
-pub(super) struct Udp {
-    node: NodeId,
-    carrier: Carrier,
-    local: SocketAddr,
-    /// Tells this socket from a later one with the same key.
-    serial: u64,
-    received: VecDeque<Received>,
-    /// What the datagrams in `received` are charged.
-    received_charge: usize,
-    /// Datagrams that found the receive buffer full.
-    overflowed: u64,
-    /// What the datagrams that wait for the interface are charged.
-    sending_charge: usize,
-    reader: Waiter,
-    writers: Vec<Waker>,
-}
-
-#[derive(Debug)]
-struct Received {
-    source: SocketAddr,
-    destination: IpAddr,
-    ecn: Ecn,
-    payload: Bytes,
-}
-
-impl Udp {
-    fn poll_recv(
-        &mut self,
-        cx: &Context<'_>,
-        buffers: &mut [IoSliceMut<'_>],
-        meta: &mut [ReceivedMeta],
-    ) -> Poll<usize> {
-        if self.received.is_empty() {
-            self.reader.wait(cx);
-            return Poll::Pending;
-        }
-        let mut count = 0;
-        for (buffer, meta) in buffers.iter_mut().zip(meta) {
-            let Some(received) = self.received.pop_front() else { break };
-            self.received_charge -= self.charge(received.payload.len());
-            let len = received.payload.len().min(buffer.len());
-            buffer[..len].copy_from_slice(&received.payload[..len]);
-            let Received { source, destination, ecn, .. } = received;
-            *meta = ReceivedMeta { source, destination, ecn, len, stride: len };
-            count += 1;
-        }
-        Poll::Ready(count)
-    }
-
-    fn receive(&mut self, datagram: UdpDatagram) {
-        let charge = self.charge(datagram.payload.len());
-        // As Linux does, a datagram is taken as long as the buffer is not yet full.
-        if self.received_charge >= RECEIVE_BUFFER {
-            self.overflowed += 1;
-            return;
-        }
-        self.received_charge += charge;
-        let UdpDatagram { source, destination, ecn, payload } = datagram;
-        self.received.push_back(Received { source, destination: destination.ip(), ecn, payload });
-        self.reader.wake();
-    }
-
-    fn charge(&self, payload_len: usize) -> usize {
-        ip_header_len(self.local.ip()) + self.carrier.header_len() + payload_len + OVERHEAD
-    }
-}
-
-/// For the diagnosis of a stall.
-impl fmt::Display for Udp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} {}, {} datagrams received and not read, {} B waiting to be sent, {} lost for \
-             want of room",
-            match self.carrier {
-                Carrier::Udp => "UDP",
-                Carrier::Sctp => "SCTP",
-            },
-            self.local,
-            self.received.len(),
-            self.sending_charge,
-            self.overflowed
-        )
     }
 }
 
@@ -344,22 +215,6 @@ fn checked_source(
     }
     Ok(source)
 }
-
-/// The error for an address that is not the host's.
-pub(super) fn not_an_address(host: &str, address: IpAddr) -> io::Error {
-    io::Error::new(
-        io::ErrorKind::AddrNotAvailable,
-        format!("{address} is not an address of the host \"{host}\"; use one of its own"),
-    )
-}
-
-/// Linux charges a buffer for the packet and for what it needs to manage it: `sk_buff` and
-/// `skb_shared_info`, 256 and 320 bytes on 64-bit machines (SKB_TRUESIZE).
-const OVERHEAD: usize = 576;
-
-/// In bytes: the 4 MiB that sockets of the kernel are asked for, which Linux doubles, since it
-/// charges what a packet takes in memory.
-const RECEIVE_BUFFER: usize = 8 << 20;
 
 /// The Linux default of `net.core.wmem_default` in bytes.
 const SEND_BUFFER: usize = 212_992;

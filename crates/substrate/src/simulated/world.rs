@@ -14,10 +14,8 @@ use trackbed_net::{Delivery, InterfaceId, Network, NodeId};
 
 use super::egress::{Egress, Waiting};
 use super::flow::Flow;
-use super::listener::Listener;
 use super::ports::Ports;
-use super::tcp::Tcp;
-use super::udp::{Carrier, Udp};
+use super::sockets::{Carrier, Listener, Tcp, Udp};
 use crate::clock;
 use crate::executor::TimerQueue;
 use crate::host::no_further_network;
