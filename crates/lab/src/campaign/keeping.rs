@@ -12,10 +12,8 @@ use trackbed_scenario::Plan;
 use super::{Execution, origin, run};
 use crate::backend::Backend;
 
-/// A campaign whose results are kept in a run directory.
+/// How a campaign is run whose results are kept in a run directory.
 pub struct Keeping<'a> {
-    /// What is to be run.
-    pub plan: &'a Plan,
     /// Where it is run.
     pub backend: &'a dyn Backend,
     /// Whether runs count for which the machine was too slow.
@@ -29,6 +27,9 @@ pub trait Progress {
     /// How long it has gone on.
     fn elapsed(&self) -> Duration;
 
+    /// It is now of so many runs, of which some are done.
+    fn set(&mut self, total: u64, done: u64);
+
     /// One more run is over.
     fn finished(&mut self);
 
@@ -37,7 +38,7 @@ pub trait Progress {
 }
 
 impl Keeping<'_> {
-    /// Runs what is missing, and says how much of it was done. Each result is kept as soon as it is
+    /// Runs what of `plan` is missing, and says how much of it was done. Each result is kept as soon as it is
     /// there, and as often as `refresh` says all of them are summed up, so that whatever ends this process
     /// leaves results that can be used. If nothing more can be executed, the rest is not done.
     ///
@@ -45,13 +46,14 @@ impl Keeping<'_> {
     /// If results cannot be read or written.
     pub fn run(
         &self,
+        plan: &Plan,
         missing: &Units,
         directory: &mut RunDirectory,
         refresh: &mut Refresh,
         progress: &mut dyn Progress,
     ) -> Result<u64, DirectoryError> {
         let (mut kept, mut done) = (Ok(()), 0);
-        run(self.plan, self.backend, missing, &self.execution, |result| {
+        run(plan, self.backend, missing, &self.execution, |result| {
             if self.backend.lost().is_some() {
                 return self.execution.cancel.cancel();
             }
@@ -62,7 +64,7 @@ impl Keeping<'_> {
             }
             let began = progress.elapsed();
             if kept.is_ok() && refresh.is_due(began) {
-                kept = self.sum_up(directory).map(|document| {
+                kept = self.sum_up(plan, directory).map(|document| {
                     progress.summed_up(&document, directory.path());
                 });
                 refresh.done(began, progress.elapsed());
@@ -78,10 +80,14 @@ impl Keeping<'_> {
     ///
     /// # Errors
     /// If results cannot be read, or this cannot be written.
-    pub fn sum_up(&self, directory: &mut RunDirectory) -> Result<Document, DirectoryError> {
-        let origin = origin(self.backend, self.plan);
-        let document = document(self.plan, &origin, directory, self.keep_invalid)?;
-        directory.sum_up(self.plan, &document)?;
+    pub fn sum_up(
+        &self,
+        plan: &Plan,
+        directory: &mut RunDirectory,
+    ) -> Result<Document, DirectoryError> {
+        let origin = origin(self.backend, plan);
+        let document = document(plan, &origin, directory, self.keep_invalid)?;
+        directory.sum_up(plan, &document)?;
         Ok(document)
     }
 }

@@ -8,9 +8,10 @@ use trackbed_stats::{
     Criterion, Decision, Looks, MAX_MAGNITUDE, Precision, Statistic, StatsError, Stopping,
 };
 
-use trackbed_archive::DirectoryError;
-use trackbed_archive::Results;
-use trackbed_scenario::{Plan, RUNS_MAX};
+use trackbed_archive::{About, DirectoryError, Refresh, Results, RunDirectory, Units};
+use trackbed_scenario::{Override, Plan, RUNS_MAX};
+
+use super::keeping::{Keeping, Progress};
 
 /// What is to be known how precisely: of every cell, the 95 % interval of a statistic of a metric is to
 /// reach no farther than so much to either side.
@@ -126,8 +127,49 @@ impl Rounds {
         Ok(Rounds { until, cells: plan.cells.iter().map(cell).collect() })
     }
 
+    /// Runs of the campaign's plan what is missing until every cell is known precisely enough; false if
+    /// something ended it before. At any time the directory is one of as many runs as are known to be
+    /// needed, and `plan` and `about` say so: it can be used whatever ends this process.
+    ///
+    /// # Errors
+    /// If results cannot be read or written.
+    pub fn run(
+        &mut self,
+        keeping: &Keeping<'_>,
+        (plan, about): (&mut Plan, &mut About),
+        directory: &mut RunDirectory,
+        progress: &mut dyn Progress,
+    ) -> Result<bool, DirectoryError> {
+        let asked = about.clone();
+        let mut refresh = Refresh::new();
+        let mut describe = |runs: u32, directory: &mut RunDirectory| {
+            let setting = Override { key: "runs".to_owned(), value: runs.to_string() };
+            let overrides = asked.overrides.iter().cloned().chain([setting.to_string()]).collect();
+            *about = About { overrides, runs, ..asked.clone() };
+            directory.describe(about)
+        };
+        let is_complete = loop {
+            plan.runs = self.most_runs();
+            let is_missing = |cell, run| self.wants(cell, run) && !directory.runs().has(cell, run);
+            let missing = Units::of(plan, is_missing);
+            if !missing.is_empty() {
+                describe(plan.runs, directory)?;
+            }
+            progress.set(self.len(), self.len() - missing.len());
+            let done = keeping.run(plan, &missing, directory, &mut refresh, progress)?;
+            if done < missing.len() {
+                break false;
+            }
+            if !self.look(directory)? {
+                break true;
+            }
+        };
+        describe(plan.runs, directory)?;
+        Ok(is_complete)
+    }
+
     /// Whether a run of a cell is needed, as far as is known.
-    pub fn wants(&self, cell: u32, run: u32) -> bool {
+    fn wants(&self, cell: u32, run: u32) -> bool {
         self.cells.get(cell as usize).is_some_and(|cell| run < cell.runs)
     }
 
@@ -135,7 +177,7 @@ impl Rounds {
     ///
     /// # Errors
     /// If they cannot be read.
-    pub fn look(&mut self, results: &dyn Results) -> Result<bool, DirectoryError> {
+    fn look(&mut self, results: &dyn Results) -> Result<bool, DirectoryError> {
         let Until { metric, statistic, precision } = &self.until;
         let criterion = Criterion { statistic: *statistic, precision: *precision };
         let open = |(_, cell): &(u32, &mut Cell)| cell.state == State::Open;
@@ -166,17 +208,12 @@ impl Rounds {
     }
 
     /// How many runs are wanted in all, as far as is known.
-    pub fn len(&self) -> u64 {
+    fn len(&self) -> u64 {
         self.cells.iter().map(|cell| u64::from(cell.runs)).sum()
     }
 
-    /// Whether none is.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// The most runs that any cell has.
-    pub fn most_runs(&self) -> u32 {
+    fn most_runs(&self) -> u32 {
         self.cells.iter().map(|cell| cell.runs).max().unwrap_or(0)
     }
 
@@ -208,7 +245,7 @@ mod tests {
     use trackbed_measure::results::{Outcome, RunResult};
 
     use super::*;
-    use trackbed_scenario::{self as scenario, Override, Source};
+    use trackbed_scenario::{self as scenario, Source};
 
     #[test]
     fn precisions_are_read_and_written() {

@@ -192,10 +192,10 @@ impl Campaign<'_> {
         if self.shard.is_none() {
             self.directory.keep_timelines(&self.plan)?;
         }
-        let keeping = keeping(&self.plan, self.substrate, options)?;
+        let keeping = keeping(self.substrate, options)?;
         let mut view = View::new(total, total - missing.len(), options.watch);
         let refresh = &mut Refresh::new();
-        let done = keeping.run(&missing, &mut self.directory, refresh, &mut view)?;
+        let done = keeping.run(&self.plan, &missing, &mut self.directory, refresh, &mut view)?;
         view.end();
         let is_complete = done == missing.len();
         let document = self.settle_and_sum_up(options)?;
@@ -216,8 +216,8 @@ impl Campaign<'_> {
     fn settle_and_sum_up(&mut self, options: &RunOptions) -> anyhow::Result<Document> {
         self.remote.as_mut().map_or(Ok(()), Remote::stop)?;
         self.directory.settle()?;
-        let keeping = keeping(&self.plan, self.substrate, options)?;
-        Ok(keeping.sum_up(&mut self.directory)?)
+        let keeping = keeping(self.substrate, options)?;
+        Ok(keeping.sum_up(&self.plan, &mut self.directory)?)
     }
 
     /// What it takes to go on with it.
@@ -252,14 +252,10 @@ impl Campaign<'_> {
     }
 }
 
-fn keeping<'a>(
-    plan: &'a Plan,
-    backend: &'a dyn Backend,
-    options: &RunOptions,
-) -> anyhow::Result<Keeping<'a>> {
+fn keeping<'a>(backend: &'a dyn Backend, options: &RunOptions) -> anyhow::Result<Keeping<'a>> {
     let jobs = options.jobs.and_then(|jobs| NonZeroUsize::new(jobs as usize));
     let execution = Execution { jobs, cancel: interrupt::install()? };
-    Ok(Keeping { plan, backend, keep_invalid: options.keep_invalid, execution })
+    Ok(Keeping { backend, keep_invalid: options.keep_invalid, execution })
 }
 
 /// Looks for ONNX Runtime where a cell has an object detector: without one, each of its runs would

@@ -23,6 +23,11 @@ impl Progress for View {
         self.clock.elapsed()
     }
 
+    fn set(&mut self, total: u64, done: u64) {
+        self.bar.set_length(total);
+        self.bar.set_position(done);
+    }
+
     fn finished(&mut self) {
         self.bar.inc(1);
     }
@@ -43,12 +48,6 @@ impl View {
             clock: Stopwatch::start(),
             watch: watches.then(Watch::new),
         }
-    }
-
-    /// So many runs it has turned out to be.
-    pub fn set(&mut self, total: u64, done: u64) {
-        self.bar.set_length(total);
-        self.bar.set_position(done);
     }
 
     /// Takes it away.
