@@ -50,7 +50,7 @@ pub fn message(bytes: &[u8]) -> Result<Value, Refusal> {
     match payload::decode(message.psid().unwrap_or(u64::MAX), message.payload()) {
         Ok(None) => {}
         Ok(Some(facility)) => {
-            shown.insert("payload".into(), facility_json(&facility)?);
+            shown.insert("payload".into(), facility_json(facility)?);
         }
         Err(error) => {
             shown.insert("payload_error".into(), error.to_string().into());
@@ -97,10 +97,9 @@ fn summary(parsed: &ParsedCertificate<'_>) -> Value {
     shown
 }
 
-fn facility_json(facility: &Facility) -> Result<Value, Refusal> {
+fn facility_json(facility: Facility) -> Result<Value, Refusal> {
     match facility {
-        Facility::Cam(cam) => jer("CAM", cam.as_ref()),
-        Facility::Denm(denm) => jer("DENM", denm.as_ref()),
+        Facility::Cam(message) | Facility::Denm(message) => Ok(message.to_json()),
         Facility::Bsm(frame) => jer("BSM", &frame.core),
     }
 }

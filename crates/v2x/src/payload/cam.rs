@@ -1,13 +1,10 @@
 //! Cooperative awareness messages (EN 302 637-2 v1.4.1), in unaligned packed encoding rules.
 
-use c_its_parser::standards::cam_1_4_1::cam_pdu_descriptions::{
-    BasicContainer, BasicVehicleContainerHighFrequency, BasicVehicleContainerLowFrequency, CAM,
-    CamParameters, CoopAwareness, GenerationDeltaTime, HighFrequencyContainer,
-    LowFrequencyContainer, SpecialVehicleContainer,
-};
-use c_its_parser::standards::cdd_1_3_1_1::its_container as cdd;
+use serde_json::{Value as Json, json};
 
+use super::value::Value;
 use super::vehicle::{self, Vehicle};
+use super::{its, uper};
 use crate::refusal::Refusal;
 use crate::time::ItsTime;
 
@@ -20,44 +17,48 @@ pub const MAX_LEN: usize = 1_400;
 /// If it cannot be encoded, which no vehicle is known to bring about: what is out of range is written
 /// as "out of range" or at its end.
 pub fn encode(vehicle: &Vehicle, time: ItsTime, low_frequency: bool) -> Result<Vec<u8>, Refusal> {
-    let low = low_frequency.then(|| {
-        LowFrequencyContainer::basicVehicleContainerLowFrequency(
-            BasicVehicleContainerLowFrequency::new(
-                cdd::VehicleRole::default,
-                cdd::ExteriorLights(Default::default()),
-                cdd::PathHistory(Vec::new()),
-            ),
-        )
+    let mut parameters = json!({
+        "basicContainer": {
+            "stationType": vehicle.station.code(),
+            "referencePosition": vehicle::reference_position(&vehicle.position),
+        },
+        "highFrequencyContainer": { "basicVehicleContainerHighFrequency": high_frequency(vehicle) },
     });
-    let basic = BasicContainer::new(
-        cdd::StationType(vehicle.station.code()),
-        vehicle::reference_position(&vehicle.position),
-    );
-    let parameters = CamParameters::new(basic, high_frequency(vehicle), low, None);
-    // Milliseconds modulo 65,536 (annex B.3).
-    let time = GenerationDeltaTime((time.as_millis() % 65_536) as u16);
-    let header = cdd::ItsPduHeader::new(2, 2, cdd::StationID(vehicle.station_id));
-    encode_cam(&CAM::new(header, CoopAwareness::new(time, parameters)))
+    if low_frequency {
+        parameters["lowFrequencyContainer"] = json!({ "basicVehicleContainerLowFrequency": {
+            "vehicleRole": "default", "exteriorLights": "00", "pathHistory": [],
+        } });
+    }
+    encode_cam(&json!({
+        "header": { "protocolVersion": 2, "messageID": 2, "stationID": vehicle.station_id },
+        "cam": {
+            // Milliseconds modulo 65,536 (annex B.3).
+            "generationDeltaTime": time.as_millis() % 65_536,
+            "camParameters": parameters,
+        },
+    }))
 }
 
-/// The encoding of any CAM.
+/// The encoding of any CAM, given in the form of JSON encoding rules.
 ///
 /// # Errors
-/// If a value of it is out of range.
-pub fn encode_cam(cam: &CAM) -> Result<Vec<u8>, Refusal> {
-    rasn::uper::encode(cam).map_err(|error| Refusal::malformed("CAM", &error))
+/// If a field is missing, unknown or out of range.
+pub fn encode_cam(cam: &Json) -> Result<Vec<u8>, Refusal> {
+    uper::encode(&its::CAM, cam).map_err(|error| Refusal::malformed("CAM", &error))
 }
 
-/// Reads a CAM that fills `bytes`.
+/// Reads the CAM at the front of `bytes`.
 ///
 /// # Errors
 /// If it is malformed, or another message.
-pub fn decode(bytes: &[u8]) -> Result<CAM, Refusal> {
+pub fn decode(bytes: &[u8]) -> Result<Value, Refusal> {
     if bytes.len() > MAX_LEN {
         return Err(Refusal::TooLong { len: bytes.len(), max: MAX_LEN });
     }
-    let cam: CAM = rasn::uper::decode(bytes).map_err(|error| Refusal::malformed("CAM", &error))?;
-    match (cam.header.message_id, cam.header.protocol_version) {
+    let cam = uper::decode(&its::CAM, bytes);
+    let cam = cam.map_err(|error| Refusal::malformed("CAM", &error))?;
+    let number = |path| cam.integer(path).unwrap_or_default();
+    match (number("header.messageID"), number("header.protocolVersion")) {
         (2, 1 | 2) => Ok(cam),
         (id, version) => {
             let text = format!("message {id} of version {version}, where CAMs are 2 of version 2");
@@ -68,47 +69,45 @@ pub fn decode(bytes: &[u8]) -> Result<CAM, Refusal> {
 
 /// The bits that the sender's certificate must have for what is in this CAM: the second and third byte
 /// of its permissions (EN 302 637-2 section 6.2.2.1, table 5).
-pub(crate) fn required_permissions(cam: &CAM) -> [u8; 2] {
-    use SpecialVehicleContainer as Special;
+pub(crate) fn required_permissions(cam: &Value) -> [u8; 2] {
     const CLOSED_LANES: u8 = 0x80;
     const REQUEST_FOR_RIGHT_OF_WAY: u8 = 0x40;
     const REQUEST_FOR_FREE_CROSSING: u8 = 0x20;
     const NO_PASSING: u8 = 0x10;
     const NO_PASSING_FOR_TRUCKS: u8 = 0x08;
     const SPEED_LIMIT: u8 = 0x04;
-    let parameters = &cam.cam.cam_parameters;
-    let tolling = match &parameters.high_frequency_container {
-        HighFrequencyContainer::basicVehicleContainerHighFrequency(vehicle) => {
-            vehicle.cen_dsrc_tolling_zone.is_some()
-        }
-        HighFrequencyContainer::rsuContainerHighFrequency(unit) => {
-            unit.protected_communication_zones_rsu.is_some()
-        }
-        _ => false,
+    let tolling = cam.at("cam.camParameters.highFrequencyContainer").is_some_and(|container| {
+        container.at("basicVehicleContainerHighFrequency.cenDsrcTollingZone").is_some()
+            || container.at("rsuContainerHighFrequency.protectedCommunicationZonesRSU").is_some()
+    });
+    let special = match cam.at("cam.camParameters.specialVehicleContainer") {
+        Some(Value::Fields(alternative)) => alternative.first(),
+        _ => None,
     };
-    let priority = |bits: &Option<cdd::EmergencyPriority>| {
-        let bit = |index: usize| {
-            bits.as_ref().is_some_and(|bits| bits.0.iter().nth(index).is_some_and(|bit| *bit))
-        };
-        bit_if(bit(0), REQUEST_FOR_RIGHT_OF_WAY) | bit_if(bit(1), REQUEST_FOR_FREE_CROSSING)
-    };
-    let (first, second) = match &parameters.special_vehicle_container {
+    let (first, second) = match special.map(|(name, container)| (*name, container)) {
         None => (0, 0),
-        Some(Special::publicTransportContainer(_)) => (0x40, 0),
-        Some(Special::specialTransportContainer(_)) => (0x20, 0),
-        Some(Special::dangerousGoodsContainer(_)) => (0x10, 0),
-        Some(Special::roadWorksContainerBasic(works)) => {
-            (0x08, bit_if(works.closed_lanes.is_some(), CLOSED_LANES))
+        Some(("publicTransportContainer", _)) => (0x40, 0),
+        Some(("specialTransportContainer", _)) => (0x20, 0),
+        Some(("dangerousGoodsContainer", _)) => (0x10, 0),
+        Some(("roadWorksContainerBasic", works)) => {
+            (0x08, bit_if(works.at("closedLanes").is_some(), CLOSED_LANES))
         }
-        Some(Special::rescueContainer(_)) => (0x04, 0),
-        Some(Special::emergencyContainer(one)) => (0x02, priority(&one.emergency_priority)),
-        Some(Special::safetyCarContainer(car)) => {
-            let rule = match car.traffic_rule {
-                Some(cdd::TrafficRule::noPassing) => NO_PASSING,
-                Some(cdd::TrafficRule::noPassingForTrucks) => NO_PASSING_FOR_TRUCKS,
+        Some(("rescueContainer", _)) => (0x04, 0),
+        Some(("emergencyContainer", one)) => {
+            let bits = match one.at("emergencyPriority") {
+                Some(Value::Bits(bits, _)) => *bits,
                 _ => 0,
             };
-            (0x01, rule | bit_if(car.speed_limit.is_some(), SPEED_LIMIT))
+            let right_of_way = bit_if(bits & 0b10 != 0, REQUEST_FOR_RIGHT_OF_WAY);
+            (0x02, right_of_way | bit_if(bits & 0b01 != 0, REQUEST_FOR_FREE_CROSSING))
+        }
+        Some(("safetyCarContainer", car)) => {
+            let rule = match car.at("trafficRule") {
+                Some(Value::Name("noPassing")) => NO_PASSING,
+                Some(Value::Name("noPassingForTrucks")) => NO_PASSING_FOR_TRUCKS,
+                _ => 0,
+            };
+            (0x01, rule | bit_if(car.at("speedLimit").is_some(), SPEED_LIMIT))
         }
         // A container of a later version: nobody is permitted what is not known.
         Some(_) => (0xff, 0xff),
@@ -120,32 +119,22 @@ fn bit_if(condition: bool, bit: u8) -> u8 {
     if condition { bit } else { 0 }
 }
 
-fn high_frequency(vehicle: &Vehicle) -> HighFrequencyContainer {
-    let acceleration = (vehicle.acceleration_cm_s2 / 10).clamp(-160, 160);
-    HighFrequencyContainer::basicVehicleContainerHighFrequency(
-        BasicVehicleContainerHighFrequency::new(
-            vehicle::heading(vehicle),
-            vehicle::speed(vehicle),
-            cdd::DriveDirection::forward,
-            cdd::VehicleLength::new(
-                cdd::VehicleLengthValue((vehicle.length_cm / 10).clamp(1, 1_022)),
-                cdd::VehicleLengthConfidenceIndication::noTrailerPresent,
-            ),
-            cdd::VehicleWidth((vehicle.width_cm / 10).clamp(1, 61) as u8),
-            cdd::LongitudinalAcceleration::new(
-                cdd::LongitudinalAccelerationValue(acceleration),
-                cdd::AccelerationConfidence(102),
-            ),
-            cdd::Curvature::new(cdd::CurvatureValue(0), cdd::CurvatureConfidence::unavailable),
-            cdd::CurvatureCalculationMode::yawRateUsed,
-            cdd::YawRate::new(cdd::YawRateValue(0), cdd::YawRateConfidence::unavailable),
-            None,
-            None,
-            None,
-            None,
-            None,
-            None,
-            None,
-        ),
-    )
+fn high_frequency(vehicle: &Vehicle) -> Json {
+    json!({
+        "heading": vehicle::heading(vehicle),
+        "speed": vehicle::speed(vehicle),
+        "driveDirection": "forward",
+        "vehicleLength": {
+            "vehicleLengthValue": (vehicle.length_cm / 10).clamp(1, 1_022),
+            "vehicleLengthConfidenceIndication": "noTrailerPresent",
+        },
+        "vehicleWidth": (vehicle.width_cm / 10).clamp(1, 61),
+        "longitudinalAcceleration": {
+            "longitudinalAccelerationValue": (vehicle.acceleration_cm_s2 / 10).clamp(-160, 160),
+            "longitudinalAccelerationConfidence": 102,
+        },
+        "curvature": { "curvatureValue": 0, "curvatureConfidence": "unavailable" },
+        "curvatureCalculationMode": "yawRateUsed",
+        "yawRate": { "yawRateValue": 0, "yawRateConfidence": "unavailable" },
+    })
 }

@@ -3,13 +3,11 @@
 
 use std::time::Duration;
 
-use c_its_parser::standards::cdd_1_3_1_1::its_container as cdd;
-use c_its_parser::standards::denm_1_3_1::denm_pdu_descriptions::{
-    DENM, DecentralizedEnvironmentalNotificationMessage, LocationContainer, ManagementContainer,
-    SituationContainer,
-};
+use serde_json::{Value as Json, json};
 
+use super::value::Value;
 use super::vehicle::{self, Vehicle};
+use super::{its, uper};
 use crate::refusal::Refusal;
 use crate::time::ItsTime;
 
@@ -36,63 +34,54 @@ pub struct Event {
 /// # Errors
 /// If it cannot be encoded: a time after 2143.
 pub fn encode(vehicle: &Vehicle, event: &Event, time: ItsTime) -> Result<Vec<u8>, Refusal> {
-    let station = cdd::StationID(vehicle.station_id);
-    let management = ManagementContainer::new(
-        cdd::ActionID::new(station.clone(), cdd::SequenceNumber(event.sequence)),
-        cdd::TimestampIts(event.detected.as_millis()),
-        cdd::TimestampIts(time.as_millis()),
-        None,
-        vehicle::reference_position(&vehicle.position),
-        None,
-        None,
-        cdd::ValidityDuration(event.validity.as_secs().min(86_400) as u32),
-        None,
-        cdd::StationType(vehicle.station.code()),
-    );
-    let situation = SituationContainer::new(
-        cdd::InformationQuality(3),
-        cdd::CauseCode::new(
-            cdd::CauseCodeType(event.cause),
-            cdd::SubCauseCodeType(event.sub_cause),
-        ),
-        None,
-        None,
-    );
-    let location = LocationContainer::new(
-        Some(vehicle::speed(vehicle)),
-        Some(vehicle::heading(vehicle)),
-        // One trace, without points: there is no less.
-        cdd::Traces(vec![cdd::PathHistory(Vec::new())]),
-        None,
-    );
-    let body = DecentralizedEnvironmentalNotificationMessage::new(
-        management,
-        Some(situation),
-        Some(location),
-        None,
-    );
-    encode_denm(&DENM::new(cdd::ItsPduHeader::new(2, 1, station), body))
+    encode_denm(&json!({
+        "header": { "protocolVersion": 2, "messageID": 1, "stationID": vehicle.station_id },
+        "denm": {
+            "management": {
+                "actionID": {
+                    "originatingStationID": vehicle.station_id,
+                    "sequenceNumber": event.sequence,
+                },
+                "detectionTime": event.detected.as_millis(),
+                "referenceTime": time.as_millis(),
+                "eventPosition": vehicle::reference_position(&vehicle.position),
+                "validityDuration": event.validity.as_secs().min(86_400),
+                "stationType": vehicle.station.code(),
+            },
+            "situation": {
+                "informationQuality": 3,
+                "eventType": { "causeCode": event.cause, "subCauseCode": event.sub_cause },
+            },
+            "location": {
+                "eventSpeed": vehicle::speed(vehicle),
+                "eventPositionHeading": vehicle::heading(vehicle),
+                // One trace, without points: there is no less.
+                "traces": [[]],
+            },
+        },
+    }))
 }
 
-/// The encoding of any DENM.
+/// The encoding of any DENM, given in the form of JSON encoding rules.
 ///
 /// # Errors
-/// If a value of it is out of range.
-pub fn encode_denm(denm: &DENM) -> Result<Vec<u8>, Refusal> {
-    rasn::uper::encode(denm).map_err(|error| Refusal::malformed("DENM", &error))
+/// If a field is missing, unknown or out of range.
+pub fn encode_denm(denm: &Json) -> Result<Vec<u8>, Refusal> {
+    uper::encode(&its::DENM, denm).map_err(|error| Refusal::malformed("DENM", &error))
 }
 
-/// Reads a DENM that fills `bytes`.
+/// Reads the DENM at the front of `bytes`.
 ///
 /// # Errors
 /// If it is malformed, or another message.
-pub fn decode(bytes: &[u8]) -> Result<DENM, Refusal> {
+pub fn decode(bytes: &[u8]) -> Result<Value, Refusal> {
     if bytes.len() > MAX_LEN {
         return Err(Refusal::TooLong { len: bytes.len(), max: MAX_LEN });
     }
-    let denm: DENM =
-        rasn::uper::decode(bytes).map_err(|error| Refusal::malformed("DENM", &error))?;
-    match (denm.header.message_id, denm.header.protocol_version) {
+    let denm = uper::decode(&its::DENM, bytes);
+    let denm = denm.map_err(|error| Refusal::malformed("DENM", &error))?;
+    let number = |path| denm.integer(path).unwrap_or_default();
+    match (number("header.messageID"), number("header.protocolVersion")) {
         (1, 1 | 2) => Ok(denm),
         (id, version) => {
             let text = format!("message {id} of version {version}, where DENMs are 1 of version 2");
@@ -108,11 +97,10 @@ const CAUSES: [u8; 24] =
 
 /// The bits that the sender's certificate must have for the cause in this DENM: the second to fourth
 /// byte of its permissions. None where it tells that an event is over, and no cause.
-pub(crate) fn required_permissions(denm: &DENM) -> Result<[u8; 3], Refusal> {
+pub(crate) fn required_permissions(denm: &Value) -> Result<[u8; 3], Refusal> {
     let mut bits = [0; 3];
-    let Some(situation) = &denm.denm.situation else { return Ok(bits) };
-    let cause = situation.event_type.cause_code.0;
-    let index = CAUSES.iter().position(|known| *known == cause);
+    let Some(cause) = denm.integer("denm.situation.eventType.causeCode") else { return Ok(bits) };
+    let index = CAUSES.iter().position(|known| i64::from(*known) == cause);
     let index = index.ok_or(Refusal::ServiceNotPermitted("a cause that nobody is permitted"))?;
     bits[index / 8] = 0x80 >> (index % 8);
     Ok(bits)

@@ -12,16 +12,19 @@ pub mod psid {
     pub const CRL: u64 = 256;
 }
 
+#[macro_use]
+mod asn1;
 pub mod bsm;
 pub mod cam;
 pub mod denm;
 pub mod geonet;
+mod its;
+mod uper;
+mod value;
 mod vehicle;
 
+pub use value::Value;
 pub use vehicle::{Station, Vehicle};
-
-use c_its_parser::standards::cam_1_4_1::cam_pdu_descriptions::CAM;
-use c_its_parser::standards::denm_1_3_1::denm_pdu_descriptions::DENM;
 
 use crate::refusal::Refusal;
 
@@ -29,9 +32,9 @@ use crate::refusal::Refusal;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Facility {
     /// Where a vehicle is and how it moves.
-    Cam(Box<CAM>),
+    Cam(Value),
     /// That something has happened.
-    Denm(Box<DENM>),
+    Denm(Value),
     /// Where a vehicle is and how it moves, in North America.
     Bsm(Box<bsm::MessageFrame>),
 }
@@ -43,12 +46,8 @@ pub enum Facility {
 pub fn decode(psid: u64, payload: &[u8]) -> Result<Option<Facility>, Refusal> {
     Ok(Some(match psid {
         psid::BSM => Facility::Bsm(Box::new(bsm::MessageFrame::decode(payload)?)),
-        psid::CAM => {
-            Facility::Cam(Box::new(cam::decode(geonet::unwrap(payload, geonet::PORT_CAM)?)?))
-        }
-        psid::DENM => {
-            Facility::Denm(Box::new(denm::decode(geonet::unwrap(payload, geonet::PORT_DENM)?)?))
-        }
+        psid::CAM => Facility::Cam(cam::decode(geonet::unwrap(payload, geonet::PORT_CAM)?)?),
+        psid::DENM => Facility::Denm(denm::decode(geonet::unwrap(payload, geonet::PORT_DENM)?)?),
         _ => return Ok(None),
     }))
 }

@@ -1,6 +1,6 @@
 //! What a vehicle, or somebody on foot, knows of itself and tells others.
 
-use c_its_parser::standards::cdd_1_3_1_1::its_container as cdd;
+use serde_json::{Value as Json, json};
 
 use crate::location::Position;
 
@@ -65,29 +65,24 @@ impl Vehicle {
     }
 }
 
-pub(super) fn reference_position(position: &Position) -> cdd::ReferencePosition {
-    // Two metres either way, and a height that is not known.
-    let ellipse = cdd::PosConfidenceEllipse::new(
-        cdd::SemiAxisLength(200),
-        cdd::SemiAxisLength(200),
-        cdd::HeadingValue(0),
-    );
-    cdd::ReferencePosition::new(
-        cdd::Latitude(position.latitude.clamp(-900_000_000, 900_000_001)),
-        cdd::Longitude(position.longitude.clamp(-1_800_000_000, 1_800_000_001)),
-        ellipse,
-        cdd::Altitude::new(cdd::AltitudeValue(800_001), cdd::AltitudeConfidence::unavailable),
-    )
+/// A `ReferencePosition` within two metres, whose height is not known.
+pub(super) fn reference_position(position: &Position) -> Json {
+    json!({
+        "latitude": position.latitude.clamp(-900_000_000, 900_000_001),
+        "longitude": position.longitude.clamp(-1_800_000_000, 1_800_000_001),
+        "positionConfidenceEllipse": {
+            "semiMajorConfidence": 200, "semiMinorConfidence": 200, "semiMajorOrientation": 0,
+        },
+        "altitude": { "altitudeValue": 800_001, "altitudeConfidence": "unavailable" },
+    })
 }
 
-/// Within a degree.
-pub(super) fn heading(vehicle: &Vehicle) -> cdd::Heading {
-    let value = cdd::HeadingValue(vehicle.heading_ddeg % 3_600);
-    cdd::Heading::new(value, cdd::HeadingConfidence(10))
+/// A `Heading` within a degree.
+pub(super) fn heading(vehicle: &Vehicle) -> Json {
+    json!({ "headingValue": vehicle.heading_ddeg % 3_600, "headingConfidence": 10 })
 }
 
-/// Within 0.3 m/s.
-pub(super) fn speed(vehicle: &Vehicle) -> cdd::Speed {
-    let value = cdd::SpeedValue(vehicle.speed_cm_s.min(16_382));
-    cdd::Speed::new(value, cdd::SpeedConfidence(30))
+/// A `Speed` within 0.3 m/s.
+pub(super) fn speed(vehicle: &Vehicle) -> Json {
+    json!({ "speedValue": vehicle.speed_cm_s.min(16_382), "speedConfidence": 30 })
 }

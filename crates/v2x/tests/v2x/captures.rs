@@ -1,6 +1,7 @@
 //! What others have sent, byte for byte.
 
 use ring::signature::{ECDSA_P256_SHA256_FIXED, UnparsedPublicKey};
+use serde_json::Value;
 use trackbed_v2x::hash::sha256;
 use trackbed_v2x::job::{PortableVerifier, PublicKey, SignatureVerifier as _};
 use trackbed_v2x::message::Signer;
@@ -18,6 +19,24 @@ const ECTL: &[u8] = include_bytes!("../data/ectl.oer");
 const BSM: &str =
     "0014251d59d162dad7de266e9a7d1ea6d4220974ffffffff8ffff080fdfa1fa1007fff0000640fa0";
 
+const MESSAGES: &str = include_str!("../data/messages.jsonl");
+
+/// A CAM or DENM, its fields as JSON, and where there is one the same message of a later version.
+pub type Example = (String, String, Value, Option<String>);
+
+/// Each optional field, alternative and extension of a CAM and a DENM at least once.
+pub fn examples() -> Vec<Example> {
+    MESSAGES
+        .lines()
+        .map(|line| {
+            let [kind, bytes, fields, later] =
+                std::array::from_fn(|at| serde_json::from_str::<Value>(line).unwrap()[at].clone());
+            let text = |value: Value| value.as_str().map(str::to_owned);
+            (text(kind).unwrap(), text(bytes).unwrap(), fields, text(later))
+        })
+        .collect()
+}
+
 pub fn bytes(hex: &str) -> Vec<u8> {
     hex.as_bytes()
         .chunks(2)
@@ -34,10 +53,39 @@ fn captures_come_out_as_they_went_in() {
     }
     let certificate: Certificate = rasn::coer::decode(TLM).unwrap();
     assert_eq!(rasn::coer::encode(&certificate).unwrap(), TLM);
-    assert_eq!(cam::encode_cam(&cam::decode(CAM).unwrap()).unwrap(), CAM);
-    assert_eq!(denm::encode_denm(&denm::decode(DENM).unwrap()).unwrap(), DENM);
+    assert_eq!(cam::encode_cam(&cam::decode(CAM).unwrap().to_json()).unwrap(), CAM);
+    assert_eq!(denm::encode_denm(&denm::decode(DENM).unwrap().to_json()).unwrap(), DENM);
     let bsm = bytes(BSM);
     assert_eq!(bsm::MessageFrame::decode(&bsm).unwrap().encode().unwrap(), bsm);
+}
+
+#[test]
+fn each_field_reads_as_other_implementations_read_it() {
+    for (kind, message, fields, later) in examples() {
+        let message = bytes(&message);
+        let (decode, encode): (fn(&[u8]) -> _, fn(&Value) -> _) = match kind.as_str() {
+            "cam" => (cam::decode, cam::encode_cam),
+            _ => (denm::decode, denm::encode_denm),
+        };
+        let text = |bytes: &[u8]| decode(bytes).unwrap().to_json().to_string();
+        assert_eq!(text(&message), fields.to_string());
+        assert_eq!(encode(&fields).unwrap(), message, "{fields}");
+        if let Some(later) = later {
+            assert_eq!(text(&bytes(&later)), fields.to_string());
+        }
+    }
+}
+
+#[test]
+fn the_field_that_is_wrong_is_named() {
+    let mut cam = cam::decode(CAM).unwrap().to_json();
+    cam["cam"]["camParameters"]["basicContainer"]["stationType"] = 256.into();
+    let refused = cam::encode_cam(&cam).unwrap_err().to_string();
+    let place = "cam.camParameters.basicContainer.stationType";
+    assert_eq!(refused, format!("the CAM is malformed: {place}: 256 is not within 0..255"));
+    let refused = cam::decode(&CAM[..12]).unwrap_err().to_string();
+    let place = "cam.camParameters.basicContainer.referencePosition.latitude";
+    assert_eq!(refused, format!("the CAM is malformed: {place}: the message ends here"));
 }
 
 #[test]
@@ -70,11 +118,11 @@ fn the_car_has_signed_what_it_sent() {
 fn the_car_says_where_it_is() {
     let message = SignedMessage::decode(CAR_CAM).unwrap();
     let cam = cam::decode(geonet::unwrap(message.payload(), geonet::PORT_CAM).unwrap()).unwrap();
-    assert_eq!(cam.header.station_id.0, 0x1a3f_3d39);
-    let place = &cam.cam.cam_parameters.basic_container.reference_position;
+    assert_eq!(cam.integer("header.stationID"), Some(0x1a3f_3d39));
+    let place = cam.at("cam.camParameters.basicContainer.referencePosition").unwrap();
     // The network's header has the same place: 0x1feb320c north, 0x05ec3afd east.
-    assert!((place.latitude.0 - 0x1feb_320c).abs() < 100, "{place:?}");
-    assert!((place.longitude.0 - 0x05ec_3afd).abs() < 100, "{place:?}");
+    assert!((place.integer("latitude").unwrap() - 0x1feb_320c).abs() < 100, "{place:?}");
+    assert!((place.integer("longitude").unwrap() - 0x05ec_3afd).abs() < 100, "{place:?}");
     let shown = json::describe(CAR_CAM).unwrap();
     assert_eq!(shown["payload"]["header"]["stationID"], 0x1a3f_3d39);
     let header = &shown["data"]["content"]["signedData"]["tbsData"]["headerInfo"];

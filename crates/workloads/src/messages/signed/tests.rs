@@ -29,9 +29,9 @@ fn a_message_is_a_denm_of_a_pedestrian_with_a_certificate_place_and_time() {
     let Some(Facility::Denm(denm)) = payload::decode(psid::DENM, read.payload()).unwrap() else {
         panic!("another message");
     };
-    assert_eq!(denm.header.station_id.0, 10_007);
-    assert_eq!(denm.denm.management.station_type.0, 1, "a pedestrian");
-    assert_eq!(denm.denm.situation.unwrap().event_type.cause_code.0, 12);
+    assert_eq!(denm.integer("header.stationID"), Some(10_007));
+    assert_eq!(denm.integer("denm.management.stationType"), Some(1), "a pedestrian");
+    assert_eq!(denm.integer("denm.situation.eventType.causeCode"), Some(12));
 }
 
 #[test]
