@@ -5,8 +5,8 @@
 
 use p256::ecdsa::signature::hazmat::PrehashVerifier as _;
 use p256::ecdsa::{Signature, VerifyingKey};
-use p256::elliptic_curve::sec1::{FromEncodedPoint as _, ToEncodedPoint as _};
-use p256::{AffinePoint, EncodedPoint};
+use p256::elliptic_curve::sec1::{FromSec1Point as _, ToSec1Point as _};
+use p256::{AffinePoint, Sec1Point};
 
 /// A point of P-256 that is a public key: affine coordinates, big-endian, on the curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,12 +21,12 @@ impl PublicKey {
         let mut bytes = [0; 33];
         bytes[0] = 2 + u8::from(y_is_odd);
         bytes[1..].copy_from_slice(x);
-        PublicKey::from_encoded(EncodedPoint::from_bytes(bytes).ok()?)
+        PublicKey::from_encoded(Sec1Point::from_bytes(bytes).ok()?)
     }
 
     /// The point with these coordinates; `None` if it is not on the curve.
     pub fn from_coordinates(x: &[u8; 32], y: &[u8; 32]) -> Option<PublicKey> {
-        PublicKey::from_encoded(EncodedPoint::from_affine_coordinates(x.into(), y.into(), false))
+        PublicKey::from_encoded(Sec1Point::from_affine_coordinates(x.into(), y.into(), false))
     }
 
     /// The first coordinate, big-endian.
@@ -47,9 +47,9 @@ impl PublicKey {
         bytes
     }
 
-    fn from_encoded(encoded: EncodedPoint) -> Option<PublicKey> {
-        let point = Option::<AffinePoint>::from(AffinePoint::from_encoded_point(&encoded))?;
-        let point = point.to_encoded_point(false);
+    fn from_encoded(encoded: Sec1Point) -> Option<PublicKey> {
+        let point = Option::<AffinePoint>::from(AffinePoint::from_sec1_point(&encoded))?;
+        let point = point.to_sec1_point(false);
         Some(PublicKey { x: (*point.x()?).into(), y: (*point.y()?).into() })
     }
 }

@@ -40,7 +40,7 @@ impl PrivateKey {
     /// The key that is this number, big-endian; `None` if it is zero or not below the group's order.
     pub fn from_bytes(bytes: &[u8; 32]) -> Option<PrivateKey> {
         let secret = SigningKey::from_bytes(bytes.into()).ok()?;
-        let point = secret.verifying_key().to_encoded_point(false);
+        let point = secret.verifying_key().to_sec1_point(false);
         let public = PublicKey::from_coordinates(&(*point.x()?).into(), &(*point.y()?).into())?;
         Some(PrivateKey { secret, public })
     }
@@ -51,20 +51,13 @@ impl PrivateKey {
     }
 
     /// The signature of a digest, its point R in the form that is asked for.
-    pub(crate) fn sign(
-        &self,
-        digest: &[u8; 32],
-        form: PointForm,
-    ) -> Result<base::Signature, Refusal> {
-        let (signature, recovery) = self
-            .secret
-            .sign_prehash_recoverable(digest)
-            .map_err(|error| Refusal::malformed("signature", &error))?;
+    pub(crate) fn sign(&self, digest: &[u8; 32], form: PointForm) -> base::Signature {
+        let (signature, recovery) = self.secret.sign_prehash_recoverable(digest);
         let (r, s) = signature.split_bytes();
-        Ok(base::Signature::EcdsaNistP256(base::EcdsaP256Signature {
+        base::Signature::EcdsaNistP256(base::EcdsaP256Signature {
             r_sig: point::signature_point(r.into(), recovery.is_y_odd(), form),
             s_sig: <[u8; 32]>::from(s).into(),
-        }))
+        })
     }
 }
 
@@ -126,7 +119,7 @@ impl Holder {
         form: PointForm,
     ) -> Result<Vec<u8>, Refusal> {
         let tbs = coer::encode("message", &to_be_signed(message)?)?;
-        let signature = self.key.sign(&signed_digest(&tbs, &self.certificate.hash()), form)?;
+        let signature = self.key.sign(&signed_digest(&tbs, &self.certificate.hash()), form);
         // protocolVersion 3, signedData, sha256
         let mut out = Vec::with_capacity(tbs.len() + 256);
         out.extend([asn1::Ieee1609Dot2Data::VERSION, 0x81, 0]);
@@ -192,7 +185,7 @@ pub(crate) fn sign_certificate(
     let mut out = vec![0x80, asn1::CertificateBase::VERSION, 0];
     out.extend(coer::encode("issuer", issuer)?);
     out.extend(&tbs);
-    let signature = key.sign(&signed_digest(&tbs, signer), PointForm::XOnly)?;
+    let signature = key.sign(&signed_digest(&tbs, signer), PointForm::XOnly);
     out.extend(coer::encode("certificate's signature", &signature)?);
     Certificate::decode(&out)
 }

@@ -80,7 +80,7 @@ fn tasks() -> Vec<Task> {
             random.fill(&mut secret);
             secret[0] &= 0x7f;
             let key = SigningKey::from_slice(&secret).expect("below the order");
-            let point = key.verifying_key().to_encoded_point(false);
+            let point = key.verifying_key().to_sec1_point(false);
             let public = PublicKey::from_sec1(point.as_bytes()).expect("a key");
             (key, Arc::new(KeyTable::new(&public, Path::fastest())))
         })

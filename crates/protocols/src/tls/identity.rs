@@ -92,7 +92,7 @@ struct DeterministicP256 {
 
 impl DeterministicP256 {
     fn new(key: P256Key) -> DeterministicP256 {
-        let public = key.verifying_key().to_encoded_point(false).as_bytes().to_vec();
+        let public = key.verifying_key().to_sec1_point(false).as_bytes().to_vec();
         DeterministicP256 { key, public }
     }
 

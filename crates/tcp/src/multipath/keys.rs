@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use hmac::{Hmac, Mac as _};
+use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::{Digest as _, Sha256};
 
 /// The key of one side of a connection. It should be drawn at random, and so that no other

@@ -195,7 +195,7 @@ fn sign(keys: usize, cache: &mut KeyCache) -> anyhow::Result<Vec<Signed>> {
     let points: Vec<PublicKey> = keys
         .iter()
         .map(|key| {
-            let point = key.verifying_key().to_encoded_point(false);
+            let point = key.verifying_key().to_sec1_point(false);
             Ok(PublicKey::from_sec1(point.as_bytes())?)
         })
         .collect::<anyhow::Result<_>>()?;

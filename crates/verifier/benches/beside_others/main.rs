@@ -239,7 +239,7 @@ fn sign(keys: &[SigningKey], random: &mut fastrand::Rng) -> Signed {
 }
 
 fn encode(key: &SigningKey) -> Vec<u8> {
-    key.verifying_key().to_encoded_point(false).as_bytes().to_vec()
+    key.verifying_key().to_sec1_point(false).as_bytes().to_vec()
 }
 
 fn compress(sec1: &[u8]) -> [u8; 33] {

@@ -2,7 +2,7 @@
 
 use num_bigint::BigUint;
 use p256::elliptic_curve::PrimeField;
-use p256::elliptic_curve::sec1::ToEncodedPoint;
+use p256::elliptic_curve::sec1::ToSec1Point;
 use p256::{ProjectivePoint, Scalar};
 
 use super::{Affine, Digit, Form, Jacobian, Table, Windows, generator};
@@ -34,7 +34,7 @@ fn reference(scalar: &U256) -> ProjectivePoint {
 
 /// The affine coordinates by the other crate; none at infinity.
 fn coordinates(point: &ProjectivePoint) -> Option<([u8; 32], [u8; 32])> {
-    let point = point.to_affine().to_encoded_point(false);
+    let point = point.to_affine().to_sec1_point(false);
     Some(((*point.x()?).into(), (*point.y()?).into()))
 }
 

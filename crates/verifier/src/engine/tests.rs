@@ -25,7 +25,7 @@ fn tasks(count: u64) -> Vec<Task> {
         let (r, s) = signed.split_bytes();
         let is_damaged = number.is_multiple_of(5);
         digest[7] ^= u8::from(is_damaged);
-        let point = key.verifying_key().to_encoded_point(false);
+        let point = key.verifying_key().to_sec1_point(false);
         Task {
             key: cache.get(&PublicKey::from_sec1(point.as_bytes()).expect("a key")),
             digest: Digest(digest),
@@ -253,7 +253,7 @@ fn tables_come_later_and_once() {
         .iter()
         .map(|secret| {
             let key = SigningKey::from_slice(&[*secret; 32]).expect("a key");
-            let point = key.verifying_key().to_encoded_point(false);
+            let point = key.verifying_key().to_sec1_point(false);
             PublicKey::from_sec1(point.as_bytes()).expect("a point")
         })
         .collect();

@@ -4,7 +4,7 @@
 use p256::elliptic_curve::PrimeField;
 use p256::elliptic_curve::ops::Reduce;
 use p256::elliptic_curve::point::DecompressPoint;
-use p256::elliptic_curve::sec1::ToEncodedPoint;
+use p256::elliptic_curve::sec1::ToSec1Point;
 use p256::{AffinePoint, FieldBytes, ProjectivePoint, Scalar, U256};
 use trackbed_verifier::{Digest, KeyError, PublicKey, Signature, SignatureError, Verdict};
 
@@ -20,7 +20,7 @@ struct Edges {
 
 impl Edges {
     fn signer(&mut self, key: &ProjectivePoint) -> usize {
-        let octets = key.to_affine().to_encoded_point(false);
+        let octets = key.to_affine().to_sec1_point(false);
         self.signers.push(Signer::new(PublicKey::from_sec1(octets.as_bytes()).expect("a point")));
         self.signers.len() - 1
     }
@@ -36,8 +36,8 @@ impl Edges {
     /// The same with the right r, or any where the sum is at infinity.
     fn push_valid(&mut self, signer: usize, key: &ProjectivePoint, u1: Scalar, u2: Scalar) {
         let point = ProjectivePoint::GENERATOR * u1 + *key * u2;
-        let x = point.to_affine().to_encoded_point(false).x().copied();
-        let r = x.map_or(Scalar::from(7u64), |x| Scalar::reduce_bytes(&x));
+        let x = point.to_affine().to_sec1_point(false).x().copied();
+        let r = x.map_or(Scalar::from(7u64), |x| Scalar::reduce(&x));
         self.push(signer, u1, u2, r);
     }
 
@@ -54,7 +54,7 @@ fn small(value: i64) -> Scalar {
 }
 
 fn power(exponent: u64) -> Scalar {
-    Scalar::from(2u64).pow_vartime(&[exponent])
+    Scalar::from(2u64).pow_vartime(&U256::from_u64(exponent))
 }
 
 #[test]
@@ -160,8 +160,8 @@ fn verdicts_say_what_is_out_of_range() {
 #[test]
 fn keys_are_refused_as_openssl_refuses_them() {
     let point = (ProjectivePoint::GENERATOR * power(77)).to_affine();
-    let uncompressed = point.to_encoded_point(false).as_bytes().to_vec();
-    let compressed = point.to_encoded_point(true).as_bytes().to_vec();
+    let uncompressed = point.to_sec1_point(false).as_bytes().to_vec();
+    let compressed = point.to_sec1_point(true).as_bytes().to_vec();
     let off = |place: usize, octets: &[u8]| {
         let mut octets = octets.to_vec();
         octets[place] ^= 1;

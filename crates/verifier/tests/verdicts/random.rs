@@ -28,7 +28,7 @@ impl Source {
         };
         let keys: Vec<SigningKey> = (0..keys).map(|_| key(&mut random)).collect();
         let signers = keys.iter().map(|key| {
-            let point = key.verifying_key().to_encoded_point(true);
+            let point = key.verifying_key().to_sec1_point(true);
             Signer::new(PublicKey::from_sec1(point.as_bytes()).expect("it is a key"))
         });
         let signers = signers.collect();
