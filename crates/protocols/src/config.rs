@@ -245,9 +245,8 @@ impl Default for CoapParameters {
 /// What both sides set below TLS.
 #[derive(Clone, Debug)]
 pub struct TransportParameters {
-    /// The congestion control algorithm. Over TCP the stack's name for it, handed on in place of
-    /// [`TcpOptions::congestion`]; over QUIC one of
-    /// [`quic_congestion`](crate::quic_congestion).
+    /// The congestion control algorithm, one of [`congestion`](crate::congestion()). Over TCP it is
+    /// handed on to the stack in place of [`TcpOptions::congestion`], so the kernel's are possible too.
     pub congestion: String,
     /// The options of the TCP stack. Nagle's algorithm is always off: the protocols gather their
     /// own writes, and each message leaves at once. What it says of several paths holds for

@@ -17,11 +17,12 @@
 //!   flight is shorter than that of a public web server, which may need a second round trip.
 //! - Key exchange groups other than X25519, hence HelloRetryRequest.
 //! - QUIC's datagrams, and address validation tokens for later connections (NEW_TOKEN).
-//! - Seeding BBR version 3, see [`QuicCongestion::repeatable`].
+//! - Seeding BBR version 3, see [`Congestion::repeatable`].
 #![forbid(unsafe_code)]
 
 mod coap;
 pub mod config;
+mod congestion;
 mod datagrams;
 mod dtls_transport;
 mod framing;
@@ -51,11 +52,12 @@ pub use config::{
     ClientConfig, CoapParameters, Encapsulation, MqttAnswer, MqttParameters, MqttQos, MqttVersion,
     ServerConfig, ServerLimits, TlsParameters, TransportParameters, Trust,
 };
+pub use congestion::{Congestion, CongestionOf, congestion};
 pub use ledger::{Ledger, LedgerTotals};
 pub use none::NONE;
 pub use observer::{Observer, Side, TcpTrace};
 pub use path_control::PathControl;
 pub use protocol::{Protocol, ServerHandle};
-pub use quic_transport::{QuicCongestion, QuicScheduler, quic_congestion, quic_schedulers};
+pub use quic_transport::{QuicScheduler, quic_schedulers};
 pub use registry::{find, registry};
 pub use tls::SERVER_NAME;

@@ -7,7 +7,7 @@ use trackbed_connection::{Capabilities, CipherSuite, Handshake, TlsVersion, Tran
 use trackbed_core::ByteSize;
 use trackbed_core::parameter::{Kind, Parameter};
 use trackbed_protocols::{
-    CoapParameters, Encapsulation, NONE, Protocol, TransportParameters, quic_congestion,
+    CoapParameters, Congestion, Encapsulation, NONE, Protocol, TransportParameters, congestion,
     quic_schedulers, registry,
 };
 use trackbed_substrate::Multipath;
@@ -46,9 +46,11 @@ fn keys() -> Vec<&'static str> {
 
 /// What the user should know about runs with this end, if there is anything.
 pub(crate) fn warning(endpoint: &Endpoint) -> Option<String> {
-    let transport = endpoint.protocol.capabilities().transport;
-    let mut known = quic_congestion().iter().filter(|_| transport == Transport::Udp);
-    let used = known.find(|entry| entry.name == endpoint.transport.congestion)?;
+    let is_used = |entry: &&Congestion| {
+        entry.of.fits(&endpoint.protocol.capabilities())
+            && entry.name == endpoint.transport.congestion
+    };
+    let used = congestion().iter().find(is_used)?;
     (!used.repeatable).then(|| {
         format!(
             "the runs of {} with {} differ a little each time: not all of its randomness comes \
@@ -165,19 +167,20 @@ impl Settings<'_> {
         protocol: &str,
         can: &Capabilities,
     ) -> Result<TransportParameters, Refusal> {
-        let known = congestion(can);
+        let known = congestion().iter().filter(|entry| entry.of.fits(can));
+        let known: Vec<&str> = known.map(|entry| entry.name).collect();
         let mut transport = TransportParameters::default();
         let has_choice = matches!(can.transport, Transport::Tcp | Transport::Udp);
         let choosable = self.word("congestion").filter(|_| has_choice);
-        if let Some(congestion) = choosable {
-            if !known.contains(&congestion) {
+        if let Some(chosen) = choosable {
+            if !known.contains(&chosen) {
                 let why = format!(
-                    "{protocol} has no congestion control {congestion}; it has {}",
+                    "{protocol} has no congestion control {chosen}; it has {}",
                     known.join(", ")
                 );
                 return Err(Refusal { path: "congestion", why });
             }
-            transport.congestion = congestion.to_owned();
+            transport.congestion = chosen.to_owned();
         }
         let bytes = |path: &str| {
             let size: ByteSize = self.get(path)?;
@@ -311,11 +314,9 @@ pub(crate) fn parameters() -> [Parameter; 21] {
     static SCHEDULERS: LazyLock<Vec<&'static str>> =
         LazyLock::new(|| schedulers::algorithms().iter().map(|entry| entry.name()).collect());
     static CONGESTION: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
-        let mut names: Vec<&'static str> = tcp_congestion(true);
-        names.extend(quic_congestion().iter().map(|entry| entry.name));
         let mut seen = BTreeSet::new();
-        names.retain(|name| seen.insert(*name));
-        names
+        let names = congestion().iter().map(|entry| entry.name);
+        names.filter(|name| seen.insert(*name)).collect()
     });
     let (protocols, tls) = (Kind::Choice(&PROTOCOLS), Kind::Choice(&TLS));
     let (handshakes, ciphers) = (Kind::Choice(&HANDSHAKES), Kind::Choice(&CIPHERS));
@@ -369,21 +370,3 @@ const COOKIE: &str =
     "DTLS 1.3: the server asks every client of CoAP for a cookie first, as over 1.2";
 const WINDOW: &str = "HTTP/2, QUIC, SCTP: the flow control window of a stream and a connection";
 const IDLE_TIMEOUT: &str = "how long nothing may arrive before a connection is given up";
-
-/// The congestion control algorithms of a protocol.
-fn congestion(can: &Capabilities) -> Vec<&'static str> {
-    match can.transport {
-        Transport::Tcp => tcp_congestion(can.multipath),
-        Transport::Udp => quic_congestion().iter().map(|entry| entry.name).collect(),
-        Transport::Coap | Transport::Sctp => Vec::new(),
-    }
-}
-
-/// The algorithms of TCP; those that couple several paths are of use to a connection that has them.
-fn tcp_congestion(multipath: bool) -> Vec<&'static str> {
-    let names = trackbed_tcp::algorithms().iter().map(|entry| entry.name());
-    names.filter(|name| multipath || !COUPLED.contains(name)).collect()
-}
-
-/// Congestion control of all paths together.
-pub const COUPLED: [&str; 3] = ["lia", "olia", "balia"];

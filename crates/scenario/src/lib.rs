@@ -61,7 +61,7 @@ mod tree;
 mod values;
 
 pub use drive::{Drive, Radio};
-pub use endpoint::{COUPLED, SCHEDULER_OF_LINUX};
+pub use endpoint::SCHEDULER_OF_LINUX;
 pub use foresight::{Foresight, ForesightKind};
 pub use ip::{IpVersion, SERVER_ADDRESSES, SERVER_PORT};
 pub use json_schema::json_schema;

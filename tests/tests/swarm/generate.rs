@@ -3,7 +3,7 @@
 use std::fmt::{self, Write as _};
 
 use trackbed_connection::{Capabilities, CipherSuite, Handshake, TlsVersion, Transport};
-use trackbed_protocols::{Encapsulation, quic_congestion, quic_schedulers, registry};
+use trackbed_protocols::{Encapsulation, congestion, quic_schedulers, registry};
 
 use super::dice::{Dice, quoted};
 use super::links;
@@ -90,12 +90,13 @@ fn endpoint(dice: &mut Dice, class: Class, may_lose: bool) -> (String, bool) {
             line("cipher", quoted(dice.pick(CipherSuite::ALL).name()));
         }
     }
-    let mut repeatable = true;
+    let known = congestion().iter().filter(|entry| entry.of.fits(&can)).collect::<Vec<_>>();
+    let chosen = (!known.is_empty()).then(|| dice.pick(&known));
+    if let Some(congestion) = chosen {
+        line("congestion", quoted(congestion.name));
+    }
     match can.transport {
         Transport::Tcp => {
-            // Those that couple several paths are for who has them.
-            let known = if can.multipath { TCP_CONGESTION } else { &TCP_CONGESTION[..2] };
-            line("congestion", quoted(dice.pick(known)));
             if can.multipath {
                 let names = trackbed_tcp::schedulers::algorithms();
                 line("scheduler", quoted(dice.pick(names).name()));
@@ -103,13 +104,11 @@ fn endpoint(dice: &mut Dice, class: Class, may_lose: bool) -> (String, bool) {
             tcp_options(dice, &mut line);
         }
         Transport::Udp => {
-            let index = dice.between(0, quic_congestion().len() as u64 - 1);
-            let congestion = &quic_congestion()[index as usize];
-            repeatable = congestion.repeatable;
-            line("congestion", quoted(congestion.name));
             if can.multipath {
-                let names: Vec<&str> = quic_schedulers().iter().map(|entry| entry.name).collect();
-                line("scheduler", quoted(dice.pick(&names)));
+                line(
+                    "scheduler",
+                    quoted(dice.pick(&quic_schedulers().iter().collect::<Vec<_>>()).name),
+                );
             }
         }
         // DTLS comes in UDP.
@@ -131,7 +130,7 @@ fn endpoint(dice: &mut Dice, class: Class, may_lose: bool) -> (String, bool) {
         }
         Class::Harsh => {}
     }
-    (text, repeatable)
+    (text, chosen.is_none_or(|congestion| congestion.repeatable))
 }
 
 fn security(dice: &mut Dice, can: &Capabilities) -> (TlsVersion, Handshake) {
@@ -281,8 +280,6 @@ fn overhead(each: bool) -> u64 {
 
 /// Which seeds are telemetry, by what is left of them after division by nine.
 const TELEMETRY: [u64; 2] = [1, 6];
-
-const TCP_CONGESTION: &[&str] = &["cubic", "reno", "lia", "olia", "balia"];
 
 /// A healing case sends no more than the slowest link carries in this time.
 const LOAD_SECONDS: u64 = 10;

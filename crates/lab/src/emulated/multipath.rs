@@ -7,7 +7,7 @@ use trackbed_emulator::namespace::{NetNamespace, set_sysctl};
 use trackbed_linux::mptcp_pm::{Endpoint, EndpointFlags, Limits, PathManager, PathManagerError};
 use trackbed_substrate::Multipath;
 
-use trackbed_scenario::{COUPLED, Cell, Plan, SCHEDULER_OF_LINUX};
+use trackbed_scenario::{Cell, Plan, SCHEDULER_OF_LINUX};
 
 /// Refuses what the kernel's MPTCP has not, with what to choose instead.
 pub(super) fn check(plan: &Plan) -> Result<(), String> {
@@ -29,7 +29,8 @@ fn refusal(cell: &Cell, multipath: &Multipath) -> Option<String> {
             multipath.scheduler
         ));
     }
-    if COUPLED.contains(&congestion.as_str()) {
+    let mut coupled = trackbed_tcp::algorithms().iter().filter(|entry| entry.is_coupled());
+    if coupled.any(|entry| entry.name() == congestion) {
         return Some(format!(
             "the kernel's congestion control couples no paths, so there is no {congestion}\n  help: \
              add --set congestion=cubic"

@@ -2,8 +2,7 @@
 //!
 //! The engine's own follows RFC 8312, and some of that not as written. TCP's CUBIC, in
 //! `trackbed-tcp`, computes in Linux's integers, whose rounding its agreement with the kernel rests
-//! on, so the two share no arithmetic. A registry for both needs a name and a summary that an entry
-//! builds from for either transport: `QuicCongestion` and `CongestionAlgorithm` have those already.
+//! on, so the two share no arithmetic.
 
 use std::any::Any;
 use std::sync::Arc;

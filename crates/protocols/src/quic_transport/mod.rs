@@ -1,5 +1,6 @@
 //! QUIC (RFC 9000) on a substrate's UDP sockets: what `quic`, `mpquic` and `http3` have in common.
 
+mod congestion;
 mod cubic;
 mod moving;
 mod pacing;
@@ -33,6 +34,7 @@ use crate::ledger::{Account, Accounted, Ledger};
 use crate::nursery::{Nursery, yield_now};
 use crate::protocol::ServerHandle;
 use crate::tls::{Profile, Randomness, SERVER_NAME, TlsClient, TlsServer};
+pub(crate) use congestion::{QUIC_CONGESTION, QuicCongestion};
 use probing::{Leave, Occasion};
 pub(crate) use receiving::InOrder;
 use retrying::RetryTokens;
@@ -41,7 +43,6 @@ use scheduling::Blocked;
 pub use scheduling::{QuicScheduler, quic_schedulers};
 pub(crate) use sending::see_off;
 use session::{ClientCrypto, ServerCrypto};
-pub use settings::{QuicCongestion, quic_congestion};
 use several::Paths;
 pub(crate) use several::Several;
 
@@ -72,7 +73,7 @@ impl QuicDialer {
             protocol: profile.protocol,
             tls: TlsClient::new(profile, host.entropy(), config)?,
             transport: settings::transport(profile.protocol, &config.transport)?,
-            congestion: settings::congestion(profile.protocol, &config.transport)?,
+            congestion: QuicCongestion::of(profile.protocol, &config.transport)?,
             local: config.local,
             several,
             host,
@@ -244,7 +245,7 @@ pub(crate) fn serve<F: Future<Output = ()> + 'static>(
     retrying::set(&mut server);
     let transport = settings::transport(profile.protocol, &config.transport)?;
     server.transport_config(Arc::clone(&transport));
-    let congestion = settings::congestion(profile.protocol, &config.transport)?;
+    let congestion = QuicCongestion::of(profile.protocol, &config.transport)?;
     let settings = ServerSettings { shared: server.clone(), transport, congestion, several };
     let failed = |reason: String| Error::lasting(profile.protocol, Step::Listen, reason);
     let endpoint =

@@ -1,11 +1,9 @@
-//! The engine's settings: windows, timers, congestion control, identifiers and traces.
+//! The engine's settings: windows, timers, identifiers and traces.
 
-use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use noq::congestion::{Bbr3Config, ControllerFactory, NewRenoConfig};
 use noq::{
     ConnectionId, ConnectionIdGenerator, EndpointConfig, IdleTimeout, QlogConfig, QlogFactory,
     TransportConfig, VarInt,
@@ -15,60 +13,12 @@ use trackbed_connection::error::Result;
 use trackbed_core::Time;
 use trackbed_substrate::{EntropyError, SeededEntropy, to_std_instant};
 
-use super::cubic::CubicFactory;
-use super::pacing::PacedFactory;
+use super::congestion::QuicCongestion;
 use super::probing::Leave;
 use crate::config::STREAMS_MAX;
 use crate::config::TransportParameters;
 use crate::observer::{Observer, Side};
 use crate::tls::{Randomness, hex};
-
-/// A congestion control algorithm of the QUIC engine.
-pub struct QuicCongestion {
-    /// The name that scenarios use.
-    pub name: &'static str,
-    /// What it is.
-    pub summary: &'static str,
-    /// Whether a run with it can be repeated from its seed. BBRv3 draws the times of its bandwidth
-    /// probes from the operating system and the engine offers no way to seed them, so transfers of
-    /// more than about two seconds differ a little from run to run.
-    pub repeatable: bool,
-    factory: fn() -> Arc<dyn ControllerFactory + Send + Sync>,
-}
-
-impl QuicCongestion {
-    fn paced(&self, leave: Leave) -> Arc<PacedFactory> {
-        Arc::new(PacedFactory::new((self.factory)(), leave))
-    }
-}
-
-impl fmt::Debug for QuicCongestion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("QuicCongestion").field("name", &self.name).finish_non_exhaustive()
-    }
-}
-
-/// The congestion control algorithms that the QUIC engine offers: the values of
-/// [`TransportParameters::congestion`] for `quic` and `http3`.
-pub fn quic_congestion() -> &'static [QuicCongestion] {
-    CONGESTION
-}
-
-/// The congestion control that is asked for.
-///
-/// # Errors
-/// If the engine has none of this name.
-pub(super) fn congestion(
-    protocol: &'static str,
-    parameters: &TransportParameters,
-) -> Result<&'static QuicCongestion> {
-    let name = parameters.congestion.as_str();
-    CONGESTION.iter().find(|entry| entry.name == name).ok_or_else(|| {
-        let names: Vec<_> = CONGESTION.iter().map(|entry| entry.name).collect();
-        let advice = format!("it has no congestion control `{name}`: use {}", names.join(", "));
-        Error::Unsupported { protocol, advice }
-    })
-}
 
 /// The transport's settings for either side.
 ///
@@ -79,7 +29,7 @@ pub(super) fn transport(
     parameters: &TransportParameters,
 ) -> Result<Arc<TransportConfig>> {
     let unsupported = |advice: String| Error::Unsupported { protocol, advice };
-    let congestion = congestion(protocol, parameters)?;
+    let congestion = QuicCongestion::of(protocol, parameters)?;
     let idle = IdleTimeout::try_from(parameters.idle_timeout)
         .map_err(|_| unsupported("the idle timeout is too long: use hours at most".to_owned()))?;
     let window = VarInt::from_u32(parameters.window);
@@ -181,27 +131,6 @@ impl QlogFactory for Traces {
         Some(config)
     }
 }
-
-const CONGESTION: &[QuicCongestion] = &[
-    QuicCongestion {
-        name: "cubic",
-        summary: "CUBIC (RFC 9438)",
-        repeatable: true,
-        factory: || Arc::new(CubicFactory),
-    },
-    QuicCongestion {
-        name: "reno",
-        summary: "NewReno (RFC 9002 section 7)",
-        repeatable: true,
-        factory: || Arc::new(NewRenoConfig::default()),
-    },
-    QuicCongestion {
-        name: "bbr3",
-        summary: "BBR version 3 (draft-ietf-ccwg-bbr)",
-        repeatable: false,
-        factory: || Arc::new(Bbr3Config::default()),
-    },
-];
 
 /// The engine's own choices.
 const ID_LEN: usize = 8;

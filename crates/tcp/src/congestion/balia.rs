@@ -21,6 +21,10 @@ impl CongestionAlgorithm for Balia {
         "linked growth balanced between fairness and responsiveness (Peng et al. 2016)"
     }
 
+    fn is_coupled(&self) -> bool {
+        true
+    }
+
     fn build(&self, hystart: HyStart) -> Box<dyn CongestionControl> {
         self.join(hystart, &Coupling::default())
     }

@@ -20,6 +20,10 @@ impl CongestionAlgorithm for Lia {
         "Reno whose growth is linked over the paths of a connection (RFC 6356); on one path Reno"
     }
 
+    fn is_coupled(&self) -> bool {
+        true
+    }
+
     fn build(&self, hystart: HyStart) -> Box<dyn CongestionControl> {
         self.join(hystart, &Coupling::default())
     }

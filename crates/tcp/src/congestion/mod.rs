@@ -62,6 +62,12 @@ pub trait CongestionAlgorithm: Debug + Sync {
     /// One line for lists.
     fn summary(&self) -> &'static str;
 
+    /// Whether it couples the paths of a connection ([`join`](Self::join)), so that it is only for
+    /// Multipath TCP.
+    fn is_coupled(&self) -> bool {
+        false
+    }
+
     /// A controller for a new connection.
     fn build(&self, hystart: HyStart) -> Box<dyn CongestionControl>;
 

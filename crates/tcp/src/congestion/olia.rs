@@ -21,6 +21,10 @@ impl CongestionAlgorithm for Olia {
         "linked growth that moves traffic to the best paths of a connection (Khalili et al. 2012)"
     }
 
+    fn is_coupled(&self) -> bool {
+        true
+    }
+
     fn build(&self, hystart: HyStart) -> Box<dyn CongestionControl> {
         self.join(hystart, &Coupling::default())
     }

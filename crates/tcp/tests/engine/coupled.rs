@@ -105,7 +105,11 @@ fn bottleneck(rate_mbps: u64) -> Link {
     Link::new(Bitrate::from_mbps(rate_mbps), Duration::from_millis(25), queue)
 }
 
-const COUPLED: [&str; 3] = ["lia", "olia", "balia"];
+/// Every algorithm that couples paths.
+fn coupled() -> impl Iterator<Item = &'static str> {
+    algorithms().iter().filter(|entry| entry.is_coupled()).map(|entry| entry.name())
+}
+
 /// When a measurement ends, in seconds.
 const END: u64 = 320;
 
@@ -123,7 +127,7 @@ fn together_subflows_are_as_fast_as_one_connection_on_the_best_path() {
         // Without coupling the first is a connection on the best path; together they are faster.
         let (best, uncoupled) = total("reno");
         assert!(uncoupled > 1.4 * best, "{uncoupled} against {best}");
-        for name in COUPLED {
+        for name in coupled() {
             let ratio = total(name).1 / best;
             assert!((0.85..1.15).contains(&ratio), "{name}, {second_ms} ms: {ratio}");
         }
@@ -141,7 +145,7 @@ fn at_a_shared_bottleneck_subflows_take_the_share_of_one_connection() {
     };
     let uncoupled = share("reno");
     assert!((1.7..2.3).contains(&uncoupled), "{uncoupled}");
-    for name in COUPLED {
+    for name in coupled() {
         let share = share(name);
         assert!((0.75..1.2).contains(&share), "{name}: {share}");
     }
@@ -151,7 +155,7 @@ fn at_a_shared_bottleneck_subflows_take_the_share_of_one_connection() {
 /// at least what the better one alone would give.
 #[test]
 fn two_bottlenecks_give_at_least_what_the_better_one_does() {
-    for name in COUPLED {
+    for name in coupled() {
         let flows = [joined(name, 2), joined("reno", 1), joined("reno", 1)].concat();
         let links = vec![bottleneck(20), bottleneck(5)];
         let rates = rates(&flows, &[&[0], &[1], &[0], &[1]], &[25; 4], links, END);
@@ -164,7 +168,7 @@ fn two_bottlenecks_give_at_least_what_the_better_one_does() {
 
 #[test]
 fn idle_bottlenecks_are_both_filled() {
-    for name in ["reno", "cubic", "lia", "olia", "balia"] {
+    for name in algorithms().iter().map(|entry| entry.name()) {
         let links = vec![bottleneck(10), bottleneck(10)];
         let rates = rates(&joined(name, 2), &[&[0], &[1]], &[25, 25], links, 120);
         let ratio = (rates[0] + rates[1]) / (20.0 * 1_448.0 / 1_500.0);
@@ -175,7 +179,7 @@ fn idle_bottlenecks_are_both_filled() {
 /// A subflow without data does not grow, and so does not take the growth of the others for later.
 #[test]
 fn a_window_that_is_not_used_does_not_grow() {
-    for name in COUPLED {
+    for name in coupled() {
         let flow = |name| joined(name, 1).remove(0);
         let mut track = crate::track::Track::new(
             [flow("reno"), flow(name)],

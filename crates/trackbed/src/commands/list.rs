@@ -277,11 +277,8 @@ fn programs() -> Table {
 fn congestion() -> Table {
     let titles = ["algorithm", "of", "what it does"];
     let mut table = Table::new(titles.map(|title| (title, Align::Left)));
-    for algorithm in trackbed_tcp::algorithms() {
-        table.row([algorithm.name(), "TCP", algorithm.summary()]);
-    }
-    for algorithm in trackbed_protocols::quic_congestion() {
-        table.row([algorithm.name, "QUIC", algorithm.summary]);
+    for algorithm in trackbed_protocols::congestion() {
+        table.row([algorithm.name, algorithm.of.transport(), algorithm.summary]);
     }
     table
 }

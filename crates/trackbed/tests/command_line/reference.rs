@@ -225,13 +225,10 @@ fn workloads(keys: &[Key], page: &mut String) {
 
 fn congestion(page: &mut String) {
     page.push_str("\n## Congestion control\n\n");
-    let tcp = trackbed_tcp::algorithms()
+    let rows = trackbed_protocols::congestion()
         .iter()
-        .map(|entry| [code(entry.name()), "TCP".to_owned(), entry.summary().to_owned()]);
-    let quic = trackbed_protocols::quic_congestion()
-        .iter()
-        .map(|entry| [code(entry.name), "QUIC".to_owned(), entry.summary.to_owned()]);
-    table(page, ["name", "of", "what it does"], tcp.chain(quic));
+        .map(|entry| [code(entry.name), entry.of.transport().to_owned(), entry.summary.to_owned()]);
+    table(page, ["name", "of", "what it does"], rows);
 }
 
 fn schedulers(page: &mut String) {

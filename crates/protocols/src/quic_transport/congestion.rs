@@ -1,0 +1,70 @@
+//! The congestion controllers of QUIC: one line each in [`QUIC_CONGESTION`].
+
+use std::sync::Arc;
+
+use noq::congestion::{Bbr3Config, ControllerFactory, NewRenoConfig};
+use trackbed_connection::Error;
+use trackbed_connection::error::Result;
+
+use super::cubic::CubicFactory;
+use super::pacing::PacedFactory;
+use super::probing::Leave;
+use crate::config::TransportParameters;
+
+/// A congestion controller of QUIC.
+pub(crate) struct QuicCongestion {
+    /// The name that scenarios use.
+    pub name: &'static str,
+    /// What it is.
+    pub summary: &'static str,
+    /// Whether a run with it can be repeated from its seed. BBRv3 draws the times of its bandwidth
+    /// probes from the operating system and the engine offers no way to seed them, so transfers of
+    /// more than about two seconds differ a little from run to run.
+    pub repeatable: bool,
+    factory: fn() -> Arc<dyn ControllerFactory + Send + Sync>,
+}
+
+/// Every congestion controller of QUIC.
+pub(crate) const QUIC_CONGESTION: &[QuicCongestion] = &[
+    QuicCongestion {
+        name: "cubic",
+        summary: "CUBIC (RFC 9438)",
+        repeatable: true,
+        factory: || Arc::new(CubicFactory),
+    },
+    QuicCongestion {
+        name: "reno",
+        summary: "NewReno (RFC 9002 section 7)",
+        repeatable: true,
+        factory: || Arc::new(NewRenoConfig::default()),
+    },
+    QuicCongestion {
+        name: "bbr3",
+        summary: "BBR version 3 (draft-ietf-ccwg-bbr)",
+        repeatable: false,
+        factory: || Arc::new(Bbr3Config::default()),
+    },
+];
+
+impl QuicCongestion {
+    /// The controller that `parameters` ask for.
+    ///
+    /// # Errors
+    /// If there is none of this name.
+    pub(super) fn of(
+        protocol: &'static str,
+        parameters: &TransportParameters,
+    ) -> Result<&'static QuicCongestion> {
+        let name = parameters.congestion.as_str();
+        QUIC_CONGESTION.iter().find(|entry| entry.name == name).ok_or_else(|| {
+            let names: Vec<_> = QUIC_CONGESTION.iter().map(|entry| entry.name).collect();
+            let advice = format!("it has no congestion control `{name}`: use {}", names.join(", "));
+            Error::Unsupported { protocol, advice }
+        })
+    }
+
+    /// Builds the controllers of connections whose probes `leave` lets go.
+    pub(super) fn paced(&self, leave: Leave) -> Arc<PacedFactory> {
+        Arc::new(PacedFactory::new((self.factory)(), leave))
+    }
+}
