@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use rustls::pki_types::CertificateDer;
 use trackbed_connection::{CipherSuite, Handshake, KeyExchange, TlsVersion};
+use trackbed_core::Arguments;
 pub use trackbed_mqtt::{Qos as MqttQos, Version as MqttVersion};
 use trackbed_substrate::TcpOptions;
 
@@ -268,6 +269,9 @@ pub struct TransportParameters {
     /// How long nothing may arrive or leave before a connection is given up. QUIC applies it to
     /// the connection (RFC 9000 section 10.1), the others while an exchange is under way.
     pub idle_timeout: Duration,
+    /// The values of the protocol's [`parameters`](crate::Protocol::parameters), for those that the
+    /// fields above know nothing of.
+    pub arguments: Arguments,
     /// Who is shown keys and traces.
     pub observer: Option<Arc<dyn Observer>>,
     /// Where connections enter what they sent and lost when they go.
@@ -292,6 +296,7 @@ impl Default for TransportParameters {
             packet_len_max: 1_500,
             coap: CoapParameters::default(),
             idle_timeout: Duration::from_secs(30),
+            arguments: Arguments::default(),
             observer: None,
             ledger: None,
         }

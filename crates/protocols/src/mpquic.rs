@@ -7,9 +7,11 @@ use std::sync::Arc;
 use futures_core::future::LocalBoxFuture;
 use trackbed_connection::error::Result;
 use trackbed_connection::{Capabilities, Connection, Dialer, Handshake, Service, Transport};
+use trackbed_core::Parameter;
 use trackbed_substrate::Host;
 
 use crate::config::{ClientConfig, ServerConfig};
+use crate::parameters::{over_quic, quic_scheduler};
 use crate::protocol::{Protocol, ServerHandle};
 use crate::quic::{QUIC, StreamDialer, serve_streams};
 use crate::quic_transport::{QuicDialer, Several};
@@ -42,6 +44,10 @@ impl Protocol for Mpquic {
             migrates: false,
             multipath: true,
         }
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        [over_quic(), quic_scheduler()].concat()
     }
 
     fn serve(

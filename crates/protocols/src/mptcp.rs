@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use trackbed_connection::error::Result;
 use trackbed_connection::{Capabilities, Dialer, Error, Handshake, Service, Transport};
+use trackbed_core::Parameter;
 use trackbed_substrate::{Host, Multipath};
 
 use crate::config::{ClientConfig, ServerConfig, TransportParameters};
+use crate::parameters::{SCHEDULER_OF_LINUX, over_mptcp};
 use crate::protocol::{Protocol, ServerHandle};
 use crate::tcp::{FramedDialer, serve_frames};
 use crate::tcp_transport::TcpDialer;
@@ -37,6 +39,10 @@ impl Protocol for Mptcp {
         }
     }
 
+    fn parameters(&self) -> Vec<Parameter> {
+        over_mptcp()
+    }
+
     fn serve(
         &self,
         host: Arc<dyn Host>,
@@ -63,8 +69,7 @@ impl Protocol for Mptcp {
 
 fn with_paths(transport: &TransportParameters) -> TransportParameters {
     let mut transport = transport.clone();
-    // The one scheduler that every stack has.
-    let paths = || Multipath { scheduler: "linux".to_owned(), ..Multipath::default() };
+    let paths = || Multipath { scheduler: SCHEDULER_OF_LINUX.to_owned(), ..Multipath::default() };
     transport.tcp.multipath.get_or_insert_with(paths);
     transport
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use futures_core::future::LocalBoxFuture;
 use trackbed_connection::error::Result;
 use trackbed_connection::{Capabilities, Connection, Dialer, Error, Handshake, Service, Transport};
+use trackbed_core::Parameter;
 use trackbed_substrate::Host;
 
 use crate::config::{ClientConfig, ServerConfig};
@@ -36,6 +37,10 @@ impl Protocol for Nothing {
             migrates: false,
             multipath: false,
         }
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        Vec::new()
     }
 
     /// A server that listens nowhere.

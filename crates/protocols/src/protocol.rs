@@ -6,10 +6,11 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use trackbed_connection::{Capabilities, Dialer, Error, Service};
+use trackbed_connection::{Capabilities, Dialer, Error, Handshake, Service, TlsVersion, Transport};
+use trackbed_core::Parameter;
 use trackbed_substrate::Host;
 
-use crate::config::{ClientConfig, ServerConfig, Trust};
+use crate::config::{ClientConfig, ServerConfig, TransportParameters, Trust};
 use crate::guests::GuestCount;
 
 /// A protocol: an entry of [`registry`](crate::registry()).
@@ -22,6 +23,22 @@ pub trait Protocol: Sync {
 
     /// What it can do, so that a plan can refuse what it cannot.
     fn capabilities(&self) -> Capabilities;
+
+    /// The keys of a scenario's ends that it has a use for: groups of
+    /// [`parameters`](mod@crate::parameters), and keys of its own, which it finds in
+    /// [`TransportParameters::arguments`].
+    fn parameters(&self) -> Vec<Parameter>;
+
+    /// Round trips from the first packet of a connection until a request may leave: those of its
+    /// transport and of its security, unless it says something else before.
+    fn set_up_round_trips(
+        &self,
+        tls: Option<TlsVersion>,
+        handshake: Handshake,
+        _parameters: &TransportParameters,
+    ) -> u32 {
+        transport_round_trips(self.capabilities().transport) + tls_round_trips(tls, handshake)
+    }
 
     /// Starts a server on `listen`; port 0 takes a free one. It answers until the handle is
     /// dropped. Call it, and everything it returns, on the thread of the substrate's executor.
@@ -45,6 +62,27 @@ pub trait Protocol: Sync {
     fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>, Error>;
 }
 
+/// TCP: one for the three-way handshake (RFC 9293 section 3.5). SCTP: one for INIT and INIT ACK; a
+/// request leaves along with the COOKIE ECHO (RFC 9260 section 5.1). QUIC: none beside those of TLS
+/// (RFC 9001 section 4). CoAP: none.
+pub(crate) const fn transport_round_trips(transport: Transport) -> u32 {
+    match transport {
+        Transport::Tcp | Transport::Sctp => 1,
+        Transport::Udp | Transport::Coap => 0,
+    }
+}
+
+/// TLS 1.3: one, none for early data (RFC 8446 sections 2 and 2.3). TLS 1.2: two, one if a session is
+/// resumed (RFC 5246 section 7.3).
+pub(crate) const fn tls_round_trips(tls: Option<TlsVersion>, handshake: Handshake) -> u32 {
+    match (tls, handshake) {
+        (None, _) | (Some(TlsVersion::Tls13), Handshake::Early) => 0,
+        (Some(TlsVersion::Tls13), Handshake::New | Handshake::Resumed) => 1,
+        (Some(TlsVersion::Tls12), Handshake::Resumed) => 1,
+        (Some(TlsVersion::Tls12), Handshake::New | Handshake::Early) => 2,
+    }
+}
+
 /// A running server. Dropping it stops the server: it accepts nothing more, and the connections
 /// it has are closed.
 pub struct ServerHandle {
@@ -56,7 +94,7 @@ pub struct ServerHandle {
 
 impl ServerHandle {
     /// A handle on the server at `local`, which runs until `running` is dropped.
-    pub(crate) fn new(local: SocketAddr, trust: Option<Trust>, running: impl Any) -> ServerHandle {
+    pub fn new(local: SocketAddr, trust: Option<Trust>, running: impl Any) -> ServerHandle {
         ServerHandle { local, trust, guests: None, _running: Box::new(running) }
     }
 

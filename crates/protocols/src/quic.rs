@@ -16,6 +16,7 @@ use trackbed_connection::{
     Body, Capabilities, Connection, Dialer, Error, Handshake, Priority, Request, Response,
     Security, Service, TlsVersion, Transport, TransportStats,
 };
+use trackbed_core::Parameter;
 use trackbed_substrate::{Host, Task, spawn};
 
 use crate::config::{ClientConfig, ServerConfig};
@@ -24,6 +25,7 @@ use crate::framing::{
 };
 use crate::guests::Standing;
 use crate::nursery::Nursery;
+use crate::parameters::over_quic;
 use crate::protocol::{Protocol, ServerHandle};
 use crate::quic_transport::{
     self, InOrder, QuicConnection, QuicDialer, Several, connection_failed, see_off,
@@ -59,6 +61,10 @@ impl Protocol for Quic {
             migrates: true,
             multipath: false,
         }
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        over_quic()
     }
 
     fn serve(

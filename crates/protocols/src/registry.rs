@@ -1,5 +1,10 @@
 //! The list of protocols. Nothing below it imports it.
 
+use std::sync::LazyLock;
+
+use trackbed_core::parameter::{Kind, Parameter};
+
+use crate::parameters::shared;
 use crate::protocol::Protocol;
 use crate::{coap, http1, http2, http3, mpquic, mptcp, mqtt, quic, sctp, tcp};
 
@@ -26,4 +31,29 @@ pub fn registry() -> &'static [&'static dyn Protocol] {
 /// The protocol called `name`.
 pub fn find(name: &str) -> Option<&'static dyn Protocol> {
     registry().iter().copied().find(|protocol| protocol.name() == name)
+}
+
+/// Every key of a scenario's ends that a protocol has a use for, with every word that one of them
+/// takes: first what several share, then what a protocol has for itself.
+pub fn parameters() -> &'static [Parameter] {
+    static ALL: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
+        let mut all = shared();
+        for parameter in registry().iter().flat_map(|protocol| protocol.parameters()) {
+            match all.iter_mut().find(|known| known.name == parameter.name) {
+                Some(known) => known.kind = union(known.kind, parameter.kind),
+                None => all.push(parameter),
+            }
+        }
+        all
+    });
+    &ALL
+}
+
+/// The kind that takes the words of both.
+fn union(one: Kind, other: Kind) -> Kind {
+    let (Kind::Choice(words), Kind::Choice(others)) = (one, other) else { return one };
+    let more = others.iter().copied().filter(|word| !words.contains(word));
+    let all: Vec<&str> = words.iter().copied().chain(more).collect();
+    // Once in a process, for a kind that has more words than any protocol.
+    if all.len() > words.len() { Kind::Choice(all.leak()) } else { one }
 }

@@ -14,9 +14,11 @@ use trackbed_connection::error::Result;
 use trackbed_connection::{
     Capabilities, Connection, Dialer, Error, Handshake, Service, TlsVersion, Transport,
 };
+use trackbed_core::Parameter;
 use trackbed_substrate::Host;
 
 use crate::config::{ClientConfig, ServerConfig};
+use crate::parameters::{over_tcp, security};
 use crate::protocol::{Protocol, ServerHandle};
 use crate::tcp_transport::{TcpDialer, serve_bare, serve_tls};
 use crate::tls::Profile;
@@ -42,6 +44,10 @@ impl Protocol for Tcp {
             migrates: false,
             multipath: false,
         }
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        over_tcp()
     }
 
     fn serve(
@@ -92,6 +98,10 @@ impl Protocol for TcpTls {
             migrates: false,
             multipath: false,
         }
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        [security(), over_tcp()].concat()
     }
 
     fn serve(

@@ -1,6 +1,7 @@
 //! The two ends in one combination: what their keys say, and what comes of it.
 
 use trackbed_core::parameter::FromValue;
+use trackbed_protocols::ParameterError;
 
 use crate::plan::Endpoint;
 use crate::spec::Spec;
@@ -18,6 +19,12 @@ pub(crate) struct Refusal {
     /// The key whose value does not go with the others.
     pub path: &'static str,
     pub why: String,
+}
+
+impl From<ParameterError> for Refusal {
+    fn from(ParameterError { parameter, why }: ParameterError) -> Refusal {
+        Refusal { path: parameter, why }
+    }
 }
 
 /// The keys of the ends in one combination.

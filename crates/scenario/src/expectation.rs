@@ -3,8 +3,6 @@
 
 use std::time::Duration;
 
-use trackbed_connection::{Handshake, TlsVersion, Transport};
-
 use crate::plan::{Cell, Endpoint};
 
 /// How long a cell's run takes at the least.
@@ -25,38 +23,11 @@ pub fn of(cell: &Cell) -> Option<Expected> {
     let lockstep = cell.workload.expectation()?;
     let round_trip_time = cell.network.round_trip_time()?;
     let connections = u64::from(lockstep.connections);
-    let set_up = u64::from(connection_round_trips(&cell.endpoint)) * connections;
+    let Endpoint { protocol, tls, handshake, transport, .. } = &cell.endpoint;
+    let set_up = protocol.set_up_round_trips(*tls, *handshake, transport);
+    let set_up = u64::from(set_up) * connections;
     let round_trips = u32::try_from(set_up + u64::from(lockstep.exchanges)).ok()?;
     Some(Expected { round_trips, completion: round_trip_time.checked_mul(round_trips)? })
-}
-
-/// Round trips from the first packet of a connection until a request may leave.
-///
-/// TCP: one for the three-way handshake (RFC 9293 section 3.5). TLS 1.3: one more, none for early
-/// data (RFC 8446 sections 2 and 2.3). TLS 1.2: two more, one if a session is resumed (RFC 5246
-/// section 7.3). SCTP: one for INIT and INIT ACK; a request leaves along with the COOKIE ECHO (RFC
-/// 9260 section 5.1). QUIC: one for everything, none with 0-RTT (RFC 9001 section 4). MQTT: one more for
-/// CONNECT and CONNACK (section 3.1 of MQTT 5). CoAP: none, and over DTLS one for the cookie, of which a
-/// server of DTLS 1.3 makes no use unless it is told to (RFC 6347 section 4.2.1, RFC 9147 section 5.1).
-pub fn connection_round_trips(endpoint: &Endpoint) -> u32 {
-    let transport = match endpoint.protocol.capabilities().transport {
-        Transport::Tcp | Transport::Sctp => 1,
-        Transport::Udp => 0,
-        Transport::Coap => match endpoint.tls {
-            None => 0,
-            Some(TlsVersion::Tls12) => 1,
-            Some(TlsVersion::Tls13) => u32::from(endpoint.transport.coap.cookie),
-        },
-    };
-    let security = match (endpoint.tls, endpoint.handshake) {
-        (None, _) => 0,
-        (Some(TlsVersion::Tls13), Handshake::Early) => 0,
-        (Some(TlsVersion::Tls13), Handshake::New | Handshake::Resumed) => 1,
-        (Some(TlsVersion::Tls12), Handshake::Resumed) => 1,
-        (Some(TlsVersion::Tls12), Handshake::New | Handshake::Early) => 2,
-    };
-    let session = u32::from(endpoint.protocol.name() == "mqtt");
-    transport + security + session
 }
 
 #[cfg(test)]

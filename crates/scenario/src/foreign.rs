@@ -8,7 +8,8 @@ use futures_core::future::LocalBoxFuture;
 use trackbed_connection::{
     Capabilities, Dialer, Error, Handshake, Request, Response, Service, TlsVersion, Transport, body,
 };
-use trackbed_core::EventLog;
+use trackbed_core::{EventLog, Parameter};
+use trackbed_protocols::parameters::{over_tcp, security};
 use trackbed_protocols::{ClientConfig, Protocol, ServerConfig, ServerHandle};
 use trackbed_substrate::Host;
 use trackbed_workloads::{Expectation, Prepared, Site, Stage};
@@ -39,6 +40,10 @@ impl Protocol for Foreign {
             migrates: false,
             multipath: false,
         }
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        [security(), over_tcp()].concat()
     }
 
     fn serve(

@@ -35,7 +35,6 @@ mod json_schema;
 mod link;
 mod load;
 mod measured;
-mod mqtt;
 mod network;
 mod overrides;
 pub mod papers;
@@ -61,7 +60,6 @@ mod tree;
 mod values;
 
 pub use drive::{Drive, Radio};
-pub use endpoint::SCHEDULER_OF_LINUX;
 pub use foresight::{Foresight, ForesightKind};
 pub use ip::{IpVersion, SERVER_ADDRESSES, SERVER_PORT};
 pub use json_schema::json_schema;

@@ -4,10 +4,11 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use trackbed_connection::{Handshake, TlsVersion, Transport};
-use trackbed_core::parameter::{Kind, Parameter};
+use trackbed_core::parameter::{Arguments, Kind, Parameter};
 use trackbed_programs::clients;
 use trackbed_programs::{Client, CustomClient, CustomCommand, Server};
-use trackbed_protocols::Protocol;
+use trackbed_protocols::parameters::{idle_timeout, tcp, window};
+use trackbed_protocols::{MqttAnswer, Protocol};
 
 use crate::ends::{Refusal, Settings};
 use crate::foreign;
@@ -130,11 +131,20 @@ pub(crate) fn ignored(settings: &Settings<'_>, programs: &Programs) -> Vec<&'sta
         ignored.push("client-command");
     }
     if programs.server.is_some() && programs.client.is_some() {
-        let ours = ["hystart", "ecn", "send-buffer", "receive-buffer", "keepalive"];
-        ignored.extend(ours);
-        ignored.extend(["window", "idle-timeout"]);
+        let ours = [tcp(), window(), idle_timeout()].concat();
+        ignored.extend(ours.iter().map(|parameter| parameter.name));
     }
     ignored
+}
+
+/// Who answers over MQTT if a third-party program is the broker: it has no service behind it.
+pub(crate) fn mqtt_answer(server: &Server, arguments: &Arguments) -> Result<MqttAnswer, Refusal> {
+    if arguments.get("mqtt-answer") == Some(MqttAnswer::Service.name()) {
+        let name = server.name();
+        let why = format!("{name} has no service behind it: write mqtt-answer = \"echo\"");
+        return Err(Refusal { path: "mqtt-answer", why });
+    }
+    Ok(MqttAnswer::Echo)
 }
 
 /// Whether the scenario may leave its protocol and workload to the programs at both ends.

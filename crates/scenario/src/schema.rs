@@ -14,10 +14,8 @@ use crate::environment;
 use crate::field::{Entry, Field, Model, SECOND, STAGES, Shape, Shorthand, Slot, kebab};
 use crate::inference;
 use crate::inference_keys;
-use crate::mqtt;
 use crate::papers;
 use crate::plan::Home;
-use crate::programs;
 use crate::radio;
 
 /// The keys of every table.
@@ -36,8 +34,6 @@ impl Schema {
     fn new() -> Schema {
         let mut top: Vec<Field> = general().iter().map(Field::fixed).collect();
         top.extend(endpoint::parameters().iter().map(Field::swept));
-        top.extend(mqtt::parameters().iter().map(Field::swept));
-        top.extend(programs::parameters().iter().map(Field::swept));
         let link_help = "the link that all phones share; it has both directions";
         let access_help = "a link of each phone's own, between it and the shared one";
         let (needed, optional) = (Otherwise::Required, Otherwise::Absent);

@@ -9,7 +9,7 @@ use super::{FromValue, Kind, Otherwise, Parameter, Value};
 ///
 /// The getters panic when asked for a parameter that the entry did not declare, or by another type
 /// than that of its kind: that is a mistake in the entry, not in a scenario.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Arguments(BTreeMap<&'static str, Value>);
 
 /// Why values are not those that an entry's parameters take, and what to write instead.

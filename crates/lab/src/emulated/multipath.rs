@@ -5,9 +5,10 @@ use std::net::IpAddr;
 use trackbed_connection::Transport;
 use trackbed_emulator::namespace::{NetNamespace, set_sysctl};
 use trackbed_linux::mptcp_pm::{Endpoint, EndpointFlags, Limits, PathManager, PathManagerError};
+use trackbed_protocols::SCHEDULER_OF_LINUX;
 use trackbed_substrate::Multipath;
 
-use trackbed_scenario::{Cell, Plan, SCHEDULER_OF_LINUX};
+use trackbed_scenario::{Cell, Plan};
 
 /// Refuses what the kernel's MPTCP has not, with what to choose instead.
 pub(super) fn check(plan: &Plan) -> Result<(), String> {

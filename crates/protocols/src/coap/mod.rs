@@ -41,11 +41,13 @@ use std::sync::Arc;
 
 use trackbed_connection::error::Result;
 use trackbed_connection::{Capabilities, Dialer, Error, Handshake, Service, TlsVersion, Transport};
+use trackbed_core::Parameter;
 use trackbed_substrate::Host;
 
 use crate::config::{ClientConfig, Encapsulation, ServerConfig, TransportParameters};
 use crate::dtls_transport::DtlsEnd;
-use crate::protocol::{Protocol, ServerHandle};
+use crate::parameters::{cookie, over_coap, security};
+use crate::protocol::{Protocol, ServerHandle, tls_round_trips};
 
 /// CoAP in UDP datagrams.
 pub(crate) struct Coap;
@@ -61,6 +63,10 @@ impl Protocol for Coap {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities { tls: &[], ..CAPABILITIES }
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        over_coap()
     }
 
     fn serve(
@@ -94,6 +100,22 @@ impl Protocol for CoapDtls {
 
     fn capabilities(&self) -> Capabilities {
         CAPABILITIES
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        [security(), over_coap(), cookie()].concat()
+    }
+
+    /// One more for the cookie (RFC 6347 section 4.2.1), for which a server of DTLS 1.3 asks only if
+    /// it is told to (RFC 9147 section 5.1).
+    fn set_up_round_trips(
+        &self,
+        tls: Option<TlsVersion>,
+        handshake: Handshake,
+        parameters: &TransportParameters,
+    ) -> u32 {
+        let cookie = tls == Some(TlsVersion::Tls12) || parameters.coap.cookie;
+        u32::from(cookie) + tls_round_trips(tls, handshake)
     }
 
     fn serve(

@@ -14,10 +14,12 @@ use std::sync::Arc;
 
 use trackbed_connection::error::Result;
 use trackbed_connection::{Capabilities, Dialer, Handshake, Service, Transport};
+use trackbed_core::Parameter;
 use trackbed_substrate::Host;
 
 use self::profile::HTTP1;
 use crate::config::{ClientConfig, ServerConfig};
+use crate::parameters::{over_tcp, security};
 use crate::protocol::{Protocol, ServerHandle};
 use crate::tcp_transport::{TcpDialer, serve_tls};
 
@@ -42,6 +44,10 @@ impl Protocol for Http1 {
             migrates: false,
             multipath: false,
         }
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        [security(), over_tcp()].concat()
     }
 
     fn serve(

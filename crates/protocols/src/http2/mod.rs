@@ -13,10 +13,12 @@ use std::sync::Arc;
 
 use trackbed_connection::error::Result;
 use trackbed_connection::{Capabilities, Dialer, Error, Handshake, Service, Transport};
+use trackbed_core::Parameter;
 use trackbed_substrate::Host;
 
 use self::profile::HTTP2;
 use crate::config::{ClientConfig, ServerConfig};
+use crate::parameters::{self, over_tcp, security};
 use crate::protocol::{Protocol, ServerHandle};
 use crate::tcp_transport::{TcpDialer, serve_tls};
 
@@ -41,6 +43,10 @@ impl Protocol for Http2 {
             migrates: false,
             multipath: false,
         }
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        [security(), over_tcp(), parameters::window()].concat()
     }
 
     fn serve(

@@ -22,6 +22,7 @@ use trackbed_connection::{
     Body, Capabilities, Connection, Dialer, Error, Handshake, Priority, Request, Response,
     Security, Service, TlsVersion, Transport, TransportStats,
 };
+use trackbed_core::Parameter;
 use trackbed_substrate::{Host, spawn};
 
 use crate::config::{ClientConfig, ServerConfig};
@@ -29,6 +30,7 @@ use crate::framing::{check_path, final_status};
 use crate::guests::Standing;
 use crate::http_messages::{content, field_priority, is_empty};
 use crate::nursery::Nursery;
+use crate::parameters::over_quic;
 use crate::protocol::{Protocol, ServerHandle};
 use crate::quic_transport::{self, QuicConnection, QuicDialer};
 use crate::tls::{Profile, SERVER_NAME};
@@ -63,6 +65,10 @@ impl Protocol for Http3 {
             migrates: true,
             multipath: false,
         }
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        over_quic()
     }
 
     fn serve(

@@ -18,12 +18,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use trackbed_connection::error::Result;
-use trackbed_connection::{Capabilities, Dialer, Error, Handshake, Service, Transport};
+use trackbed_connection::{Capabilities, Dialer, Error, Handshake, Service, TlsVersion, Transport};
+use trackbed_core::Parameter;
 use trackbed_substrate::Host;
 
 use self::profile::MQTT;
-use crate::config::{ClientConfig, ServerConfig};
-use crate::protocol::{Protocol, ServerHandle};
+use crate::config::{ClientConfig, ServerConfig, TransportParameters};
+use crate::parameters::{mqtt, over_tcp, security, window};
+use crate::protocol::{Protocol, ServerHandle, tls_round_trips, transport_round_trips};
 use crate::tcp_transport::{TcpDialer, serve_tls};
 
 /// MQTT inside TLS.
@@ -47,6 +49,20 @@ impl Protocol for Mqtt {
             migrates: false,
             multipath: false,
         }
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        [security(), over_tcp(), window(), mqtt()].concat()
+    }
+
+    /// One more for CONNECT and CONNACK (section 3.1 of MQTT 5).
+    fn set_up_round_trips(
+        &self,
+        tls: Option<TlsVersion>,
+        handshake: Handshake,
+        _: &TransportParameters,
+    ) -> u32 {
+        transport_round_trips(Transport::Tcp) + tls_round_trips(tls, handshake) + 1
     }
 
     fn serve(

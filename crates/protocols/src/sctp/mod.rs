@@ -34,10 +34,12 @@ use std::sync::Arc;
 
 use trackbed_connection::error::Result;
 use trackbed_connection::{Capabilities, Dialer, Error, Handshake, Service, TlsVersion, Transport};
+use trackbed_core::Parameter;
 use trackbed_substrate::Host;
 
 use crate::config::{ClientConfig, Encapsulation, ServerConfig, TransportParameters};
 use crate::dtls_transport::DtlsEnd;
+use crate::parameters::{ENCAPSULATIONS, over_sctp, security};
 use crate::protocol::{Protocol, ServerHandle};
 
 /// Frames on streams of SCTP.
@@ -61,6 +63,10 @@ impl Protocol for Sctp {
             migrates: false,
             multipath: false,
         }
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        over_sctp(&ENCAPSULATIONS)
     }
 
     fn serve(
@@ -99,6 +105,10 @@ impl Protocol for SctpDtls {
             migrates: false,
             multipath: false,
         }
+    }
+
+    fn parameters(&self) -> Vec<Parameter> {
+        [security(), over_sctp(const { &[Encapsulation::Udp.name()] })].concat()
     }
 
     fn serve(

@@ -1,0 +1,274 @@
+//! The keys of a scenario's ends: groups from which each protocol lists those that it has a use for,
+//! and what their values set.
+
+use std::sync::LazyLock;
+
+use trackbed_connection::{CipherSuite, Handshake, TlsVersion};
+use trackbed_core::ByteSize;
+use trackbed_core::parameter::{Arguments, FromValue, Kind, Parameter};
+use trackbed_substrate::Multipath;
+
+use crate::config::{
+    CoapParameters, Encapsulation, MqttAnswer, MqttParameters, MqttQos, MqttVersion,
+    TransportParameters,
+};
+use crate::congestion::{CongestionOf, congestion};
+use crate::quic_transport::quic_schedulers;
+
+/// The scheduler of Multipath TCP that every stack has.
+pub const SCHEDULER_OF_LINUX: &str = "linux";
+
+/// TLS and DTLS: the version, the handshake and the cipher.
+pub fn security() -> Vec<Parameter> {
+    static VERSIONS: Names = LazyLock::new(|| TlsVersion::ALL.iter().map(|v| v.name()).collect());
+    static HANDSHAKES: Names = LazyLock::new(|| Handshake::ALL.iter().map(|h| h.name()).collect());
+    static CIPHERS: Names = LazyLock::new(|| CipherSuite::ALL.iter().map(|c| c.name()).collect());
+    let (versions, ciphers) = (Kind::Choice(&VERSIONS), Kind::Choice(&CIPHERS));
+    let handshakes = Kind::Choice(&HANDSHAKES);
+    vec![
+        Parameter::optional("tls", versions, "the TLS version; without it the newest there is"),
+        Parameter::with_default("handshake", handshakes, "new", "how connections begin"),
+        Parameter::optional("cipher", ciphers, "the cipher; without it the ends agree"),
+    ]
+}
+
+/// Everything below TLS over TCP.
+pub fn over_tcp() -> Vec<Parameter> {
+    [congestion_for(CongestionOf::Tcp), tcp(), idle_timeout()].concat()
+}
+
+/// Everything of Multipath TCP.
+pub fn over_mptcp() -> Vec<Parameter> {
+    [congestion_for(CongestionOf::CoupledTcp), mptcp(), tcp(), idle_timeout()].concat()
+}
+
+/// Everything of QUIC, TLS included.
+pub fn over_quic() -> Vec<Parameter> {
+    [security(), congestion_for(CongestionOf::Quic), window(), idle_timeout()].concat()
+}
+
+/// The scheduler of Multipath QUIC.
+pub fn quic_scheduler() -> Vec<Parameter> {
+    static NAMES: Names = LazyLock::new(|| quic_schedulers().iter().map(|s| s.name).collect());
+    vec![Parameter::with_default("scheduler", Kind::Choice(&NAMES), NAMES[0], SCHEDULER)]
+}
+
+/// Everything of SCTP, in packets of `encapsulations`.
+pub fn over_sctp(encapsulations: &'static [&'static str]) -> Vec<Parameter> {
+    [encapsulation(encapsulations), window(), idle_timeout()].concat()
+}
+
+/// Everything of CoAP, but for what DTLS brings.
+pub fn over_coap() -> Vec<Parameter> {
+    [coap(), idle_timeout()].concat()
+}
+
+/// The cookie of DTLS.
+pub fn cookie() -> Vec<Parameter> {
+    const HELP: &str =
+        "DTLS 1.3: the server asks every client of CoAP for a cookie first, as over 1.2";
+    vec![Parameter::with_default("cookie", Kind::Flag, "false", HELP)]
+}
+
+/// The flow control window.
+pub fn window() -> Vec<Parameter> {
+    const HELP: &str = "HTTP/2, QUIC, SCTP: the flow control window of a stream and a connection";
+    vec![Parameter::with_default("window", Kind::Size, "64 MiB", HELP)]
+}
+
+/// MQTT.
+pub fn mqtt() -> Vec<Parameter> {
+    static VERSIONS: Names = LazyLock::new(|| MqttVersion::ALL.iter().map(|v| v.name()).collect());
+    static LEVELS: Names = LazyLock::new(|| MqttQos::ALL.iter().map(|qos| qos.name()).collect());
+    static ANSWERS: Names = LazyLock::new(|| MqttAnswer::ALL.iter().map(|a| a.name()).collect());
+    const VERSION: &str = "MQTT: the version that the client speaks";
+    const QOS: &str = "MQTT: how surely requests and answers are delivered";
+    const ANSWER: &str = "MQTT: who answers: the service behind our broker, or, as by default with \
+                          brokers of others, the client itself, which is subscribed to what it \
+                          publishes";
+    vec![
+        Parameter::with_default("mqtt-version", Kind::Choice(&VERSIONS), "5", VERSION),
+        Parameter::with_default("mqtt-qos", Kind::Choice(&LEVELS), "1", QOS),
+        Parameter::optional("mqtt-answer", Kind::Choice(&ANSWERS), ANSWER),
+    ]
+}
+
+/// The keys that protocols share, in the order of lists.
+pub(crate) fn shared() -> Vec<Parameter> {
+    let ends = [security(), congestion_for(CongestionOf::CoupledTcp), mptcp()].concat();
+    let others = [encapsulation(&ENCAPSULATIONS), coap(), cookie(), tcp(), window()].concat();
+    [ends, others, idle_timeout(), mqtt()].concat()
+}
+
+fn congestion_for(of: CongestionOf) -> Vec<Parameter> {
+    static TCP: Names = LazyLock::new(|| names_of(|of| of == CongestionOf::Tcp));
+    static MPTCP: Names = LazyLock::new(|| names_of(|of| of != CongestionOf::Quic));
+    static QUIC: Names = LazyLock::new(|| names_of(|of| of == CongestionOf::Quic));
+    let names = Kind::Choice(match of {
+        CongestionOf::Tcp => &TCP,
+        CongestionOf::CoupledTcp => &MPTCP,
+        CongestionOf::Quic => &QUIC,
+    });
+    vec![Parameter::with_default("congestion", names, "cubic", "the congestion control")]
+}
+
+fn mptcp() -> Vec<Parameter> {
+    static NAMES: Names = LazyLock::new(|| {
+        trackbed_tcp::schedulers::algorithms().iter().map(|entry| entry.name()).collect()
+    });
+    const OPPORTUNISTIC: &str = "MPTCP: opportunistic retransmission and penalisation";
+    const CHECKSUM: &str = "MPTCP: checksums over the data (RFC 8684 section 3.3.1)";
+    let names = Kind::Choice(&NAMES);
+    vec![
+        Parameter::with_default("scheduler", names, SCHEDULER_OF_LINUX, SCHEDULER),
+        Parameter::with_default("opportunistic", Kind::Flag, "false", OPPORTUNISTIC),
+        Parameter::with_default("checksum", Kind::Flag, "false", CHECKSUM),
+    ]
+}
+
+fn encapsulation(ways: &'static [&'static str]) -> Vec<Parameter> {
+    let (ways, help) = (Kind::Choice(ways), "SCTP: what carries its packets");
+    vec![Parameter::with_default("encapsulation", ways, "udp", help)]
+}
+
+fn coap() -> Vec<Parameter> {
+    const CONFIRMABLE: &str = "CoAP: requests are sent again until they are acknowledged";
+    const BLOCK_SIZE: &str =
+        "CoAP: the most bytes in a block of a body, a power of two from 16 to 1024";
+    const NSTART: &str = "CoAP: how many requests of a client may be outstanding";
+    vec![
+        Parameter::with_default("confirmable", Kind::Flag, "true", CONFIRMABLE),
+        Parameter::with_default("block-size", Kind::Size, "1024 B", BLOCK_SIZE),
+        Parameter::with_default("nstart", Kind::Count { min: 1 }, "1", NSTART),
+    ]
+}
+
+/// The options of TCP's stack.
+pub fn tcp() -> Vec<Parameter> {
+    const HYSTART: &str = "TCP: CUBIC leaves slow start when the delay grows";
+    const ECN: &str = "TCP: ask for congestion notification; else answer who asks";
+    const SEND_BUFFER: &str = "TCP: the send buffer; else the stack's";
+    const KEEPALIVE: &str = "TCP: probe after so long; else never";
+    vec![
+        Parameter::with_default("hystart", Kind::Flag, "true", HYSTART),
+        Parameter::optional("ecn", Kind::Flag, ECN),
+        Parameter::optional("send-buffer", Kind::Size, SEND_BUFFER),
+        Parameter::optional("receive-buffer", Kind::Size, "TCP: the receive buffer; likewise"),
+        Parameter::optional("keepalive", Kind::Time, KEEPALIVE),
+    ]
+}
+
+/// The patience with a silent peer, which every protocol has.
+pub fn idle_timeout() -> Vec<Parameter> {
+    const HELP: &str = "how long nothing may arrive before a connection is given up";
+    vec![Parameter::with_default("idle-timeout", Kind::Time, "30 s", HELP)]
+}
+
+const SCHEDULER: &str = "MPTCP, mpquic: which path carries the next data; the kernel has linux alone, \
+     mpquic has minrtt (unless it is said) and roundrobin";
+
+/// Every way to carry the packets of SCTP.
+pub(crate) static ENCAPSULATIONS: Names =
+    LazyLock::new(|| Encapsulation::ALL.iter().map(|way| way.name()).collect());
+
+type Names = LazyLock<Vec<&'static str>>;
+
+fn names_of(is_wanted: impl Fn(CongestionOf) -> bool) -> Vec<&'static str> {
+    congestion().iter().filter(|entry| is_wanted(entry.of)).map(|entry| entry.name).collect()
+}
+
+/// A value that does not go with its protocol, though it is of the parameter's kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParameterError {
+    /// The parameter.
+    pub parameter: &'static str,
+    /// What is wrong, and what to write.
+    pub why: String,
+}
+
+impl TransportParameters {
+    /// What the values of a protocol's [`parameters`](crate::Protocol::parameters) set; the default
+    /// of what it does not list.
+    ///
+    /// # Errors
+    /// If a value is beyond what the protocol allows.
+    pub fn read(arguments: &Arguments) -> Result<TransportParameters, ParameterError> {
+        let mut transport =
+            TransportParameters { arguments: arguments.clone(), ..TransportParameters::default() };
+        let congestion = arguments.get::<&str>("congestion");
+        transport.congestion = congestion.map_or(transport.congestion, str::to_owned);
+        let tcp = &mut transport.tcp;
+        set(arguments, "hystart", &mut tcp.hystart);
+        tcp.ecn = arguments.get("ecn");
+        tcp.send_buffer = bytes(arguments, "send-buffer");
+        tcp.receive_buffer = bytes(arguments, "receive-buffer");
+        tcp.keepalive = arguments.get("keepalive");
+        tcp.multipath = arguments.get::<&str>("scheduler").map(|scheduler| {
+            let mut multipath =
+                Multipath { scheduler: scheduler.to_owned(), ..Multipath::default() };
+            set(arguments, "opportunistic", &mut multipath.opportunistic);
+            set(arguments, "checksum", &mut multipath.checksum);
+            multipath
+        });
+        let encapsulation = arguments.get("encapsulation").and_then(Encapsulation::from_name);
+        transport.encapsulation = encapsulation.unwrap_or_default();
+        transport.coap = CoapParameters::read(arguments)?;
+        transport.mqtt = MqttParameters::read(arguments);
+        set(arguments, "idle-timeout", &mut transport.idle_timeout);
+        if let Some(window) = bytes(arguments, "window") {
+            transport.window = u32::try_from(window).map_err(|_| ParameterError {
+                parameter: "window",
+                why: "a window is at most 4294967295 B".to_owned(),
+            })?;
+        }
+        Ok(transport)
+    }
+}
+
+impl CoapParameters {
+    fn read(arguments: &Arguments) -> Result<CoapParameters, ParameterError> {
+        let mut coap = CoapParameters::default();
+        set(arguments, "confirmable", &mut coap.confirmable);
+        set(arguments, "cookie", &mut coap.cookie);
+        if let Some(block) = bytes(arguments, "block-size") {
+            if !block.is_power_of_two() || !(16..=1_024).contains(&block) {
+                let why = format!(
+                    "a block has 16, 32, 64, 128, 256, 512 or 1024 B (RFC 7959 section 2.2), not \
+                     {block} B"
+                );
+                return Err(ParameterError { parameter: "block-size", why });
+            }
+            // It is 1,024 at most.
+            coap.block_size = block as u16;
+        }
+        if let Some(count) = arguments.get::<u64>("nstart") {
+            coap.outstanding_max = count.try_into().unwrap_or(u32::MAX);
+        }
+        Ok(coap)
+    }
+}
+
+impl MqttParameters {
+    fn read(arguments: &Arguments) -> MqttParameters {
+        let version = arguments.get("mqtt-version").and_then(MqttVersion::from_name);
+        let qos = arguments.get("mqtt-qos").and_then(MqttQos::from_name);
+        let answer = arguments.get("mqtt-answer").and_then(MqttAnswer::from_name);
+        MqttParameters {
+            version: version.unwrap_or_default(),
+            qos: qos.unwrap_or_default(),
+            answer: answer.unwrap_or_default(),
+        }
+    }
+}
+
+/// Sets `field` if the protocol has such a parameter, and it has a value.
+fn set<T: FromValue>(arguments: &Arguments, name: &str, field: &mut T) {
+    if let Some(value) = arguments.get(name) {
+        *field = value;
+    }
+}
+
+fn bytes(arguments: &Arguments, name: &str) -> Option<usize> {
+    let size: ByteSize = arguments.get(name)?;
+    Some(usize::try_from(size.as_bytes()).unwrap_or(usize::MAX))
+}
