@@ -33,17 +33,26 @@ pub static MODELS: &[&ModelEntry] = &[
     &models::reordering::ENTRY,
 ];
 
-/// Every queue, in the order in which they are listed. A new queue is a file and a line here,
-/// and its name in [`SELECTOR`].
+/// Every queue, in the order in which they are listed. A new queue is a file and a line here.
 pub static QUEUES: &[&QueueEntry] = &[&queue::drop_tail::ENTRY, &queue::codel::ENTRY];
 
 /// The parameter by which a model that has a queue lets one choose it.
 pub static SELECTOR: Parameter = Parameter::with_default(
     "queue",
-    Kind::Choice(&["drop-tail", "codel"]),
+    Kind::Choice(&QUEUE_NAMES),
     "drop-tail",
     "the queue in which packets wait",
 );
+
+const QUEUE_NAMES: [&str; QUEUES.len()] = {
+    let mut names = [""; QUEUES.len()];
+    let mut index = 0;
+    while index < names.len() {
+        names[index] = QUEUES[index].name;
+        index += 1;
+    }
+    names
+};
 
 impl ModelEntry {
     /// The entry of this name.

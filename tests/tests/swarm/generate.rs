@@ -3,7 +3,8 @@
 use std::fmt::{self, Write as _};
 
 use trackbed_connection::{Capabilities, CipherSuite, Handshake, TlsVersion, Transport};
-use trackbed_protocols::{Encapsulation, congestion, quic_schedulers, registry};
+use trackbed_core::parameter::{Kind, Parameter};
+use trackbed_protocols::{Congestion, Protocol, congestion, registry};
 
 use super::dice::{Dice, quoted};
 use super::links;
@@ -90,35 +91,20 @@ fn endpoint(dice: &mut Dice, class: Class, may_lose: bool) -> (String, bool) {
             line("cipher", quoted(dice.pick(CipherSuite::ALL).name()));
         }
     }
-    let known = congestion().iter().filter(|entry| entry.of.fits(&can)).collect::<Vec<_>>();
-    let chosen = (!known.is_empty()).then(|| dice.pick(&known));
-    if let Some(congestion) = chosen {
-        line("congestion", quoted(congestion.name));
+    let mut repeatable = true;
+    for key in ["congestion", "scheduler", "encapsulation"] {
+        let words = words(protocol, key);
+        if words.len() > 1 {
+            let word = dice.pick(words);
+            line(key, quoted(word));
+            let is_it = |entry: &&Congestion| entry.name == word && entry.of.fits(&can);
+            repeatable &= congestion().iter().filter(is_it).all(|entry| entry.repeatable);
+        }
     }
     match can.transport {
-        Transport::Tcp => {
-            if can.multipath {
-                let names = trackbed_tcp::schedulers::algorithms();
-                line("scheduler", quoted(dice.pick(names).name()));
-            }
-            tcp_options(dice, &mut line);
-        }
-        Transport::Udp => {
-            if can.multipath {
-                line(
-                    "scheduler",
-                    quoted(dice.pick(&quic_schedulers().iter().collect::<Vec<_>>()).name),
-                );
-            }
-        }
-        // DTLS comes in UDP.
-        Transport::Sctp if can.tls.is_empty() => {
-            line("encapsulation", quoted(dice.pick(Encapsulation::ALL).name()));
-        }
-        Transport::Sctp => {}
-        Transport::Coap => {
-            line("confirmable", dice.percent(70).to_string());
-        }
+        Transport::Tcp => tcp_options(dice, &mut line),
+        Transport::Coap => line("confirmable", dice.percent(70).to_string()),
+        Transport::Udp | Transport::Sctp => {}
     }
     if can.multiplexed && dice.percent(25) {
         line("window", quoted(format_args!("{} B", dice.magnitude(4_000, 1_000_000))));
@@ -130,7 +116,15 @@ fn endpoint(dice: &mut Dice, class: Class, may_lose: bool) -> (String, bool) {
         }
         Class::Harsh => {}
     }
-    (text, chosen.is_none_or(|congestion| congestion.repeatable))
+    (text, repeatable)
+}
+
+/// The words that a protocol takes for a key.
+fn words(protocol: &dyn Protocol, key: &str) -> &'static [&'static str] {
+    match protocol.parameters().iter().find(|parameter| parameter.name == key) {
+        Some(Parameter { kind: Kind::Choice(words), .. }) => words,
+        _ => &[],
+    }
 }
 
 fn security(dice: &mut Dice, can: &Capabilities) -> (TlsVersion, Handshake) {
