@@ -66,7 +66,8 @@ pub struct QueueEntry {
     pub summary: &'static str,
     /// Its parameters; their names begin with the queue's or with `queue`.
     pub parameters: &'static [Parameter],
-    pub(crate) read: fn(&Arguments) -> Result<Arc<dyn QueueModel>, SpecError>,
+    /// The queue that these values describe.
+    pub read: fn(&Arguments) -> Result<Arc<dyn QueueModel>, SpecError>,
 }
 
 impl fmt::Debug for QueueEntry {

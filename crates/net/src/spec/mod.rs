@@ -87,7 +87,8 @@ pub struct ModelEntry {
     pub has_queue: bool,
     /// Parameters as they could be written, which make a sensible model; for a file its contents.
     pub example: &'static [(&'static str, &'static str)],
-    pub(crate) read: fn(&Arguments) -> Result<Arc<dyn Model>, SpecError>,
+    /// The model that these values describe.
+    pub read: fn(&Arguments) -> Result<Arc<dyn Model>, SpecError>,
 }
 
 impl fmt::Debug for ModelEntry {

@@ -1,0 +1,47 @@
+//! Scalable TCP (Kelly, 2003).
+
+use std::time::Duration;
+
+use trackbed_core::Time;
+use trackbed_tcp::congestion::{Acked, CongestionAlgorithm, CongestionControl, HyStart, Window};
+
+/// The registry entry.
+#[derive(Debug)]
+pub struct Scalable;
+
+impl CongestionAlgorithm for Scalable {
+    fn name(&self) -> &'static str {
+        "scalable"
+    }
+
+    fn summary(&self) -> &'static str {
+        "grows by 1 % of what is acknowledged, shrinks by an eighth at a loss (Kelly, 2003)"
+    }
+
+    fn build(&self, _: HyStart) -> Box<dyn CongestionControl> {
+        Box::new(Controller)
+    }
+}
+
+#[derive(Debug)]
+struct Controller;
+
+impl CongestionControl for Controller {
+    fn on_rtt(&mut self, _: &mut Window, _: Duration, _: &Acked) {}
+
+    fn on_ack(&mut self, window: &mut Window, acked: &Acked) {
+        let mut segments = acked.segments;
+        if window.in_slow_start() {
+            segments = window.slow_start(segments);
+        }
+        if segments > 0 {
+            window.grow(100, segments);
+        }
+    }
+
+    fn on_congestion(&mut self, window: &Window, _: Time) -> u32 {
+        (window.cwnd - window.cwnd / 8).max(2)
+    }
+
+    fn on_timeout(&mut self) {}
+}

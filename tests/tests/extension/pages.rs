@@ -1,0 +1,36 @@
+//! The pages quote what is compiled here.
+
+use std::fs;
+use std::path::Path;
+
+/// Each page, and the file that it quotes.
+const PAGES: [(&str, &str); 6] = [
+    ("add-congestion-controller", "congestion"),
+    ("add-link-model", "link_model"),
+    ("add-protocol", "protocol"),
+    ("add-queue", "queue"),
+    ("add-scheduler", "scheduler"),
+    ("add-workload", "workload"),
+];
+
+#[test]
+fn every_page_quotes_its_example_as_it_stands_here() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for (page, file) in PAGES {
+        let file = format!("tests/tests/extension/{file}.rs");
+        let code = fs::read_to_string(root.join(&file)).unwrap();
+        let page = root.join(format!("docs/how-to/{page}.md"));
+        let text = fs::read_to_string(&page).unwrap();
+        let mut left = code.lines();
+        let mut quoted = 0;
+        for block in text.split(&format!("```rust,from={file}\n")).skip(1) {
+            let lines = block.lines().take_while(|line| *line != "```");
+            for line in lines.filter(|line| line.trim() != "...") {
+                let shown = page.display();
+                assert!(left.any(|other| other == line), "{shown}: {file} has no more: {line}");
+                quoted += usize::from(!line.is_empty());
+            }
+        }
+        assert!(quoted > 10, "{} quotes {quoted} lines of {file}", page.display());
+    }
+}

@@ -1,0 +1,85 @@
+//! Polls: a phone asks for news, again and again.
+
+use std::path::Path;
+use std::rc::Rc;
+
+use futures_util::future::LocalBoxFuture;
+use trackbed_connection::{Error, Request, Response, Service, body};
+use trackbed_core::parameter::{Arguments, Kind, Parameter};
+use trackbed_core::{Event, EventLog};
+use trackbed_substrate::now;
+use trackbed_workloads::{Expectation, Prepared, Site, Stage, Workload, WorkloadError};
+
+/// The registry entry.
+pub struct Polls;
+
+impl Workload for Polls {
+    fn name(&self) -> &'static str {
+        "polls"
+    }
+
+    fn summary(&self) -> &'static str {
+        "a phone asks for news, again and again"
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        const COUNT: Kind = Kind::Count { min: 1 };
+        const { &[Parameter::with_default("count", COUNT, "10", "how often it asks")] }
+    }
+
+    fn prepare(&self, given: &Arguments, _: &Path) -> Result<Box<dyn Prepared>, WorkloadError> {
+        let count: u64 = given.need("count");
+        Ok(Box::new(Poll { count: count.try_into().unwrap_or(u32::MAX) }))
+    }
+}
+
+struct Poll {
+    count: u32,
+}
+
+impl Prepared for Poll {
+    fn phones(&self) -> u32 {
+        1
+    }
+
+    fn service(&self, _: EventLog) -> Rc<dyn Service> {
+        let answer = || Response { status: 200, body: body::full("news") };
+        Rc::new(move |_: Request| std::future::ready(answer()))
+    }
+
+    fn drive(&self, stage: Stage) -> LocalBoxFuture<'_, ()> {
+        Box::pin(async move {
+            stage.log.record(now(), Event::Started);
+            if let Err(why) = self.ask(&stage).await {
+                let reason = why.to_string();
+                stage.log.record(now(), Event::Failed { phone: 0, message: 0, reason });
+            }
+            stage.log.record(now(), Event::Finished);
+        })
+    }
+
+    fn site(&self) -> Result<Site, String> {
+        Err("only our own server has news".to_owned())
+    }
+
+    fn expectation(&self) -> Option<Expectation> {
+        Some(Expectation { connections: 1, exchanges: self.count })
+    }
+}
+
+impl Poll {
+    async fn ask(&self, stage: &Stage) -> Result<(), Error> {
+        let connection = stage.phones[0].connect(stage.server).await?;
+        for message in 0..self.count {
+            let intended = now();
+            let sent = Event::Sent { phone: 0, message, intended, bytes: 0 };
+            stage.log.record(intended, sent);
+            let response = connection.exchange(Request::new("/news", body::empty())).await?;
+            body::drain(response.body).await?;
+            let status = response.status;
+            stage.log.record(now(), Event::Answered { phone: 0, message, status });
+        }
+        connection.close().await;
+        Ok(())
+    }
+}
