@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use trackbed_core::event::Record;
 use trackbed_core::packet::{Ecn, UdpDatagram};
-use trackbed_core::parameter::{Arguments, Kind, Parameter};
+use trackbed_core::parameter::{Arguments, Parameter};
 use trackbed_core::{Bitrate, Event, Seed, Time};
 use trackbed_lab::run::Runner;
 use trackbed_net::models::Rate;
@@ -90,7 +90,7 @@ fn a_protocol_carries_a_workload() {
 /// The values of an entry's parameters, of which one is set.
 fn arguments(parameters: &'static [Parameter], name: &'static str, text: &str) -> Arguments {
     let parameter = parameters.iter().find(|parameter| parameter.name == name).unwrap();
-    let value = Kind::parse(parameter.kind, text).unwrap();
+    let value = parameter.kind.parse(text).unwrap();
     Arguments::read(parameters, &[(name, value)]).unwrap()
 }
 
