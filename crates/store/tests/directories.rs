@@ -10,23 +10,22 @@ use std::time::Duration;
 use trackbed_store::{Mirror, Store, StoreError};
 
 /// A folder of the test's own with a store in it, gone when it ends.
-struct Scratch(PathBuf);
+struct Scratch(tempfile::TempDir);
 
 impl Scratch {
-    fn new(name: &str) -> Scratch {
-        let path = std::env::temp_dir().join(format!("tb-store-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(path.join("bucket")).unwrap();
-        Scratch(path)
+    fn new() -> Scratch {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("bucket")).unwrap();
+        Scratch(folder)
     }
 
     fn store(&self) -> Store {
-        Store::open(&format!("file://{}/bucket/sweep", self.0.display())).unwrap()
+        Store::open(&format!("file://{}/bucket/sweep", self.0.path().display())).unwrap()
     }
 
     /// An empty directory on another machine, as it were.
     fn machine(&self, name: &str) -> PathBuf {
-        let path = self.0.join(name);
+        let path = self.0.path().join(name);
         fs::create_dir_all(&path).unwrap();
         path
     }
@@ -43,15 +42,9 @@ impl Scratch {
                 }
             }
         }
-        let (mut names, root) = (BTreeSet::new(), self.0.join("bucket/sweep"));
+        let (mut names, root) = (BTreeSet::new(), self.0.path().join("bucket/sweep"));
         below(&root, &mut names, &root);
         names
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
@@ -76,7 +69,7 @@ fn begin(scratch: &Scratch, directory: &Path) -> Mirror {
 
 #[test]
 fn what_a_process_leaves_another_machine_goes_on_with() {
-    let scratch = Scratch::new("relay");
+    let scratch = Scratch::new();
     let first = scratch.machine("first");
     let mirror = begin(&scratch, &first);
     append(&first, "{\"run\":0}\n{\"run\":1}\n{\"ru");
@@ -120,7 +113,7 @@ fn what_a_process_leaves_another_machine_goes_on_with() {
 
 #[test]
 fn who_works_beside_another_loses_nothing_of_his() {
-    let scratch = Scratch::new("beside");
+    let scratch = Scratch::new();
     let [first, second] = ["first", "second"].map(|name| scratch.machine(name));
     let ours = begin(&scratch, &first);
     let theirs = begin(&scratch, &second);
@@ -135,7 +128,7 @@ fn who_works_beside_another_loses_nothing_of_his() {
 
 #[test]
 fn of_two_that_begin_at_once_one_is_told() {
-    let scratch = Scratch::new("race");
+    let scratch = Scratch::new();
     let [first, second] = ["first", "second"].map(|name| scratch.machine(name));
     let restored = [&first, &second].map(|own| Mirror::restore(&scratch.store(), own).unwrap());
     for own in [&first, &second] {
@@ -149,7 +142,7 @@ fn of_two_that_begin_at_once_one_is_told() {
 /// Nobody calls: the results are in the store all the same.
 #[test]
 fn results_go_while_they_come_in() {
-    let scratch = Scratch::new("meanwhile");
+    let scratch = Scratch::new();
     let first = scratch.machine("first");
     let restored = Mirror::restore(&scratch.store(), &first).unwrap();
     fs::write(first.join("about.json"), "{}").unwrap();
@@ -164,14 +157,14 @@ fn results_go_while_they_come_in() {
 
 #[test]
 fn what_is_damaged_is_named() {
-    let scratch = Scratch::new("damaged");
+    let scratch = Scratch::new();
     let first = scratch.machine("first");
     let mirror = begin(&scratch, &first);
     append(&first, "{\"run\":0}\n");
     mirror.finish().unwrap();
     let names = scratch.objects();
     let piece = names.iter().find(|name| name.starts_with("runs/")).unwrap();
-    let path = scratch.0.join("bucket/sweep").join(piece);
+    let path = scratch.0.path().join("bucket/sweep").join(piece);
     fs::write(path, "{\"run\":9}\n").unwrap();
     let why = scratch.store().fetch(&scratch.machine("second")).unwrap_err().to_string();
     assert!(
@@ -186,7 +179,7 @@ fn addresses_that_are_none_say_what_would_be_one() {
         let why = Store::open(address).unwrap_err().to_string();
         assert!(why.contains("s3://BUCKET/FOLDER") && why.contains(address), "{why}");
     }
-    let scratch = Scratch::new("empty");
+    let scratch = Scratch::new();
     let why = scratch.store().fetch(&scratch.machine("first")).unwrap_err().to_string();
     assert!(why.contains("nothing is there"), "{why}");
 }

@@ -54,7 +54,7 @@
 //! | several paths (Multipath TCP, version 1) | RFC 8684 | [`multipath`] |
 //!
 //! Where the RFCs leave freedom the engine does as Linux 6.18; `kernel-agreement.md` compares the
-//! two, condition by condition, and `tests/tests/kernel_tcp` of the workspace lets the two speak
+//! two, condition by condition, and `tests/tests/kernel/tcp` of the workspace lets the two speak
 //! with each other. A congestion controller is one file in `congestion/` and one line
 //! in [`algorithms`].
 //!

@@ -9,20 +9,13 @@ use std::io::Write as _;
 use super::*;
 use crate::version::VERSION;
 
-/// A folder of the test's own, gone when it ends.
-struct Scratch(PathBuf);
+/// Where a run directory may be made, gone when the test ends.
+struct Scratch(PathBuf, #[expect(dead_code, reason = "removes the folder")] tempfile::TempDir);
 
 impl Scratch {
-    fn new(name: &str) -> Scratch {
-        let path = std::env::temp_dir().join(format!("trackbed-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        Scratch(path)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+    fn new() -> Scratch {
+        let folder = tempfile::tempdir().unwrap();
+        Scratch(folder.path().join("out"), folder)
     }
 }
 
@@ -80,7 +73,7 @@ fn refusal(path: &Path, about: About) -> String {
 
 #[test]
 fn what_was_appended_is_there_again() {
-    let scratch = Scratch::new("again");
+    let scratch = Scratch::new();
     let runs = [result(0, 0), result(0, 1), failed(1, 0)];
     holding(&scratch.0, &[runs[2].clone(), runs[0].clone(), runs[1].clone()]);
     assert_eq!(read_runs(&scratch.0), runs);
@@ -94,7 +87,7 @@ fn what_was_appended_is_there_again() {
 
 #[test]
 fn a_line_that_was_cut_off_anywhere_is_passed_over() {
-    let scratch = Scratch::new("torn");
+    let scratch = Scratch::new();
     holding(&scratch.0, &[result(0, 0), result(1, 0)]);
     let log = scratch.0.join(RUNS);
     let whole = fs::read(&log).unwrap();
@@ -113,7 +106,7 @@ fn a_line_that_was_cut_off_anywhere_is_passed_over() {
 
 #[test]
 fn after_a_cut_off_line_new_lines_stand_alone() {
-    let scratch = Scratch::new("mended");
+    let scratch = Scratch::new();
     holding(&scratch.0, &[result(0, 0)]);
     let mut log = OpenOptions::new().append(true).open(scratch.0.join(RUNS)).unwrap();
     log.write_all(b"{\"cell\":1,\"ru").unwrap();
@@ -125,14 +118,14 @@ fn after_a_cut_off_line_new_lines_stand_alone() {
 
 #[test]
 fn a_run_counts_once() {
-    let scratch = Scratch::new("twice");
+    let scratch = Scratch::new();
     holding(&scratch.0, &[result(0, 0), result(0, 0), result(1, 0)]);
     assert_eq!(read_runs(&scratch.0), [result(0, 0), result(1, 0)]);
 }
 
 #[test]
 fn in_the_end_the_order_does_not_tell_who_was_done_first() {
-    let scratch = Scratch::new("settled");
+    let scratch = Scratch::new();
     let runs = [result(0, 0), result(0, 1), failed(1, 0), result(2, 1)];
     let in_order = {
         holding(&scratch.0, &runs);
@@ -161,7 +154,7 @@ fn in_the_end_the_order_does_not_tell_who_was_done_first() {
 
 #[test]
 fn a_damaged_line_in_the_middle_is_named() {
-    let scratch = Scratch::new("damaged");
+    let scratch = Scratch::new();
     holding(&scratch.0, &[result(0, 0)]);
     let log = scratch.0.join(RUNS);
     let text = fs::read_to_string(&log).unwrap();
@@ -183,7 +176,7 @@ fn a_damaged_line_in_the_middle_is_named() {
 
 #[test]
 fn other_runs_versions_and_files_are_refused_and_left_alone() {
-    let scratch = Scratch::new("refused");
+    let scratch = Scratch::new();
     holding(&scratch.0, &[result(0, 0)]);
     let why = refusal(&scratch.0, about("b"));
     assert!(why.contains("made by `trackbed run vru`; give --out another"), "{why}");
@@ -211,7 +204,7 @@ fn other_runs_versions_and_files_are_refused_and_left_alone() {
 
 #[test]
 fn beginning_anew_removes_results_and_nothing_else() {
-    let scratch = Scratch::new("anew");
+    let scratch = Scratch::new();
     holding(&scratch.0, &[result(0, 0)]);
     fs::create_dir_all(scratch.0.join("replay/cell-0-run-0")).unwrap();
     fs::write(scratch.0.join("notes.txt"), "mine").unwrap();
@@ -224,7 +217,7 @@ fn beginning_anew_removes_results_and_nothing_else() {
 
 #[test]
 fn two_do_not_write_at_once() {
-    let scratch = Scratch::new("lock");
+    let scratch = Scratch::new();
     let first = RunDirectory::continue_or_create(&scratch.0, about("a")).unwrap();
     assert!(refusal(&scratch.0, about("a")).contains("another trackbed is writing here"));
     assert!(RunDirectory::create_anew(&scratch.0, about("a")).is_err());
@@ -234,7 +227,7 @@ fn two_do_not_write_at_once() {
 
 #[test]
 fn a_place_that_cannot_be_written_is_an_error_with_advice() {
-    let scratch = Scratch::new("file");
+    let scratch = Scratch::new();
     fs::create_dir(&scratch.0).unwrap();
     let file = scratch.0.join("file");
     fs::write(&file, "").unwrap();
@@ -247,7 +240,7 @@ fn a_place_that_cannot_be_written_is_an_error_with_advice() {
 /// Whoever reads goes on with what he has begun to read.
 #[test]
 fn results_that_are_put_in_order_meanwhile_are_read_as_they_were() {
-    let scratch = Scratch::new("settled-meanwhile");
+    let scratch = Scratch::new();
     let runs = [failed(1, 0), result(0, 1), result(1, 1), result(0, 0)];
     let mut directory = RunDirectory::continue_or_create(&scratch.0, about("a")).unwrap();
     runs.iter().for_each(|run| directory.append(run).unwrap());

@@ -3,20 +3,16 @@
 mod here;
 
 use std::fs;
-use std::path::PathBuf;
 
 use trackbed_device::monitor::{MemoryKind, Named, Sampler, Units};
 
 /// A tree of files, gone when it ends.
-struct Board(PathBuf);
+struct Board(tempfile::TempDir);
 
 impl Board {
     /// From a recording: a line `== PATH` before the content of each file.
-    fn new(name: &str, recording: &str) -> Board {
-        let folder = format!("trackbed-board-{name}-{}", std::process::id());
-        let board = Board(std::env::temp_dir().join(folder));
-        let _ = fs::remove_dir_all(&board.0);
-        fs::create_dir_all(&board.0).unwrap();
+    fn new(recording: &str) -> Board {
+        let board = Board(tempfile::tempdir().unwrap());
         for file in recording.split("\n== ").skip(1) {
             let (path, content) = file.split_once('\n').unwrap();
             board.write(path, content);
@@ -25,23 +21,17 @@ impl Board {
     }
 
     fn write(&self, path: &str, content: &str) {
-        let path = self.0.join(path);
+        let path = self.0.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
     }
 
     fn remove(&self, path: &str) {
-        fs::remove_dir_all(self.0.join(path)).unwrap();
+        fs::remove_dir_all(self.0.path().join(path)).unwrap();
     }
 
     fn sampler(&self) -> Sampler {
-        Sampler::new(&self.0, Units { ticks_per_second: 100, page_bytes: 16_384 })
-    }
-}
-
-impl Drop for Board {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        Sampler::new(self.0.path(), Units { ticks_per_second: 100, page_bytes: 16_384 })
     }
 }
 
@@ -55,7 +45,7 @@ const ORIN: &str = include_str!("boards/jetson-orin-nano.txt");
 
 #[test]
 fn a_raspberry_pi_5_is_read_as_it_is_laid_out() {
-    let board = Board::new("pi", PI);
+    let board = Board::new(PI);
     let mut sampler = board.sampler();
     let machine = sampler.sample(SECOND).machine;
     assert_eq!((machine.cores, machine.cpu_percent), (Some(4), None));
@@ -76,7 +66,7 @@ fn a_raspberry_pi_5_is_read_as_it_is_laid_out() {
 
 #[test]
 fn a_jetson_orin_nano_is_read_as_it_is_laid_out() {
-    let board = Board::new("orin", ORIN);
+    let board = Board::new(ORIN);
     let machine = board.sampler().sample(SECOND).machine;
     assert_eq!(machine.cores, Some(6));
     assert_eq!(machine.frequencies_mhz, named(&[("cpu0-3", 1510.4), ("cpu4-5", 729.6)]));
@@ -97,7 +87,7 @@ fn a_jetson_orin_nano_is_read_as_it_is_laid_out() {
 
 #[test]
 fn roles_are_trees_of_processes() {
-    let board = Board::new("roles", PI);
+    let board = Board::new(PI);
     let mut sampler = board.sampler();
     sampler.add("inference", 700);
     sampler.add("server", 900);
@@ -136,7 +126,7 @@ fn roles_are_trees_of_processes() {
 
 #[test]
 fn what_a_container_hides_is_absent() {
-    let board = Board::new("container", "");
+    let board = Board::new("");
     let mut sampler = board.sampler();
     sampler.add("server", 1);
     for second in 1..3 {

@@ -103,15 +103,15 @@ mod tests {
 
     #[test]
     fn the_next_server_is_asked_when_one_fails() {
-        let file = std::env::temp_dir().join(format!("trackbed-names-{}", std::process::id()));
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("resolv.conf");
         fs::write(&file, "nameserver 192.0.2.1\nnameserver 192.0.2.2\n").unwrap();
-        let mut names = NameServers { file: file.clone(), failures: 0 };
+        let mut names = NameServers { file, failures: 0 };
         let first = names.current();
         names.has_failed(first);
         assert_eq!(names.current(), "192.0.2.2:53".parse().unwrap());
         // Somebody else's late news about the first one.
         names.has_failed(first);
         assert_eq!(names.current(), "192.0.2.2:53".parse().unwrap());
-        fs::remove_file(file).unwrap();
     }
 }

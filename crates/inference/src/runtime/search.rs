@@ -130,15 +130,13 @@ const ANSWER_MAX: Duration = Duration::from_secs(20);
 mod tests {
     use super::*;
 
-    struct Scratch(PathBuf);
+    /// A folder by its real name, gone when the test ends.
+    struct Scratch(PathBuf, #[expect(dead_code, reason = "removes the folder")] tempfile::TempDir);
 
     impl Scratch {
-        fn new(name: &str) -> Scratch {
-            let name = format!("trackbed-search-{name}-{}", std::process::id());
-            let path = env::temp_dir().join(name);
-            let _ = fs::remove_dir_all(&path);
-            fs::create_dir_all(&path).unwrap();
-            Scratch(fs::canonicalize(path).unwrap())
+        fn new() -> Scratch {
+            let folder = tempfile::tempdir().unwrap();
+            Scratch(fs::canonicalize(folder.path()).unwrap(), folder)
         }
 
         fn file(&self, path: &str) -> PathBuf {
@@ -149,19 +147,13 @@ mod tests {
         }
     }
 
-    impl Drop for Scratch {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
-    }
-
     #[test]
     fn only_the_library_itself_is_taken_and_its_newest_version() {
         assert_eq!(version_of("libonnxruntime.so"), Some(vec![]));
         assert_eq!(version_of("libonnxruntime.so.1.31.1"), Some(vec![1, 31, 1]));
         assert_eq!(version_of("libonnxruntime_providers_cuda.so"), None);
         assert_eq!(version_of("libonnxruntime.so.old"), None);
-        let scratch = Scratch::new("newest");
+        let scratch = Scratch::new();
         for name in ["libonnxruntime.so.1.9.0", "libonnxruntime_providers_shared.so", "a.txt"] {
             scratch.file(name);
         }
@@ -171,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_virtual_environment_is_looked_through_as_pip_lays_it_out() {
-        let scratch = Scratch::new("layout");
+        let scratch = Scratch::new();
         let library = "lib/python3.12/site-packages/onnxruntime/capi/libonnxruntime.so.1.31.1";
         let library = scratch.file(library);
         let environment = Search { environment: Some(scratch.0.clone()), ..Search::default() };
@@ -187,7 +179,7 @@ mod tests {
 
     #[test]
     fn what_is_named_is_taken_or_nothing() {
-        let scratch = Scratch::new("named");
+        let scratch = Scratch::new();
         let library = scratch.file("lib/libonnxruntime.so");
         let named = scratch.file("mine.so");
         let mut search = Search { folders: vec![scratch.0.clone()], ..Search::default() };
@@ -200,7 +192,7 @@ mod tests {
 
     #[test]
     fn an_interpreter_is_asked_for_its_package() {
-        let scratch = Scratch::new("python");
+        let scratch = Scratch::new();
         let library = scratch.file("onnxruntime/capi/libonnxruntime.so.1.20.0");
         let package = library.parent().unwrap().parent().unwrap().display().to_string();
         // The answer of an interpreter, whatever it is asked.

@@ -90,9 +90,8 @@ fn equal_seeds_give_equal_runs() {
 /// handshake of one round trip, the others a round trip each, by the delay that holds.
 #[test]
 fn packets_take_the_delay_that_the_timeline_says() {
-    let folder = std::env::temp_dir().join("trackbed-environment-delays");
-    std::fs::create_dir_all(&folder).unwrap();
-    let file = folder.join("delays.csv");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("delays.csv");
     let lines = "at,change,value\n0 s,delay,10 ms\n1500 ms,delay,200 ms\n2500 ms,delay,40 ms\n";
     std::fs::write(&file, lines).unwrap();
     let plan = plan(&format!(
@@ -110,9 +109,8 @@ fn packets_take_the_delay_that_the_timeline_says() {
 /// nothing and sends nothing twice.
 #[test]
 fn a_delay_that_shrinks_keeps_packets_in_order() {
-    let folder = std::env::temp_dir().join("trackbed-environment-order");
-    std::fs::create_dir_all(&folder).unwrap();
-    let file = folder.join("shrinking.csv");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("shrinking.csv");
     let lines = "at,change,value\n0 s,delay,200 ms\n1700 ms,delay,5 ms\n";
     std::fs::write(&file, lines).unwrap();
     let plan = plan(&format!(
@@ -142,12 +140,12 @@ fn the_environment_begins_when_sessions_are_warm() {
 
 #[test]
 fn timelines_are_kept_once_for_each_environment_and_can_be_given_back() {
-    let folder = std::env::temp_dir().join("trackbed-environment-kept");
-    let _ = std::fs::remove_dir_all(&folder);
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
     let seeks = "seek = [\"30 %\", \"0 %\"]";
     let drawn = plan(&lively("runs = 2").replace("seek = \"30 %\"", seeks));
-    keep_timelines(&drawn, &folder).unwrap();
-    let mut names: Vec<String> = std::fs::read_dir(&folder)
+    keep_timelines(&drawn, folder).unwrap();
+    let mut names: Vec<String> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .collect();

@@ -151,7 +151,8 @@ fn a_table_can_be_given() {
     let (directions, settings) = ([Direction::Forward], Settings::default());
     let table =
         trackbed_railway::preliminary::learn(&railway, &directions, 5, 0, settings).unwrap();
-    let file = std::env::temp_dir().join("trackbed-scenario-table.geojson");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("table.geojson");
     table.save(&file).unwrap();
     let given = format!("profile = \"hsr-measured\"\nforesight = \"pha\"\ntable = {file:?}");
     let learnt = ride("profile = \"hsr-measured\"\nforesight = \"pha\"\nrides = 5");
@@ -168,9 +169,8 @@ fn a_table_can_be_given() {
 #[test]
 fn a_recorded_drive_is_the_same_again() {
     let model = ride("profile = \"hsr-measured\"\nforesight = [\"none\", \"oracle\"]");
-    let folder = std::env::temp_dir().join("trackbed-recorded-drive");
-    std::fs::create_dir_all(&folder).unwrap();
-    let files = crate::replay::keep_drive(&model.cells[0], model.seed, 2, &folder).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let files = crate::replay::keep_drive(&model.cells[0], model.seed, 2, folder.path()).unwrap();
     assert_eq!(files.len(), 2);
     let recorded = |more: &str| {
         format!(

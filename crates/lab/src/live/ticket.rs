@@ -112,7 +112,8 @@ mod tests {
 
     #[test]
     fn tickets_are_written_for_one_pair_of_eyes_and_read_back() {
-        let path = std::env::temp_dir().join(format!("trackbed-ticket-{}", std::process::id()));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ticket");
         fs::write(&path, "open to all").unwrap();
         let ticket = Ticket::new(&[0, 17, 255]).unwrap();
         ticket.write(&path).unwrap();

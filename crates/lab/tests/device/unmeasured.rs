@@ -13,11 +13,9 @@ fn virtual_time_asks_for_what_nobody_has_measured() {
     let why = refusal("kind = \"command\"\ncommand = \"./one\"").unwrap();
     let words = ["a command", "--durations FILE --exec", "--substrate emulated"];
     assert!(words.iter().all(|word| why.contains(word)), "{why}");
+    let folder = tempfile::tempdir().unwrap();
     let temporary = |name: &str, text: &str| {
-        let folder =
-            std::env::temp_dir().join(format!("trackbed-unmeasured-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let file = folder.join(name);
+        let file = folder.path().join(name);
         std::fs::write(&file, text).unwrap();
         file.display().to_string()
     };

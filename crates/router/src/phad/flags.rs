@@ -301,7 +301,8 @@ mod tests {
 
     #[test]
     fn the_file_says_what_is_set_and_is_gone_with_the_last_flag() {
-        let path = std::env::temp_dir().join(format!("trackbed-flags-{}.json", std::process::id()));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("flags.json");
         let target = |id| Target { id, address: [10, 0, 0, id].into() };
         let mut ledger = Ledger::open(&path).unwrap();
         assert!(matches!(Ledger::open(&path), Err(FlagError::Taken { .. })));
@@ -320,7 +321,5 @@ mod tests {
             let error = Ledger::open(&path).unwrap_err();
             assert!(error.to_string().contains("ip mptcp endpoint"), "{error}");
         }
-        fs::remove_file(&path).unwrap();
-        let _ = fs::remove_file(path.with_extension("lock"));
     }
 }

@@ -157,7 +157,8 @@ mod tests {
 
     #[test]
     fn a_file_that_is_written_anew_has_changed_and_one_that_is_gone_has_not() {
-        let path = std::env::temp_dir().join(format!("trackbed-route-{}.json", std::process::id()));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("route.json");
         table().save(&path).unwrap();
         let mut file = RouteFile::new(path.clone());
         assert!(file.has_changed());
@@ -165,7 +166,7 @@ mod tests {
         assert!(!file.has_changed());
         fs::write(&path, "{").unwrap();
         assert!(file.has_changed());
-        assert!(file.read(&["A"]).unwrap_err().to_string().contains("trackbed-route"));
+        assert!(file.read(&["A"]).unwrap_err().to_string().contains("route.json"));
         assert!(!file.has_changed(), "a bad one is not read all the time");
         fs::remove_file(&path).unwrap();
         assert!(!file.has_changed());

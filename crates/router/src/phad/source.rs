@@ -241,11 +241,11 @@ mod tests {
     /// The sentence is the one of Wikipedia's article on NMEA 0183.
     #[test]
     fn sentences_are_read_from_a_file() {
-        let path = std::env::temp_dir().join(format!("trackbed-nmea-{}", std::process::id()));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("nmea");
         let sentence = "$GPRMC,123519,A,4807.038,N,01131.000,E,022.4,084.4,230394,003.1,W*6A\r\n";
         std::fs::write(&path, format!("38,N,01131\r\n{sentence}")).unwrap();
-        let news = hear(Source::Nmea(path.clone()), 3);
-        std::fs::remove_file(path).unwrap();
+        let news = hear(Source::Nmea(path), 3);
         let News::Fix(fix) = &news[1] else { panic!("{news:?}") };
         // 48 degrees and 7.038 minutes; a knot is 1,852 m an hour.
         assert!((fix.coordinates.latitude_deg() - 48.1173).abs() < 1e-6);

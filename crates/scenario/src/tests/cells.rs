@@ -108,15 +108,14 @@ fn models_are_compared_by_their_text() {
 
 #[test]
 fn every_link_model_can_be_named_and_every_key_is_in_the_reference() {
-    let folder = std::env::temp_dir().join("trackbed-scenario-models");
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = tempfile::tempdir().unwrap();
     let keys: Vec<String> = reference().into_iter().map(|key| key.path).collect();
     for entry in trackbed_net::MODELS {
         let example = entry.example.iter().map(|(name, value)| {
             let files = entry.parameters.iter().find(|parameter| parameter.name == *name);
             let value = match files.map(|parameter| parameter.kind) {
                 Some(Kind::File) => {
-                    let path = folder.join(entry.name);
+                    let path = folder.path().join(entry.name);
                     std::fs::write(&path, value).unwrap();
                     path.display().to_string()
                 }
@@ -219,9 +218,8 @@ fn the_digest_tells_what_results_depend_on() {
 
 #[test]
 fn the_digest_follows_the_contents_of_files() {
-    let folder = std::env::temp_dir().join("trackbed-scenario-digest");
-    std::fs::create_dir_all(&folder).unwrap();
-    let (file, payload) = (folder.join("s.toml"), folder.join("payload.json"));
+    let folder = tempfile::tempdir().unwrap();
+    let [file, payload] = ["s.toml", "payload.json"].map(|name| folder.path().join(name));
     std::fs::write(&file, scenario("") + "payload = \"payload.json\"\n").unwrap();
     let digest = |contents: &str| {
         std::fs::write(&payload, contents).unwrap();

@@ -69,9 +69,8 @@ fn what_does_not_go_together_is_refused_at_its_place() {
 
 #[test]
 fn a_timeline_comes_from_a_file_and_stands_alone() {
-    let folder = std::env::temp_dir().join("trackbed-scenario-timeline");
-    fs::create_dir_all(&folder).unwrap();
-    let file = folder.join("drive.csv");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("drive.csv");
     let text = streaming(&format!("timeline = {:?}", file.display().to_string()));
     fs::write(&file, "at,change,value\n0 s,delay,40 ms\n5 s,seek,50 %\n").unwrap();
     let given = plan(&text);
@@ -89,7 +88,8 @@ fn a_timeline_comes_from_a_file_and_stands_alone() {
 
 #[test]
 fn the_digest_follows_what_is_in_a_folder_of_media() {
-    let folder = std::env::temp_dir().join("trackbed-scenario-media");
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
     for name in ["hd", "fhd", "qhd"] {
         fs::create_dir_all(folder.join(name)).unwrap();
         fs::write(folder.join(name).join("0000.m4s"), "12345").unwrap();

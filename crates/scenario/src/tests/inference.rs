@@ -36,9 +36,8 @@ fn its_kind_is_a_factor_and_may_be_an_axis() {
 #[test]
 fn the_digest_follows_what_is_run() {
     let digest = |lines: &str| plan(&telemetry(lines, "")).hash;
-    let folder = std::env::temp_dir().join(format!("trackbed-model-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let file = folder.join("model.onnx");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("model.onnx");
     let model = format!("kind = \"detector\"\nmodel = {:?}", file.display().to_string());
     // No text: a model is anything but.
     std::fs::write(&file, [8, 0xff, 0xfe]).unwrap();
@@ -57,7 +56,6 @@ fn the_digest_follows_what_is_run() {
     for (index, one) in all.iter().enumerate() {
         assert!(!all[..index].contains(one), "{index}");
     }
-    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]
@@ -78,13 +76,11 @@ fn what_makes_no_sense_is_refused_at_its_place() {
     }
 }
 
-/// A file with this text; its path.
-fn temporary(name: &str, text: &str) -> String {
-    let folder = std::env::temp_dir().join(format!("trackbed-measured-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let file = folder.join(name);
+/// A file with this text, gone when it is dropped.
+fn temporary(text: &str) -> tempfile::TempPath {
+    let file = tempfile::NamedTempFile::new().unwrap().into_temp_path();
     std::fs::write(&file, text).unwrap();
-    file.display().to_string()
+    file
 }
 
 #[test]
@@ -94,14 +90,7 @@ fn what_the_device_cannot_be_is_refused_at_its_place() {
     let negative = format!("{none}frame -5 1000000\n");
     let mqtt = "trackbed-costs 1\nprotocol mqtt 1 2 3\ncipher aes128gcm 1\n";
     let bare = "trackbed-costs 1\nprotocol other 1 2 3\n";
-    let [none, short, negative, mqtt, bare] = [
-        ("none.txt", none),
-        ("short.txt", &short),
-        ("negative.txt", &negative),
-        ("mqtt.txt", mqtt),
-        ("bare.txt", bare),
-    ]
-    .map(|(name, text)| temporary(name, text));
+    let [none, short, negative, mqtt, bare] = [none, &short, &negative, mqtt, bare].map(temporary);
     let detector = |lines: String| format!("kind = \"detector\"\n{lines}");
     for (lines, words) in [
         (detector("cores = 0".to_owned()), ["0 is too few", "a.toml:6"]),
@@ -130,7 +119,6 @@ fn what_the_device_cannot_be_is_refused_at_its_place() {
 #[test]
 fn the_device_is_as_the_table_says() {
     let costs = temporary(
-        "costs.txt",
         "trackbed-costs 1\nprotocol http2 41000 9000 120\nprotocol other 30000 8000 100\n\
          cipher aes128gcm 300\ncipher chacha20poly1305 900\n",
     );

@@ -265,8 +265,8 @@ fn form() {
 
 #[test]
 fn files() {
-    let folder = std::env::temp_dir().join("trackbed-scenario-files");
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
     let named = |name: &str, bytes: &[u8]| -> PathBuf {
         let path = folder.join(name);
         std::fs::write(&path, bytes).unwrap();
@@ -283,7 +283,7 @@ fn files() {
             "error: cannot read {here}/none.toml: No such file or directory (os error 2)\n = {help}"
         )
     );
-    assert_eq!(error(&folder), format!("error: {here} is a folder\n = {help}"));
+    assert_eq!(error(folder), format!("error: {here} is a folder\n = {help}"));
     let advice = "write a scenario, for example a copy of a built-in one";
     for nothing in ["", "# only words\n"] {
         let empty = named("empty.toml", nothing.as_bytes());

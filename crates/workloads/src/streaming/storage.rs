@@ -288,11 +288,10 @@ mod tests {
         }
     }
 
-    fn user_folder(name: &str) -> PathBuf {
-        let folder = std::env::temp_dir().join(format!("trackbed-media-{name}"));
-        let _ = fs::remove_dir_all(&folder);
+    fn user_folder() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
         for resolution in Resolution::ALL {
-            let inside = folder.join(resolution.name());
+            let inside = folder.path().join(resolution.name());
             fs::create_dir_all(&inside).unwrap();
             for second in 0..3usize {
                 let size = (second + 1) * resolution.lines() as usize;
@@ -304,9 +303,10 @@ mod tests {
 
     #[test]
     fn a_users_files_are_served_as_they_are() {
-        let folder = user_folder("good");
+        let folder = user_folder();
+        let folder = folder.path();
         fs::write(folder.join("hd/.hidden"), "x").unwrap();
-        let storage = Storage::Folder(Folder::open(&folder).unwrap());
+        let storage = Storage::Folder(Folder::open(folder).unwrap());
         assert_eq!((storage.length(), storage.mean_bytes()), (3, [1_440, 2_160, 2_880]));
         assert_eq!(storage.path(Resolution::Qhd, 1), "/media/qhd/0001.m4s");
         assert_eq!(served(&storage, "/media/qhd/0001.m4s"), Some(2_880));
@@ -318,14 +318,15 @@ mod tests {
     #[test]
     fn a_folder_of_another_layout_is_refused_with_advice() {
         let refused = |folder: &Path| Folder::open(folder).err().unwrap();
-        let folder = user_folder("bad");
+        let folder = user_folder();
+        let folder = folder.path();
         assert!(refused(Path::new("/nowhere")).contains("0000.m4s"));
         fs::write(folder.join("hd/a b"), "x").unwrap();
-        assert!(refused(&folder).contains("use letters, digits"));
+        assert!(refused(folder).contains("use letters, digits"));
         fs::remove_file(folder.join("hd/a b")).unwrap();
         fs::remove_file(folder.join("hd/0000.m4s")).unwrap();
-        assert!(refused(&folder).contains("2 files in hd, 3 in fhd"));
+        assert!(refused(folder).contains("2 files in hd, 3 in fhd"));
         fs::remove_dir_all(folder.join("fhd")).unwrap();
-        assert!(refused(&folder).contains("fhd"));
+        assert!(refused(folder).contains("fhd"));
     }
 }

@@ -129,14 +129,14 @@ mod tests {
 
     #[test]
     fn a_counter_of_energy_may_begin_anew() {
-        let folder = std::env::temp_dir().join(format!("trackbed-rapl-{}", std::process::id()));
-        let zone = folder.join("sys/class/powercap/intel-rapl:0");
+        let folder = tempfile::tempdir().unwrap();
+        let zone = folder.path().join("sys/class/powercap/intel-rapl:0");
         fs::create_dir_all(&zone).unwrap();
         fs::write(zone.join("name"), "package-0\n").unwrap();
         fs::write(zone.join("max_energy_range_uj"), "262143328850\n").unwrap();
         let energy = |microjoules: u64| fs::write(zone.join("energy_uj"), microjoules.to_string());
         energy(262_140_328_850).unwrap();
-        let mut powers = Powers::find(&folder);
+        let mut powers = Powers::find(folder.path());
         assert_eq!(powers.read(1_000_000_000), []);
         // 2 J in half a second.
         energy(262_142_328_850).unwrap();
@@ -146,6 +146,5 @@ mod tests {
         energy(2_000_000).unwrap();
         assert_eq!(powers.read(2_500_000_000), watts(3.0));
         assert_eq!(powers.read(2_500_000_000), []);
-        fs::remove_dir_all(folder).unwrap();
     }
 }
