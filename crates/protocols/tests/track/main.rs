@@ -1,4 +1,4 @@
-//! The protocols in virtual time, against arithmetic.
+//! The protocols in virtual time: against arithmetic, and under siege.
 
 mod bodies;
 mod coap;
@@ -13,4 +13,5 @@ mod recovery;
 mod round_trips;
 mod sctp;
 mod several_paths;
+mod siege;
 mod support;

@@ -1,0 +1,5 @@
+//! Runs to advice, to the claims of studies, and to calibrated figures.
+
+mod advice;
+mod calibration;
+mod guidance;

@@ -1,0 +1,143 @@
+//! The generated model, and ONNX Runtime, against Python's.
+
+use std::num::NonZeroUsize;
+
+use trackbed_core::seed::Seed;
+use trackbed_inference::generated;
+use trackbed_inference::model::{Model, ModelError, ModelOptions, ModelSource};
+use trackbed_inference::runtime::{Provider, Runtime, RuntimeError, Search};
+
+use crate::Scratch;
+
+const CHECK: &str = "
+import onnx
+model = onnx.load('model.onnx')
+onnx.checker.check_model(model, full_check=True)
+shape = lambda v: [d.dim_value for d in v.type.tensor_type.shape.dim]
+count = 0
+for t in model.graph.initializer:
+    if t.data_type == onnx.TensorProto.FLOAT and len(t.dims) in (1, 4) and max(t.dims) > 1:
+        size = 1
+        for d in t.dims:
+            size *= d
+        count += size
+# Scales of the two enlargements are no weights.
+print(shape(model.graph.input[0]), shape(model.graph.output[0]), count - 2 * 4)
+";
+
+#[test]
+fn onnx_finds_nothing_wrong_with_the_generated_model() {
+    let scratch = Scratch::new();
+    let model = generated::model(1);
+    std::fs::write(scratch.path("model.onnx"), &model.onnx).unwrap();
+    let Some(said) = scratch.python(&["onnx"], CHECK) else { return };
+    let expected = format!("[1, 3, 640, 640] [1, 84, 8400] {}", model.parameters);
+    assert_eq!(said.trim(), expected);
+}
+
+const INFER: &str = "
+import numpy as np, onnxruntime
+session = onnxruntime.InferenceSession('model.onnx', providers=['CPUExecutionProvider'])
+image = np.fromfile('image', np.float32).reshape(1, 3, 640, 640)
+session.run(None, {'images': image})[0].tofile('output')
+";
+
+/// ONNX Runtime, or `None` with a word if there is none.
+fn runtime() -> Option<Runtime> {
+    match Runtime::open(&Search::of_environment(None)) {
+        Ok(runtime) => Some(runtime),
+        Err(why @ RuntimeError::Missing) => {
+            let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
+            assert!(!in_ci, "CI=true allows no skipped test: {why}");
+            eprintln!("skipped: {why}");
+            None
+        }
+        Err(why) => panic!("{why}"),
+    }
+}
+
+fn options(threads: usize) -> ModelOptions {
+    let threads = NonZeroUsize::new(threads).unwrap();
+    ModelOptions { threads, provider: Provider::Cpu, input: (640, 640) }
+}
+
+#[test]
+fn a_model_gives_here_what_it_gives_in_python() {
+    let scratch = Scratch::new();
+    let Some(runtime) = runtime() else { return };
+    let onnx = generated::model(1).onnx;
+    std::fs::write(scratch.path("model.onnx"), &onnx).unwrap();
+    let mut random = Seed::of_run(1, 0).stream("image");
+    let image: Vec<f32> = (0..3 * 640 * 640).map(|_| random.unit() as f32).collect();
+    scratch.write_floats("image", &image);
+    if scratch.python(&["numpy", "onnxruntime"], INFER).is_none() {
+        return;
+    }
+    let theirs = scratch.read_floats("output");
+    for (threads, source) in
+        [(1, ModelSource::Memory(onnx)), (2, ModelSource::File(scratch.path("model.onnx")))]
+    {
+        let mut model = Model::load(&runtime, &source, options(threads)).unwrap();
+        assert_eq!((model.input(), model.output_shape()), ((640, 640), &[1, 84, 8400][..]));
+        let ours = model
+            .run(&image, |shape, values| {
+                assert_eq!(shape, [1, 84, 8400]);
+                values.to_vec()
+            })
+            .unwrap();
+        assert_eq!(ours.len(), theirs.len());
+        // Boxes are in pixels up to 640; threads may add up in another order.
+        let worst = ours.iter().zip(&theirs).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(worst < 0.05, "{worst}");
+        assert!(ours.iter().all(|value| value.is_finite()));
+        let confidences = &ours[4 * 8400..];
+        assert!(confidences.iter().all(|value| (0.0..=1.0).contains(value)));
+    }
+}
+
+/// Small models with other inputs than a detector's.
+const OTHERS: &str = "
+import onnx
+from onnx import helper as h, TensorProto as T
+def save(name, kind, shape, type=T.FLOAT):
+    i = h.make_tensor_value_info('x', type, shape)
+    o = h.make_tensor_value_info('y', type, shape)
+    g = h.make_graph([h.make_node(kind, ['x'], ['y'])], 'g', [i], [o])
+    onnx.save(h.make_model(g, opset_imports=[h.make_opsetid('', 17)], ir_version=8), name)
+save('open.onnx', 'Identity', ['n', 3, 'h', 'w'])
+save('grey.onnx', 'Identity', [1, 1, 28, 28])
+save('batch.onnx', 'Identity', [8, 3, 64, 64])
+save('last.onnx', 'Identity', [1, 64, 64, 3])
+save('flat.onnx', 'Identity', [1, 1000])
+save('bytes.onnx', 'Identity', [1, 3, 64, 64], T.UINT8)
+save('unknown.onnx', 'NoSuchOperator', [1, 3, 64, 64])
+";
+
+#[test]
+fn models_that_take_no_image_are_refused_with_what_they_take() {
+    let scratch = Scratch::new();
+    let Some(runtime) = runtime() else { return };
+    if scratch.python(&["onnx"], OTHERS).is_none() {
+        return;
+    }
+    let load =
+        |name: &str| Model::load(&runtime, &ModelSource::File(scratch.path(name)), options(1));
+    let mut open = load("open.onnx").unwrap();
+    assert_eq!(open.input(), (640, 640));
+    let image = vec![0.5; 3 * 640 * 640];
+    assert_eq!(open.run(&image, |shape, _| shape.to_vec()).unwrap(), [1, 3, 640, 640]);
+    for name in ["grey.onnx", "batch.onnx", "last.onnx", "flat.onnx", "bytes.onnx"] {
+        let error = load(name).unwrap_err();
+        assert!(matches!(error, ModelError::Input { .. }), "{name}: {error}");
+        assert!(error.to_string().contains(name), "{error}");
+    }
+    std::fs::write(scratch.path("text.onnx"), "this is no model").unwrap();
+    std::fs::write(scratch.path("empty.onnx"), "").unwrap();
+    for name in ["unknown.onnx", "text.onnx", "empty.onnx"] {
+        let error = load(name).unwrap_err();
+        assert!(matches!(error, ModelError::NotOnnx { .. }), "{name}: {error}");
+        assert!(error.to_string().contains(name), "{error}");
+    }
+    assert!(matches!(load("missing.onnx"), Err(ModelError::File(..))));
+    assert!(matches!(load("."), Err(ModelError::File(..))));
+}

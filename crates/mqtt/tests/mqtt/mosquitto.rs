@@ -1,0 +1,217 @@
+//! Our client against Mosquitto's broker, over TCP on the loopback interface.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use trackbed_core::Time;
+use trackbed_mqtt::client::{Client, Event, Settings};
+use trackbed_mqtt::{Message, Qos, Reason, Subscription, Version, Will};
+
+/// A broker that ends with the test.
+struct Mosquitto {
+    process: Child,
+    port: u16,
+    folder: PathBuf,
+}
+
+impl Mosquitto {
+    /// `None` where it is not installed.
+    fn start(name: &str) -> Option<Mosquitto> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]);
+        let program = folders.map(|folder| folder.join("mosquitto")).find(|path| path.is_file());
+        let Some(program) = program else {
+            let why = "mosquitto is not installed: apt install mosquitto";
+            assert!(!std::env::var("CI").is_ok_and(|value| value == "true"), "{why}");
+            eprintln!("SKIPPED: {why}");
+            return None;
+        };
+        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = free.local_addr().unwrap().port();
+        drop(free);
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+            .join(format!("mosquitto-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let configuration = folder.join("mosquitto.conf");
+        let text = format!(
+            "user root\nlistener {port} 127.0.0.1\nallow_anonymous true\npersistence false\n\
+             log_dest none\n"
+        );
+        fs::write(&configuration, text).unwrap();
+        let process = Command::new(program)
+            .arg("-c")
+            .arg(configuration)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let broker = Mosquitto { process, port, folder };
+        for _ in 0..1_000 {
+            if TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok() {
+                return Some(broker);
+            }
+            thread::park_timeout(Duration::from_millis(20));
+        }
+        panic!("mosquitto does not listen");
+    }
+
+    fn join(&self, settings: Settings) -> Peer {
+        let mut peer = Peer { client: Client::new(settings), stream: None, events: Vec::new() };
+        peer.connect(self);
+        peer
+    }
+}
+
+impl Drop for Mosquitto {
+    fn drop(&mut self) {
+        let _gone = self.process.kill();
+        let _waited = self.process.wait();
+        let _cleared = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// A client of ours on a socket.
+struct Peer {
+    client: Client,
+    stream: Option<TcpStream>,
+    events: Vec<Event>,
+}
+
+impl Peer {
+    fn connect(&mut self, broker: &Mosquitto) {
+        let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, broker.port)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream.set_nodelay(true).unwrap();
+        self.stream = Some(stream);
+        self.client.connect(Time::ZERO).unwrap();
+        self.wait(|event| matches!(event, Event::Connected { .. }));
+    }
+
+    /// The first event of a kind, from those that have happened or will.
+    fn wait(&mut self, mut wanted: impl FnMut(&Event) -> bool) -> Event {
+        loop {
+            while let Some(event) = self.client.next_event() {
+                self.events.push(event);
+            }
+            if let Some(index) = self.events.iter().position(&mut wanted) {
+                return self.events.remove(index);
+            }
+            let stream = self.stream.as_mut().expect("a connection");
+            stream.write_all(self.client.output()).unwrap();
+            self.client.output().clear();
+            let mut bytes = [0; 4_096];
+            let len = stream.read(&mut bytes).expect("an answer within a minute");
+            assert!(len > 0, "the broker hangs up");
+            self.client.receive(&bytes[..len], Time::ZERO);
+        }
+    }
+
+    /// Sends what there is to send.
+    fn flush(&mut self) {
+        self.stream.as_mut().unwrap().write_all(self.client.output()).unwrap();
+        self.client.output().clear();
+    }
+
+    fn subscribe(&mut self, filter: &str, qos: Qos) -> Vec<Reason> {
+        let wanted = vec![Subscription::new(filter, qos)];
+        let asked = self.client.subscribe(wanted, None, Time::ZERO).unwrap();
+        let answer = |event: &Event| matches!(event, Event::Subscribed { packet_id, .. } if *packet_id == asked);
+        match self.wait(answer) {
+            Event::Subscribed { reasons, .. } => reasons,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn publish(&mut self, message: Message) {
+        let qos = message.qos;
+        self.client.publish(message, 5, Time::ZERO).unwrap();
+        match qos {
+            Qos::AtMostOnce => self.flush(),
+            _ => drop(self.wait(|event| matches!(event, Event::Acknowledged { token: 5, .. }))),
+        }
+    }
+
+    fn message(&mut self) -> Message {
+        match self.wait(|event| matches!(event, Event::Received { .. })) {
+            Event::Received { message, .. } => message,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+fn named(version: Version, name: &str) -> Settings {
+    Settings { version, client_id: name.to_owned(), keep_alive_secs: 0, ..Settings::default() }
+}
+
+fn lasting(version: Version, name: &str) -> Settings {
+    Settings { clean_start: false, session_expiry_secs: 600, ..named(version, name) }
+}
+
+fn message(topic: &str, text: &str, qos: Qos) -> Message {
+    Message { qos, ..Message::new(topic, text) }
+}
+
+#[test]
+fn every_quality_wildcards_and_retained_messages() {
+    let Some(broker) = Mosquitto::start("qualities") else { return };
+    for version in Version::ALL {
+        let mut peer = broker.join(named(*version, "both"));
+        for qos in Qos::ALL {
+            assert_eq!(peer.subscribe("room/+/#", *qos), [Reason(*qos as u8)]);
+            for sent in Qos::ALL {
+                peer.publish(message("room/1/light", "on", *sent));
+                let got = peer.message();
+                assert_eq!((&*got.topic, got.payload.as_ref()), ("room/1/light", &b"on"[..]));
+                assert_eq!(got.qos, (*sent).min(*qos), "{version:?}");
+            }
+        }
+        for text in ["kept", ""] {
+            let keep = Message { retain: true, ..message("kept/x", text, Qos::AtLeastOnce) };
+            peer.publish(keep);
+            let mut late = broker.join(named(*version, "late"));
+            late.subscribe("#", Qos::ExactlyOnce);
+            peer.publish(message("kept/y", "live", Qos::AtLeastOnce));
+            let got = late.message();
+            let expected = if text.is_empty() { ("kept/y", false) } else { ("kept/x", true) };
+            assert_eq!((&*got.topic, got.retain), expected, "{version:?}");
+        }
+    }
+}
+
+#[test]
+fn wills_and_kept_sessions() {
+    let Some(broker) = Mosquitto::start("sessions") else { return };
+    for version in Version::ALL {
+        // A session of its own: the earlier one may have a message left that was not released.
+        let name = format!("watcher-{}", version.name());
+        let mut watcher = broker.join(lasting(*version, &name));
+        watcher.subscribe("wills/#", Qos::ExactlyOnce);
+        let will = Will { message: message("wills/x", "gone", Qos::ExactlyOnce), delay_secs: 0 };
+        let mut polite = broker.join(Settings { will: Some(will.clone()), ..named(*version, "p") });
+        polite.client.disconnect();
+        polite.flush();
+        let broken = broker.join(Settings { will: Some(will), ..named(*version, "b") });
+        drop(broken.stream);
+        assert_eq!(watcher.message().payload.as_ref(), b"gone");
+
+        // It goes away without a word, misses three messages, and gets them.
+        watcher.stream = None;
+        watcher.client.close();
+        let mut publisher = broker.join(named(*version, "q"));
+        for (text, qos) in
+            [("1", Qos::AtLeastOnce), ("2", Qos::ExactlyOnce), ("3", Qos::AtLeastOnce)]
+        {
+            publisher.publish(message("wills/y", text, qos));
+        }
+        watcher.events.clear();
+        watcher.connect(&broker);
+        let texts = [(); 3].map(|()| watcher.message().payload.as_ref().to_vec());
+        assert_eq!(texts, [b"1", b"2", b"3"]);
+    }
+}

@@ -1,0 +1,167 @@
+//! The HTTP servers against curl.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use futures_util::{StreamExt as _, stream};
+use sha2::{Digest as _, Sha256};
+use trackbed_connection::{Request, Response, body};
+use trackbed_core::Seed;
+use trackbed_protocols::SERVER_NAME;
+
+use super::support::{Server, look_for, skip};
+
+/// `/small` and `/noise` are files, `/digest` answers with the SHA-256 of what it is sent, anything
+/// else is not there.
+async fn service(mut request: Request) -> Response {
+    let body = match request.path.as_str() {
+        "/small" => body::full(&b"small"[..]),
+        "/noise" => {
+            let noise = noise();
+            let pieces: Vec<_> = noise.chunks(30_011).map(|p| Ok(p.to_vec().into())).collect();
+            Box::pin(stream::iter(pieces))
+        }
+        "/digest" => {
+            let mut hash = Sha256::new();
+            while let Some(piece) = request.body.next().await {
+                hash.update(piece.unwrap());
+            }
+            body::full(hash.finalize().to_vec())
+        }
+        _ => return Response { status: 404, body: body::empty() },
+    };
+    Response { status: 200, body }
+}
+
+fn noise() -> Vec<u8> {
+    let mut bytes = vec![0; 20_000_000];
+    Seed::of_run(1, 0).stream("noise").fill(&mut bytes);
+    bytes
+}
+
+/// curl, and what it takes to trust and find a server.
+struct Curl {
+    program: PathBuf,
+    server: Server,
+    certificate: PathBuf,
+    version: &'static str,
+}
+
+/// Runs `main` with a server of each version of HTTP that curl is known to speak.
+fn for_each_version(main: impl Fn(&Curl)) {
+    let Some(program) = look_for("curl") else {
+        return skip("curl is not installed: apt install curl");
+    };
+    for (protocol, version) in [("http1", "1.1"), ("http2", "2")] {
+        let server = Server::start(protocol, service);
+        let name = format!("curl-{}-{}.pem", std::process::id(), server.address.port());
+        let certificate = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let chain = pem::Pem::new("CERTIFICATE", server.trust.as_der());
+        fs::write(&certificate, pem::encode(&chain)).unwrap();
+        main(&Curl { program: program.clone(), server, certificate, version });
+    }
+}
+
+impl Curl {
+    /// Asks for `paths`, with further options; returns the contents one after the other, a line
+    /// about each answer as `format` asks, and the exit status.
+    fn ask(&self, options: &[&str], paths: &[&str], format: &str) -> (Vec<u8>, Vec<String>, i32) {
+        let (ip, port) = (self.server.address.ip(), self.server.address.port());
+        let run = Command::new(&self.program)
+            .args(["--silent", "--show-error", "--max-time", "300", "--write-out"])
+            .arg(format!("%{{stderr}}\n{MARK}{format}\n"))
+            .args(["--resolve", &format!("{SERVER_NAME}:{port}:{ip}")])
+            .arg("--cacert")
+            .arg(&self.certificate)
+            .args(options)
+            .args(paths.iter().map(|path| format!("https://{SERVER_NAME}:{port}{path}")))
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&run.stderr);
+        let lines = said.lines().filter_map(|line| line.strip_prefix(MARK)).map(str::to_owned);
+        let lines = lines.collect();
+        (run.stdout, lines, run.status.code().expect("it ends by itself"))
+    }
+}
+
+impl Drop for Curl {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.certificate);
+    }
+}
+
+/// Tells what is asked for from a progress meter.
+const MARK: &str = "@";
+
+#[test]
+fn files_come_one_after_the_other_on_one_connection() {
+    for_each_version(|curl| {
+        let paths = ["/small", "/nowhere", "/small"];
+        let (content, lines, status) =
+            curl.ask(&[], &paths, "%{http_version} %{response_code} %{num_connects}");
+        let answer = |status, connects| format!("{} {status} {connects}", curl.version);
+        assert_eq!(lines, [answer(200, 1), answer(404, 0), answer(200, 0)]);
+        assert_eq!((&content[..], status), (&b"smallsmall"[..], 0));
+    });
+}
+
+#[test]
+fn a_large_file_arrives_as_it_is() {
+    for_each_version(|curl| {
+        let (content, lines, status) = curl.ask(&[], &["/noise"], "%{response_code}");
+        assert_eq!((lines, status), (vec!["200".to_owned()], 0));
+        assert!(content == noise(), "{} B of {} B", content.len(), noise().len());
+    });
+}
+
+/// curl asks leave for a long body (RFC 9110 section 10.1.1) over HTTP/1.1.
+#[test]
+fn a_large_upload_arrives_as_it_is() {
+    for_each_version(|curl| {
+        let upload = curl.certificate.with_extension("upload");
+        fs::File::create(&upload).unwrap().write_all(&noise()).unwrap();
+        let data = format!("@{}", upload.display());
+        let (content, lines, status) =
+            curl.ask(&["--data-binary", &data], &["/digest"], "%{response_code}");
+        fs::remove_file(&upload).unwrap();
+        assert_eq!((lines, status), (vec!["200".to_owned()], 0));
+        assert_eq!(content, Sha256::digest(noise()).to_vec());
+    });
+}
+
+/// The answer to HEAD has no content (RFC 9110 section 9.3.2), and a server without ranges sends
+/// the whole (section 14.2).
+#[test]
+fn other_methods_and_fields_do_no_harm() {
+    for_each_version(|curl| {
+        let (_, lines, status) = curl.ask(
+            &["--head", "--output", "/dev/null", "--output", "/dev/null"],
+            &["/small", "/small"],
+            "%{response_code} %{size_download} %{num_connects}",
+        );
+        assert_eq!((&lines[..], status), (&["200 0 1".to_owned(), "200 0 0".to_owned()][..], 0));
+        let (content, _, status) = curl.ask(&["--range", "1-2"], &["/small"], "");
+        assert_eq!((&content[..], status), (&b"small"[..], 0));
+        let (content, lines, _) =
+            curl.ask(&["--request", "DELETE"], &["/small"], "%{response_code}");
+        assert_eq!((&content[..], &lines[0][..]), (&b"small"[..], "200"));
+    });
+}
+
+/// Twenty at once on one connection where the version allows it.
+#[test]
+fn many_files_come_side_by_side() {
+    for_each_version(|curl| {
+        if curl.version == "1.1" {
+            return;
+        }
+        let outputs = ["--output", "/dev/null"].repeat(20);
+        let options = [&["--parallel", "--parallel-max", "20"][..], &outputs].concat();
+        let (_, lines, status) =
+            curl.ask(&options, &["/noise"].repeat(20), "%{response_code} %{size_download}");
+        assert_eq!((lines, status), (vec!["200 20000000".to_owned(); 20], 0));
+    });
+}

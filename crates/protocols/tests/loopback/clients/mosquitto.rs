@@ -1,0 +1,264 @@
+//! MQTT inside TLS with Mosquitto: its clients at our broker, ours at its broker.
+
+use std::fs;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use trackbed_connection::{CipherSuite, KeyExchange, Request, Response, TlsVersion, body};
+use trackbed_core::Time;
+use trackbed_protocols::{
+    ClientConfig, MqttAnswer, MqttParameters, MqttQos, MqttVersion, SERVER_NAME, TlsParameters,
+    TransportParameters, Trust, find,
+};
+use trackbed_substrate::kernel::{Execution, Origin};
+
+use super::support::{Server, look_for, skip};
+
+/// `/echo` returns what it is sent.
+async fn service(request: Request) -> Response {
+    let status = if request.path == "/echo" { 200 } else { 404 };
+    Response { status, body: request.body }
+}
+
+/// Mosquitto's clients, and what they need to trust our broker.
+struct Clients {
+    server: Server,
+    certificate: PathBuf,
+}
+
+fn clients(tls: TlsParameters) -> Option<Clients> {
+    if ["mosquitto_pub", "mosquitto_sub", "mosquitto_rr"]
+        .iter()
+        .any(|name| look_for(name).is_none())
+    {
+        skip("Mosquitto's clients are not installed: apt install mosquitto-clients");
+        return None;
+    }
+    let server = Server::start_with("mqtt", tls, service);
+    let name = format!("mosquitto-{}-{}.pem", std::process::id(), server.address.port());
+    let certificate = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::write(&certificate, pem::encode(&pem::Pem::new("CERTIFICATE", server.trust.as_der())))
+        .unwrap();
+    Some(Clients { server, certificate })
+}
+
+impl Clients {
+    fn command(&self, program: &[&str], words: &[&str]) -> Command {
+        let port = self.server.address.port().to_string();
+        let mut command = Command::new(program[0]);
+        command.args(&program[1..]);
+        // The certificate is for a name that only our own clients look for.
+        command.args(["-h", "127.0.0.1", "-p", &port, "--insecure", "--cafile"]);
+        command.arg(&self.certificate).args(words);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self, program: &str, words: &[&str]) -> String {
+        finish(program, self.command(&[program], words).spawn().unwrap())
+    }
+
+    /// A subscriber that has subscribed when this returns: it says so by its debug output, which it
+    /// would keep back from a pipe.
+    fn subscriber(&self, words: &[&str]) -> Child {
+        use std::io::{BufRead as _, BufReader};
+        let mut command = self.command(&["stdbuf", "-oL", "mosquitto_sub"], words);
+        command.arg("-d");
+        let mut child = command.spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        while !line.contains("Subscribed (mid") {
+            line.clear();
+            assert!(lines.read_line(&mut line).unwrap() > 0, "it ends before it has subscribed");
+        }
+        child.stdout = Some(lines.into_inner());
+        child
+    }
+}
+
+fn finish(program: &str, child: Child) -> String {
+    let output = child.wait_with_output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program}: {:?} {errors}", output.status);
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+const VERSIONS: [&str; 2] = ["mqttv311", "mqttv5"];
+
+#[test]
+fn their_clients_publish_and_subscribe_at_our_broker() {
+    let Some(clients) = clients(TlsParameters::default()) else { return };
+    for version in VERSIONS {
+        for qos in ["0", "1", "2"] {
+            let ends = ["-V", version, "-q", qos, "-t"];
+            let wait = ["-C", "2", "-W", "60"];
+            let subscriber = clients.subscriber(&[&ends[..], &["home/+/#"], &wait].concat());
+            for text in ["on", "off"] {
+                let what = ["home/hall/light", "-m", text];
+                clients.run("mosquitto_pub", &[&ends[..], &what].concat());
+            }
+            let heard = finish("mosquitto_sub", subscriber);
+            let heard: Vec<&str> =
+                heard.lines().filter(|line| ["on", "off"].contains(line)).collect();
+            assert_eq!(heard, ["on", "off"], "{version} {qos}");
+        }
+    }
+}
+
+#[test]
+fn their_clients_leave_retained_messages_and_wills() {
+    let Some(clients) = clients(TlsParameters::default()) else { return };
+    for version in VERSIONS {
+        let ends = ["-V", version, "-q", "1"];
+        let keep = ["-t", "kept/x", "-m", "here", "-r"];
+        clients.run("mosquitto_pub", &[&ends[..], &keep].concat());
+        let read = ["-t", "kept/#", "-C", "1", "-W", "60"];
+        let heard = clients.run("mosquitto_sub", &[&ends[..], &read].concat());
+        assert_eq!(heard, "here\n", "{version}");
+
+        let wait = ["-t", "wills/#", "-C", "1", "-W", "60"];
+        let watcher = clients.subscriber(&[&ends[..], &wait].concat());
+        let will = ["-t", "other", "--will-topic", "wills/x", "--will-payload", "gone"];
+        let mut victim = clients.subscriber(&[&ends[..], &will].concat());
+        victim.kill().unwrap();
+        victim.wait().unwrap();
+        let heard = finish("mosquitto_sub", watcher);
+        assert!(heard.lines().any(|line| line == "gone"), "{version}: {heard}");
+    }
+}
+
+#[test]
+fn the_service_answers_their_requests() {
+    let Some(clients) = clients(TlsParameters::default()) else { return };
+    let ask =
+        ["-V", "mqttv5", "-t", "service/request/echo", "-e", "mine", "-m", "hello", "-W", "60"];
+    assert_eq!(clients.run("mosquitto_rr", &ask), "hello\n");
+}
+
+#[test]
+fn their_clients_take_each_cipher() {
+    for cipher in CipherSuite::ALL {
+        for version in TlsVersion::ALL {
+            let Some(clients) = clients(TlsParameters {
+                key_exchanges: vec![KeyExchange::X25519, KeyExchange::P256],
+                ..TlsParameters::only(*version, *cipher)
+            }) else {
+                return;
+            };
+            let what = ["-V", "mqttv5", "-q", "1", "-t", "a", "-m", "x", "-r"];
+            clients.run("mosquitto_pub", &what);
+            let heard = clients.run("mosquitto_sub", &["-t", "a", "-C", "1", "-W", "60"]);
+            assert_eq!(heard, "x\n");
+        }
+    }
+}
+
+/// Mosquitto's broker, which ends with the test.
+struct Mosquitto {
+    process: Child,
+    address: SocketAddr,
+    trust: Trust,
+}
+
+impl Mosquitto {
+    fn start() -> Option<Mosquitto> {
+        let program = look_for("mosquitto")
+            .or_else(|| Some(PathBuf::from("/usr/sbin/mosquitto")).filter(|path| path.is_file()));
+        let Some(program) = program else {
+            skip("mosquitto is not installed: apt install mosquitto");
+            return None;
+        };
+        let here = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let port = TcpListener::bind((here, 0)).unwrap().local_addr().unwrap().port();
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("mosquitto-{port}"));
+        fs::create_dir_all(&folder).unwrap();
+        let made = rcgen::generate_simple_self_signed([SERVER_NAME.to_owned()]).unwrap();
+        let certificate = pem::Pem::new("CERTIFICATE", made.cert.der().to_vec());
+        let key = pem::Pem::new("PRIVATE KEY", made.signing_key.serialize_der());
+        fs::write(folder.join("certificate.pem"), pem::encode(&certificate)).unwrap();
+        fs::write(folder.join("key.pem"), pem::encode(&key)).unwrap();
+        let text = format!(
+            "user root\nlistener {port} 127.0.0.1\nallow_anonymous true\npersistence false\n\
+             log_dest none\ncertfile {0}/certificate.pem\nkeyfile {0}/key.pem\n",
+            folder.display()
+        );
+        fs::write(folder.join("mosquitto.conf"), text).unwrap();
+        let process = Command::new(program)
+            .arg("-c")
+            .arg(folder.join("mosquitto.conf"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let address = SocketAddr::new(here, port);
+        let broker =
+            Mosquitto { process, address, trust: Trust::from_der(made.cert.der().to_vec()) };
+        for _ in 0..1_000 {
+            if TcpStream::connect(address).is_ok() {
+                return Some(broker);
+            }
+            thread::park_timeout(Duration::from_millis(20));
+        }
+        panic!("mosquitto does not listen");
+    }
+
+    /// Exchanges of our client that it answers itself, in every quality; what was negotiated is what
+    /// was pinned.
+    fn answers(&self, version: MqttVersion, tls: &TlsParameters) {
+        let execution = Execution::new(Origin::now()).with_time_limit(Time::from_millis(120_000));
+        let result = execution.run(async |machine| {
+            for &qos in MqttQos::ALL {
+                let transport = TransportParameters {
+                    congestion: "reno".to_owned(),
+                    mqtt: MqttParameters { version, qos, answer: MqttAnswer::Echo },
+                    ..TransportParameters::default()
+                };
+                let trust = Some(self.trust.clone());
+                let config =
+                    ClientConfig { trust, tls: tls.clone(), transport, ..ClientConfig::default() };
+                let host = machine.host("client", [self.address.ip()]);
+                let dialer = find("mqtt").unwrap().dialer(host, &config).unwrap();
+                let connection = dialer.connect(self.address).await.unwrap();
+                for len in [0, 1, 2_048, 300_000] {
+                    let sent = vec![7; len];
+                    let request = Request::new("/", body::full(sent.clone()));
+                    let response = connection.exchange(request).await.unwrap();
+                    let got = body::collect(response.body, 1 << 20).await.unwrap();
+                    assert!(got == sent, "{len} B in {version:?} with {qos:?}");
+                }
+                let negotiated = connection.security().unwrap();
+                assert_eq!([negotiated.cipher], tls.ciphers[..]);
+                assert_eq!([negotiated.version], tls.versions[..]);
+                connection.close().await;
+            }
+        });
+        result.unwrap();
+    }
+}
+
+impl Drop for Mosquitto {
+    fn drop(&mut self) {
+        let _gone = self.process.kill();
+        let _waited = self.process.wait();
+    }
+}
+
+#[test]
+fn our_client_gets_its_answers_back_from_their_broker_with_each_cipher() {
+    let Some(broker) = Mosquitto::start() else { return };
+    for &version in MqttVersion::ALL {
+        for &tls in TlsVersion::ALL {
+            for &cipher in CipherSuite::ALL {
+                let tls = TlsParameters {
+                    key_exchanges: vec![KeyExchange::X25519, KeyExchange::P256],
+                    ..TlsParameters::only(tls, cipher)
+                };
+                broker.answers(version, &tls);
+            }
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Peers that do not speak the protocol, over the kernel's loopback interface: a server goes on
+//! serving, and a client gets an error and does not hang.
+
+use std::io::{Read as _, Write as _};
+use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use trackbed_connection::{Dialer, Error, Request, Response, Transport, body};
+use trackbed_core::{Rng, Seed, Time};
+use trackbed_protocols::{
+    ClientConfig, Protocol, ServerConfig, ServerHandle, ServerLimits, TransportParameters, registry,
+};
+use trackbed_substrate::kernel::{Execution, Machine, Origin};
+use trackbed_substrate::{Host, sleep};
+
+const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// Runs `main` for every protocol.
+fn for_each_protocol<F: Future<Output = ()>>(main: impl Fn(&'static dyn Protocol, Machine) -> F) {
+    for protocol in registry() {
+        let execution = Execution::new(Origin::now()).with_time_limit(HANG);
+        let result = execution.run(|machine| main(*protocol, machine));
+        result.unwrap_or_else(|error| panic!("{}: {error}", protocol.name()));
+    }
+}
+
+fn transport() -> TransportParameters {
+    TransportParameters {
+        congestion: "reno".to_owned(),
+        idle_timeout: Duration::from_secs(1),
+        ..TransportParameters::default()
+    }
+}
+
+fn serve(protocol: &dyn Protocol, host: Arc<dyn Host>) -> ServerHandle {
+    let config = ServerConfig { transport: transport(), ..ServerConfig::default() };
+    let echo = |request: Request| async { Response { status: 200, body: request.body } };
+    protocol.serve(host, SocketAddr::new(HERE, 0), &config, Rc::new(echo)).unwrap()
+}
+
+fn dialer(protocol: &dyn Protocol, host: Arc<dyn Host>, server: &ServerHandle) -> Rc<dyn Dialer> {
+    let trust = server.trust().cloned();
+    let config = ClientConfig { trust, transport: transport(), ..ClientConfig::default() };
+    protocol.dialer(host, &config).unwrap()
+}
+
+async fn echo(dialer: &dyn Dialer, remote: SocketAddr) -> Result<Vec<u8>, Error> {
+    let connection = dialer.connect(remote).await?;
+    let request = Request::new("/echo", body::full(&b"hello"[..]));
+    let response = connection.exchange(request).await?;
+    let answer = body::collect(response.body, 100).await?;
+    connection.close().await;
+    Ok(answer.to_vec())
+}
+
+/// What strangers say: noise of all lengths, beginnings of what the protocols say and then noise,
+/// and lengths that promise more than comes.
+fn utterances(rng: &mut Rng) -> Vec<Vec<u8>> {
+    let beginnings: [&[u8]; 9] = [
+        b"",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        // Settings of HTTP/2, then a frame that claims 16 MB.
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0\xff\xff\xff\0\0\0\0\0\x01",
+        // A TLS record with a handshake message that claims 64 KiB.
+        b"\x16\x03\x01\x00\x20\x01\x00\xff\xff\x03\x03",
+        // A TLS alert, and a record that is too long.
+        b"\x15\x03\x03\x00\x02\x02\x28\x17\x03\x03\xff\xff",
+        // A QUIC Initial packet (RFC 9000 section 17.2.2), and one of an unknown version.
+        b"\xc3\x00\x00\x00\x01\x08\x01\x02\x03\x04\x05\x06\x07\x08\x00\x00\x44\xd0",
+        b"\xc3\xfa\xce\xb0\x0c\x08\x01\x02\x03\x04\x05\x06\x07\x08\x00",
+        // A QUIC packet with a short header.
+        b"\x40\x01\x02\x03\x04\x05\x06\x07\x08",
+    ];
+    let mut all = Vec::new();
+    for beginning in beginnings {
+        for len in [0, 1, 7, 100, 1_182] {
+            let mut noise = vec![0; len];
+            rng.fill(&mut noise);
+            all.push([beginning, &noise].concat());
+        }
+    }
+    all
+}
+
+/// Says everything to a TCP server, each on a connection of its own; some end their side, some
+/// break off, and the others stay open and silent. Returns those.
+fn shout(server: SocketAddr, rng: &mut Rng) -> Vec<TcpStream> {
+    let mut open = Vec::new();
+    for (number, words) in utterances(rng).iter().enumerate() {
+        let mut stream = TcpStream::connect(server).unwrap();
+        stream.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
+        // The server may have hung up already.
+        let _ = stream.write_all(words);
+        match number % 3 {
+            0 => drop(stream.shutdown(Shutdown::Write)),
+            // What the server has said and nobody has read makes this a reset.
+            1 => drop(stream.read(&mut [0])),
+            _ => open.push(stream),
+        }
+    }
+    open
+}
+
+#[test]
+#[ignore = "thorough: real time"]
+fn a_server_goes_on_whatever_strangers_say() {
+    for_each_protocol(async |protocol, machine| {
+        let server = serve(protocol, machine.host("server", [HERE]));
+        let remote = server.local_addr();
+        let dialer = dialer(protocol, machine.host("client", [HERE]), &server);
+        let mut rng = Seed::of_run(1, 0).stream(protocol.name());
+        for round in 0..3 {
+            let strangers = match protocol.capabilities().transport {
+                Transport::Tcp => shout(remote, &mut rng),
+                Transport::Udp | Transport::Coap | Transport::Sctp => {
+                    let socket = UdpSocket::bind((HERE, 0)).unwrap();
+                    for words in utterances(&mut rng) {
+                        socket.send_to(&words, remote).unwrap();
+                    }
+                    Vec::new()
+                }
+            };
+            // The server hears them, and then somebody who knows how to speak.
+            sleep(Duration::from_millis(10)).await;
+            let answer = echo(&*dialer, remote).await;
+            let name = protocol.name();
+            assert_eq!(answer.unwrap_or_else(|why| panic!("{name} {round}: {why}")), b"hello");
+            drop(strangers);
+        }
+    });
+}
+
+/// A crowd of connections that say nothing, or the first byte of something: the server keeps as many as
+/// it may, and answers others. (In virtual time: `tests/track/siege`.)
+#[test]
+#[ignore = "thorough: real time"]
+fn a_crowd_of_connections_leaves_room_for_others() {
+    for_each_protocol(async |protocol, machine| {
+        if protocol.capabilities().transport != Transport::Tcp {
+            return;
+        }
+        let limits = ServerLimits { connections: 16, ..ServerLimits::default() };
+        let config = ServerConfig { limits, transport: transport(), ..ServerConfig::default() };
+        let service = |request: Request| async { Response { status: 200, body: request.body } };
+        let host = machine.host("server", [HERE]);
+        let listen = SocketAddr::new(HERE, 0);
+        let server = protocol.serve(host, listen, &config, Rc::new(service)).unwrap();
+        let remote = server.local_addr();
+        let dialer = dialer(protocol, machine.host("client", [HERE]), &server);
+        let first = if server.trust().is_some() { 0x16 } else { 0x01 };
+        let mut crowd = Vec::new();
+        for round in 0..3 {
+            for number in 0..100 {
+                let mut stream = TcpStream::connect(remote).unwrap();
+                if number % 2 == 0 {
+                    stream.write_all(&[first]).unwrap();
+                }
+                crowd.push(stream);
+            }
+            let answer = echo(&*dialer, remote).await;
+            let name = protocol.name();
+            assert_eq!(answer.unwrap_or_else(|why| panic!("{name} {round}: {why}")), b"hello");
+            assert!(server.connections() <= 16, "{name}: {}", server.connections());
+        }
+    });
+}
+
+/// A server that says `words` to whoever comes, and then hangs up or is silent.
+fn stranger(words: Vec<u8>, hangs_up: bool) -> SocketAddr {
+    let listener = TcpListener::bind((HERE, 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        let mut kept = Vec::new();
+        // Clients may try again.
+        for stream in listener.incoming().take(3) {
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 4_096]);
+            let _ = stream.write_all(&words);
+            if !hangs_up {
+                kept.push(stream);
+            }
+        }
+        thread::park();
+    });
+    address
+}
+
+#[test]
+#[ignore = "thorough: real time"]
+fn a_client_gets_an_error_from_a_server_that_talks_nonsense() {
+    for_each_protocol(async |protocol, machine| {
+        let host = machine.host("client", [HERE]);
+        let known = serve(protocol, machine.host("server", [HERE]));
+        let mut rng = Seed::of_run(2, 0).stream(protocol.name());
+        if protocol.capabilities().transport != Transport::Tcp {
+            let socket = UdpSocket::bind((HERE, 0)).unwrap();
+            let address = socket.local_addr().unwrap();
+            let words = utterances(&mut rng);
+            thread::spawn(move || {
+                let mut from = [0; 2_000];
+                while let Ok((_, client)) = socket.recv_from(&mut from) {
+                    words.iter().for_each(|words| drop(socket.send_to(words, client)));
+                }
+            });
+            let error = echo(&*dialer(protocol, host, &known), address).await.err();
+            assert!(error.is_some(), "{} believed nonsense", protocol.name());
+            return;
+        }
+        for (number, words) in utterances(&mut rng).into_iter().enumerate().step_by(4) {
+            // Something is said, or the connection ends: pure silence is the caller's to limit.
+            let hangs_up = number % 8 == 0 || words.len() < 20;
+            let said = String::from_utf8_lossy(&words).into_owned();
+            let address = stranger(words, hangs_up);
+            let dialer = dialer(protocol, Arc::clone(&host), &known);
+            let error = echo(&*dialer, address).await.err();
+            assert!(error.is_some(), "{} believed {said:?}", protocol.name());
+        }
+    });
+}
+
+/// Longer than any of these tests takes on a busy machine.
+const HANG: Time = Time::from_millis(120_000);

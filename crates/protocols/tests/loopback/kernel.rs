@@ -1,0 +1,279 @@
+//! The protocols as they are, over the kernel's sockets on the loopback interface: with the
+//! operating system's randomness and the time of day, nothing seeded.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use futures_util::{StreamExt as _, stream};
+use sha2::{Digest as _, Sha256};
+use trackbed_connection::{
+    Body, Dialer, Error, Handshake, Request, Response, TlsVersion, Transport, body,
+};
+use trackbed_core::{Seed, Time};
+use trackbed_protocols::{
+    ClientConfig, PathControl, Protocol, ServerConfig, ServerHandle, TlsParameters,
+    TransportParameters, Trust, registry,
+};
+use trackbed_substrate::kernel::{Execution, Origin};
+use trackbed_substrate::{Host, Multipath, PathWish, sleep};
+
+/// Both sides on one machine, as two hosts.
+struct Track {
+    client: Arc<dyn Host>,
+    server: Arc<dyn Host>,
+    address: IpAddr,
+}
+
+/// Runs `main` for every protocol and every family that the machine has.
+fn for_each_protocol<F: Future<Output = ()>>(main: impl Fn(&'static dyn Protocol, Track) -> F) {
+    for address in loopback_addresses() {
+        for protocol in registry() {
+            eprintln!("{} over {address}", protocol.name());
+            let execution = Execution::new(Origin::now()).with_time_limit(HANG);
+            let result = execution.run(|machine| {
+                let host = |name| machine.host(name, [address]);
+                main(*protocol, Track { client: host("client"), server: host("server"), address })
+            });
+            result.unwrap_or_else(|error| panic!("{}: {error}", protocol.name()));
+        }
+    }
+}
+
+fn loopback_addresses() -> Vec<IpAddr> {
+    let v6 = IpAddr::V6(Ipv6Addr::LOCALHOST);
+    let mut addresses = vec![IpAddr::V4(Ipv4Addr::LOCALHOST)];
+    match UdpSocket::bind((v6, 0)) {
+        Ok(_) => addresses.push(v6),
+        Err(error) => eprintln!("SKIPPED for IPv6: this machine has no [::1] ({error})"),
+    }
+    addresses
+}
+
+impl Track {
+    fn serve(&self, protocol: &dyn Protocol) -> ServerHandle {
+        let listen = SocketAddr::new(self.address, 0);
+        let config = ServerConfig { transport: transport(), ..ServerConfig::default() };
+        protocol.serve(Arc::clone(&self.server), listen, &config, Rc::new(service)).unwrap()
+    }
+
+    fn dialer(&self, protocol: &dyn Protocol, config: &ClientConfig) -> Rc<dyn Dialer> {
+        protocol.dialer(Arc::clone(&self.client), config).unwrap()
+    }
+}
+
+/// The defaults, but for the one algorithm that every kernel has and lets everybody use.
+fn transport() -> TransportParameters {
+    TransportParameters { congestion: "reno".to_owned(), ..TransportParameters::default() }
+}
+
+fn client_config() -> ClientConfig {
+    ClientConfig { transport: transport(), ..ClientConfig::default() }
+}
+
+/// `/echo` returns the body while it arrives, `/digest` its SHA-256.
+async fn service(request: Request) -> Response {
+    let body = match request.path.as_str() {
+        "/echo" => request.body,
+        "/digest" => body::full(digest(request.body).await.to_vec()),
+        _ => return Response { status: 404, body: body::empty() },
+    };
+    Response { status: 200, body }
+}
+
+async fn digest(mut body: Body) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    while let Some(piece) = body.next().await {
+        hash.update(piece.unwrap());
+    }
+    hash.finalize().into()
+}
+
+/// A body of `len` pseudo-random bytes in pieces, and its digest.
+fn noise(len: usize, seed: u64) -> (Body, [u8; 32]) {
+    let mut bytes = vec![0; len];
+    Seed::of_run(seed, 0).stream("noise").fill(&mut bytes);
+    let sum = Sha256::digest(&bytes).into();
+    let pieces: Vec<_> = bytes.chunks(30_011).map(|piece| Ok(piece.to_vec().into())).collect();
+    (Box::pin(stream::iter(pieces)), sum)
+}
+
+async fn exchange(
+    connection: &dyn trackbed_connection::Connection,
+    path: &str,
+    body: Body,
+) -> Result<Response, Error> {
+    connection.exchange(Request::new(path, body)).await
+}
+
+/// Sends `len` bytes both ways, and checks them.
+async fn check(connection: &dyn trackbed_connection::Connection, len: usize, seed: u64) {
+    let (body, sum) = noise(len, seed);
+    let response = exchange(connection, "/echo", body).await.unwrap();
+    assert_eq!(response.status, 200);
+    assert!(digest(response.body).await == sum, "{len} B came back changed");
+    let (body, sum) = noise(len, seed);
+    let response = exchange(connection, "/digest", body).await.unwrap();
+    assert_eq!(body::collect(response.body, 100).await.unwrap(), sum.to_vec());
+}
+
+#[test]
+fn bodies_of_all_sizes_go_both_ways() {
+    for_each_protocol(async |protocol, track| {
+        let server = track.serve(protocol);
+        let config = ClientConfig { trust: server.trust().cloned(), ..client_config() };
+        let dialer = track.dialer(protocol, &config);
+        let connection = dialer.connect(server.local_addr()).await.unwrap();
+        for len in [0, 1, 1_000, 100_000, 5_000_000] {
+            check(&*connection, len, len as u64).await;
+        }
+        let missing = exchange(&*connection, "/nowhere", body::empty()).await.unwrap();
+        assert_eq!(missing.status, 404);
+        let stats = connection.transport();
+        assert!(stats.bytes_sent > 10_000_000, "{stats:?}");
+        assert!(stats.smoothed_rtt.is_some_and(|rtt| rtt < Duration::from_secs(10)));
+        let has_window = protocol.capabilities().transport != Transport::Coap;
+        assert!(stats.congestion_window > 0 || !has_window);
+        connection.close().await;
+    });
+}
+
+/// From two addresses of the loopback interface.
+#[test]
+fn quic_takes_several_paths_of_the_kernel() {
+    // The server has an address of its own: wishes are for every path that has the address at an end.
+    let [here, ends @ ..]: [IpAddr; 3] =
+        [1, 2, 3].map(|last| Ipv4Addr::new(127, 0, 0, last).into());
+    let protocol = trackbed_protocols::find("mpquic").unwrap();
+    let execution = Execution::new(Origin::now()).with_time_limit(HANG);
+    let result = execution.run(|machine| async move {
+        let server = machine.host("server", [here]);
+        let track = Track { client: machine.host("client", ends), server, address: here };
+        let server = track.serve(protocol);
+        let paths = PathControl::default();
+        let mut config = ClientConfig {
+            trust: server.trust().cloned(),
+            paths: paths.clone(),
+            ..client_config()
+        };
+        let multipath = Multipath { addresses: vec![ends[1]], ..Multipath::default() };
+        config.transport.tcp.multipath = Some(multipath);
+        let connection = track.dialer(protocol, &config).connect(server.local_addr()).await;
+        let connection = connection.unwrap();
+        let received = |end| {
+            let all = paths.paths().into_iter().filter(|path| path.local.ip() == end);
+            all.map(|path| path.info.bytes_received).sum::<u64>()
+        };
+        // The second path may take the machine its time.
+        while received(ends[1]) == 0 {
+            sleep(Duration::from_millis(1)).await;
+        }
+        for (backup, other) in [(0, 1), (1, 0)] {
+            assert!(paths.set_path(ends[other], PathWish::Backup(false)));
+            assert!(paths.set_path(ends[backup], PathWish::Backup(true)));
+            let mut shares = Vec::new();
+            // A path that a busy machine leaves silent for a probe timeout loses its turn, and the
+            // backup carries what is left of that exchange: not of all of them.
+            while shares.last().is_none_or(|share| *share > 0.05) {
+                assert!(shares.len() < 20, "over path {backup}, a backup: {shares:?}");
+                let before = ends.map(received);
+                check(&*connection, 2_000_000, shares.len() as u64).await;
+                let after = ends.map(received);
+                let carried = [0, 1].map(|path| (after[path] - before[path]) as f64);
+                shares.push(carried[backup] / (carried[0] + carried[1]));
+            }
+        }
+        connection.close().await;
+    });
+    result.unwrap();
+}
+
+#[test]
+fn exchanges_run_side_by_side() {
+    for_each_protocol(async |protocol, track| {
+        let server = track.serve(protocol);
+        let config = ClientConfig { trust: server.trust().cloned(), ..client_config() };
+        let dialer = track.dialer(protocol, &config);
+        let remote = server.local_addr();
+        let (first, second) = (dialer.connect(remote).await, dialer.connect(remote).await);
+        let connections = [first.unwrap(), second.unwrap()];
+        let exchanges = (0..20).map(|n| check(&*connections[n % 2], 50_000 + n, n as u64));
+        join_all(exchanges).await;
+    });
+}
+
+#[test]
+fn sessions_are_resumed_and_early_data_is_accepted() {
+    for_each_protocol(async |protocol, track| {
+        let capabilities = protocol.capabilities();
+        let server = track.serve(protocol);
+        for &version in capabilities.tls {
+            for &handshake in capabilities.handshakes {
+                let early = handshake == Handshake::Early;
+                if early && version != TlsVersion::Tls13 {
+                    continue;
+                }
+                let case = format!("{} {} {}", protocol.name(), version.name(), handshake.name());
+                let tls = TlsParameters { versions: vec![version], ..TlsParameters::default() };
+                let trust = server.trust().cloned();
+                let config = ClientConfig { trust, tls, handshake, ..client_config() };
+                let dialer = track.dialer(protocol, &config);
+                let earlier = dialer.connect(server.local_addr()).await.unwrap();
+                check(&*earlier, 100, 1).await;
+                let security = earlier.security().unwrap();
+                assert!(!security.resumed && !security.early_data, "{case}");
+                // The tickets of TLS 1.3 come behind the handshake.
+                sleep(Duration::from_millis(20)).await;
+                earlier.close().await;
+
+                let connection = dialer.connect(server.local_addr()).await.unwrap();
+                check(&*connection, 3_000, 2).await;
+                let security = connection.security().unwrap();
+                assert_eq!(security.version, version, "{case}");
+                assert_eq!(security.resumed, handshake != Handshake::New, "{case}");
+                assert_eq!(security.early_data, early, "{case}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_server_is_known_by_its_certificate_and_another_one_is_not_trusted() {
+    for_each_protocol(async |protocol, track| {
+        let servers = [track.serve(protocol), track.serve(protocol)];
+        let Some(trust) = servers[0].trust() else { return };
+        // Keys come from the operating system, so no two are the same.
+        assert_ne!(Some(trust), servers[1].trust());
+        // It may come from another process.
+        let trust = Trust::from_der(trust.as_der().to_vec());
+        let config = ClientConfig { trust: Some(trust), ..client_config() };
+        let dialer = track.dialer(protocol, &config);
+        let connection = dialer.connect(servers[0].local_addr()).await.unwrap();
+        check(&*connection, 10, 3).await;
+        let refused = dialer.connect(servers[1].local_addr()).await.err().unwrap();
+        assert!(!refused.is_retryable(), "{refused}");
+    });
+}
+
+#[test]
+fn nobody_there_is_an_error_that_says_where() {
+    for_each_protocol(async |protocol, track| {
+        let server = track.serve(protocol);
+        let remote = server.local_addr();
+        let config = ClientConfig { trust: server.trust().cloned(), ..client_config() };
+        drop(server);
+        sleep(Duration::from_millis(1)).await;
+        if protocol.capabilities().transport != Transport::Tcp {
+            // QUIC hears nothing and gives up when the idle timeout is over.
+            return;
+        }
+        let error = track.dialer(protocol, &config).connect(remote).await.err().unwrap();
+        assert!(error.is_retryable());
+        assert!(error.to_string().contains(&remote.to_string()), "{error}");
+    });
+}
+
+/// Longer than any of these tests takes on a busy machine.
+const HANG: Time = Time::from_millis(180_000);

@@ -1,0 +1,174 @@
+//! SCTP over UDP (RFC 6951) against usrsctp, the implementation of FreeBSD: on the loopback
+//! interface, as client and as server, with and without loss.
+
+mod relay;
+
+use std::io::{BufRead as _, BufReader};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use sha2::{Digest as _, Sha256};
+use trackbed_connection::{Connection, Request, Response, body};
+use trackbed_core::{Seed, Time};
+use trackbed_protocols::{ClientConfig, Protocol, ServerConfig};
+use trackbed_substrate::kernel::{Execution, Machine, Origin};
+use trackbed_substrate::sleep;
+
+use self::relay::Relay;
+
+const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// The other side, compiled; `None` if the machine has no compiler or library, which is said.
+fn peer() -> Option<PathBuf> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/loopback/usrsctp/peer.c");
+    let program =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("usrsctp-peer-{}", std::process::id()));
+    if program.exists() {
+        return Some(program);
+    }
+    let made = program.with_extension(format!("{:?}", std::thread::current().id()));
+    let compiled = Command::new("cc")
+        .args(["-O1", "-o"])
+        .args([&made, &source])
+        .args(["-lusrsctp", "-lpthread"])
+        .output();
+    match compiled {
+        Ok(output) if output.status.success() => {
+            std::fs::rename(&made, &program).unwrap();
+            Some(program)
+        }
+        Ok(output) if !output.stderr.windows(9).any(|bytes| bytes == b"usrsctp.h") => {
+            panic!("{}", String::from_utf8_lossy(&output.stderr))
+        }
+        outcome => {
+            let why = outcome.map_or_else(|error| error.to_string(), |_| "no usrsctp.h".to_owned());
+            eprintln!("SKIPPED: {why}; install the Debian packages gcc and libusrsctp-dev");
+            None
+        }
+    }
+}
+
+/// Ends the program when the test ends.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ended = self.0.kill();
+        let _status = self.0.wait();
+    }
+}
+
+fn start(program: &Path, words: &[String]) -> Running {
+    let child = Command::new(program).args(words).stdout(Stdio::piped()).spawn();
+    Running(child.unwrap())
+}
+
+/// A port that nobody has right now.
+fn free_port() -> u16 {
+    UdpSocket::bind((HERE, 0)).unwrap().local_addr().unwrap().port()
+}
+
+fn sctp() -> &'static dyn Protocol {
+    trackbed_protocols::find("sctp").unwrap()
+}
+
+fn run<F: Future<Output = ()>>(main: impl FnOnce(Machine) -> F) {
+    Execution::new(Origin::now()).with_time_limit(HANG).run(main).unwrap();
+}
+
+/// Sends `len` bytes and checks that they come back.
+async fn check(connection: &dyn Connection, len: usize) {
+    let mut bytes = vec![0; len];
+    Seed::of_run(len as u64, 0).stream("noise").fill(&mut bytes);
+    let sum = Sha256::digest(&bytes);
+    let request = Request::new("/echo", body::full(bytes));
+    let response = connection.exchange(request).await.unwrap();
+    assert_eq!(response.status, 200);
+    let answer = body::collect(response.body, len).await.unwrap();
+    assert_eq!(Sha256::digest(&answer), sum, "{len} B came back changed");
+}
+
+/// Our client against its server, through a relay that loses one datagram in `loss`, if any.
+fn our_client(loss: Option<u64>) {
+    let Some(program) = peer() else { return };
+    let udp = free_port();
+    let relay = Relay::to(SocketAddr::new(HERE, udp), loss);
+    let address = relay.address();
+    // The port of SCTP is the one that the client dials.
+    let mut server =
+        start(&program, &["server".to_owned(), udp.to_string(), address.port().to_string()]);
+    let mut ready = String::new();
+    BufReader::new(server.0.stdout.take().unwrap()).read_line(&mut ready).unwrap();
+    assert_eq!(ready.trim(), "ready");
+    run(async |machine| {
+        let host = machine.host("client", [HERE]);
+        let dialer = sctp().dialer(host, &ClientConfig::default()).unwrap();
+        let connection = dialer.connect(address).await.unwrap();
+        for len in [0, 1, 1_440, 1_441, 10_000] {
+            check(&*connection, len).await;
+        }
+        join_all((0..10).map(|n| check(&*connection, 100_000 + n))).await;
+        assert!(connection.transport().packets_sent > 700);
+        connection.close().await;
+        // The end is acknowledged.
+        sleep(Duration::from_millis(50)).await;
+    });
+    if loss.is_none() {
+        assert!(server.0.wait().unwrap().success());
+    }
+}
+
+#[test]
+fn our_client_is_understood_by_its_server() {
+    our_client(None);
+}
+
+#[test]
+fn our_client_and_its_server_get_over_losses() {
+    our_client(Some(30));
+}
+
+/// Its client against our server, through a relay that loses one datagram in `loss`, if any.
+fn our_server(loss: Option<u64>) {
+    let Some(program) = peer() else { return };
+    run(async |machine| {
+        let host = machine.host("server", [HERE]);
+        let echo = |request: Request| async { Response { status: 200, body: request.body } };
+        let listen = SocketAddr::new(HERE, 0);
+        let server = sctp().serve(host, listen, &ServerConfig::default(), Rc::new(echo)).unwrap();
+        let relay = Relay::to(server.local_addr(), loss);
+        let ports = [free_port(), free_port(), relay.address().port(), server.local_addr().port()];
+        let [streams, len] = ["8", "100000"].map(str::to_owned);
+        let words: Vec<String> = ["client".to_owned()]
+            .into_iter()
+            .chain(ports.map(|port| port.to_string()))
+            .chain([streams, len])
+            .collect();
+        let mut client = start(&program, &words);
+        let status = loop {
+            match client.0.try_wait().unwrap() {
+                Some(status) => break status,
+                None => sleep(Duration::from_millis(10)).await,
+            }
+        };
+        assert!(status.success(), "{status}");
+    });
+}
+
+#[test]
+fn its_client_is_understood_by_our_server() {
+    our_server(None);
+}
+
+#[test]
+fn its_client_and_our_server_get_over_losses() {
+    our_server(Some(30));
+}
+
+/// Longer than any of these tests takes on a busy machine.
+const HANG: Time = Time::from_millis(120_000);

@@ -1,0 +1,64 @@
+//! What is altered on the way, in every part of what a client says, and noise.
+
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures_util::AsyncWriteExt as _;
+use trackbed_substrate::{TcpOptions, sleep};
+
+use super::ground::{Ground, SERVER, STRANGERS, Witness, for_each_protocol, say};
+use super::relay::{Manner, Then, stranger};
+
+#[test]
+fn who_is_not_understood_harms_nobody() {
+    for_each_protocol(|ground| async move {
+        let witness = Witness::new(&ground).await;
+        let wholes: &[usize] = match ground.is_over_tcp() {
+            true => &[0, 5, 100, 270, 350, 400, 500, 1_000, 2_500],
+            false => &[0, 1, 2, 3, 4, 6],
+        };
+        let mut strangers = Vec::new();
+        let mut port = 10_000;
+        for one_in in [2, 30, 300] {
+            for &whole in wholes {
+                let manner = Manner { whole, then: Then::Damage(one_in) };
+                strangers.push(stranger(&ground, port, manner));
+                port += 1;
+            }
+        }
+        noise(&ground).await;
+        witness.check("at once").await;
+        sleep(Duration::from_secs(1)).await;
+        witness.check("a second later").await;
+        witness.check_memory("a second later", 512_000 * strangers.len() as isize);
+        sleep(Duration::from_secs(20)).await;
+        witness.check("after a while").await;
+        drop(strangers);
+        sleep(Duration::from_secs(20)).await;
+        witness.check("afterwards").await;
+    });
+}
+
+/// Bytes of no meaning, of all lengths; a few hundred pieces.
+async fn noise(ground: &Rc<Ground>) {
+    let mut rng = ground.seed.stream("test/noise");
+    for number in 0..300_u16 {
+        let mut bytes = vec![0; rng.below(1_300) as usize];
+        rng.fill(&mut bytes);
+        if ground.is_over_tcp() {
+            if number % 8 > 0 {
+                continue;
+            }
+            let options = TcpOptions::default();
+            let opened = ground.stranger.connect_tcp(None, SERVER, &options).await;
+            let mut stream = opened.unwrap();
+            let _it_may_be_over = stream.write_all(&bytes).await;
+            let _it_may_be_over = stream.flush().await;
+        } else {
+            let local = SocketAddr::new(STRANGERS, 50_000 + number % 50);
+            let socket = ground.stranger.bind_udp(local).unwrap();
+            say(&*socket, SERVER, &bytes).await;
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! A day of one message a second of 512 bytes: what both ends and the network hold of it.
+
+use std::time::Duration;
+
+use trackbed_substrate::{now, sleep_until};
+
+use super::ground::{RTT, ask, for_each_protocol};
+use super::memory::held;
+
+/// The seconds of an hour. Where the build is not optimised, a day has one hour in as many parts, unless
+/// `TRACKBED_WHOLE_DAY` is set.
+fn hour() -> u64 {
+    let is_whole = std::env::var_os("TRACKBED_WHOLE_DAY").is_some();
+    if cfg!(debug_assertions) && !is_whole { 150 } else { 3_600 }
+}
+
+/// CoAP remembers what it heard for 247 s (RFC 7252 section 4.8.2), and TLS changes no keys within
+/// 2^24 records (RFC 8446 section 5.5); nothing else has a longer memory. So after the first parts
+/// that cover these 247 s there is as much at each end of a part as at the end of every other, but for
+/// buffers that grow by doubling when they reach their highest mark: 8 KiB, where 16 bytes kept of each
+/// message would be 50 kB at the least.
+#[test]
+fn a_day_leaves_nothing_behind() {
+    for_each_protocol(|ground| async move {
+        let name = ground.protocol.name();
+        let hour = hour();
+        let (connection, _) = ground.visit().await;
+        let mut parts = Vec::new();
+        let start = now();
+        for second in 0..24 * hour {
+            let due = start + Duration::from_secs(second);
+            sleep_until(due).await;
+            let answered = ask(&*connection, 512).await;
+            assert_eq!(answered, Ok(RTT), "{name}, second {second}");
+            if (second + 1) % hour == 0 {
+                parts.push(held());
+            }
+        }
+        let end = start + Duration::from_secs(24 * hour - 1) + RTT;
+        assert_eq!(now(), end, "{name}: no drift");
+        let first = parts[2];
+        let most = parts[2..].iter().map(|held| (held - first).abs()).max().unwrap_or(0);
+        eprintln!("  {} kB, {most} bytes more or less", first / 1_000);
+        assert!(most <= 8_192, "{name}: {parts:?}");
+    });
+}

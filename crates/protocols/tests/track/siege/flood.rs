@@ -1,0 +1,95 @@
+//! Crowds: of connections that ask for nothing, and of first packets from addresses that nobody hears.
+
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures_util::AsyncWriteExt as _;
+use futures_util::future::join_all;
+use trackbed_connection::{Request, body};
+use trackbed_substrate::{TcpOptions, TcpStream, sleep, spawn};
+
+use super::ground::{Ground, LIMITS, RTT, SERVER, STRANGERS, Witness, for_each_protocol, say};
+use super::relay::hear;
+
+/// Six times what the server takes.
+const CROWD: usize = 6 * LIMITS.connections;
+
+#[test]
+fn a_crowd_leaves_room_for_others() {
+    for_each_protocol(|ground| async move {
+        let witness = Witness::new(&ground).await;
+        let mut before = witness.memory();
+        let (mut streams, mut words) = (Vec::new(), Vec::new());
+        if ground.is_over_tcp() {
+            streams = connections(&ground).await;
+        } else {
+            words = first_words(&ground).await;
+            // The words themselves are not the server's.
+            before = witness.memory();
+            shout(&ground, &words, 0).await;
+        }
+        sleep(RTT).await;
+        witness.check("in the middle of a crowd").await;
+        let present = ground.server.connections();
+        assert!(present <= LIMITS.connections, "{}: {present}", ground.protocol.name());
+        let more = witness.memory() - before;
+        eprintln!("  {present} present, {} kB more", more / 1_000);
+        // A handshake's state for each that is present; of the others, the crowd's own ends of TCP.
+        let own = if ground.is_over_tcp() { 20_000 * CROWD } else { 0 };
+        let most = (150_000 * LIMITS.connections + own) as isize;
+        assert!(more < most, "{}: {more} bytes", ground.protocol.name());
+        for again in 1..4 {
+            shout(&ground, &words, again).await;
+            witness.check("as more of them come").await;
+        }
+        drop(streams);
+        sleep(Duration::from_secs(20)).await;
+        witness.check("when they have gone").await;
+        sleep(Duration::from_secs(20)).await;
+        witness.check("later").await;
+    });
+}
+
+/// Half of them say nothing, the others the first byte of a TLS record, or of a request.
+async fn connections(ground: &Rc<Ground>) -> Vec<Box<dyn TcpStream>> {
+    let first = if ground.server.trust().is_some() { 0x16 } else { 0x01 };
+    let one = async |number| {
+        let options = TcpOptions::default();
+        let opened = ground.stranger.connect_tcp(None, SERVER, &options).await;
+        let mut stream = opened.unwrap();
+        if number % 2 == 0 {
+            let _it_may_be_over = stream.write_all(&[first]).await;
+            let _it_may_be_over = stream.flush().await;
+        }
+        stream
+    };
+    join_all((0..CROWD).map(one)).await
+}
+
+/// What so many clients say first, heard at a port where nobody answers.
+async fn first_words(ground: &Rc<Ground>) -> Vec<Vec<u8>> {
+    let nowhere = SocketAddr::new(STRANGERS, 7);
+    let listener = ground.stranger.bind_udp(nowhere).unwrap();
+    let mut words = Vec::new();
+    while words.len() < CROWD {
+        let dialer = ground.dialer(&ground.dupe);
+        let client = spawn(async move {
+            let Ok(connection) = dialer.connect(nowhere).await else { return };
+            let request = Request::new("/echo", body::full(vec![1; 100]));
+            let _unanswered = connection.exchange(request).await;
+        });
+        words.push(hear(&*listener).await.1);
+        drop(client);
+    }
+    words
+}
+
+/// Says each from a port of its own, where nobody listens any more afterwards.
+async fn shout(ground: &Rc<Ground>, words: &[Vec<u8>], again: u16) {
+    for (number, words) in (0..).zip(words) {
+        let port = 2_000 + again * 2_000 + number;
+        let socket = ground.stranger.bind_udp(SocketAddr::new(STRANGERS, port)).unwrap();
+        say(&*socket, SERVER, words).await;
+    }
+}

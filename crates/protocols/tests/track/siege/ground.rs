@@ -1,0 +1,166 @@
+//! A server, an honest client, a host of strangers and one of clients that come by a stranger, each
+//! 25 ms from a router in the middle.
+
+use std::future::poll_fn;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use trackbed_connection::{Connection, Dialer, Error, Request, Response, Transport, body};
+use trackbed_core::packet::Ecn;
+use trackbed_core::{Seed, Time};
+use trackbed_net::models::Delay;
+use trackbed_net::{Duplex, End, LinkSpec, Network, NetworkBuilder};
+use trackbed_protocols::{
+    ClientConfig, Protocol, ServerConfig, ServerHandle, ServerLimits, registry,
+};
+use trackbed_substrate::simulated::{Hosts, Simulation};
+use trackbed_substrate::{Datagram, Host, UdpSocket, now};
+
+use super::memory::held;
+
+/// From the client, or a stranger, to the server and back.
+pub const RTT: Duration = Duration::from_millis(100);
+
+/// What the servers of these tests take: little, so that few strangers are too many.
+pub const LIMITS: ServerLimits =
+    ServerLimits { connections: 48, handshakes: 16, opening: Duration::from_secs(20) };
+
+/// Where the server listens.
+pub const SERVER: SocketAddr =
+    SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 1)), 443);
+
+/// Longer than a day.
+const LIMIT: Time = Time::from_millis(25 * 3_600_000);
+
+/// Where strangers come from.
+pub const STRANGERS: std::net::IpAddr = std::net::IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 2, 1));
+
+fn network(seed: &Seed) -> Network {
+    let mut builder = NetworkBuilder::new();
+    let router = builder.router("router");
+    for (number, name) in [(0, "server"), (1, "client"), (2, "stranger"), (3, "dupe")] {
+        let node = builder.host(name);
+        let spec = LinkSpec::new().then(Delay::fixed(RTT / 4));
+        let link = Duplex::new(&spec, &spec, &seed.child(name));
+        let end = |node, last| End::new(node, [[10, 0, number, last].into()]);
+        builder.connect(end(node, 1), end(router, 2), link);
+    }
+    builder.build().unwrap()
+}
+
+/// The server of one protocol and the hosts.
+pub struct Ground {
+    pub protocol: &'static dyn Protocol,
+    pub server: ServerHandle,
+    pub client: Arc<dyn Host>,
+    pub stranger: Arc<dyn Host>,
+    /// Where clients are that a stranger stands in front of.
+    pub dupe: Arc<dyn Host>,
+    pub seed: Seed,
+}
+
+/// Runs `main` for every protocol, saying which one it is.
+pub fn for_each_protocol<F: Future<Output = ()>>(main: impl Fn(Rc<Ground>) -> F + Sync) {
+    for protocol in registry() {
+        eprintln!("{}", protocol.name());
+        let seed = Seed::of_run(1, 0);
+        let run = |hosts: Hosts| {
+            let ground = Rc::new(Ground::new(*protocol, &hosts, seed));
+            main(ground)
+        };
+        Simulation::new().with_time_limit(LIMIT).run(seed, network(&seed), run).unwrap();
+    }
+}
+
+impl Ground {
+    fn new(protocol: &'static dyn Protocol, hosts: &Hosts, seed: Seed) -> Ground {
+        let host = |name| hosts.get(name).unwrap();
+        let config = ServerConfig { limits: LIMITS, ..ServerConfig::default() };
+        let echo = async |request: Request| Response { status: 200, body: request.body };
+        let server = protocol.serve(host("server"), SERVER, &config, Rc::new(echo)).unwrap();
+        let (client, stranger, dupe) = (host("client"), host("stranger"), host("dupe"));
+        Ground { protocol, server, client, stranger, dupe, seed }
+    }
+
+    pub fn is_over_tcp(&self) -> bool {
+        self.protocol.capabilities().transport == Transport::Tcp
+    }
+
+    /// A dialer on `host` that knows the server.
+    pub fn dialer(&self, host: &Arc<dyn Host>) -> Rc<dyn Dialer> {
+        let config = ClientConfig { trust: self.server.trust().cloned(), ..Default::default() };
+        self.protocol.dialer(Arc::clone(host), &config).unwrap()
+    }
+
+    /// A new connection of the honest client, which was answered once, and how long that took.
+    pub async fn visit(&self) -> (Rc<dyn Connection>, Duration) {
+        let start = now();
+        let name = self.protocol.name();
+        let dialer = self.dialer(&self.client);
+        let connection = dialer.connect(SERVER).await;
+        let connection = connection.unwrap_or_else(|why| panic!("{name}: {why}"));
+        ask(&*connection, 100).await.unwrap_or_else(|why| panic!("{name}: {why}"));
+        (connection, now() - start)
+    }
+}
+
+/// Exchanges `len` bytes, and says how long that took.
+pub async fn ask(connection: &dyn Connection, len: usize) -> Result<Duration, Error> {
+    let start = now();
+    let request = Request::new("/echo", body::full(vec![7; len]));
+    let response = connection.exchange(request).await?;
+    assert_eq!(body::collect(response.body, len).await?.len(), len);
+    Ok(now() - start)
+}
+
+/// An honest client before, during and after a siege.
+pub struct Witness {
+    ground: Rc<Ground>,
+    connection: Rc<dyn Connection>,
+    /// How long a new connection and its first answer take in peace.
+    calm: Duration,
+    before: isize,
+}
+
+impl Witness {
+    /// One that has a connection already.
+    pub async fn new(ground: &Rc<Ground>) -> Witness {
+        let (connection, calm) = ground.visit().await;
+        Witness { ground: Rc::clone(ground), connection, calm, before: held() }
+    }
+
+    /// Asserts that an exchange on the old connection takes a round trip, and a new connection at most
+    /// two more than in peace: it may be asked to show where it is.
+    pub async fn check(&self, when: &str) {
+        let name = self.ground.protocol.name();
+        let answered = ask(&*self.connection, 100).await;
+        let took = answered.unwrap_or_else(|why| panic!("{name}, {when}: {why}"));
+        assert_eq!(took, RTT, "{name}, {when}: an exchange");
+        let (connection, took) = self.ground.visit().await;
+        assert!(took <= self.calm + RTT * 2, "{name}, {when}: {took:?}, not {:?}", self.calm);
+        connection.close().await;
+        let present = self.ground.server.connections();
+        assert!(present <= LIMITS.connections, "{name}, {when}: {present} connections");
+    }
+
+    /// How much more memory there is than at its beginning.
+    pub fn memory(&self) -> isize {
+        held() - self.before
+    }
+
+    /// Asserts that there is at most so much more memory than before.
+    pub fn check_memory(&self, when: &str, most: isize) {
+        let more = self.memory();
+        eprintln!("  {when}: {} kB more", more / 1_000);
+        assert!(more <= most, "{}, {when}: {more} bytes more", self.ground.protocol.name());
+    }
+}
+
+/// Sends a datagram from `socket`.
+pub async fn say(socket: &dyn UdpSocket, destination: SocketAddr, payload: &[u8]) {
+    let (source, segment_size, ecn) = (None, None, Ecn::NotCapable);
+    let datagram = Datagram { source, destination, ecn, payload, segment_size };
+    poll_fn(|cx| socket.poll_send(cx, &datagram)).await.unwrap();
+}

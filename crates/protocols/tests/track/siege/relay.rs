@@ -1,0 +1,163 @@
+//! Clients that speak to the server as they should, through somebody who lets only a part of it pass:
+//! so every protocol's own words stop, drip or break wherever one likes.
+
+use std::cell::RefCell;
+use std::future::{pending, poll_fn};
+use std::io::IoSliceMut;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures_util::future::join;
+use futures_util::{AsyncReadExt as _, AsyncWriteExt as _};
+use trackbed_connection::{Connection, Dialer, Request, body};
+use trackbed_core::Rng;
+use trackbed_substrate::{ReceivedMeta, Task, TcpOptions, UdpSocket, sleep, spawn};
+
+use super::ground::{Ground, SERVER, STRANGERS, say};
+
+/// What becomes of what a client says.
+#[derive(Clone, Copy, Debug)]
+pub struct Manner {
+    /// So many bytes over TCP, or datagrams, pass as they are.
+    pub whole: usize,
+    pub then: Then,
+}
+
+/// What becomes of the rest.
+#[derive(Clone, Copy, Debug)]
+pub enum Then {
+    /// Nothing of it arrives.
+    Silence,
+    /// A byte, or a datagram, every three seconds.
+    Drip,
+    /// About one byte in `0` is another one.
+    Damage(u64),
+}
+
+/// A client that connects and sends a body of 3,000 bytes through a relay on port `port`. It is there
+/// until what this returns is dropped.
+pub fn stranger(ground: &Rc<Ground>, port: u16, manner: Manner) -> [Task<()>; 2] {
+    let rng = ground.seed.stream(&format!("test/relay/{port}"));
+    let front = SocketAddr::new(STRANGERS, port);
+    let relay = if ground.is_over_tcp() {
+        spawn(over_tcp(Rc::clone(ground), front, manner, rng))
+    } else {
+        spawn(over_udp(Rc::clone(ground), front, manner, rng))
+    };
+    let dialer = ground.dialer(&ground.dupe);
+    let client = spawn(async move {
+        let connection = talk(&*dialer, front).await;
+        // Whatever came of it, it stays.
+        let _connection = connection;
+        pending::<()>().await;
+    });
+    [relay, client]
+}
+
+async fn talk(dialer: &dyn Dialer, front: SocketAddr) -> Option<Rc<dyn Connection>> {
+    let connection = dialer.connect(front).await.ok()?;
+    let request = Request::new("/echo", body::full(vec![1; 3_000]));
+    if let Ok(response) = connection.exchange(request).await {
+        let _either_way = body::drain(response.body).await;
+    }
+    Some(connection)
+}
+
+async fn over_tcp(ground: Rc<Ground>, front: SocketAddr, manner: Manner, mut rng: Rng) {
+    let options = TcpOptions::default();
+    let listener = ground.stranger.listen_tcp(front, &options).unwrap();
+    let Ok(client) = listener.accept().await else { return };
+    let Ok(server) = ground.stranger.connect_tcp(None, SERVER, &options).await else { return };
+    let (mut heard, mut client) = client.split();
+    let (mut answered, mut server) = server.split();
+    let up = async {
+        let mut left = manner.whole;
+        let mut buffer = [0; 4_096];
+        while let Ok(len @ 1..) = heard.read(&mut buffer).await {
+            let (whole, rest) = buffer[..len].split_at_mut(len.min(left));
+            left -= whole.len();
+            if server.write_all(whole).await.is_err() || server.flush().await.is_err() {
+                break;
+            }
+            if rest.is_empty() {
+                continue;
+            }
+            match manner.then {
+                Then::Silence => break,
+                Then::Drip => {
+                    for byte in rest {
+                        sleep(DRIP).await;
+                        let _either_way = server.write_all(&[*byte]).await;
+                        let _either_way = server.flush().await;
+                    }
+                }
+                Then::Damage(one_in) => {
+                    damage(rest, one_in, &mut rng);
+                    let _either_way = server.write_all(rest).await;
+                    let _either_way = server.flush().await;
+                }
+            }
+        }
+        pending::<()>().await;
+    };
+    let down = async {
+        let _either_way = futures_util::io::copy(&mut answered, &mut client).await;
+    };
+    join(up, down).await;
+}
+
+async fn over_udp(ground: Rc<Ground>, front: SocketAddr, manner: Manner, mut rng: Rng) {
+    let socket = ground.stranger.bind_udp(front).unwrap();
+    let back = SocketAddr::new(STRANGERS, front.port() + BACK);
+    let upstream = ground.stranger.bind_udp(back).unwrap();
+    let client = RefCell::new(None);
+    let up = async {
+        let mut left = manner.whole;
+        loop {
+            let (from, mut payload) = hear(&*socket).await;
+            client.replace(Some(from));
+            if left > 0 {
+                left -= 1;
+            } else {
+                match manner.then {
+                    Then::Silence => continue,
+                    Then::Drip => sleep(DRIP).await,
+                    Then::Damage(one_in) => damage(&mut payload, one_in, &mut rng),
+                }
+            }
+            say(&*upstream, SERVER, &payload).await;
+        }
+    };
+    let down = async {
+        loop {
+            let (_, payload) = hear(&*upstream).await;
+            let to = *client.borrow();
+            if let Some(to) = to {
+                say(&*socket, to, &payload).await;
+            }
+        }
+    };
+    join(up, down).await;
+}
+
+/// The next datagram.
+pub async fn hear(socket: &dyn UdpSocket) -> (SocketAddr, Vec<u8>) {
+    let mut buffer = [0; 2_000];
+    let mut meta = [ReceivedMeta::default()];
+    let heard = poll_fn(|cx| socket.poll_recv(cx, &mut [IoSliceMut::new(&mut buffer)], &mut meta));
+    heard.await.unwrap();
+    (meta[0].source, buffer[..meta[0].len].to_vec())
+}
+
+fn damage(bytes: &mut [u8], one_in: u64, rng: &mut Rng) {
+    for byte in bytes {
+        if rng.below(one_in) == 0 {
+            *byte = rng.next_u64() as u8;
+        }
+    }
+}
+
+const DRIP: Duration = Duration::from_secs(3);
+/// How far the ports are apart that a relay over UDP has.
+const BACK: u16 = 20_000;

@@ -1,0 +1,74 @@
+//! Clients that stop in the middle of a handshake, a head, a body or a packet, or go on byte by byte.
+
+use std::time::Duration;
+
+use trackbed_substrate::sleep;
+
+use super::ground::{LIMITS, Witness, for_each_protocol};
+use super::memory::held;
+use super::relay::{Manner, Then, stranger};
+
+/// Where they stop: everywhere in a handshake and what follows it, in bytes over TCP, in datagrams
+/// otherwise.
+const BYTES: [usize; 20] = [
+    0, 1, 4, 5, 6, 50, 150, 230, 260, 300, 330, 360, 400, 450, 500, 700, 1_000, 2_000, 3_000, 3_300,
+];
+const DATAGRAMS: [usize; 8] = [0, 1, 2, 3, 4, 5, 6, 8];
+
+#[test]
+fn who_dawdles_holds_up_nobody() {
+    for_each_protocol(|ground| async move {
+        let witness = Witness::new(&ground).await;
+        let cuts: &[usize] = if ground.is_over_tcp() { &BYTES } else { &DATAGRAMS };
+        let mut strangers = Vec::new();
+        let mut port = 10_000;
+        for then in [Then::Silence, Then::Drip] {
+            for &whole in cuts {
+                strangers.push(stranger(&ground, port, Manner { whole, then }));
+                port += 1;
+            }
+        }
+        witness.check("while they come").await;
+        sleep(Duration::from_secs(2)).await;
+        witness.check("while they are there").await;
+        // Otherwise this is no siege.
+        let present = ground.server.connections();
+        assert!(present > strangers.len() / 3, "{}: {present}", ground.protocol.name());
+        witness.check_memory("while they are there", 512_000 * strangers.len() as isize);
+        let before = held();
+        for _ in 0..6 {
+            sleep(LIMITS.opening / 2).await;
+            witness.check("as they go on").await;
+        }
+        let more = held() - before;
+        let name = ground.protocol.name();
+        assert!(more < 200_000, "{name}: a minute of it costs {more} bytes");
+        drop(strangers);
+        sleep(Duration::from_secs(5)).await;
+        witness.check("afterwards").await;
+    });
+}
+
+/// Over TCP those who have not come to a request are sent away in time; who has said nothing at all
+/// inside, and who has been answered, may stay.
+#[test]
+fn who_begins_and_does_not_go_on_is_sent_away() {
+    for_each_protocol(|ground| async move {
+        if !ground.is_over_tcp() {
+            return;
+        }
+        let witness = Witness::new(&ground).await;
+        let is_bare = ground.server.trust().is_none();
+        // In the middle of a hello (RFC 8446 section 4.1.2), or before a path that takes 21 s.
+        let whole = if is_bare { 1 } else { 100 };
+        let strangers: Vec<_> = (10_000..10_010)
+            .map(|port| stranger(&ground, port, Manner { whole, then: Then::Drip }))
+            .collect();
+        sleep(Duration::from_secs(5)).await;
+        assert_eq!(ground.server.connections(), 11, "{}", ground.protocol.name());
+        sleep(LIMITS.opening).await;
+        assert_eq!(ground.server.connections(), 1, "{}", ground.protocol.name());
+        witness.check("when they are gone").await;
+        drop(strangers);
+    });
+}

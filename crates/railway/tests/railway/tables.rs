@@ -1,0 +1,231 @@
+//! Handover tables as files: what is written is read, and what is damaged is refused with its place.
+
+use std::fs;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use trackbed_core::Seed;
+use trackbed_railway::handover::{HandoverError, Learner, RideRecord, SCHEMA, Settings, Table};
+use trackbed_railway::motion::{Coordinates, Direction, Track};
+
+/// A table of two operators, both directions, with signal.
+fn table() -> Table {
+    let track = Track::straight_from(Coordinates::new(36.6, 127.3).unwrap(), 30.0, 6_000.0);
+    let mut learner = Learner::new(Arc::new(track.unwrap()), Settings::default()).unwrap();
+    let mut rng = Seed::of_run(1, 0).stream("test");
+    for ride in 0..60 {
+        let direction = Direction::BOTH[ride % 2];
+        let mut record = RideRecord::new(direction);
+        for (operator, place) in [("A", 1_500.0), ("A", 2_840.0), ("B", 2_170.0)] {
+            let at = place + direction.sign() * 80.0 + 8.0 * rng.normal();
+            record.handover(operator, at, at + direction.sign() * 4.0);
+        }
+        for step in 0..300 {
+            record.received("A", 20.0 * f64::from(step), -90.0 + 3.0 * rng.normal());
+        }
+        record.operator("Ö, with a comma");
+        learner.ride(&record);
+    }
+    learner.table()
+}
+
+#[test]
+fn a_table_reads_as_it_was_written() {
+    let table = table();
+    let text = table.to_text();
+    assert_eq!(Table::parse(&text).unwrap(), table);
+    assert_eq!(Table::parse(&text).unwrap().to_text(), text);
+    // The same, however a tool has laid it out.
+    let value: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(Table::parse(&serde_json::to_string_pretty(&value).unwrap()).unwrap(), table);
+    assert_eq!(table.operators().collect::<Vec<_>>(), ["A", "B", "Ö, with a comma"]);
+    assert_eq!(table.ranges("A", Direction::Forward).unwrap().len(), 2);
+    assert_eq!(table.ranges("B", Direction::Backward).unwrap().len(), 1);
+    let signal = table.signal("A").unwrap().unwrap();
+    let near = |power: Option<f64>| power.is_some_and(|power| (power + 90.0).abs() < 2.0);
+    assert!(signal.rsrp_dbm().count() >= 120 && signal.rsrp_dbm().take(119).all(near));
+    assert!(table.signal("B").unwrap().is_none());
+}
+
+/// Every map tool takes lines of longitude and latitude; those of a range lie where it is.
+#[test]
+fn geometries_show_where_ranges_are() {
+    let table = table();
+    let value: Value = serde_json::from_str(&table.to_text()).unwrap();
+    let features = value["features"].as_array().unwrap();
+    assert_eq!(features.len(), 1 + 6 + 1);
+    for feature in features.iter().filter(|feature| feature["properties"]["role"] == "range") {
+        let ends = feature["geometry"]["coordinates"].as_array().unwrap();
+        let place = |end: &Value| {
+            let degrees = |axis: usize| end[axis].as_f64().unwrap();
+            table.track().project(Coordinates::new(degrees(1), degrees(0)).unwrap()).chainage_m
+        };
+        let chainage = |name: &str| feature["properties"][name].as_f64().unwrap();
+        assert!((place(&ends[0]) - chainage("from_m")).abs() < 0.01);
+        assert!((place(&ends[ends.len() - 1]) - chainage("until_m")).abs() < 0.01);
+    }
+}
+
+/// What is written holds what the schema requires, and nothing that it does not describe.
+#[test]
+fn the_schema_describes_what_is_written() {
+    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+    let value: Value = serde_json::from_str(&table().to_text()).unwrap();
+    let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let held = |value: &Value, schema: &Value| {
+        let known = keys(&schema["properties"]);
+        assert!(keys(value).iter().all(|key| known.contains(key)), "{value}");
+        for required in schema["required"].as_array().unwrap() {
+            assert!(value.get(required.as_str().unwrap()).is_some(), "{required}");
+        }
+    };
+    held(&value, &schema);
+    held(&value["rides"], &schema["properties"]["rides"]);
+    let feature_schema = &schema["properties"]["features"]["items"];
+    for feature in value["features"].as_array().unwrap() {
+        held(feature, feature_schema);
+        held(&feature["geometry"], &feature_schema["properties"]["geometry"]);
+        let role = feature["properties"]["role"].as_str().unwrap();
+        held(&feature["properties"], &schema["$defs"][role]);
+    }
+}
+
+/// The table with one thing changed.
+fn changed(change: impl FnOnce(&mut Value)) -> Result<Table, HandoverError> {
+    let mut value: Value = serde_json::from_str(&table().to_text()).unwrap();
+    change(&mut value);
+    Table::parse(&value.to_string())
+}
+
+fn refused(parts: &[&str], change: impl FnOnce(&mut Value)) {
+    let error = changed(change).err().unwrap_or_else(|| panic!("taken: {parts:?}")).to_string();
+    assert!(parts.iter().all(|part| error.contains(part)), "{parts:?}: {error}");
+}
+
+#[test]
+fn unsound_tables_are_refused_with_place_and_remedy() {
+    let property = |name: &'static str, to: Value| {
+        move |value: &mut Value| value["features"][1]["properties"][name] = to
+    };
+    refused(&["version 2", "is not known", "anew"], |v| v["trackbed_handover_table"] = json!(2));
+    refused(&["no such member", "trackbed handover build"], |v| {
+        v.as_object_mut().unwrap().remove("trackbed_handover_table");
+    });
+    refused(&["type", "FeatureCollection"], |v| v["type"] = json!("Feature"));
+    refused(&["missing field `rides`"], |v| drop(v.as_object_mut().unwrap().remove("rides")));
+    refused(&["margin_m", "-1"], |v| v["margin_m"] = json!(-1));
+    refused(&["operators", "twice"], |v| v["operators"] = json!(["A", "A", "B"]));
+    refused(&["features[1]", "no operator \"Aa\"", "A, B"], property("operator", json!("Aa")));
+    refused(&["features[1]", "forward or backward"], property("direction", json!("up")));
+    refused(&["features[1]", "inverted", "lower"], property("until_m", json!(3.0)));
+    refused(&["features[1]", "leaves the track", "6000 m"], property("until_m", json!(7_000)));
+    refused(&["features[1]", "leaves the track"], property("from_m", json!(-40)));
+    refused(&["features[1]", "missing field `from_m`"], |v| {
+        drop(v["features"][1]["properties"].as_object_mut().unwrap().remove("from_m"));
+    });
+    refused(&["features[1]", "string"], property("from_m", json!("1500 m")));
+    refused(&["features[1]", "null"], property("from_m", Value::Null));
+    refused(&["features[1]", "last_ride"], property("last_ride", json!(31)));
+    refused(&["features[1]", "rides"], property("rides", json!(0)));
+    refused(
+        &["features[1]", "order"],
+        property("sightings", json!([[2, 1.0, 2.0], [1, 1.0, 2.0]])),
+    );
+    refused(&["features[1]", "inverted"], property("sightings", json!([[1, 2.0, 1.0]])));
+    refused(&["operator A, forward", "overlaps", "apart"], property("until_m", json!(2_915)));
+    refused(&["features[1]", "variant"], property("role", json!("banana")));
+    refused(&["features[0]", "latitude"], |v| {
+        v["features"][0]["geometry"]["coordinates"][0] = json!([127.3, 136.6]);
+    });
+    refused(&["features[0]", "longitude and latitude"], |v| {
+        v["features"][0]["geometry"]["coordinates"][0] = json!([127.3]);
+    });
+    refused(&["features[0]", "was changed"], |v| {
+        v["features"][0]["geometry"]["coordinates"][0] = json!([127.2, 36.6]);
+    });
+    refused(&["features[0]", "LineString"], |v| {
+        v["features"][0]["geometry"]["type"] = json!("Polygon");
+    });
+    refused(&["role \"track\""], |v| drop(v["features"].as_array_mut().unwrap().remove(0)));
+    refused(&["role \"track\""], |v| {
+        let track = v["features"][0].clone();
+        v["features"].as_array_mut().unwrap().push(track);
+    });
+    let signal = |v: &mut Value| {
+        v["features"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .position(|feature| feature["properties"]["role"] == "signal")
+    };
+    refused(&["values", "of each"], |v| {
+        let at = signal(v).unwrap();
+        v["features"][at]["properties"]["rsrp_dbm"] = json!([-90.0]);
+    });
+    refused(&["write both"], |v| {
+        let at = signal(v).unwrap();
+        v["features"][at]["properties"]["samples"][3] = json!(0);
+    });
+}
+
+#[test]
+fn text_that_is_no_json_is_refused_with_its_line() {
+    let text = table().to_text();
+    for (damaged, parts) in [
+        (text[..text.len() / 2].to_owned(), ["line ", "EOF"]),
+        (text.replacen("\"margin_m\":10.0", "\"margin_m\":NaN", 1), ["line 1 column", "expected"]),
+        (text.replacen("\"margin_m\":10.0", "\"margin_m\":1e999", 1), ["line 1", "out of range"]),
+        (String::new(), ["line 1", "EOF"]),
+        ("[]".to_owned(), ["line 1", "schema"]),
+        ("{}".to_owned(), ["trackbed_handover_table", "no such member"]),
+    ] {
+        let error = Table::parse(&damaged).unwrap_err().to_string();
+        assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+    }
+}
+
+/// Whatever byte is struck, a table is read or refused, never a panic; what is read is sound.
+#[test]
+fn damaged_bytes_never_panic() {
+    let text = table().to_text();
+    let mut rng = Seed::of_run(9, 0).stream("damage");
+    let mut read = 0;
+    for _ in 0..2_000 {
+        let mut bytes = text.clone().into_bytes();
+        for _ in 0..=rng.below(3) {
+            let at = rng.below(bytes.len() as u64) as usize;
+            bytes[at] = b"0123456789-.eE{}[]\",: "[rng.below(22) as usize];
+        }
+        let Ok(damaged) = String::from_utf8(bytes) else { continue };
+        if let Ok(table) = Table::parse(&damaged) {
+            read += 1;
+            assert!(Table::parse(&table.to_text()).is_ok());
+        }
+    }
+    assert!(read > 100, "{read}");
+}
+
+#[test]
+fn files_are_replaced_in_one_piece() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let path = folder.join("table.geojson");
+    let table = table();
+    fs::write(&path, "an old one").unwrap();
+    table.save(&path).unwrap();
+    assert_eq!(Table::load(&path).unwrap(), table);
+    assert_eq!(fs::read_dir(folder).unwrap().count(), 1, "nothing is left beside it");
+    let nowhere = folder.join("none").join("table.geojson");
+    let error = table.save(&nowhere).unwrap_err().to_string();
+    assert!(error.contains("none"), "{error}");
+    // A folder stands in the way: the rename fails, and leaves nothing behind.
+    let taken = folder.join("taken");
+    fs::create_dir(&taken).unwrap();
+    assert!(table.save(&taken).is_err());
+    assert_eq!(fs::read_dir(folder).unwrap().count(), 2);
+    let error = Table::load(&nowhere).unwrap_err().to_string();
+    assert!(error.contains("table.geojson: "), "{error}");
+    fs::write(&path, "{").unwrap();
+    let error = Table::load(&path).unwrap_err().to_string();
+    assert!(error.contains("table.geojson: line 1"), "{error}");
+}

@@ -1,0 +1,352 @@
+//! The page in a real browser: it draws everything, without an error and without asking anybody; values are
+//! read by keys; choices and switches work.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use std::{env, fs};
+
+use serde_json::{Value, json};
+use trackbed_measure::results::{Document, Outcome, RunResult};
+use trackbed_measure::waterfall::Bar;
+use trackbed_report::page::{
+    Axis, Builder, Happening, Limit, Line, Map, Origin, Panel, Places, Timeline,
+};
+
+/// The names under which Debian and others install it.
+const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+
+/// The browser; `None`, said loudly, where there is none. With CI=true there must be one.
+fn browser() -> Option<PathBuf> {
+    let folders: Vec<PathBuf> =
+        env::split_paths(&env::var_os("PATH").unwrap_or_default()).collect();
+    let found = folders.iter().flat_map(|folder| BROWSERS.map(|name| folder.join(name)));
+    let browser = found.into_iter().find(|path| path.is_file());
+    if browser.is_none() {
+        let in_ci = env::var_os("CI").is_some_and(|value| value == "true");
+        assert!(!in_ci, "chromium is missing: apt install chromium");
+        eprintln!("SKIPPED: chromium is missing: apt install chromium");
+    }
+    browser
+}
+
+/// What the browser made of a page.
+struct Seen {
+    /// What the probe wrote about it.
+    probe: Value,
+    /// What the browser said meanwhile.
+    console: String,
+}
+
+/// Opens `page`, lets `probe` run in it when all is drawn, and reads what it returns.
+fn open(browser: &Path, page: &str, width: u32, probe: &str) -> Seen {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let script = format!(
+        "<script>const probe = () => {{ {probe} }};\
+         let found; try {{ found = probe(); }} catch (error) {{ found = {{ failed: String(error) }}; }}\
+         document.documentElement.dataset.probe = \
+         btoa(unescape(encodeURIComponent(JSON.stringify(found))));</script></body>"
+    );
+    let (before, after) = page.rsplit_once("</body>").unwrap();
+    let file = folder.join("page.html");
+    fs::write(&file, format!("{before}{script}{after}")).unwrap();
+    // A window is never narrower than 500 pixels; a frame is as wide as it is told to be.
+    let frame = folder.join("frame.html");
+    let html = format!(
+        "<!doctype html><iframe src=page.html style='width:{width}px;height:1400px;border:0' \
+         onload='document.body.dataset.probe = \
+         this.contentDocument.documentElement.dataset.probe'></iframe>"
+    );
+    fs::write(&frame, html).unwrap();
+    let output = Command::new(browser)
+        .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run"])
+        .args(["--disable-background-networking", "--enable-logging=stderr", "--timeout=60000"])
+        .args(["--allow-file-access-from-files", "--window-size=1700,1500"])
+        .arg(format!("--user-data-dir={}", folder.join("profile").display()))
+        .args(["--virtual-time-budget=5000", "--dump-dom"])
+        .arg(format!("file://{}", frame.display()))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let dom = String::from_utf8_lossy(&output.stdout);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let encoded = dom.split("data-probe=\"").nth(1).and_then(|rest| rest.split('"').next());
+    let encoded = encoded.unwrap_or_else(|| panic!("no probe in the page: {said}"));
+    let console = said.lines().filter(|line| line.contains("CONSOLE"));
+    Seen {
+        probe: serde_json::from_slice(&decoded(encoded)).unwrap(),
+        console: console.collect::<Vec<_>>().join("\n"),
+    }
+}
+
+/// Base64 (RFC 4648 section 4).
+fn decoded(text: &str) -> Vec<u8> {
+    const ALPHABET: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let digits = text.bytes().filter_map(|byte| ALPHABET.iter().position(|one| *one == byte));
+    let digits: Vec<u32> = digits.map(|digit| digit as u32).collect();
+    let bytes = digits.chunks(4).flat_map(|four| {
+        let bits = four.iter().fold(0, |bits, digit| bits << 6 | digit) << (6 * (4 - four.len()));
+        [bits >> 16, bits >> 8, bits].map(|byte| byte as u8).into_iter().take(four.len() - 1)
+    });
+    bytes.collect()
+}
+
+fn summary(mean: f64) -> Value {
+    json!({ "mean": mean, "ci95": [mean * 0.9, mean * 1.2], "p50": mean * 0.8, "p95": mean * 2.0,
+            "p99": mean * 3.0, "min": mean * 0.5, "max": mean * 4.0, "n": 30, "samples": 300 })
+}
+
+const HOSTILE: &str = "</script><img src=x onerror=document.title=1>";
+
+/// Three protocols, one with a name that would like to be an element, at four loads.
+fn document() -> Document {
+    let mut cells = Vec::new();
+    let mut differences = Vec::new();
+    for (number, protocol) in ["quic", "http2", HOSTILE].iter().enumerate() {
+        for load in 0..4 {
+            let mean = f64::from(load + 1) * (number + 1) as f64;
+            let metrics = json!({ "rtt_ms": summary(mean), "fps": summary(60.0 - mean) });
+            cells.push(json!({ "factors": { "protocol": protocol, "rate_hz": load },
+                               "metrics": metrics, "failed": 0, "failures": [] }));
+            if number > 0 {
+                differences.push(json!({
+                    "metric": "rtt_ms", "cell": cells.len() - 1, "against": load, "mean": mean,
+                    "ci95": [mean / 3.0, mean * 2.0], "percent": 50.0, "n": 30, "verdict": "higher",
+                }));
+            }
+        }
+    }
+    serde_json::from_value(json!({
+        "trackbed": "0.1.0", "scenario": HOSTILE, "substrate": "virtual", "seed": 7, "runs": 30,
+        "plan": "abc", "cells": cells, "differences": differences, "checks": [],
+    }))
+    .unwrap()
+}
+
+fn runs(cell: u32) -> Vec<RunResult> {
+    let run = |run: u32| {
+        let values: Vec<f64> = (0..10).map(|at| f64::from((run * 37 + at * 11) % 101)).collect();
+        let samples = [("rtt_ms".to_owned(), values), ("fps".to_owned(), vec![f64::from(run)])];
+        RunResult { cell, run, outcome: Outcome::Samples(samples.into()), certificate: None }
+    };
+    (0..30).map(run).collect()
+}
+
+fn line(name: &str, value: impl Fn(f64) -> f64) -> Line {
+    let x: Vec<f64> = (0..500).map(|step| f64::from(step) / 10.0).collect();
+    Line { name: name.to_owned(), y: x.iter().map(|x| value(*x)).collect(), x }
+}
+
+fn bar(object: u32) -> Bar {
+    let at = |ms: u64| Duration::from_millis(ms + 10 * u64::from(object));
+    Bar {
+        phone: 0,
+        object,
+        path: format!("/{object}.css"),
+        kind: "css".to_owned(),
+        bytes: 1_000,
+        connection: Some(0),
+        requests: 1,
+        found: at(0),
+        requested: Some(at(20)),
+        begun: Some(at(60)),
+        done: Some(at(90)),
+        ready: (object > 0).then(|| at(95)),
+    }
+}
+
+/// A page with a figure of every kind.
+fn page() -> String {
+    let document = document();
+    let origin = Origin { command: "trackbed run edge".to_owned(), ..Origin::default() };
+    let mut builder = Builder::new(&document, origin);
+    for cell in 0..document.cells.len() as u32 {
+        builder.cell(cell, &runs(cell)).unwrap();
+    }
+    let panel = |name: &str, unit: &str, lines| Panel { y: Axis::linear(name, unit), lines };
+    let timeline = Timeline {
+        title: "cell 0, run 0".to_owned(),
+        note: "A train between two cities.".to_owned(),
+        x: Axis::linear("time", "s"),
+        panels: vec![
+            panel("throughput", "Mbit/s", vec![line("A", |x| 20.0 + x.sin() * 5.0)]),
+            panel("RSRP", "dBm", vec![line("A", |x| -90.0 + x), line("B", |x| -60.0 - x)]),
+        ],
+        marks: vec![Happening { from: 20.0, until: Some(21.5), label: "handover".to_owned() }],
+    };
+    builder.timeline(&timeline).unwrap();
+    let places = Places {
+        name: "base stations".to_owned(),
+        labels: vec!["A1".to_owned(), "A2".to_owned()],
+        x: vec![5.0, 30.0],
+        y: vec![1.0, -1.0],
+    };
+    let map = Map {
+        title: "The line".to_owned(),
+        note: String::new(),
+        x: Axis::linear("east", "km"),
+        y: Axis::linear("north", "km"),
+        lines: vec![line("track", |x| (x / 9.0).sin())],
+        places: vec![places],
+    };
+    builder.map(&map).unwrap();
+    builder.waterfall("A page", &[bar(0), bar(1), bar(2)]);
+    builder.limit(Limit { metric: "rtt_ms".to_owned(), value: 10.0, label: "deadline".to_owned() });
+    builder.finish()
+}
+
+/// Figures that could be drawn, and what would betray one that was not.
+const DRAWN: &str = "
+    const root = document.documentElement;
+    return {
+        errors: root.dataset.errors ?? '',
+        figures: Number(root.dataset.figures),
+        drawn: document.querySelectorAll('.figure .stage > svg').length,
+        marks: [...document.querySelectorAll('.figure .stage > svg')]
+            .map((svg) => svg.querySelectorAll('path, circle, rect, line').length),
+        broken: [...document.querySelectorAll('.stage svg [d], .stage svg [transform], .stage svg [x]')]
+            .filter((node) => /NaN|undefined/.test(node.outerHTML.split('>')[0])).length,
+        images: document.images.length,
+        requests: performance.getEntriesByType('resource').map((entry) => entry.name),
+        title: document.title,
+        width: innerWidth,
+        wide: document.documentElement.scrollWidth - innerWidth,
+        ids: document.querySelectorAll('[id]').length
+            - new Set([...document.querySelectorAll('[id]')].map((node) => node.id)).size,
+    };";
+
+#[test]
+fn everything_is_drawn_without_an_error_or_a_request_at_every_width() {
+    let Some(browser) = browser() else { return };
+    let page = page();
+    for width in [390, 1024, 1600] {
+        let Seen { probe, console } = open(&browser, &page, width, DRAWN);
+        assert_eq!(probe["errors"], "", "{probe}");
+        assert_eq!(console, "", "the console is silent");
+        // Means, differences, along, tails, distributions, a front; a timeline, a map, a waterfall.
+        assert_eq!((&probe["figures"], &probe["drawn"]), (&json!(9), &json!(9)), "{probe}");
+        let marks = probe["marks"].as_array().unwrap();
+        assert!(marks.iter().all(|count| count.as_u64().unwrap() >= 4), "{probe}");
+        assert_eq!(probe["broken"], 0, "{probe}");
+        assert_eq!(probe["requests"], json!([]), "nothing is asked for");
+        assert_eq!(probe["images"], 0, "a name has become an element");
+        assert_eq!(probe["title"], format!("{HOSTILE} - Trackbed"));
+        assert_eq!(probe["width"], width);
+        assert!(probe["wide"].as_i64().unwrap() <= 0, "it fits {width} pixels: {probe}");
+        assert_eq!(probe["ids"], 0, "every id is unique");
+    }
+}
+
+/// Keys lead through the values of every figure, and each is said to who does not see it.
+#[test]
+fn values_are_read_by_keys() {
+    let Some(browser) = browser() else { return };
+    let seen = open(
+        &browser,
+        &page(),
+        1024,
+        "const press = (stage, key) =>
+            stage.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+        return [...document.querySelectorAll('.figure')].map((figure) => {
+            const stage = figure.querySelector('.stage');
+            const said = figure.querySelector('[aria-live]');
+            const heard = ['ArrowRight', 'ArrowRight', 'ArrowLeft'].map((key) => {
+                press(stage, key);
+                return said.textContent;
+            });
+            const visible = !stage.querySelector('.tip').hidden;
+            press(stage, 'Escape');
+            return { id: figure.id, tab: stage.tabIndex, named: !!stage.getAttribute('aria-label'),
+                     heard, visible, gone: stage.querySelector('.tip').hidden };
+        });",
+    );
+    let figures = seen.probe.as_array().unwrap_or_else(|| panic!("{}", seen.probe));
+    assert_eq!(figures.len(), 9);
+    for figure in figures {
+        assert_eq!((&figure["tab"], &figure["named"]), (&json!(0), &json!(true)), "{figure}");
+        assert_eq!((&figure["visible"], &figure["gone"]), (&json!(true), &json!(true)), "{figure}");
+        let heard = figure["heard"].as_array().unwrap();
+        assert!(!heard[0].as_str().unwrap().is_empty(), "{figure}");
+        assert_ne!(heard[0], heard[1], "{figure}");
+        assert_eq!(heard[0], heard[2], "back where it was: {figure}");
+    }
+    let overview = figures.iter().find(|figure| figure["id"] == "overview-0").unwrap();
+    let first = overview["heard"][0].as_str().unwrap();
+    assert!(first.contains("rtt: 1 ms [0.9000, 1.200]") && first.contains("n = 30"), "{first}");
+}
+
+/// A choice shows another view, a press on a name hides its series, and the theme changes colours.
+#[test]
+fn choices_names_and_themes_change_what_is_seen() {
+    let Some(browser) = browser() else { return };
+    let seen = open(
+        &browser,
+        &page(),
+        1024,
+        "const figure = document.getElementById('distribution-0');
+        const label = () => figure.querySelector('.stage svg').textContent;
+        const lines = () => figure.querySelectorAll('.stage [aria-label=line]').length;
+        const before = { label: label(), lines: lines() };
+        const select = figure.querySelector('.choices select');
+        select.value = '1';
+        select.dispatchEvent(new Event('change'));
+        const chosen = label();
+        figure.querySelector('.legend button').click();
+        const hidden = { lines: lines(), pressed: figure.querySelector('.legend button').ariaPressed };
+        const ground = () => getComputedStyle(document.body).backgroundColor;
+        const theme = document.querySelector('#controls select');
+        const set = (value) => { theme.value = value; theme.dispatchEvent(new Event('change')); };
+        const colours = ['light', 'dark', 'light'].map((value) => { set(value); return ground(); });
+        return { before, chosen, hidden, colours };",
+    );
+    let probe = &seen.probe;
+    let text = |value: &Value| value.as_str().unwrap_or_else(|| panic!("{probe}")).to_owned();
+    assert!(text(&probe["before"]["label"]).contains("rtt (ms)"), "{probe}");
+    assert!(text(&probe["chosen"]).contains("frames per second (1/s)"), "{probe}");
+    let lines = [&probe["before"]["lines"], &probe["hidden"]["lines"]].map(|n| n.as_u64().unwrap());
+    assert_eq!(lines[0] - 1, lines[1], "{probe}");
+    assert_eq!(probe["hidden"]["pressed"], "false");
+    assert_eq!(probe["colours"][0], probe["colours"][2]);
+    assert_ne!(probe["colours"][0], probe["colours"][1]);
+}
+
+/// What is downloaded is complete: a picture without references to the page's style sheet, and every
+/// point as a line of the table.
+#[test]
+fn downloads_stand_for_themselves() {
+    let Some(browser) = browser() else { return };
+    let seen = open(
+        &browser,
+        &page(),
+        1024,
+        "const kept = [];
+        const real = Blob;
+        window.Blob = class extends real {
+            constructor(parts, options) { super(parts, options); kept.push([options.type, parts[0]]); }
+        };
+        HTMLAnchorElement.prototype.click = function () { kept.push(this.download); };
+        const press = (id, text) => [...document.querySelectorAll(`#${id} .downloads button`)]
+            .find((button) => button.textContent === text).click();
+        press('sweep-0-0', 'SVG');
+        press('sweep-0-0', 'CSV');
+        const svg = new DOMParser().parseFromString(kept[0][1], 'image/svg+xml');
+        return { names: [kept[1], kept[3]], svg: kept[0][1], csv: kept[2][1],
+                 error: svg.querySelector('parsererror')?.textContent ?? '' };",
+    );
+    let probe = &seen.probe;
+    assert_eq!(probe["error"], "", "{probe}");
+    let svg = probe["svg"].as_str().unwrap_or_else(|| panic!("{probe}"));
+    assert!(!svg.contains("var(--"), "colours need the page");
+    assert!(svg.contains("trackbed 0.1.0") && svg.contains("seed 7") && svg.contains("rtt (ms)"));
+    let csv = probe["csv"].as_str().unwrap();
+    let mut lines = csv.lines();
+    assert_eq!(lines.next(), Some("metric,statistic,series,x,x name,y,y name,high,low,n"));
+    // Two metrics, four statistics, three protocols, four loads.
+    assert_eq!(lines.count(), 2 * 4 * 3 * 4);
+    assert!(csv.contains("\nrtt (ms),mean,http2,1,rate (1/s),4,rtt (ms),4.8,3.6,30\r\n"), "{csv}");
+    for name in probe["names"].as_array().unwrap() {
+        let name = name.as_str().unwrap();
+        assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c)), "{name}");
+    }
+}

@@ -1,0 +1,20 @@
+//! The workloads over a protocol that is nothing but arithmetic (a connection takes a set-up time,
+//! an exchange takes two times a one-way delay, and faults happen where a test wants them), and over
+//! every real protocol.
+
+mod bulk;
+mod distributions;
+mod disturbances;
+mod fake;
+mod messages;
+mod mortal;
+mod page;
+mod protocols;
+mod signed;
+mod streaming;
+mod streaming_protocols;
+mod support;
+mod telemetry;
+mod timelines;
+mod trouble;
+mod warm_up;

@@ -1,0 +1,62 @@
+//! Runs of a workload in virtual time, over whatever dialers a test provides.
+
+use std::path::Path;
+
+use trackbed_core::event::{Event, Record};
+use trackbed_core::parameter::Arguments;
+use trackbed_measure::metrics;
+use trackbed_workloads::{Prepared, Workload, WorkloadError};
+
+/// Parameters and their values as a scenario writes them.
+pub type Settings = [(&'static str, &'static str)];
+
+/// The workload called `name`.
+pub fn workload(name: &str) -> &'static dyn Workload {
+    trackbed_workloads::find(name).unwrap()
+}
+
+/// The workload called `name` with `settings` as a scenario writes them.
+pub fn prepare(name: &str, settings: &Settings) -> Result<Box<dyn Prepared>, WorkloadError> {
+    let workload = workload(name);
+    let value = |(name, text): &(&'static str, &str)| {
+        let parameter = workload.parameters().iter().find(|p| p.name == *name).unwrap();
+        (*name, parameter.kind.parse(text).unwrap())
+    };
+    let given: Vec<_> = settings.iter().map(value).collect();
+    let arguments = Arguments::read(workload.parameters(), &given).unwrap();
+    workload.prepare(&arguments, Path::new(env!("CARGO_MANIFEST_DIR")))
+}
+
+/// The samples of a metric.
+pub fn samples(metric: &str, records: &[Record]) -> Vec<f64> {
+    (metrics::find(metric).unwrap().compute)(records)
+}
+
+/// Asserts that the samples of a metric are these, to the nanosecond.
+pub fn expect(metric: &str, records: &[Record], expected: &[f64]) {
+    let found = samples(metric, records);
+    let near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-6;
+    let equal = found.len() == expected.len() && found.iter().zip(expected).all(near);
+    assert!(equal, "{metric}: found {found:?}, expected {expected:?}");
+}
+
+/// How many events `wanted` picks.
+pub fn count(records: &[Record], wanted: impl Fn(&Event) -> bool) -> usize {
+    records.iter().filter(|record| wanted(&record.event)).count()
+}
+
+/// The time of the first event that `wanted` picks, in milliseconds.
+pub fn first_ms(records: &[Record], wanted: impl Fn(&Event) -> bool) -> f64 {
+    records.iter().find(|record| wanted(&record.event)).unwrap().at.as_millis_f64()
+}
+
+/// The reasons for which something was given up.
+pub fn failures(records: &[Record]) -> Vec<&str> {
+    records
+        .iter()
+        .filter_map(|record| match &record.event {
+            Event::Failed { reason, .. } => Some(reason.as_str()),
+            _ => None,
+        })
+        .collect()
+}
