@@ -121,7 +121,7 @@ impl fmt::Display for Step {
 
 /// The long swarm.
 pub fn swarm(runs: &str) -> Vec<Step> {
-    let words = format!("--profile {CHECKED} -p trackbed-tests --test swarm");
+    let words = format!("--profile {CHECKED} -p trackbed-tests --test virtual_time -- swarm::");
     vec![Step::tests(&words).with("TRACKBED_SWARM_RUNS", runs)]
 }
 

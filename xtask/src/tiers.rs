@@ -131,7 +131,7 @@ pub const PARTS: [Part; 6] = [
         name: "swarm",
         about: "20,000 random topologies, faults and protocols",
         minutes: 20,
-        watches: &["crates/protocols", "crates/workloads", "tests/tests/swarm"],
+        watches: &["crates/protocols", "crates/workloads", "tests/tests/virtual_time/swarm"],
         uses_programs: false,
         steps: || steps::swarm("20000"),
     },

@@ -1,4 +1,5 @@
-//! What spans crates, in virtual time: arithmetic, scenarios, determinism, and inputs that fuzzing has found.
+//! What spans crates, in virtual time: arithmetic, scenarios, determinism, a swarm of random scenarios, and
+//! inputs that fuzzing has found.
 
 mod arithmetic;
 mod determinism;
@@ -7,4 +8,5 @@ mod migration;
 mod pages;
 mod scenarios;
 mod slow_start;
+mod swarm;
 mod telemetry;

@@ -9,7 +9,7 @@ use trackbed_core::{Packet, Time};
 use trackbed_measure::pcapng::{PcapngWriter, Section, TapPoint};
 use trackbed_net::{Alteration, Direction, LinkId, Point, Tap};
 
-/// A packet somewhere on the link.
+/// A packet somewhere on a path.
 #[derive(Clone, Debug)]
 pub struct Seen {
     pub at: Time,
@@ -19,29 +19,28 @@ pub struct Seen {
     pub packet: Packet,
 }
 
-/// Collects what a path of links shows: what is sent and what arrives at its two ends, and what
-/// happens to packets anywhere between. Clones share what they collect.
+/// Collects what paths show: what is sent and what arrives at their two ends, and what happens to packets
+/// anywhere between. Clones share what they collect.
 #[derive(Clone, Debug)]
 pub struct Capture {
-    /// The link at the engine.
-    near: LinkId,
-    /// The link at the kernel; the same one if there is no router.
-    far: LinkId,
+    /// The links of each path, from the engine to the kernel.
+    paths: Vec<Vec<LinkId>>,
     seen: Arc<Mutex<Vec<Seen>>>,
 }
 
 impl Tap for Capture {
     fn see(&mut self, at: Time, link: LinkId, direction: Direction, point: Point, packet: &Packet) {
+        let Some(path) = self.paths.iter().find(|path| path.contains(&link)) else { return };
         let end = match (direction, point) {
             (Direction::Forward, Point::Entered) | (Direction::Backward, Point::Delivered) => {
-                self.near
+                path.first()
             }
             (Direction::Forward, Point::Delivered) | (Direction::Backward, Point::Entered) => {
-                self.far
+                path.last()
             }
-            (_, Point::Dropped(_) | Point::Altered(_)) => link,
+            (_, Point::Dropped(_) | Point::Altered(_)) => Some(&link),
         };
-        if link == end {
+        if end == Some(&link) {
             let seen = Seen { at, direction, point, packet: packet.clone() };
             self.seen.lock().unwrap_or_else(PoisonError::into_inner).push(seen);
         }
@@ -49,9 +48,9 @@ impl Tap for Capture {
 }
 
 impl Capture {
-    /// Sees a path from the link `near` the engine to the one at the kernel.
-    pub fn new(near: LinkId, far: LinkId) -> Capture {
-        Capture { near, far, seen: Arc::default() }
+    /// Sees paths, each of these links from the engine to the kernel.
+    pub fn new(paths: Vec<Vec<LinkId>>) -> Capture {
+        Capture { paths, seen: Arc::default() }
     }
 
     /// What was seen until now.

@@ -10,8 +10,8 @@ use trackbed_tcp::{Flags, Segment};
 
 use super::{DOWN, UP, count, ms, played, segments, sending, setup};
 use crate::capture::Seen;
-use crate::ground::{Outcome, Setup};
 use crate::is_possible;
+use crate::tcp::ground::{Outcome, Setup};
 
 /// RFC 3168: marks instead of losses, echoes until the sender has reduced, and a smaller window.
 fn congestion_is_marked(from_engine: bool) {

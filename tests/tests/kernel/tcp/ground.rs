@@ -2,7 +2,7 @@
 //! link models between them; and how it is played.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -11,12 +11,13 @@ use trackbed_core::{Seed, Time};
 use trackbed_emulator::namespace::{Interface, NetNamespace, set_sysctl};
 use trackbed_emulator::{Attachment, Backstage, Clock, Edges, Emulator, Port};
 use trackbed_net::{Duplex, End, LinkSpec, Network, NetworkBuilder, NodeId};
-use trackbed_tcp::Config;
+use trackbed_tcp::{Config, Stats};
 
+use super::host::{Dial, Host};
 use crate::app::{App, Script};
 use crate::capture::{Capture, Seen};
-use crate::host::{self, Dial, Host};
-use crate::kernel::{self, Options, Prepared, Role};
+use crate::engine::Ended;
+use crate::socket::{self, GRACE, Options, PAUSE, Prepared, Role, finish};
 
 /// Everything that makes a case.
 #[derive(Clone, Debug)]
@@ -84,8 +85,8 @@ impl Default for Setup {
 #[derive(Debug)]
 pub struct Outcome {
     /// `None` if no connection reached the engine.
-    pub engine: Option<host::Ended>,
-    pub kernel: kernel::Ended,
+    pub engine: Option<Ended<Stats>>,
+    pub kernel: socket::Ended,
     pub packets: Vec<Seen>,
     /// Sockets of the kernel that are still open: their state, as `/proc/net/tcp` numbers them.
     pub leftovers: Vec<String>,
@@ -108,9 +109,7 @@ pub fn play(setup: &Setup) -> Outcome {
     let socket = (!setup.kernel.absent).then(|| namespace.run(prepare).expect("a thread"));
 
     let (mut network, [engine, edge]) = setup.network();
-    let mut links = network.links();
-    let near = links.next().expect("there is a link");
-    let capture = Capture::new(near, links.last().unwrap_or(near));
+    let capture = Capture::new(vec![network.links().collect()]);
     network.set_tap(Some(Box::new(capture.clone())));
     let clock = Clock::start();
     let (ends, ended) = mpsc::channel();
@@ -126,7 +125,7 @@ pub fn play(setup: &Setup) -> Outcome {
         let app = App::new(setup.kernel.script.clone(), &setup.seed, "kernel data", "engine data");
         let kernel = scope.spawn(|| match socket {
             Some(socket) => socket.play(app, clock, &cancel),
-            None => kernel::Ended { report: app.report, info: None },
+            None => socket::Ended { report: app.report, info: None },
         });
         let patience = if setup.engine.absent { Duration::ZERO } else { PATIENCE };
         let engine = ended.recv_timeout(patience).ok();
@@ -148,21 +147,6 @@ fn spoken_here(setup: &Setup) -> Setup {
     Setup { ipv6: setup.ipv6 && has_ipv6, ..setup.clone() }
 }
 
-/// Waits for the kernel's side: it has as long as the engine, and some time more.
-fn finish(
-    kernel: thread::ScopedJoinHandle<'_, kernel::Ended>,
-    cancel: &AtomicBool,
-    engine_ended: bool,
-) -> kernel::Ended {
-    let mut patience = if engine_ended { GRACE } else { Duration::ZERO };
-    while !kernel.is_finished() && !patience.is_zero() {
-        pause();
-        patience = patience.saturating_sub(PAUSE);
-    }
-    cancel.store(true, Ordering::Relaxed);
-    kernel.join().expect("no panic")
-}
-
 /// The sockets that do not go away: TIME-WAIT may stay, and nobody listens any more.
 fn leftovers(namespace: &NetNamespace) -> Vec<String> {
     let mut patience = GRACE;
@@ -171,7 +155,7 @@ fn leftovers(namespace: &NetNamespace) -> Vec<String> {
         if open.is_empty() || patience.is_zero() {
             return open;
         }
-        pause();
+        thread::park_timeout(PAUSE);
         patience = patience.saturating_sub(PAUSE);
     }
 }
@@ -184,10 +168,6 @@ fn open_sockets() -> Vec<String> {
     let sockets = lines.lines().filter(|line| !line.contains("local_address"));
     let states = sockets.filter_map(|line| line.split_whitespace().nth(3));
     states.filter(|state| *state != TIME_WAIT).map(str::to_owned).collect()
-}
-
-fn pause() {
-    thread::park_timeout(PAUSE);
 }
 
 /// Gives the namespace its interface, addresses and settings.
@@ -245,7 +225,7 @@ impl Setup {
         (builder.build().expect("a network"), [engine, edge])
     }
 
-    fn host(&self, ends: mpsc::Sender<host::Ended>) -> Host {
+    fn host(&self, ends: mpsc::Sender<Ended<Stats>>) -> Host {
         let numbers = self.seed.stream("sequence numbers");
         let EngineSide { config, clock_offset, script, absent } = self.engine.clone();
         let mut host = Host::new(config, clock_offset, numbers, ends);
@@ -265,9 +245,6 @@ impl Setup {
 
 /// No case takes longer unless it hangs.
 pub const PATIENCE: Duration = Duration::from_secs(120);
-/// How long one side may go on when the other is done: some retransmission timeouts.
-const GRACE: Duration = Duration::from_secs(30);
-const PAUSE: Duration = Duration::from_millis(10);
 const INTERFACE: &str = "eth0";
 const PORT: u16 = 5_001;
 const ENGINE: u8 = 1;

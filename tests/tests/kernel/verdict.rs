@@ -3,21 +3,22 @@
 use trackbed_tcp::State;
 
 use crate::app::{End, Failure, Report, Script};
-use crate::ground::{Outcome, Setup};
-use crate::wire;
+use crate::engine::Ended;
 
-/// What is wrong with what a case left behind.
-pub fn problems(setup: &Setup, outcome: &Outcome) -> Vec<String> {
-    let mut problems = wire::problems(setup, &outcome.packets);
-    let engine = outcome.engine.as_ref().map(|engine| &engine.report);
-    let kernel = &outcome.kernel.report;
-    let scripts = (&setup.engine.script, &setup.kernel.script);
+/// What is wrong with what the engine, if a connection reached it, and the kernel made of their scripts.
+pub fn problems<S>(
+    scripts: (&Script, &Script),
+    ended: Option<&Ended<S>>,
+    kernel: &Report,
+) -> Vec<String> {
+    let mut problems = Vec::new();
+    let engine = ended.map(|engine| &engine.report);
     match (engine, is_abort(scripts.0), is_abort(scripts.1)) {
         (None, _, _) => problems.push("no connection reached the engine".to_owned()),
         (Some(engine), false, false) => {
             whole("engine", engine, scripts.0, scripts.1, &mut problems);
             whole("kernel", kernel, scripts.1, scripts.0, &mut problems);
-            clean_end(outcome, &mut problems);
+            problems.extend(ended.and_then(unclean_end));
         }
         (Some(engine), true, _) => reset("kernel", kernel, engine, &mut problems),
         (Some(engine), false, true) => reset("engine", engine, kernel, &mut problems),
@@ -26,9 +27,6 @@ pub fn problems(setup: &Setup, outcome: &Outcome) -> Vec<String> {
         if let Some(at) = report.and_then(|report| report.wrong_at) {
             problems.push(format!("the {who} read a wrong byte at {at}"));
         }
-    }
-    if !outcome.leftovers.is_empty() {
-        problems.push(format!("the kernel's sockets stay in states {:?}", outcome.leftovers));
     }
     problems
 }
@@ -51,11 +49,9 @@ fn whole(who: &str, report: &Report, own: &Script, peer: &Script, problems: &mut
 }
 
 /// One side closed in order and the other followed: nobody knows of an error.
-fn clean_end(outcome: &Outcome, problems: &mut Vec<String>) {
-    let Some(engine) = &outcome.engine else { return };
-    if engine.error.is_some() || !matches!(engine.state, State::TimeWait | State::Closed) {
-        problems.push(format!("the engine ended in {:?}, {:?}", engine.state, engine.error));
-    }
+fn unclean_end<S>(engine: &Ended<S>) -> Option<String> {
+    let clean = engine.error.is_none() && matches!(engine.state, State::TimeWait | State::Closed);
+    (!clean).then(|| format!("the engine ended in {:?}, {:?}", engine.state, engine.error))
 }
 
 /// Whoever is reset sees a reset and no clean end. A kernel that was not yet accepted from sees

@@ -8,11 +8,10 @@ use std::time::Duration;
 use trackbed_core::packet::TooBig;
 use trackbed_core::{Packet, Rng, Time};
 use trackbed_emulator::Resident;
-use trackbed_tcp::{
-    Config, Connection, Flags, QuotedSegment, Segment, State, Stats, TcpError, reset_reply,
-};
+use trackbed_tcp::{Config, Connection, Flags, QuotedSegment, Segment, State, Stats, reset_reply};
 
-use crate::app::{App, Failure, Report, Stream};
+use crate::app::{App, Failure, Stream};
+use crate::engine::{Ended, socket};
 
 /// The host. It accepts one connection for each application that listens.
 #[derive(Debug)]
@@ -26,7 +25,7 @@ pub struct Host {
     /// By local and remote address.
     connections: BTreeMap<(SocketAddr, SocketAddr), Client>,
     outgoing: VecDeque<Packet>,
-    ends: Sender<Ended>,
+    ends: Sender<Ended<Stats>>,
 }
 
 /// A connection to be opened.
@@ -36,15 +35,6 @@ pub struct Dial {
     pub local: SocketAddr,
     pub remote: SocketAddr,
     pub app: App,
-}
-
-/// What became of a connection and its application.
-#[derive(Clone, Debug)]
-pub struct Ended {
-    pub report: Report,
-    pub state: State,
-    pub error: Option<TcpError>,
-    pub stats: Stats,
 }
 
 #[derive(Debug)]
@@ -57,7 +47,12 @@ struct Client {
 impl Host {
     /// A host that says on `ends` what became of its connections: as soon as the application is
     /// done and nothing is left to be acknowledged, or when the host ends.
-    pub fn new(config: Config, clock_offset: Duration, numbers: Rng, ends: Sender<Ended>) -> Host {
+    pub fn new(
+        config: Config,
+        clock_offset: Duration,
+        numbers: Rng,
+        ends: Sender<Ended<Stats>>,
+    ) -> Host {
         Host {
             config,
             clock_offset,
@@ -183,9 +178,9 @@ impl Drop for Host {
 
 impl Client {
     /// Drains the connection and lets the application do what it can.
-    fn work(&mut self, time: Time, outgoing: &mut VecDeque<Packet>, ends: &Sender<Ended>) {
+    fn work(&mut self, time: Time, outgoing: &mut VecDeque<Packet>, ends: &Sender<Ended<Stats>>) {
         let Client { connection, app, .. } = self;
-        let mut socket = Socket { connection, time, outgoing };
+        let mut socket = Socket { connection, now: time, outgoing };
         socket.drain();
         if socket.connection.is_established() || app.report.opened_at.is_some() {
             app.step(time, &mut socket);
@@ -203,7 +198,7 @@ impl Client {
         timers.into_iter().chain(self.app.next_wake()).min()
     }
 
-    fn report(&mut self, ends: &Sender<Ended>) {
+    fn report(&mut self, ends: &Sender<Ended<Stats>>) {
         if !std::mem::replace(&mut self.reported, true) {
             // Nobody listens any more once a case is given up.
             let _ = ends.send(Ended {
@@ -216,51 +211,4 @@ impl Client {
     }
 }
 
-/// A connection as its application sees it.
-struct Socket<'a> {
-    connection: &'a mut Connection,
-    time: Time,
-    outgoing: &'a mut VecDeque<Packet>,
-}
-
-impl Socket<'_> {
-    fn drain(&mut self) {
-        let packets = std::iter::from_fn(|| self.connection.poll_transmit(self.time));
-        self.outgoing.extend(packets);
-    }
-}
-
-impl Stream for Socket<'_> {
-    fn read(&mut self, max: usize) -> Result<Option<Vec<u8>>, Failure> {
-        let data = self.connection.read(self.time, max);
-        self.drain();
-        Ok(data?.map(|data| data.to_vec()))
-    }
-
-    fn write(&mut self, data: &[u8]) -> Result<usize, Failure> {
-        let taken = self.connection.write(self.time, data);
-        self.drain();
-        Ok(taken?)
-    }
-
-    fn finish(&mut self) {
-        self.connection.close(self.time);
-        self.drain();
-    }
-
-    fn abort(&mut self) {
-        self.connection.abort(self.time);
-        self.drain();
-    }
-}
-
-impl From<TcpError> for Failure {
-    fn from(error: TcpError) -> Failure {
-        match error {
-            TcpError::Refused => Failure::Refused,
-            TcpError::Reset => Failure::Reset,
-            TcpError::TimedOut => Failure::TimedOut,
-            other => Failure::Other(other.to_string()),
-        }
-    }
-}
+socket!(Connection);

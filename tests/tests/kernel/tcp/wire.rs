@@ -5,8 +5,8 @@ use trackbed_net::{Direction, Point};
 use trackbed_tcp::config::EcnMode;
 use trackbed_tcp::{Flags, Segment, Seq};
 
+use super::ground::Setup;
 use crate::capture::Seen;
-use crate::ground::Setup;
 
 /// What the packets of a case show to be wrong.
 pub fn problems(setup: &Setup, packets: &[Seen]) -> Vec<String> {

@@ -9,7 +9,7 @@ use trackbed_tcp::{Config, Flags, Segment};
 use super::{DOWN, UP, ms, played, segments, sending, setup};
 use crate::app::Script;
 use crate::is_possible;
-use crate::wire::{at, sent};
+use crate::tcp::wire::{at, sent};
 
 /// RFC 9293 section 3.8.6.1: a shut window is probed, each probe is answered, and data goes on.
 fn a_shut_window_is_probed(from_engine: bool) {

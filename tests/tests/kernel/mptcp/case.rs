@@ -1,9 +1,8 @@
 //! Random cases: everything follows from a number.
 
 use std::fmt;
-use std::time::Duration;
 
-use trackbed_core::{Bitrate, Ratio, Rng, Seed, Time};
+use trackbed_core::{Bitrate, Ratio, Seed, Time};
 use trackbed_net::LinkSpec;
 use trackbed_net::models::{Delay, Loss, Outage, Rate, Reordering, Spells};
 use trackbed_net::queue::DropTail;
@@ -11,9 +10,10 @@ use trackbed_tcp::config::{EcnMode, KeepAlive};
 use trackbed_tcp::multipath::{Endpoint, MultipathConfig, Reinjection};
 use trackbed_tcp::{Config, algorithms, schedulers};
 
+use super::ground::{Setup, engine_address, kernel_address};
+use super::host::Deed;
 use crate::app::{End, Pace, Script};
-use crate::ground::{Setup, engine_address, kernel_address};
-use crate::host::Deed;
+use crate::random::{Dice, KEEP_ALIVE};
 
 /// A random case.
 #[derive(Debug)]
@@ -55,16 +55,6 @@ impl Case {
         }
         choose_deeds(&mut setup, &mut dice);
         Case { number, setup }
-    }
-
-    /// The command that plays this case again. Real time makes no two plays equal to the bit, but
-    /// everything that was chosen for it is the same.
-    pub fn command(&self) -> String {
-        format!(
-            "TRACKBED_KERNEL_MPTCP_CASE={} cargo test -p trackbed-tests --test kernel_mptcp \
-             random -- --include-ignored --nocapture",
-            self.number
-        )
     }
 }
 
@@ -211,30 +201,5 @@ fn script(dice: &mut Dice, budget: u64) -> Script {
     script
 }
 
-struct Dice(Rng);
-
-impl Dice {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0.below(bound)
-    }
-
-    fn between(&mut self, least: u64, most: u64) -> u64 {
-        least + self.below(most - least + 1)
-    }
-
-    fn one_in(&mut self, ways: u64) -> bool {
-        self.below(ways) == 0
-    }
-
-    fn pick<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
-        &choices[self.below(choices.len() as u64) as usize]
-    }
-
-    fn millis(&mut self, least: u64, most: u64) -> Duration {
-        Duration::from_millis(self.between(least, most))
-    }
-}
-
-const KEEP_ALIVE: Duration = Duration::from_secs(1);
 /// Another series is another set of cases.
 const SERIES: u64 = 1;

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -67,7 +68,7 @@ pub struct Prepared {
 pub struct Ended {
     pub report: Report,
     /// What the kernel said last of the connection; printed when a case fails.
-    #[allow(dead_code, reason = "printed")]
+    #[expect(dead_code, reason = "printed")]
     pub info: Option<TcpInfo>,
 }
 
@@ -174,6 +175,21 @@ fn wait(socket: &OwnedFd, events: PollFlags, until: Option<Time>, clock: Clock) 
     poll(polled, Some(&timeout)).is_ok_and(|ready| ready > 0)
 }
 
+/// Waits for the kernel's side: when the engine has ended, for some retransmission timeouts more.
+pub fn finish(
+    kernel: ScopedJoinHandle<'_, Ended>,
+    cancel: &AtomicBool,
+    engine_ended: bool,
+) -> Ended {
+    let mut patience = if engine_ended { GRACE } else { Duration::ZERO };
+    while !kernel.is_finished() && !patience.is_zero() {
+        thread::park_timeout(PAUSE);
+        patience = patience.saturating_sub(PAUSE);
+    }
+    cancel.store(true, Ordering::Relaxed);
+    kernel.join().expect("no panic")
+}
+
 /// A socket as its application sees it; gone once it was reset.
 struct Socket(Option<OwnedFd>);
 
@@ -225,3 +241,8 @@ impl From<Errno> for Failure {
         }
     }
 }
+
+/// How long one side may go on when the other is done: some retransmission timeouts.
+pub const GRACE: Duration = Duration::from_secs(30);
+/// How long who waits for something waits before it looks again.
+pub const PAUSE: Duration = Duration::from_millis(5);

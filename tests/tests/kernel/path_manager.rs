@@ -1,6 +1,5 @@
 //! The client of the kernel's MPTCP path manager against the kernel, in network namespaces of their
 //! own. Where the machine allows none, or its kernel has no MPTCP, the tests say so and pass.
-#![cfg(target_os = "linux")]
 
 use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -10,24 +9,13 @@ use std::process::Command;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, ipproto, listen};
 use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
-use trackbed_emulator::namespace::{self, Interface, NetNamespace};
+use trackbed_emulator::namespace::{Interface, set_sysctl};
 use trackbed_linux::mptcp_pm::{
     Counters, Endpoint, EndpointFlags, Event, Events, Limits, PathManager, PathManagerError, Token,
     counters,
 };
 
-/// Runs `test` in a namespace of its own, if it can have one and the kernel speaks MPTCP.
-fn in_namespace(test: impl FnOnce(PathManager) + Send) {
-    if let Err(why) = namespace::acquire() {
-        return eprintln!("SKIPPED: {why}");
-    }
-    let namespace = NetNamespace::new().unwrap();
-    let run = || match PathManager::open() {
-        Ok(manager) => test(manager),
-        Err(why) => eprintln!("SKIPPED: {why}"),
-    };
-    namespace.run(run).unwrap();
-}
+use crate::with_path_manager;
 
 /// Addresses of the loopback interface: as good as paths, since each has its own subflow.
 fn address(number: u8) -> IpAddr {
@@ -36,7 +24,7 @@ fn address(number: u8) -> IpAddr {
 
 #[test]
 fn endpoints_and_limits_are_read_back_as_they_were_set() {
-    in_namespace(|mut manager| {
+    with_path_manager(|mut manager| {
         assert_eq!(manager.endpoints().unwrap(), []);
         let limits = Limits { subflows: 3, add_addresses_accepted: 1 };
         manager.set_limits(limits).unwrap();
@@ -93,7 +81,7 @@ fn agrees_with_ip_mptcp(wanted: &[Endpoint]) {
 
 #[test]
 fn a_flag_that_changes_is_said_to_the_peer_of_a_live_connection() {
-    in_namespace(|mut manager| {
+    with_path_manager(|mut manager| {
         set_up(&mut manager);
         manager.add_endpoint(&Endpoint { id: 5, ..Endpoint::new(address(2), SUBFLOW) }).unwrap();
         let mut events = manager.events().unwrap();
@@ -133,9 +121,9 @@ fn a_flag_that_changes_is_said_to_the_peer_of_a_live_connection() {
 
 #[test]
 fn under_a_path_manager_in_user_space_each_subflow_is_told_by_itself() {
-    in_namespace(|mut manager| {
+    with_path_manager(|mut manager| {
         set_up(&mut manager);
-        if namespace::set_sysctl("mptcp/pm_type", "1").is_err() {
+        if set_sysctl("mptcp/pm_type", "1").is_err() {
             return eprintln!("SKIPPED: net.mptcp.pm_type cannot be set");
         }
         let mut events = manager.events().unwrap();
@@ -159,7 +147,7 @@ fn under_a_path_manager_in_user_space_each_subflow_is_told_by_itself() {
 
 #[test]
 fn what_the_kernel_refuses_is_said_in_its_words() {
-    in_namespace(|mut manager| {
+    with_path_manager(|mut manager| {
         let error = manager.set_backup(99, true).unwrap_err();
         assert!(
             error.to_string().starts_with("cannot change the flags of the MPTCP endpoint 99: ")
@@ -175,7 +163,7 @@ fn what_the_kernel_refuses_is_said_in_its_words() {
 
 #[test]
 fn without_the_right_to_change_it_can_be_read_and_the_error_says_what_to_do() {
-    in_namespace(|mut manager| {
+    with_path_manager(|mut manager| {
         manager.add_endpoint(&Endpoint { id: 5, ..Endpoint::new(address(2), SUBFLOW) }).unwrap();
         // Of this thread alone, which ends with the test.
         let mut sets = capabilities(None).unwrap();

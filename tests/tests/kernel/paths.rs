@@ -1,6 +1,5 @@
 //! Connections of the kernel substrate on several paths, in a network namespace of their own. Where the
 //! machine allows none, or its kernel has no MPTCP, the test says so and passes.
-#![cfg(target_os = "linux")]
 
 use std::future::poll_fn;
 use std::io;
@@ -9,7 +8,6 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use trackbed_core::Time;
-use trackbed_emulator::namespace::{self, NetNamespace};
 use trackbed_linux::mptcp_pm::{Endpoint, EndpointFlags, Limits, PathManager, counters};
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 use trackbed_substrate::{Multipath, PathWish, TcpOptions, TcpStream, sleep};
@@ -21,15 +19,7 @@ const SECOND: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 2, 2));
 
 #[test]
 fn paths_are_told_of_and_become_backups() {
-    if let Err(why) = namespace::acquire() {
-        return eprintln!("SKIPPED: {why}");
-    }
-    let namespace = NetNamespace::new().unwrap();
-    let run = || match PathManager::open() {
-        Ok(manager) => two_paths(manager),
-        Err(why) => eprintln!("SKIPPED: {why}"),
-    };
-    namespace.run(run).unwrap();
+    crate::with_path_manager(two_paths);
 }
 
 fn two_paths(mut manager: PathManager) {

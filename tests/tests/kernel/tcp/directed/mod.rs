@@ -11,10 +11,9 @@ use trackbed_net::queue::DropTail;
 use trackbed_net::{Direction, LinkSpec, Point};
 use trackbed_tcp::Segment;
 
+use super::ground::{Outcome, Setup, play};
+use super::wire::sent;
 use crate::capture::{self, Seen};
-use crate::ground::{Outcome, Setup, play};
-use crate::verdict;
-use crate::wire::sent;
 
 const UP: Direction = Direction::Forward;
 const DOWN: Direction = Direction::Backward;
@@ -39,7 +38,7 @@ fn sending(mut setup: Setup, from_engine: u64, from_kernel: u64) -> Setup {
 /// Plays it, and holds it to what every case has to keep to.
 fn played(setup: &Setup) -> Outcome {
     let outcome = play(setup);
-    let problems = verdict::problems(setup, &outcome);
+    let problems = super::problems(setup, &outcome);
     if !problems.is_empty() {
         let test = std::thread::current().name().unwrap_or("test").replace("::", "-");
         let path = std::env::temp_dir().join(format!("trackbed-kernel-tcp-{test}.pcapng"));

@@ -115,7 +115,7 @@ fn tell(seed: u64, verdict: &Verdict) {
 fn command(seed: u64) -> String {
     let build = if cfg!(debug_assertions) { "--profile checked" } else { "--release" };
     format!(
-        "TRACKBED_SWARM_SEED={seed} cargo test {build} -p trackbed-tests --test swarm -- --nocapture"
+        "TRACKBED_SWARM_SEED={seed} cargo test {build} -p trackbed-tests --test virtual_time swarm:: -- --nocapture"
     )
 }
 

@@ -10,9 +10,10 @@ use trackbed_emulator::Resident;
 use trackbed_tcp::multipath::{
     Key, MultipathConfig, MultipathConnection, MultipathStats, PathInfo, join_token, refuse_join,
 };
-use trackbed_tcp::{Flags, Segment, State, TcpError, reset_reply};
+use trackbed_tcp::{Flags, Segment, State, reset_reply};
 
-use crate::app::{App, Failure, Report, Stream};
+use crate::app::{App, Failure, Stream};
+use crate::engine::{Ended, socket};
 
 /// What the engine's host does besides.
 #[derive(Clone, Debug)]
@@ -37,29 +38,31 @@ pub struct Host {
     app: App,
     pub deeds: Vec<(Duration, Deed)>,
     outgoing: VecDeque<Packet>,
-    ends: Sender<Ended>,
+    ends: Sender<Ended<Counts>>,
     reported: bool,
     /// The paths as they were when the application was done.
     paths: Vec<PathInfo>,
 }
 
-/// What became of the connection and its application.
+/// What the connection counted.
 #[derive(Clone, Debug)]
-pub struct Ended {
-    pub report: Report,
-    pub state: State,
-    pub error: Option<TcpError>,
+pub struct Counts {
     pub multipath: MultipathStats,
     pub timeouts: u64,
     /// Just before the application was done; printed when a case fails.
-    #[allow(dead_code, reason = "printed")]
+    #[expect(dead_code, reason = "printed")]
     pub paths: Vec<PathInfo>,
 }
 
 impl Host {
     /// A host that says on `ends` what became of its connection, when the application is done and
     /// nothing is left to be acknowledged, or when the host ends.
-    pub fn new(config: MultipathConfig, numbers: Rng, app: App, ends: Sender<Ended>) -> Host {
+    pub fn new(
+        config: MultipathConfig,
+        numbers: Rng,
+        app: App,
+        ends: Sender<Ended<Counts>>,
+    ) -> Host {
         Host {
             config,
             numbers,
@@ -165,9 +168,11 @@ impl Host {
                 report: self.app.report.clone(),
                 state: connection.state(),
                 error: connection.error(),
-                multipath: connection.multipath_stats(),
-                timeouts: connection.stats().timeouts,
-                paths: self.paths.clone(),
+                stats: Counts {
+                    multipath: connection.multipath_stats(),
+                    timeouts: connection.stats().timeouts,
+                    paths: self.paths.clone(),
+                },
             });
         }
     }
@@ -217,51 +222,4 @@ impl Drop for Host {
     }
 }
 
-/// A connection as its application sees it.
-struct Socket<'a> {
-    connection: &'a mut MultipathConnection,
-    now: Time,
-    outgoing: &'a mut VecDeque<Packet>,
-}
-
-impl Socket<'_> {
-    fn drain(&mut self) {
-        let packets = std::iter::from_fn(|| self.connection.poll_transmit(self.now));
-        self.outgoing.extend(packets);
-    }
-}
-
-impl Stream for Socket<'_> {
-    fn read(&mut self, max: usize) -> Result<Option<Vec<u8>>, Failure> {
-        let data = self.connection.read(self.now, max);
-        self.drain();
-        Ok(data?.map(|data| data.to_vec()))
-    }
-
-    fn write(&mut self, data: &[u8]) -> Result<usize, Failure> {
-        let taken = self.connection.write(self.now, data);
-        self.drain();
-        Ok(taken?)
-    }
-
-    fn finish(&mut self) {
-        self.connection.close(self.now);
-        self.drain();
-    }
-
-    fn abort(&mut self) {
-        self.connection.abort(self.now);
-        self.drain();
-    }
-}
-
-impl From<TcpError> for Failure {
-    fn from(error: TcpError) -> Failure {
-        match error {
-            TcpError::Refused => Failure::Refused,
-            TcpError::Reset => Failure::Reset,
-            TcpError::TimedOut => Failure::TimedOut,
-            other => Failure::Other(other.to_string()),
-        }
-    }
-}
+socket!(MultipathConnection);

@@ -3,16 +3,17 @@
 use std::fmt;
 use std::time::Duration;
 
-use trackbed_core::{Bitrate, Ratio, Rng, Seed};
+use trackbed_core::{Bitrate, Ratio, Seed};
 use trackbed_net::LinkSpec;
 use trackbed_net::models::{Corruption, Delay, Duplication, Loss, Rate, Reordering};
 use trackbed_net::queue::{Codel, DropTail};
 use trackbed_tcp::config::{BufferSize, EcnMode, KeepAlive};
 use trackbed_tcp::{Config, algorithms};
 
+use super::ground::{EngineSide, KernelSide, Setup};
 use crate::app::{End, Pace, Script};
-use crate::ground::{EngineSide, KernelSide, Setup};
-use crate::kernel::Options;
+use crate::random::{Dice, KEEP_ALIVE};
+use crate::socket::Options;
 
 /// A random case.
 #[derive(Debug)]
@@ -79,18 +80,18 @@ impl Case {
                 _ => link.with(Rate::new(rate, DropTail::of_packets(dice.between(5, 200)))),
             };
         }
-        let loss = dice.per_mille(worst);
+        let loss = per_mille(dice, worst);
         self.loss = self.loss.max(loss.as_f64());
         link = link.with(Loss::bernoulli(loss));
         if dice.one_in(3) {
-            let (probability, hold) = (dice.per_mille(50), dice.micros(500, 15_000));
+            let (probability, hold) = (per_mille(dice, 50), dice.micros(500, 15_000));
             link = link.with(Reordering { probability, hold });
         }
         if dice.one_in(4) {
-            link = link.with(Duplication { probability: dice.per_mille(50) });
+            link = link.with(Duplication { probability: per_mille(dice, 50) });
         }
         if dice.one_in(4) {
-            let probability = dice.per_mille(worst.clamp(5, 20));
+            let probability = per_mille(dice, worst.clamp(5, 20));
             self.loss = self.loss.max(probability.as_f64());
             link = link.with(Corruption { probability });
         }
@@ -124,16 +125,6 @@ impl Case {
                 self.setup.engine.config.keepalive = Some(KeepAlive { idle, interval, probes: 30 });
             }
         }
-    }
-
-    /// The command that plays this case again. Real time makes no two plays equal to the bit, but
-    /// everything that was chosen for it is the same.
-    pub fn command(&self) -> String {
-        format!(
-            "TRACKBED_KERNEL_TCP_CASE={} cargo test -p trackbed-tests --test kernel_tcp \
-             random -- --include-ignored --nocapture",
-            self.number
-        )
     }
 }
 
@@ -200,7 +191,7 @@ fn kernel(dice: &mut Dice, ipv6: bool) -> KernelSide {
 }
 
 fn script(dice: &mut Dice, budget: u64) -> Script {
-    let mut script = Script::sending(dice.size(budget));
+    let mut script = Script::sending(size(dice, budget));
     if dice.one_in(4) {
         // Small writes, for Nagle's algorithm and the ends of bursts.
         let block = dice.between(50, 5_000) as usize;
@@ -212,7 +203,7 @@ fn script(dice: &mut Dice, budget: u64) -> Script {
         script.read = Pace { block, pause: dice.micros(100, 3_000) };
     }
     if dice.one_in(4) {
-        script.stall = Some((dice.size(budget), dice.micros(100_000, 2_000_000)));
+        script.stall = Some((size(dice, budget), dice.micros(100_000, 2_000_000)));
     }
     script
 }
@@ -231,46 +222,21 @@ fn fixed(bytes: u64) -> BufferSize {
     BufferSize { initial: bytes as u32, max: bytes as u32 }
 }
 
-struct Dice(Rng);
+fn per_mille(dice: &mut Dice, most: u64) -> Ratio {
+    Ratio::from_parts(dice.below(1_000 * most + 1), 1_000_000)
+}
 
-impl Dice {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0.below(bound)
-    }
-
-    fn between(&mut self, least: u64, most: u64) -> u64 {
-        least + self.below(most - least + 1)
-    }
-
-    fn one_in(&mut self, ways: u64) -> bool {
-        self.below(ways) == 0
-    }
-
-    fn pick<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
-        &choices[self.below(choices.len() as u64) as usize]
-    }
-
-    fn micros(&mut self, least: u64, most: u64) -> Duration {
-        Duration::from_micros(self.between(least, most))
-    }
-
-    fn per_mille(&mut self, most: u64) -> Ratio {
-        Ratio::from_parts(self.below(1_000 * most + 1), 1_000_000)
-    }
-
-    /// A size of any order of magnitude, of any amount, or near the most; at times zero.
-    fn size(&mut self, most: u64) -> u64 {
-        match self.below(3) {
-            0 => self.below(most + 1),
-            1 => most / 2 + self.below(most / 2 + 1),
-            _ => {
-                let digits = self.below(u64::from(most.max(1).ilog2()) + 2);
-                self.below(1 << digits).min(most)
-            }
+/// A size of any order of magnitude, of any amount, or near the most; at times zero.
+fn size(dice: &mut Dice, most: u64) -> u64 {
+    match dice.below(3) {
+        0 => dice.below(most + 1),
+        1 => most / 2 + dice.below(most / 2 + 1),
+        _ => {
+            let digits = dice.below(u64::from(most.max(1).ilog2()) + 2);
+            dice.below(1 << digits).min(most)
         }
     }
 }
 
 /// Another series would be other cases under the same numbers.
 const SERIES: u64 = 2;
-const KEEP_ALIVE: Duration = Duration::from_secs(1);

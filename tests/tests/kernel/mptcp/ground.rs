@@ -2,26 +2,24 @@
 //! emulation, a link for each path; and how it is played.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, BufWriter};
 use std::net::{IpAddr, SocketAddr};
-use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use trackbed_core::{Packet, Seed, Time};
+use trackbed_core::{Seed, Time};
 use trackbed_emulator::namespace::{Interface, NamespaceError, NetNamespace, set_sysctl};
 use trackbed_emulator::{Attachment, Backstage, Clock, Edges, Emulator, Port};
-use trackbed_measure::pcapng::{PcapngWriter, Section, TapPoint};
-use trackbed_net::{Direction, Duplex, End, LinkId, LinkSpec, NetworkBuilder, Point, Tap};
+use trackbed_net::{Direction, Duplex, End, LinkSpec, NetworkBuilder, Point};
 use trackbed_tcp::multipath::MultipathConfig;
 
+use super::host::{Counts, Deed, Host};
 use crate::app::{App, Script};
-use crate::host::{self, Deed, Host};
-use crate::kernel::{self, Options, Prepared, Role};
+use crate::capture::{Capture, Seen};
+use crate::engine::Ended;
+use crate::socket::{self, Options, PAUSE, Prepared, Role, finish};
 
 /// Everything that makes a case.
 #[derive(Clone, Debug)]
@@ -80,8 +78,8 @@ impl Default for Setup {
 #[derive(Debug)]
 pub struct Outcome {
     /// `None` if no connection reached the engine.
-    pub engine: Option<host::Ended>,
-    pub kernel: kernel::Ended,
+    pub engine: Option<Ended<Counts>>,
+    pub kernel: socket::Ended,
     pub packets: Vec<Seen>,
     /// The kernel's counters of Multipath TCP that are not zero.
     pub counters: BTreeMap<String, u64>,
@@ -107,9 +105,7 @@ impl Outcome {
         };
         [arrived(Direction::Forward), arrived(Direction::Backward)]
     }
-}
 
-impl Outcome {
     /// Bytes of packets with data that the kernel or the engine sent, from `after` on, on
     /// subflows with another address than the first.
     pub fn data_after(&self, after: Duration, by_kernel: bool) -> usize {
@@ -123,31 +119,6 @@ impl Outcome {
                 && seen.packet.len() > 200
         });
         sent.map(|seen| seen.packet.len()).sum()
-    }
-}
-
-/// A packet on a path. Forward is from the engine to the kernel.
-#[derive(Clone, Debug)]
-pub struct Seen {
-    pub at: Time,
-    pub path: usize,
-    pub direction: Direction,
-    pub point: Point,
-    pub packet: Packet,
-}
-
-#[derive(Clone, Debug)]
-struct Capture {
-    links: Vec<LinkId>,
-    seen: Arc<Mutex<Vec<Seen>>>,
-}
-
-impl Tap for Capture {
-    fn see(&mut self, at: Time, link: LinkId, direction: Direction, point: Point, packet: &Packet) {
-        let Some(path) = self.links.iter().position(|known| *known == link) else { return };
-        let packet = packet.clone();
-        let seen = Seen { at, path, direction, point, packet };
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).push(seen);
     }
 }
 
@@ -182,11 +153,11 @@ pub fn play(setup: &Setup) -> Outcome {
         let [up, down] = &setup.paths[path];
         let duplex = Duplex::new(up, down, &setup.seed.child(&format!("path{path}")));
         let near = End::new(engine, [engine_address(path)]);
-        links.push(builder.connect(near, End::new(edge, []), duplex));
+        links.push(vec![builder.connect(near, End::new(edge, []), duplex)]);
         attachments.push(Attachment { port, edges: Edges::One(edge) });
     }
     let mut network = builder.build().expect("a network");
-    let capture = Capture { links, seen: Arc::default() };
+    let capture = Capture::new(links);
     network.set_tap(Some(Box::new(capture.clone())));
     let clock = Clock::start();
     let (ends, ended) = mpsc::channel();
@@ -202,22 +173,15 @@ pub fn play(setup: &Setup) -> Outcome {
         let kernel = scope.spawn(|| socket.play(app, clock, &cancel));
         let deeds = scope.spawn(|| act(&setup.kernel.deeds, &namespace, clock, &over));
         let engine = ended.recv_timeout(PATIENCE).ok();
-        let mut patience = if engine.is_some() { GRACE } else { Duration::ZERO };
-        while !kernel.is_finished() && !patience.is_zero() {
-            thread::park_timeout(PAUSE);
-            patience = patience.saturating_sub(PAUSE);
-        }
-        cancel.store(true, Ordering::Relaxed);
+        let kernel = finish(kernel, &cancel, engine.is_some());
         over.store(true, Ordering::Relaxed);
-        let kernel = kernel.join().expect("no panic");
         deeds.join().expect("no panic");
         remote.stop();
         emulation.join().expect("no panic").expect("the kernel lets us wait");
         (engine.or_else(|| ended.try_recv().ok()), kernel)
     });
-    let packets = std::mem::take(&mut *capture.seen.lock().unwrap_or_else(PoisonError::into_inner));
     let counters = namespace.run(counters).expect("a thread");
-    Outcome { engine, kernel, packets, counters }
+    Outcome { engine, kernel, packets: capture.take(), counters }
 }
 
 /// Calls `ip mptcp` when the time has come.
@@ -285,7 +249,7 @@ fn counters() -> BTreeMap<String, u64> {
 }
 
 impl Setup {
-    fn host(&self, ends: mpsc::Sender<host::Ended>) -> Host {
+    fn host(&self, ends: mpsc::Sender<Ended<Counts>>) -> Host {
         let EngineSide { config, script, deeds } = self.engine.clone();
         let app = App::new(script, &self.seed, "engine data", "kernel data");
         let remote = self.engine_dials.then(|| SocketAddr::new(kernel_address(0), PORT));
@@ -301,27 +265,6 @@ impl Setup {
     }
 }
 
-/// Writes what entered the paths to `path`, for Wireshark.
-pub fn write_capture(path: &Path, command: &str, packets: &[Seen]) -> io::Result<()> {
-    let section = Section { command_line: command.to_owned(), ..Section::default() };
-    let mut writer = PcapngWriter::new(BufWriter::new(File::create(path)?), &section)?;
-    let mut taps = Vec::new();
-    for number in 0..2 {
-        let (name, description) = (format!("path{number}"), "packets as they were sent".to_owned());
-        taps.push(writer.add_tap(&TapPoint { name, description, snap_len: 0 })?);
-    }
-    for seen in packets {
-        if let Point::Entered = seen.point {
-            writer.packet(seen.at, taps[seen.path], &seen.packet, "")?;
-        }
-    }
-    writer.finish(packets.last().map_or(Time::ZERO, |seen| seen.at))?;
-    Ok(())
-}
-
 /// No case takes longer unless it hangs.
 pub const PATIENCE: Duration = Duration::from_secs(90);
-/// How long one side may go on when the other is done.
-const GRACE: Duration = Duration::from_secs(30);
-const PAUSE: Duration = Duration::from_millis(5);
 const PORT: u16 = 5_001;

@@ -8,9 +8,9 @@ use trackbed_tcp::{Flags, Segment};
 
 use super::{DOWN, UP, ms, played, segments, sending, setup};
 use crate::app::{End, Failure, Pace};
-use crate::ground::{Setup, play};
 use crate::is_possible;
-use crate::wire::{at, sent};
+use crate::tcp::ground::{Setup, play};
+use crate::tcp::wire::{at, sent};
 
 #[test]
 fn a_closed_port_refuses() {

@@ -4,16 +4,16 @@ use std::process::Command;
 use std::time::Duration;
 
 use trackbed_core::{Bitrate, Time};
-use trackbed_net::LinkSpec;
 use trackbed_net::models::{Delay, Outage, Rate, Spells};
 use trackbed_net::queue::DropTail;
+use trackbed_net::{LinkSpec, Point};
 use trackbed_tcp::multipath::{Endpoint, MultipathConfig};
 
+use super::ground::{Outcome, Setup, engine_address, kernel_address, play};
+use super::host::Deed;
+use super::{is_possible, problems};
 use crate::app::Script;
-use crate::ground::{Outcome, Setup, engine_address, kernel_address, play, write_capture};
-use crate::host::Deed;
-use crate::is_possible;
-use crate::verdict::problems;
+use crate::capture;
 
 /// A link of so many Mbit/s and so long a way.
 pub fn link(mbps: u64, delay_ms: u64) -> LinkSpec {
@@ -40,7 +40,7 @@ fn play_well(setup: &Setup) -> Outcome {
     if !problems.is_empty() {
         println!("{:?}\n{:?}\n{:?}", outcome.engine, outcome.kernel, outcome.counters);
         let path = std::env::temp_dir().join("trackbed-kernel-mptcp-directed.pcapng");
-        write_capture(&path, "", &outcome.packets).expect("a capture");
+        capture::write(&path, "", &outcome.packets).expect("a capture");
         panic!("{problems:#?}\ncapture: {}", path.display());
     }
     outcome
@@ -61,7 +61,10 @@ fn two_subflows_carry_both_directions() {
             assert!(bytes.iter().all(|&bytes| bytes > 500_000), "{engine_dials}: {bytes:?}");
         }
         let engine = outcome.engine.expect("it ended");
-        assert!(!engine.multipath.plain && engine.multipath.subflows == 2, "{engine:?}");
+        assert!(
+            !engine.stats.multipath.plain && engine.stats.multipath.subflows == 2,
+            "{engine:?}"
+        );
     }
 }
 
@@ -79,8 +82,11 @@ fn checksums_are_agreed_upon_and_right() {
         let outcome = play_well(&setup);
         assert_eq!(outcome.counter("DataCsumErr"), 0);
         let engine = outcome.engine.expect("it ended");
-        assert_eq!(engine.multipath.checksum_failures, 0);
-        assert!(!engine.multipath.plain && engine.multipath.subflows == 2, "{engine:?}");
+        assert_eq!(engine.stats.multipath.checksum_failures, 0);
+        assert!(
+            !engine.stats.multipath.plain && engine.stats.multipath.subflows == 2,
+            "{engine:?}"
+        );
     }
 }
 
@@ -95,7 +101,7 @@ fn a_peer_without_multipath_is_spoken_to_in_plain_tcp() {
         setup.engine.script = Script::sending(300_000);
         setup.kernel.script = Script::sending(300_000);
         let engine = play_well(&setup).engine.expect("it ended");
-        assert!(engine.multipath.plain && engine.multipath.subflows == 1, "{engine:?}");
+        assert!(engine.stats.multipath.plain && engine.stats.multipath.subflows == 1, "{engine:?}");
     }
 }
 
@@ -148,7 +154,7 @@ fn a_path_that_is_gone_for_a_while_is_used_again() {
         let engine = outcome.engine.as_ref().expect("it ended");
         // What the path loses comes on the other: sent by the engine, which opened it there, or by
         // the kernel, whose answers alone take it.
-        let stats = &engine.multipath;
+        let stats = &engine.stats.multipath;
         let repeated = if engine_dials { stats.bytes_repeated } else { stats.bytes_duplicate };
         assert!(repeated > 0, "{engine:?}");
         let late = outcome.data_after(Duration::from_millis(1_500), false);
@@ -171,9 +177,10 @@ fn wireshark_reads_what_the_engine_sends() {
     setup.engine.script = Script::sending(1_000_000);
     setup.kernel.script = Script::sending(1_000_000);
     setup.engine.deeds = vec![(Duration::from_millis(150), Deed::Backup(1, true))];
-    let outcome = play_well(&setup);
+    let mut packets = play_well(&setup).packets;
+    packets.retain(|seen| seen.point == Point::Entered);
     let path = std::env::temp_dir().join(format!("trackbed-mptcp-{}.pcapng", std::process::id()));
-    write_capture(&path, "", &outcome.packets).expect("a capture");
+    capture::write(&path, "", &packets).expect("a capture");
     let ask = |filter: &str| {
         let mut tshark = Command::new("tshark");
         tshark.args(["-Y", filter, "-T", "fields", "-e", "frame.number", "-r"]).arg(&path);
@@ -205,6 +212,6 @@ fn announced_addresses_are_joined() {
         setup.engine.script = Script::sending(1_000_000);
         setup.kernel.script = Script::sending(1_000_000);
         let engine = play_well(&setup).engine.expect("it ended");
-        assert_eq!(engine.multipath.subflows, 2, "{engine_dials}: {engine:?}");
+        assert_eq!(engine.stats.multipath.subflows, 2, "{engine_dials}: {engine:?}");
     }
 }

@@ -1,0 +1,69 @@
+//! The engine's side, as applications see it, and what became of it.
+
+use trackbed_tcp::{State, TcpError};
+
+use crate::app::{Failure, Report};
+
+/// What became of a connection and its application.
+#[derive(Clone, Debug)]
+pub struct Ended<S> {
+    pub report: Report,
+    pub state: State,
+    pub error: Option<TcpError>,
+    pub stats: S,
+}
+
+/// A connection of this type as its application sees it: what it does is followed by what the
+/// connection has to send.
+macro_rules! socket {
+    ($Connection:ty) => {
+        struct Socket<'a> {
+            connection: &'a mut $Connection,
+            now: Time,
+            outgoing: &'a mut VecDeque<Packet>,
+        }
+
+        impl Socket<'_> {
+            fn drain(&mut self) {
+                let packets = std::iter::from_fn(|| self.connection.poll_transmit(self.now));
+                self.outgoing.extend(packets);
+            }
+        }
+
+        impl Stream for Socket<'_> {
+            fn read(&mut self, max: usize) -> Result<Option<Vec<u8>>, Failure> {
+                let data = self.connection.read(self.now, max);
+                self.drain();
+                Ok(data?.map(|data| data.to_vec()))
+            }
+
+            fn write(&mut self, data: &[u8]) -> Result<usize, Failure> {
+                let taken = self.connection.write(self.now, data);
+                self.drain();
+                Ok(taken?)
+            }
+
+            fn finish(&mut self) {
+                self.connection.close(self.now);
+                self.drain();
+            }
+
+            fn abort(&mut self) {
+                self.connection.abort(self.now);
+                self.drain();
+            }
+        }
+    };
+}
+pub(crate) use socket;
+
+impl From<TcpError> for Failure {
+    fn from(error: TcpError) -> Failure {
+        match error {
+            TcpError::Refused => Failure::Refused,
+            TcpError::Reset => Failure::Reset,
+            TcpError::TimedOut => Failure::TimedOut,
+            other => Failure::Other(other.to_string()),
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The TCP engine, and what uses the kernel's Multipath TCP, against the kernel: in network namespaces
+//! of their own and in real time. Where the machine allows none the tests say so and pass.
+//!
+//! In random cases the engine is inside the emulation, with link models between it and the kernel.
+//! Every byte of both streams is compared with what the seed says, and the ends have to be clean. A
+//! failing case prints the command that plays it again, and leaves a capture.
+//!
+//! - `TRACKBED_KERNEL_TCP_CASES=2000` plays so many random cases, `TRACKBED_KERNEL_MPTCP_CASES` those of
+//!   Multipath TCP.
+//! - `TRACKBED_KERNEL_TCP_CASE=17` plays one, and tells what became of it; with a number of cases,
+//!   it is the first.
+#![cfg(target_os = "linux")]
+
+mod app;
+mod capture;
+mod engine;
+mod mptcp;
+mod path_manager;
+mod paths;
+mod random;
+mod socket;
+mod tcp;
+mod verdict;
+
+use trackbed_emulator::namespace::{self, NetNamespace};
+use trackbed_linux::mptcp_pm::PathManager;
+
+/// Whether this machine lets us make namespaces; says so if not.
+fn is_possible() -> bool {
+    let made = namespace::acquire().and_then(|_| NetNamespace::new());
+    if let Err(why) = &made {
+        eprintln!("SKIPPED: this machine allows no network namespaces ({why})");
+    }
+    made.is_ok()
+}
+
+/// Runs `test` in a namespace of its own, if it can have one and the kernel speaks Multipath TCP.
+fn with_path_manager(test: impl FnOnce(PathManager) + Send) {
+    if !is_possible() {
+        return;
+    }
+    let run = || match PathManager::open() {
+        Ok(manager) => test(manager),
+        Err(why) => eprintln!("SKIPPED: {why}"),
+    };
+    NetNamespace::new().expect("a namespace").run(run).expect("a thread");
+}
