@@ -5,23 +5,16 @@ use std::fs;
 
 use super::{SCENARIO, Scratch};
 
-/// The command must be refused with one message that contains all of `parts`.
+/// The command must be refused with one message that has all of `parts`, and begin no results.
 fn refused(scratch: &Scratch, words: &str, parts: &[&str]) {
-    let ended = scratch.trackbed(words);
-    assert_eq!(ended.status, 2, "{words}: {}", ended.stderr);
-    assert_eq!(ended.stdout, "", "{words}");
-    assert_eq!(ended.stderr.matches("error:").count(), 1, "{words}: {}", ended.stderr);
-    for part in parts {
-        assert!(ended.stderr.contains(part), "{words}: no \"{part}\" in:\n{}", ended.stderr);
-    }
-    assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
-    let left = fs::read_dir(&scratch.0).unwrap().map(|entry| entry.unwrap().file_name());
+    scratch.refuse(words, parts);
+    let left = fs::read_dir(scratch.folder()).unwrap().map(|entry| entry.unwrap().file_name());
     assert!(!left.into_iter().any(|name| name == "trackbed-out"), "{words}: results were begun");
 }
 
 #[test]
 fn mistakes_in_a_scenario_are_shown_with_their_line_and_the_remedy() {
-    let scratch = Scratch::new("scenario");
+    let scratch = Scratch::new();
     for (from, to, parts) in [
         (
             "delay =",
@@ -56,7 +49,7 @@ fn mistakes_in_a_scenario_are_shown_with_their_line_and_the_remedy() {
 
 #[test]
 fn files_that_are_no_scenario_are_called_so() {
-    let scratch = Scratch::new("files");
+    let scratch = Scratch::new();
     fs::write(scratch.path("binary.toml"), [0xff_u8, 0x00, 0x80, 0xfe]).unwrap();
     scratch.write("empty.toml", "");
     fs::create_dir(scratch.path("folder.toml")).unwrap();
@@ -75,7 +68,7 @@ fn files_that_are_no_scenario_are_called_so() {
 
 #[test]
 fn arguments_are_refused_with_advice() {
-    let scratch = Scratch::new("arguments");
+    let scratch = Scratch::new();
     scratch.write("a.toml", SCENARIO);
     for (words, part) in [
         ("run a.toml --set link.loss", "write key=value, for example link.loss=0.3%"),
@@ -93,15 +86,13 @@ fn arguments_are_refused_with_advice() {
         ("list nothing", "[possible values: scenarios, protocols"),
         ("replay", "<DIRECTORY>"),
     ] {
-        let ended = scratch.trackbed(words);
-        assert_eq!((ended.status, ended.stdout.as_str()), (2, ""), "{words}: {}", ended.stderr);
-        assert!(ended.stderr.contains(part), "{words}: no \"{part}\" in:\n{}", ended.stderr);
+        scratch.refuse(words, &[part]);
     }
 }
 
 #[test]
 fn a_place_that_cannot_be_written_is_refused() {
-    let scratch = Scratch::new("places");
+    let scratch = Scratch::new();
     scratch.write("a.toml", SCENARIO);
     scratch.write("file", "");
     refused(&scratch, "run a.toml --out file", &["file: ", "where you may write"]);
@@ -114,7 +105,7 @@ fn a_place_that_cannot_be_written_is_refused() {
 
 #[test]
 fn replay_refuses_what_is_not_there() {
-    let scratch = Scratch::new("replay");
+    let scratch = Scratch::new();
     scratch.write("a.toml", SCENARIO);
     scratch.succeed("run a.toml --out done");
     refused(&scratch, "replay nowhere 0 0", &["nowhere: ", "`trackbed run SCENARIO --out DIR`"]);
@@ -128,7 +119,7 @@ fn replay_refuses_what_is_not_there() {
 #[cfg(not(feature = "store"))]
 #[test]
 fn without_object_stores_whoever_names_one_is_told_how_to_get_them() {
-    let scratch = Scratch::new("no-store");
+    let scratch = Scratch::new();
     scratch.write("good.toml", SCENARIO);
     for words in [
         "run good.toml --out s3://bucket/a",
@@ -144,5 +135,5 @@ fn without_object_stores_whoever_names_one_is_told_how_to_get_them() {
 #[test]
 fn without_parquet_whoever_asks_for_it_is_told_how_to_get_it() {
     let words = "export results --format parquet";
-    refused(&Scratch::new("no-parquet"), words, &["--features parquet", "--format csv"]);
+    refused(&Scratch::new(), words, &["--features parquet", "--format csv"]);
 }

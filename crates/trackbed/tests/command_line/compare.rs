@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::{SCENARIO, Scratch};
 
 /// A clean and a lossy cell of each of two protocols; 10 ms a round trip.
-fn scratch(name: &str) -> Scratch {
-    let scratch = Scratch::new(name);
+fn scratch() -> Scratch {
+    let scratch = Scratch::new();
     scratch.write("a.toml", SCENARIO);
     run(&scratch, "before", "");
     scratch
@@ -30,7 +30,7 @@ fn verdicts(document: &Value) -> Vec<&str> {
 
 #[test]
 fn the_same_runs_are_equal_and_no_worse() {
-    let scratch = scratch("compare-same");
+    let scratch = scratch();
     run(&scratch, "again", "--jobs 1");
     let (status, found) = compare(&scratch, "before again --no-worse-than 0.1%");
     assert_eq!((status, verdicts(&found)), (0, vec!["equal"; 4]));
@@ -40,7 +40,7 @@ fn the_same_runs_are_equal_and_no_worse() {
 /// Between two machines a seed decides nothing about the network, so equal ones make no pairs.
 #[test]
 fn runs_over_a_network_that_is_as_it_is_make_no_pairs() {
-    let scratch = scratch("compare-live");
+    let scratch = scratch();
     let virtually = scratch.read("before/run.json");
     let live = virtually.replace("\"substrate\": \"virtual\"", "\"substrate\": \"live\"");
     assert_ne!(virtually, live);
@@ -54,7 +54,7 @@ fn runs_over_a_network_that_is_as_it_is_make_no_pairs() {
 /// Three round trips of 10 ms become three of 10.5: 5 % more, whatever got lost.
 #[test]
 fn what_got_worse_is_found_and_what_else_has_changed_is_named() {
-    let scratch = scratch("compare-worse");
+    let scratch = scratch();
     run(&scratch, "slower", "--set link.delay=5.25ms");
     let (status, found) = compare(&scratch, "before slower");
     assert_eq!(status, 1);
@@ -78,7 +78,7 @@ fn what_got_worse_is_found_and_what_else_has_changed_is_named() {
 
 #[test]
 fn what_is_not_shown_is_not_taken_for_granted() {
-    let scratch = scratch("compare-undecided");
+    let scratch = scratch();
     run(&scratch, "other", "--seed 2");
     let (status, found) = compare(&scratch, "before other");
     assert_eq!((status, &found["paired"]), (0, &false.into()));
@@ -89,7 +89,7 @@ fn what_is_not_shown_is_not_taken_for_granted() {
 
 #[test]
 fn cells_that_are_gone_and_runs_that_fail_are_not_overlooked() {
-    let scratch = scratch("compare-gone");
+    let scratch = scratch();
     let axes = "--set protocol=quic,tcp --set link.loss=0,5% --runs 12 --out fewer";
     scratch.succeed(&format!("run a.toml {axes}"));
     let (status, found) = compare(&scratch, "before fewer");
@@ -121,7 +121,7 @@ fn cells_that_are_gone_and_runs_that_fail_are_not_overlooked() {
 /// A cell of which nothing is left has no mean that could be worse, and is the worst of all.
 #[test]
 fn a_cell_whose_runs_all_fail_is_not_passed_over() {
-    let scratch = scratch("compare-dead");
+    let scratch = scratch();
     let dead = |axes: &str, out: &str| {
         // From where nothing arrives, three round trips of 10 ms are not done in time.
         let words = format!("run a.toml {axes} --set workload.timeout=20ms --runs 12 --out {out}");
@@ -150,7 +150,7 @@ fn a_cell_whose_runs_all_fail_is_not_passed_over() {
 
 #[test]
 fn what_cannot_be_compared_is_refused() {
-    let scratch = scratch("compare-refused");
+    let scratch = scratch();
     std::fs::create_dir(scratch.path("empty")).unwrap();
     scratch.succeed("run a.toml --set link.delay=1ms,2ms --out foreign");
     run(&scratch, "damaged", "");
@@ -165,8 +165,6 @@ fn what_cannot_be_compared_is_refused() {
         ("before before --confidence 100%", "95%"),
         ("before", "<SECOND>"),
     ] {
-        let ended = scratch.trackbed(&format!("compare {words}"));
-        assert_eq!((ended.status, ended.stdout.as_str()), (2, ""), "{words}");
-        assert!(ended.stderr.contains(why), "{words}: {}", ended.stderr);
+        scratch.refuse(&format!("compare {words}"), &[why]);
     }
 }

@@ -2,14 +2,14 @@
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
+use super::support::{start, wait_until};
 use super::{Ended, SCENARIO, Scratch};
 
 const CAMPAIGN: &str = "run a.toml --set link.loss=2% --jobs 2 --out out";
 
-fn scratch(name: &str) -> Scratch {
-    let scratch = Scratch::new(name);
+fn scratch() -> Scratch {
+    let scratch = Scratch::new();
     scratch.write("a.toml", SCENARIO);
     scratch
 }
@@ -18,22 +18,9 @@ fn lines(scratch: &Scratch) -> usize {
     fs::read_to_string(scratch.path("out/runs.jsonl")).map_or(0, |text| text.lines().count())
 }
 
-/// Waits until `there` says so; gives up after a minute, which no machine should need.
-fn wait_until(what: &str, there: impl Fn() -> bool) {
-    for _ in 0..6_000 {
-        if there() {
-            return;
-        }
-        #[expect(clippy::disallowed_methods, reason = "another process works meanwhile")]
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    panic!("{what} did not come about");
-}
-
 /// A campaign that takes far longer than this test, of which the first runs are over.
 fn begun(scratch: &Scratch) -> Child {
-    let mut command = scratch.command(&format!("{CAMPAIGN} --runs 200000"));
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let child = start(scratch.command(&format!("{CAMPAIGN} --runs 200000")));
     wait_until("the first runs", || lines(scratch) >= 5);
     child
 }
@@ -54,7 +41,7 @@ fn continued_as_if_nothing_had_happened(scratch: &Scratch, runs: usize) -> Ended
 
 #[test]
 fn what_is_there_is_not_run_again_and_more_runs_may_be_asked_for() {
-    let scratch = scratch("again");
+    let scratch = scratch();
     let first = scratch.succeed(&format!("{CAMPAIGN} --json"));
     let again = scratch.succeed(&format!("{CAMPAIGN} --json"));
     assert_eq!(first.stdout, again.stdout);
@@ -69,20 +56,17 @@ fn what_is_there_is_not_run_again_and_more_runs_may_be_asked_for() {
 
 #[test]
 fn other_runs_do_not_mix() {
-    let scratch = scratch("mix");
+    let scratch = scratch();
     scratch.succeed(CAMPAIGN);
     for other in ["--set link.loss=3%", "--seed 2", "--set workload.count=3"] {
-        let ended = scratch.trackbed(&format!("{CAMPAIGN} {other}"));
-        assert_eq!((ended.status, ended.stdout.as_str()), (2, ""), "{other}");
-        let message = &ended.stderr;
-        assert!(message.contains("other runs") && message.contains("--out another"), "{message}");
+        scratch.refuse(&format!("{CAMPAIGN} {other}"), &["other runs", "--out another"]);
     }
     assert_eq!(lines(&scratch), 2);
 }
 
 #[test]
 fn a_last_line_that_was_cut_off_is_run_again() {
-    let scratch = scratch("torn");
+    let scratch = scratch();
     scratch.succeed(&format!("{CAMPAIGN} --runs 4"));
     let text = scratch.read("out/runs.jsonl");
     scratch.write("out/runs.jsonl", &text[..text.len() - 20]);
@@ -93,7 +77,7 @@ fn a_last_line_that_was_cut_off_is_run_again() {
 
 #[test]
 fn the_default_directory_begins_anew() {
-    let scratch = scratch("anew");
+    let scratch = scratch();
     scratch.succeed("run a.toml --runs 3");
     scratch.succeed("run a.toml --runs 1 --set link.delay=7ms");
     assert_eq!(scratch.read("trackbed-out/a/runs.jsonl").lines().count(), 1);
@@ -111,7 +95,7 @@ fn sigterm_keeps_the_runs_that_are_done() {
 }
 
 fn keeps_the_runs_that_are_done(signal: &str) {
-    let scratch = scratch(&format!("interrupt-{signal}"));
+    let scratch = scratch();
     let child = begun(&scratch);
     // The shell's own `kill`: not every system has a program of that name.
     let kill = format!("kill -{signal} {}", child.id());
@@ -132,7 +116,7 @@ fn keeps_the_runs_that_are_done(signal: &str) {
 
 #[test]
 fn a_process_that_is_killed_leaves_results_that_are_at_most_seconds_old() {
-    let scratch = scratch("kill");
+    let scratch = scratch();
     let mut child = begun(&scratch);
     wait_until("the first document", || scratch.path("out/samples.csv").exists());
     child.kill().unwrap();
@@ -145,7 +129,7 @@ fn a_process_that_is_killed_leaves_results_that_are_at_most_seconds_old() {
 
 #[test]
 fn two_campaigns_do_not_write_to_one_directory() {
-    let scratch = scratch("two");
+    let scratch = scratch();
     let mut child = begun(&scratch);
     let ended = scratch.trackbed(&format!("{CAMPAIGN} --runs 200000"));
     child.kill().unwrap();
@@ -158,7 +142,7 @@ fn two_campaigns_do_not_write_to_one_directory() {
 /// many runs like any other.
 #[test]
 fn a_campaign_goes_on_until_it_is_precise_enough() {
-    let scratch = scratch("until");
+    let scratch = scratch();
     let words = "run a.toml --set link.loss=0,3% --json --runs 30 --until";
     let run = |precision: &str, more: &str| {
         let mut command = scratch.command(words);
@@ -166,7 +150,7 @@ fn a_campaign_goes_on_until_it_is_precise_enough() {
     };
     let ended = run("mean completion_ms 12%", "--runs-max 3000 --out out");
     assert_eq!(ended.status, 0, "{}", ended.stderr);
-    let document: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    let document = ended.json();
     let completion = |cell: usize| &document["cells"][cell]["metrics"]["completion_ms"];
     assert_eq!(completion(0)["n"], 30);
     let [n, mean] = ["n", "mean"].map(|name| completion(1)[name].as_f64().unwrap());
@@ -189,8 +173,7 @@ fn a_campaign_goes_on_until_it_is_precise_enough() {
         ("completion_ms 2%", "--shard 1/2", "--shard"),
         ("completion_ms 2%", "--runs-max 10", "--runs-max"),
     ] {
-        let ended = run(precision, more);
-        assert!(ended.status == 2 && ended.stderr.contains(why), "{precision}: {}", ended.stderr);
+        run(precision, more).refused(&[why]);
     }
 }
 
@@ -198,12 +181,12 @@ fn a_campaign_goes_on_until_it_is_precise_enough() {
 /// same command goes on with it.
 #[test]
 fn a_campaign_of_open_end_that_is_killed_says_what_it_is() {
-    let scratch = scratch("until-killed");
+    let scratch = scratch();
     let run = |precision: &str, more: &str| {
         let words = "run a.toml --set link.loss=0,3% --json --runs 30 --until";
         let mut command = scratch.command(words);
         command.arg(precision).args(more.split_whitespace());
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        start(command)
     };
     let mut child = run("mean completion_ms 0.01%", "--runs-max 200000 --out out");
     wait_until("the second round", || {
@@ -238,7 +221,7 @@ fn a_campaign_of_open_end_that_is_killed_says_what_it_is() {
 /// All but one are refused, or find everything done; none takes anything from another.
 #[test]
 fn processes_that_begin_at_once_leave_each_other_alone() {
-    let scratch = scratch("at-once");
+    let scratch = scratch();
     let begin = || {
         let mut command = scratch.command(&format!("{CAMPAIGN} --runs 40"));
         command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()

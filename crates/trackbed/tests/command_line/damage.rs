@@ -7,8 +7,8 @@ use std::process::Stdio;
 
 use super::{SCENARIO, Scratch};
 
-fn scratch(name: &str) -> Scratch {
-    let scratch = Scratch::new(name);
+fn scratch() -> Scratch {
+    let scratch = Scratch::new();
     scratch.write("a.toml", SCENARIO);
     scratch.succeed("run a.toml --set protocol=quic,tcp --runs 3 --out good");
     scratch
@@ -23,22 +23,13 @@ fn copy(scratch: &Scratch) {
     }
 }
 
-fn refused(scratch: &Scratch, words: &str, parts: &[&str]) {
-    let ended = scratch.trackbed(words);
-    assert_eq!((ended.status, ended.stdout.as_str()), (2, ""), "{words}: {}", ended.stderr);
-    assert_eq!(ended.stderr.matches("error:").count(), 1, "{words}: {}", ended.stderr);
-    for part in parts {
-        assert!(ended.stderr.contains(part), "{words}: no \"{part}\" in:\n{}", ended.stderr);
-    }
-}
-
 /// What reads a directory's document.
 const READERS: [&str; 4] =
     ["export bad", "export bad --table cells", "report bad", "compare good bad"];
 
 #[test]
 fn a_damaged_document_is_named_and_made_again_by_its_command() {
-    let scratch = scratch("damage-document");
+    let scratch = scratch();
     let good = scratch.read("good/run.json");
     for (text, part) in [
         (&good[..good.len() / 2], "run.json is damaged (EOF"),
@@ -51,7 +42,7 @@ fn a_damaged_document_is_named_and_made_again_by_its_command() {
         copy(&scratch);
         scratch.write("bad/run.json", text);
         for words in READERS {
-            refused(&scratch, words, &["bad: ", part]);
+            scratch.refuse(words, &["bad: ", part]);
         }
         scratch.succeed("run a.toml --set protocol=quic,tcp --runs 3 --out bad");
         assert!(scratch.read("bad/run.json") == good, "{part}");
@@ -65,7 +56,7 @@ fn a_damaged_document_is_named_and_made_again_by_its_command() {
 
 #[test]
 fn damaged_runs_are_named_with_their_line() {
-    let scratch = scratch("damage-runs");
+    let scratch = scratch();
     let good = scratch.read("good/runs.jsonl");
     let lines: Vec<&str> = good.lines().collect();
     let far = lines[2].replacen("\"cell\":0", "\"cell\":4000000000", 1);
@@ -81,61 +72,58 @@ fn damaged_runs_are_named_with_their_line() {
         let damaged = [&lines[..2], &[line], &lines[3..]].concat().join("\n") + "\n";
         scratch.write("bad/runs.jsonl", &damaged);
         for words in ["export bad", "export bad --table runs", "report bad", "compare good bad"] {
-            refused(&scratch, words, &["bad: ", part, "take that line out"]);
+            scratch.refuse(words, &["bad: ", part, "take that line out"]);
         }
         // So that is what helps.
         scratch.write("bad/runs.jsonl", &damaged.replacen(&format!("{line}\n"), "", 1));
-        refused(
-            &scratch,
-            "export bad",
-            &["runs.jsonl has 2 runs of cell 0, and run.json was made of 3"],
-        );
+        scratch
+            .refuse("export bad", &["runs.jsonl has 2 runs of cell 0, and run.json was made of 3"]);
         scratch.succeed("run a.toml --set protocol=quic,tcp --runs 3 --out bad");
         assert!(scratch.read("bad/runs.jsonl") == good);
     }
     fs::remove_file(scratch.path("bad/runs.jsonl")).unwrap();
-    refused(&scratch, "export bad", &["runs.jsonl has 0 runs of cell 0"]);
+    scratch.refuse("export bad", &["runs.jsonl has 0 runs of cell 0"]);
 }
 
 #[test]
 fn directories_of_others_are_called_so_and_left_alone() {
-    let scratch = scratch("damage-foreign");
+    let scratch = scratch();
     fs::create_dir(scratch.path("bad")).unwrap();
     for about in [None, Some("{ \"name\": \"a browser\", \"schema\": 1 }"), Some("[]")] {
         if let Some(about) = about {
             scratch.write("bad/about.json", about);
         }
         for words in READERS {
-            refused(&scratch, words, &["bad: this is no run directory", "trackbed run SCENARIO"]);
+            scratch.refuse(words, &["bad: this is no run directory", "trackbed run SCENARIO"]);
         }
     }
-    refused(&scratch, "run a.toml --out bad", &["bad: ", "is no run directory"]);
+    scratch.refuse("run a.toml --out bad", &["bad: ", "is no run directory"]);
     assert_eq!(fs::read_dir(scratch.path("bad")).unwrap().count(), 1);
-    refused(&scratch, "export a.toml", &["a.toml: this is no directory; give a run directory"]);
+    scratch.refuse("export a.toml", &["a.toml: this is no directory; give a run directory"]);
     copy(&scratch);
     let about = scratch.read("good/about.json");
     scratch.write("bad/about.json", &about.replacen("\"schema\": 1", "\"schema\": 7", 1));
     for words in READERS {
-        refused(&scratch, words, &["about.json has form 7", "with the version that wrote it"]);
+        scratch.refuse(words, &["about.json has form 7", "with the version that wrote it"]);
     }
     copy(&scratch);
     scratch.write("bad/runs.jsonl", "");
     fs::remove_file(scratch.path("bad/run.json")).unwrap();
     for words in READERS {
-        refused(&scratch, words, &["no run of it was summed up yet", "continue it"]);
+        scratch.refuse(words, &["no run of it was summed up yet", "continue it"]);
     }
 }
 
 #[test]
 fn a_table_that_cannot_be_made_costs_no_file() {
-    let scratch = scratch("damage-table");
+    let scratch = scratch();
     scratch.write("table.csv", "years of work");
-    refused(&scratch, "export missing --out table.csv", &["missing: this is no run directory"]);
+    scratch.refuse("export missing --out table.csv", &["missing: this is no run directory"]);
     assert_eq!(scratch.read("table.csv"), "years of work");
     scratch.succeed("export good --out table.csv");
     assert!(scratch.read("table.csv") == scratch.read("good/samples.csv"));
     assert!(!scratch.path("table.csv.partial").exists());
-    refused(&scratch, "export good --out good", &["cannot write good", "another place with --out"]);
+    scratch.refuse("export good --out good", &["cannot write good", "another place with --out"]);
 }
 
 /// Those of this build.
@@ -145,17 +133,13 @@ fn formats() -> impl Iterator<Item = &'static str> {
 
 #[test]
 fn a_full_disk_is_an_error_that_names_the_place() {
-    let scratch = scratch("damage-full");
+    let scratch = scratch();
     if !Path::new("/dev/full").exists() {
         return;
     }
     for format in formats() {
         let words = format!("export good --format {format}");
-        refused(
-            &scratch,
-            &format!("{words} --out /dev/full"),
-            &["cannot write /dev/full", "--out"],
-        );
+        scratch.refuse(&format!("{words} --out /dev/full"), &["cannot write /dev/full", "--out"]);
         let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let output = scratch.command(&words).stdout(full).output().unwrap();
         let error = String::from_utf8(output.stderr).unwrap();
@@ -166,7 +150,7 @@ fn a_full_disk_is_an_error_that_names_the_place() {
 
 #[test]
 fn a_reader_that_goes_away_ends_an_export_quietly() {
-    let scratch = scratch("damage-pipe");
+    let scratch = scratch();
     for format in formats() {
         for table in ["samples", "runs", "cells", "differences"] {
             let words = format!("export good --table {table} --format {format}");
@@ -183,7 +167,7 @@ fn a_reader_that_goes_away_ends_an_export_quietly() {
 /// What sums up results of which some are gone, by a copy that was cut short, says so.
 #[test]
 fn results_that_are_gone_are_missed_by_whoever_reads_them() {
-    let scratch = scratch("gone");
+    let scratch = scratch();
     copy(&scratch);
     let runs = scratch.read("good/runs.jsonl");
     let some: String = runs.lines().take(4).map(|line| format!("{line}\n")).collect();
@@ -196,7 +180,7 @@ fn results_that_are_gone_are_missed_by_whoever_reads_them() {
             "compare good bad",
             "advise bad --need completion<1s",
         ] {
-            refused(&scratch, words, &["bad: runs.jsonl has", "run.json was made of"]);
+            scratch.refuse(words, &["bad: runs.jsonl has", "run.json was made of"]);
         }
     }
 }
@@ -204,14 +188,14 @@ fn results_that_are_gone_are_missed_by_whoever_reads_them() {
 /// Neither by their names nor by others.
 #[test]
 fn results_are_not_written_over_through_links() {
-    let scratch = scratch("links");
+    let scratch = scratch();
     copy(&scratch);
     let runs = scratch.read("bad/runs.jsonl");
     std::os::unix::fs::symlink(scratch.path("bad/runs.jsonl"), scratch.path("link")).unwrap();
     for words in
         ["export bad --out link", "report bad --out link", "report bad --out bad/runs.jsonl"]
     {
-        refused(&scratch, words, &["is part of a run directory", "--out"]);
+        scratch.refuse(words, &["is part of a run directory", "--out"]);
         assert!(scratch.read("bad/runs.jsonl") == runs, "{words}");
     }
     for words in [
@@ -219,7 +203,7 @@ fn results_are_not_written_over_through_links() {
         "replay good 0 0 --out s3://bucket/b",
         "report good --out s3://bucket/c",
     ] {
-        refused(&scratch, words, &["on this machine", "--out"]);
+        scratch.refuse(words, &["on this machine", "--out"]);
     }
     assert!(!scratch.path("s3:").exists());
 }
@@ -227,10 +211,10 @@ fn results_are_not_written_over_through_links() {
 /// A page that was there stays until a whole new one takes its place.
 #[test]
 fn a_page_that_cannot_be_written_leaves_the_old_one() {
-    let scratch = scratch("page-kept");
+    let scratch = scratch();
     scratch.succeed("report good");
     let page = scratch.read("good/report.html");
     fs::create_dir(scratch.path("good/report.html.partial")).unwrap();
-    refused(&scratch, "report good", &["cannot write", "--out"]);
+    scratch.refuse("report good", &["cannot write", "--out"]);
     assert!(scratch.read("good/report.html") == page);
 }

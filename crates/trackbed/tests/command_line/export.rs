@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::{SCENARIO, Scratch};
 
-fn scratch(name: &str) -> Scratch {
-    let scratch = Scratch::new(name);
+fn scratch() -> Scratch {
+    let scratch = Scratch::new();
     scratch.write("a.toml", SCENARIO);
     let axes = "--set protocol=quic,tcp --set link.loss=0,3%";
     scratch.succeed(&format!("run a.toml {axes} --runs 5 --out out"));
@@ -18,7 +18,7 @@ fn lines(text: &str) -> Vec<Value> {
 
 #[test]
 fn samples_are_those_of_the_directory_in_either_format() {
-    let scratch = scratch("export");
+    let scratch = scratch();
     let csv = scratch.succeed("export out").stdout;
     assert!(csv == scratch.read("out/samples.csv"));
     let samples = lines(&scratch.succeed("export out --format ndjson").stdout);
@@ -32,7 +32,7 @@ fn samples_are_those_of_the_directory_in_either_format() {
 
 #[test]
 fn cells_runs_and_differences_have_the_numbers_of_the_document() {
-    let scratch = scratch("export-tables");
+    let scratch = scratch();
     let document: Value = serde_json::from_str(&scratch.read("out/run.json")).unwrap();
     let cells = lines(&scratch.succeed("export out --table cells --format ndjson").stdout);
     for row in &cells {
@@ -63,15 +63,13 @@ fn cells_runs_and_differences_have_the_numbers_of_the_document() {
 
 #[test]
 fn what_cannot_be_exported_is_refused() {
-    let scratch = scratch("export-refused");
+    let scratch = scratch();
     for (words, why) in [
         ("export missing", "this is no run directory"),
         ("export out --format xls", "csv, ndjson"),
         ("export out --out /nowhere/file.csv", "cannot write /nowhere/file.csv"),
         ("export out --out /dev/full", "cannot write /dev/full"),
     ] {
-        let ended = scratch.trackbed(words);
-        assert_eq!(ended.status, 2, "{words}");
-        assert!(ended.stderr.contains(why), "{words}: {}", ended.stderr);
+        scratch.refuse(words, &[why]);
     }
 }

@@ -26,22 +26,11 @@ fn ranges(scratch: &Scratch, name: &str) -> Vec<(String, String, f64, f64, u64)>
         .collect()
 }
 
-/// The command must be refused with one message that contains all of `parts`.
-fn refused(scratch: &Scratch, words: &str, parts: &[&str]) {
-    let ended = scratch.trackbed(words);
-    assert_eq!(ended.status, 2, "{words}: {}", ended.stderr);
-    assert_eq!(ended.stdout, "", "{words}");
-    assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
-    for part in parts {
-        assert!(ended.stderr.contains(part), "{words}: no \"{part}\" in:\n{}", ended.stderr);
-    }
-}
-
 /// Without shadows a handover is reported 159.3 m past the midpoint at the earliest (138.0 m by
 /// geometry, 21.3 by time-to-trigger); filter and period of measurement add 60 m at most.
 #[test]
 fn a_table_of_the_model_has_a_range_behind_each_midpoint() {
-    let scratch = Scratch::new("handover-build");
+    let scratch = Scratch::new();
     let words = "handover build --profile ns3 --rides 6 --direction forward --set length=6km \
                  --set gps_error=0m --margin 0m -o table.geojson";
     let ended = scratch.succeed(words);
@@ -65,7 +54,7 @@ fn a_table_of_the_model_has_a_range_behind_each_midpoint() {
 
 #[test]
 fn a_table_is_shown_as_ranges_and_as_a_picture() {
-    let scratch = Scratch::new("handover-show");
+    let scratch = Scratch::new();
     scratch.succeed("handover build --rides 5 --set length=6km -o table.geojson");
     let shown = scratch.succeed("handover show table.geojson --svg table.svg --width 80");
     let text = &shown.stdout;
@@ -83,12 +72,12 @@ fn a_table_is_shown_as_ranges_and_as_a_picture() {
     assert!(scratch.read("table.svg").starts_with("<svg "));
     let one = scratch.succeed("handover show table.geojson --operator B").stdout;
     assert!(one.contains("\nB ") && !one.contains("\nA "), "{one}");
-    refused(&scratch, "handover show table.geojson --operator C", &["no operator \"C\"", "A, B"]);
+    scratch.refuse("handover show table.geojson --operator C", &["no operator \"C\"", "A, B"]);
 }
 
 #[test]
 fn tables_grow_by_merging_and_old_ranges_age_out() {
-    let scratch = Scratch::new("handover-merge");
+    let scratch = Scratch::new();
     let build = "handover build --profile ns3 --direction forward --set length=6km";
     scratch.succeed(&format!("{build} --rides 4 -o old.geojson"));
     scratch.succeed(&format!("{build} --rides 3 --seed 2 --set shift=300m -o new.geojson"));
@@ -104,13 +93,13 @@ fn tables_grow_by_merging_and_old_ranges_age_out() {
     // Not seen for three rides: with an age of two at most they are forgotten. In place, too.
     scratch.succeed("handover merge old.geojson new.geojson -o old.geojson --max-age 2");
     assert_eq!(count("old.geojson", "B"), count("new.geojson", "B"));
-    let folder = fs::read_dir(&scratch.0).unwrap();
+    let folder = fs::read_dir(scratch.folder()).unwrap();
     assert_eq!(folder.count(), 3, "nothing else is left behind");
 }
 
 #[test]
 fn logs_of_real_drives_become_a_table() {
-    let scratch = Scratch::new("handover-logs");
+    let scratch = Scratch::new();
     let mut csv = "latitude,longitude,cell:A,cell\n".to_owned();
     let mut gpx = "<gpx version=\"1.1\"><trk><trkseg>\n".to_owned();
     for step in 0..100 {
@@ -127,27 +116,22 @@ fn logs_of_real_drives_become_a_table() {
     scratch.write("drive.gpx", &format!("{gpx}</trkseg></trk></gpx>\n"));
     let words =
         "handover build --log drive.csv --log drive.gpx --operator K --margin 0m -o t.geojson";
-    let ended = scratch.succeed(words);
-    assert!(ended.stderr.contains("drive.csv: 1 rides, 1 handovers\n"), "{}", ended.stderr);
+    scratch.trackbed(words).says(0, &["drive.csv: 1 rides, 1 handovers\n"]);
     let found = ranges(&scratch, "t.geojson");
     let [(operator, direction, from, until, rides)] = &found[..] else { panic!("{found:?}") };
     assert_eq!((operator.as_str(), direction.as_str(), *rides), ("A", "forward", 2));
     // From the last position with the old cell to the first with the new one: steps 49 and 50.
     assert!((from - 49.0 * 44.478).abs() < 0.5 && (until - 50.0 * 44.478).abs() < 0.5, "{found:?}");
-    refused(&scratch, "handover build --log drive.csv", &["drive.csv", "line 2", "whose cell"]);
-    refused(&scratch, "handover build --log drive.kml", &["drive.kml", ".gpx"]);
-    refused(&scratch, "handover build --log none.csv", &["cannot read none.csv"]);
+    scratch.refuse("handover build --log drive.csv", &["drive.csv", "line 2", "whose cell"]);
+    scratch.refuse("handover build --log drive.kml", &["drive.kml", ".gpx"]);
+    scratch.refuse("handover build --log none.csv", &["cannot read none.csv"]);
     scratch.write("bad.gpx", &gpx);
-    refused(
-        &scratch,
-        "handover build --log bad.gpx",
-        &["bad.gpx", "line 102", "within an element"],
-    );
+    scratch.refuse("handover build --log bad.gpx", &["bad.gpx", "line 102", "within an element"]);
 }
 
 #[test]
 fn a_railway_may_come_from_files_and_timelines_go_to_some() {
-    let scratch = Scratch::new("handover-files");
+    let scratch = Scratch::new();
     scratch.write("line.csv", "latitude,longitude\n50,8\n50.02,8.01\n50.03,8.04\n");
     scratch.write(
         "stations.csv",
@@ -170,7 +154,7 @@ fn a_railway_may_come_from_files_and_timelines_go_to_some() {
 
 #[test]
 fn what_is_wrong_is_said_with_its_remedy() {
-    let scratch = Scratch::new("handover-wrong");
+    let scratch = Scratch::new();
     for (words, parts) in [
         ("build --profile 4gpp", ["4gpp", "hsr-measured"]),
         ("build --speed fast", ["speed: ", "300 km/h"]),
@@ -184,16 +168,16 @@ fn what_is_wrong_is_said_with_its_remedy() {
         ("show none.geojson", ["none.geojson: ", "No such file"]),
         ("merge a.geojson -o b.geojson", ["2 values required", "1 was provided"]),
     ] {
-        refused(&scratch, &format!("handover {words}"), &parts);
+        scratch.refuse(&format!("handover {words}"), &parts);
     }
     scratch.succeed("handover build --rides 1 --set length=6km -o a.geojson");
     scratch.succeed("handover build --rides 1 --set length=7km -o b.geojson");
     let words = "handover merge a.geojson b.geojson -o c.geojson";
-    refused(&scratch, words, &["b.geojson", "different tracks, of 6000 m and 7000 m"]);
+    scratch.refuse(words, &["b.geojson", "different tracks, of 6000 m and 7000 m"]);
     assert!(!scratch.path("c.geojson").exists());
     let damaged =
         scratch.read("a.geojson").replacen("\"direction\":\"forward\"", "\"direction\":\"up\"", 1);
     scratch.write("d.geojson", &damaged);
     let parts = ["d.geojson: features[1]", "\"up\" is no direction; write forward or backward"];
-    refused(&scratch, "handover show d.geojson", &parts);
+    scratch.refuse("handover show d.geojson", &parts);
 }

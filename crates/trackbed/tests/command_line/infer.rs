@@ -4,85 +4,43 @@
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use trackbed_device::processor::durations::Durations;
 
-/// A folder of the test's own, gone when it ends.
-struct Scratch(PathBuf);
+use super::support::skip;
+use super::{Ended, Scratch};
 
-impl Scratch {
-    fn new(name: &str) -> Scratch {
-        let name = format!("trackbed-infer-{name}-{}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Scratch(path)
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-
-    fn infer(&self, words: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_trackbed"));
-        command.arg("infer").args(words.split_whitespace()).current_dir(&self.0);
-        command.stdin(Stdio::null());
-        command
-    }
-
-    /// A shared library of this C source, or `None` without a compiler, which is said.
-    fn library(&self, name: &str, source: &str) -> Option<PathBuf> {
-        let (from, to) = (self.path("library.c"), self.path(name));
-        fs::write(&from, source).unwrap();
-        let mut compiler = Command::new("cc");
-        compiler.args(["-shared", "-fPIC", "-o"]).arg(&to).arg(&from);
-        let compiled = compiler.status().is_ok_and(|status| status.success());
-        if !compiled {
-            eprintln!("skipped: there is no C compiler (Debian package gcc)");
-        }
-        compiled.then_some(to)
-    }
+/// `trackbed infer` with `words`, ready to run in a folder.
+fn infer(scratch: &Scratch, words: &str) -> Command {
+    scratch.command(&format!("infer {words}"))
 }
 
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+/// A shared library of this C source, or `None` without a compiler, which is said.
+fn library(scratch: &Scratch, name: &str, source: &str) -> Option<PathBuf> {
+    let (from, to) = (scratch.path("library.c"), scratch.path(name));
+    fs::write(&from, source).unwrap();
+    let mut compiler = Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-o"]).arg(&to).arg(&from);
+    let compiled = compiler.status().is_ok_and(|status| status.success());
+    if !compiled {
+        eprintln!("skipped: there is no C compiler (Debian package gcc)");
     }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// The document of a command that must succeed.
-fn document(output: &Output) -> Value {
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
-/// What a command says that must fail because of its input.
-fn refusal(output: &Output) -> String {
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(!said.contains("panicked"), "{said}");
-    said
+    compiled.then_some(to)
 }
 
 #[test]
 fn libraries_that_are_no_onnx_runtime_are_refused_with_the_remedy() {
-    let scratch = Scratch::new("libraries");
+    let scratch = Scratch::new();
     let try_library = |path: &Path| {
-        let mut command = scratch.infer("--duration 1s --warm-up 0s");
-        refusal(&command.env("ORT_DYLIB_PATH", path).output().unwrap())
+        let mut command = infer(&scratch, "--duration 1s --warm-up 0s");
+        Ended::of(command.env("ORT_DYLIB_PATH", path))
     };
-    let said = try_library(&scratch.path("missing.so"));
-    assert!(said.contains("missing.so") && said.contains("no ONNX Runtime at"), "{said}");
-    fs::write(scratch.path("text.so"), "this is no library").unwrap();
-    let said = try_library(&scratch.path("text.so"));
-    assert!(said.contains("text.so") && said.contains("pip install onnxruntime"), "{said}");
+    try_library(&scratch.path("missing.so")).refused(&["missing.so", "no ONNX Runtime at"]);
+    scratch.write("text.so", "this is no library");
+    try_library(&scratch.path("text.so")).refused(&["text.so", "pip install onnxruntime"]);
 
     let base = |version: &str, api: &str| {
         format!(
@@ -101,61 +59,53 @@ fn libraries_that_are_no_onnx_runtime_are_refused_with_the_remedy() {
         ("odd.so", base("a word", "0"), "or newer is needed"),
     ];
     for (name, source, expected) in cases {
-        let Some(library) = scratch.library(name, &source) else { return };
-        let said = try_library(&library);
-        assert!(said.contains(expected) && said.contains("pip install"), "{name}: {said}");
+        let Some(library) = library(&scratch, name, &source) else { return };
+        try_library(&library).refused(&[expected, "pip install"]);
     }
 }
 
 #[test]
 fn without_onnx_runtime_the_error_says_how_to_have_it() {
-    let scratch = Scratch::new("missing");
-    let mut command = scratch.infer("--duration 1s --warm-up 0s");
+    let scratch = Scratch::new();
+    let mut command = infer(&scratch, "--duration 1s --warm-up 0s");
     // Where nothing is looked for but in the system's folders, most machines have none.
     command.env_clear().env("PATH", scratch.path("no-programs"));
-    let output = command.output().unwrap();
-    if output.status.success() {
+    let ended = Ended::of(&mut command);
+    if ended.status == 0 {
         eprintln!("skipped: this system itself has ONNX Runtime");
         return;
     }
-    assert!(refusal(&output).contains("pip install onnxruntime"));
+    ended.refused(&["pip install onnxruntime"]);
 }
 
 #[test]
 fn a_program_is_timed_by_its_lines_and_ends_with_us() {
-    let scratch = Scratch::new("program");
-    let output = scratch
-        .infer("--json --duration 2s --warm-up 0s --durations d.txt --exec --")
-        .args(["sh", "-c", "for i in 1 2 3 4 5 6; do echo $i; sleep 0.05; done"])
-        .output()
-        .unwrap();
-    let document = document(&output);
+    let scratch = Scratch::new();
+    let exec = |program: &[&str]| {
+        let words = "--json --duration 2s --warm-up 0s --durations d.txt --exec --";
+        Ended::of(infer(&scratch, words).args(program))
+    };
+    let document = exec(&["sh", "-c", "for i in 1 2 3 4 5 6; do echo $i; sleep 0.05; done"]).json();
     assert_eq!((&document["frames"], &document["ended"]), (&5.into(), &"frames".into()));
     let (mean, seconds) = (&document["latency_ms"]["mean"], document["seconds"].as_f64().unwrap());
     assert!((mean.as_f64().unwrap() * 5.0 / 1e3 - seconds).abs() < 1e-6, "{document}");
     assert_eq!(document["stages_ms"], Value::Null);
-    let durations = fs::read_to_string(scratch.path("d.txt")).unwrap();
+    let durations = scratch.read("d.txt");
     let durations = Durations::parse(&durations).unwrap();
     assert_eq!(durations.frames.len(), 5);
     assert!(durations.frames.iter().all(|frame| frame.serial_ns == 0));
 
-    let mut failing = scratch.infer("--exec --");
-    let said =
-        refusal(&failing.args(["sh", "-c", "echo; echo no engine >&2; exit 9"]).output().unwrap());
-    assert!(said.contains("exit status: 9") && said.contains("no engine"), "{said}");
-    let mut silent = scratch.infer("--exec --");
-    let said = refusal(&silent.arg("true").output().unwrap());
-    assert!(said.contains("a line for each frame"), "{said}");
-    let mut missing = scratch.infer("--exec --");
-    let said = refusal(&missing.arg("./no-such-program").output().unwrap());
-    assert!(said.contains("no-such-program"), "{said}");
+    let failing = ["sh", "-c", "echo; echo no engine >&2; exit 9"];
+    exec(&failing).says(2, &["exit status: 9", "no engine"]);
+    exec(&["true"]).says(2, &["a line for each frame"]);
+    exec(&["./no-such-program"]).says(2, &["no-such-program"]);
 }
 
 #[test]
 fn an_interruption_keeps_what_is_done_and_leaves_nobody_behind() {
-    let scratch = Scratch::new("interruption");
+    let scratch = Scratch::new();
     let script = "sleep 600 & echo $!; while :; do echo; sleep 0.01; done";
-    let mut command = scratch.infer("--events --warm-up 0s --exec --");
+    let mut command = infer(&scratch, "--events --warm-up 0s --exec --");
     let mut child = command.args(["sh", "-c", script]).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut event = || serde_json::from_str::<Value>(&lines.next().unwrap().unwrap()).unwrap();
@@ -199,7 +149,7 @@ fn is_alive(group: Pid) -> bool {
 
 #[test]
 fn bad_input_is_told_with_the_remedy() {
-    let scratch = Scratch::new("input");
+    let scratch = Scratch::new();
     fs::create_dir(scratch.path("frames")).unwrap();
     for (words, expected) in [
         ("--frames frames", "has no frames"),
@@ -211,30 +161,26 @@ fn bad_input_is_told_with_the_remedy() {
         ("--exec", "PROGRAM"),
         ("--write-model missing/model.onnx", "cannot write missing/model.onnx"),
     ] {
-        let said = refusal(&scratch.infer(words).output().unwrap());
-        assert!(said.contains(expected), "{words}: {said}");
+        scratch.refuse(&format!("infer {words}"), &[expected]);
     }
 }
 
 #[test]
 fn the_generated_model_is_timed_and_its_findings_are_written() {
-    let scratch = Scratch::new("generated");
+    let scratch = Scratch::new();
     let words = "--json --duration 3s --warm-up 0s --threads 1 --confidence 0 --detections d.csv \
                  --durations t.txt";
-    let output = scratch.infer(words).output().unwrap();
-    let said = text(&output.stderr);
-    if said.contains("ONNX Runtime is not installed") {
-        let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
-        assert!(!in_ci, "CI=true allows no skipped test: {said}");
-        eprintln!("skipped: {said}");
-        return;
+    let ended = Ended::of(&mut infer(&scratch, words));
+    if ended.stderr.contains("ONNX Runtime is not installed") {
+        return skip(&ended.stderr);
     }
-    let document = document(&output);
+    ended.says(0, &[]);
+    let document = ended.json();
     let frames = document["frames"].as_u64().unwrap();
     assert!(frames > 0);
     let found = document["detections"].as_u64().unwrap();
     assert!(found > 0 && found <= 300 * frames, "{document}");
-    let csv = fs::read_to_string(scratch.path("d.csv")).unwrap();
+    let csv = scratch.read("d.csv");
     assert_eq!(csv.lines().count() as u64, found);
     for line in csv.lines() {
         let fields: Vec<f64> = line.split(',').map(|field| field.parse().unwrap()).collect();
@@ -249,7 +195,7 @@ fn the_generated_model_is_timed_and_its_findings_are_written() {
     let sum: f64 =
         ["load", "pre", "inference", "post"].iter().map(|part| mean(&stages[*part])).sum();
     assert!((sum - mean(&document["latency_ms"])).abs() < 1e-3, "{document}");
-    let times = fs::read_to_string(scratch.path("t.txt")).unwrap();
+    let times = scratch.read("t.txt");
     let times = Durations::parse(&times).unwrap();
     assert_eq!((times.threads, times.frames.len() as u64), (1, frames));
 }

@@ -10,12 +10,11 @@ use super::sweeps::{SWEEP, same_bytes, scratch};
 /// Fewer runs of the same campaign take nothing away.
 #[test]
 fn what_is_merged_into_keeps_its_runs() {
-    let scratch = scratch("merge-fewer");
+    let scratch = scratch();
     scratch.succeed(&format!("{SWEEP} --out whole"));
     scratch.succeed(&format!("{SWEEP} --out same"));
     scratch.succeed("run a.toml --set link.loss=0,2%,5% --runs 3 --out fewer");
-    let ended = scratch.succeed("merge fewer --out whole");
-    assert!(ended.stderr.contains("21 of 21 runs are there"), "{}", ended.stderr);
+    scratch.trackbed("merge fewer --out whole").says(0, &["21 of 21 runs are there"]);
     same_bytes(&scratch, "whole", "same");
 }
 
@@ -23,22 +22,20 @@ fn what_is_merged_into_keeps_its_runs() {
 /// would do it again, or leave the others alone. What came of them all is said when they are merged.
 #[test]
 fn runs_that_fail_are_no_failure_of_their_shard() {
-    let scratch = scratch("merge-failures");
+    let scratch = scratch();
     let sweep = "run a.toml --set link.loss=0,100%";
     for number in ["1/2", "2/2"] {
         let ended = scratch.succeed(&format!("{sweep} --out big --shard {number}"));
         assert!(ended.stdout.contains("failed: 1 run of cell 1"), "{}", ended.stdout);
     }
-    let ended = scratch.trackbed("merge big");
-    assert_eq!(ended.status, 1, "{}", ended.stderr);
-    assert!(ended.stderr.contains("4 of 4 runs are there"), "{}", ended.stderr);
+    scratch.trackbed("merge big").says(1, &["4 of 4 runs are there"]);
     assert_eq!(scratch.trackbed(&format!("{sweep} --out whole")).status, 1);
 }
 
 /// Who reads results, or does not, has no bearing on what came of them.
 #[test]
 fn a_reader_that_goes_away_changes_nothing() {
-    let scratch = scratch("merge-unread");
+    let scratch = scratch();
     scratch.succeed(&format!("{SWEEP} --out big --shard 1/2"));
     let unread = |words: &str| {
         let (reader, writer) = std::io::pipe().unwrap();
@@ -48,27 +45,20 @@ fn a_reader_that_goes_away_changes_nothing() {
         Ended::from(child.wait_with_output().unwrap())
     };
     for words in ["merge big", "merge big --json"] {
-        let ended = unread(words);
-        assert_eq!(ended.status, 1, "{words}: {}", ended.stderr);
-        assert!(ended.stderr.contains("10 of 21 runs are there"), "{words}: {}", ended.stderr);
+        unread(words).says(1, &["10 of 21 runs are there"]);
     }
     assert_eq!(unread("run a.toml --set link.loss=100% --out lost").status, 1);
     assert_eq!(unread("list scenarios").status, 0);
-    let full = scratch.command("merge big").stdout(full()).output().unwrap();
-    let errors = String::from_utf8_lossy(&full.stderr);
-    assert_eq!(full.status.code(), Some(2), "{errors}");
-    assert!(errors.contains("cannot write to standard output"), "{errors}");
-}
-
-/// A device that is always full.
-fn full() -> std::fs::File {
-    std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap()
+    // A device that is always full.
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = scratch.command("merge big");
+    Ended::of(command.stdout(full)).says(2, &["cannot write to standard output"]);
 }
 
 /// Runs for which the machine was too slow: as the emulated substrate marks them.
 #[test]
 fn runs_that_were_too_late_are_merged_as_they_were_counted() {
-    let scratch = scratch("merge-invalid");
+    let scratch = scratch();
     scratch.succeed("run a.toml --runs 8 --out one");
     for file in ["about.json", "run.json"] {
         let mut text: Value = serde_json::from_str(&scratch.read(&format!("one/{file}"))).unwrap();
@@ -92,7 +82,7 @@ fn runs_that_were_too_late_are_merged_as_they_were_counted() {
         ("merge one --out three --json --keep-invalid", (8, 0)),
     ] {
         let ended = scratch.succeed(words);
-        let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+        let document = ended.json();
         let cell = &document["cells"][0];
         assert_eq!(cell["metrics"]["completion_ms"]["n"], n, "{words}");
         assert_eq!(cell["invalid"].as_u64().unwrap_or(0), left_out, "{words}");
@@ -102,7 +92,7 @@ fn runs_that_were_too_late_are_merged_as_they_were_counted() {
 /// Of each machine once, whoever came first, and whether or not all were there at once.
 #[test]
 fn machines_of_real_time_are_kept_whatever_the_order() {
-    let scratch = scratch("merge-machines");
+    let scratch = scratch();
     for (folder, machine) in [("one", "machine 1"), ("two", "machine 2"), ("three", "machine 3")] {
         scratch.succeed(&format!("run a.toml --runs 6 --out {folder}"));
         for file in ["about.json", "run.json"] {
@@ -117,7 +107,7 @@ fn machines_of_real_time_are_kept_whatever_the_order() {
     std::fs::remove_file(scratch.path("two/run.json")).unwrap();
     let kernel = |words: &str| {
         let ended = scratch.succeed(&format!("merge {words} --json"));
-        let document: Value = serde_json::from_str(&ended.stdout).unwrap();
+        let document = ended.json();
         document["environment"]["kernel"].clone()
     };
     let both = "machine 1 | machine 3";

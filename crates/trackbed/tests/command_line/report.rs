@@ -3,36 +3,13 @@
 //! failure.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// A folder of the test's own, gone when it ends.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Scratch {
-        let path = std::env::temp_dir().join(format!("tb-report-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Scratch(path)
-    }
-
-    fn trackbed(&self, words: &str) -> (i32, String) {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_trackbed"));
-        command.args(words.split_whitespace()).current_dir(&self.0).stdin(Stdio::null());
-        let output = command.output().unwrap();
-        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-        (output.status.code().unwrap(), errors)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+use super::Scratch;
+use super::support::skip;
 
 /// Comes before all other scripts, and notes what goes wrong.
 const WITNESS: &str = "<script>window.wrong = [];\
@@ -69,17 +46,15 @@ fn examine(scratch: &Scratch, page: &Path, width: u32) -> Option<Value> {
     let watched = text.replacen("<head>", &format!("<head>{WITNESS}"), 1);
     let (before, _) = watched.rsplit_once("</body>").unwrap();
     let watched = format!("{before}{EXAMINER}</html>");
-    let copy = scratch.0.join("watched.html");
+    let copy = scratch.path("watched.html");
     fs::write(&copy, watched).unwrap();
     let mut command = Command::new("chromium");
     command.args(["--headless=new", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=5000"]);
-    command.arg(format!("--user-data-dir={}", scratch.0.join("profile").display()));
+    command.arg(format!("--user-data-dir={}", scratch.path("profile").display()));
     command.arg(format!("--window-size={width},1000")).arg("--dump-dom");
     let output = command.arg(format!("file://{}", copy.display())).stderr(Stdio::null()).output();
     let Ok(output) = output else {
-        let is_ci = std::env::var("CI").is_ok_and(|value| value == "true");
-        assert!(!is_ci, "CI=true allows no skipped test: install the Debian package chromium");
-        eprintln!("SKIPPED: no chromium; install the Debian package chromium");
+        skip("no chromium; install the Debian package chromium");
         return None;
     };
     let dom = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -100,12 +75,10 @@ fn is_good(seen: &Value, figures: u64) {
 
 #[test]
 fn every_figure_is_drawn_at_every_width_and_nothing_is_fetched() {
-    let scratch = Scratch::new("vru");
+    let scratch = Scratch::new();
     let words = "run vru --runs 8 --set link.loss=0,1%,3% --set handshake=new --out out --report";
-    let (status, errors) = scratch.trackbed(words);
-    assert_eq!(status, 0, "{errors}");
-    assert!(errors.contains("report: out/report.html"), "{errors}");
-    let page = scratch.0.join("out/report.html");
+    scratch.trackbed(words).says(0, &["report: out/report.html"]);
+    let page = scratch.path("out/report.html");
     assert!(fs::metadata(&page).unwrap().len() < 3_000_000);
     for width in [500, 1024, 1600] {
         let Some(seen) = examine(&scratch, &page, width) else { return };
@@ -120,18 +93,15 @@ fn every_figure_is_drawn_at_every_width_and_nothing_is_fetched() {
 
 #[test]
 fn parts_models_and_failures_have_their_places() {
-    let scratch = Scratch::new("parts");
+    let scratch = Scratch::new();
     scratch.trackbed("run v2x --quick --runs 6 --out v2x --report");
-    let (status, _) = scratch.trackbed(
-        "run vru --runs 4 --set link.loss=1 --set protocol=quic --set workload.timeout=2s --out lost",
-    );
-    assert_eq!(status, 1);
-    let (status, errors) = scratch.trackbed("report lost --out lost.html");
-    assert_eq!(status, 0, "{errors}");
-    let [v2x, lost] = ["v2x/report.html", "lost.html"].map(|name| scratch.0.join(name));
-    let text = fs::read_to_string(&v2x).unwrap();
+    let lost = "run vru --runs 4 --set link.loss=1 --set protocol=quic --set workload.timeout=2s --out lost";
+    scratch.trackbed(lost).says(1, &[]);
+    scratch.succeed("report lost --out lost.html");
+    let [v2x, lost] = ["v2x/report.html", "lost.html"].map(|name| scratch.path(name));
+    let text = scratch.read("v2x/report.html");
     assert!(text.contains("MODEL, no measurement: ") && text.contains(">crossing</a>"));
-    let text = fs::read_to_string(&lost).unwrap();
+    let text = scratch.read("lost.html");
     assert!(text.contains("What failed") && text.contains("trackbed replay lost 0 0"));
     if let Some(seen) = examine(&scratch, &v2x, 1024) {
         is_good(&seen, 15);
@@ -141,10 +111,9 @@ fn parts_models_and_failures_have_their_places() {
 
 #[test]
 fn what_cannot_be_reported_on_is_refused() {
-    let scratch = Scratch::new("refused");
-    fs::create_dir(scratch.0.join("empty")).unwrap();
-    let (status, errors) = scratch.trackbed("run vru --runs 1 --set protocol=tcp --out out");
-    assert_eq!(status, 0, "{errors}");
+    let scratch = Scratch::new();
+    fs::create_dir(scratch.path("empty")).unwrap();
+    scratch.succeed("run vru --runs 1 --set protocol=tcp --out out");
     for (words, why) in [
         ("report missing", "this is no run directory"),
         ("report empty", "this is no run directory"),
@@ -153,11 +122,8 @@ fn what_cannot_be_reported_on_is_refused() {
         ("export out --out out/runs.jsonl", "out/runs.jsonl is part of a run directory"),
         ("report", "<DIRECTORY>"),
     ] {
-        let (status, errors) = scratch.trackbed(words);
-        assert_eq!(status, 2, "{words}");
-        assert!(errors.contains(why), "{words}: {errors}");
+        scratch.refuse(words, &[why]);
     }
-    fs::write(scratch.0.join("out/runs.jsonl"), "nonsense\n{}\n").unwrap();
-    let (status, errors) = scratch.trackbed("report out");
-    assert!(status == 2 && errors.contains("runs.jsonl is damaged (line 1: "), "{errors}");
+    fs::write(scratch.path("out/runs.jsonl"), "nonsense\n{}\n").unwrap();
+    scratch.refuse("report out", &["runs.jsonl is damaged (line 1: "]);
 }

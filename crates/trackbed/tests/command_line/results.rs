@@ -6,16 +6,12 @@ use serde_json::Value;
 
 use super::{Ended, SCENARIO, Scratch};
 
-fn json(ended: &Ended) -> Value {
-    serde_json::from_str(&ended.stdout).unwrap_or_else(|why| panic!("{why}: {}", ended.stdout))
-}
-
 #[test]
 fn the_document_has_the_shape_that_programs_count_on() {
-    let scratch = Scratch::new("shape");
+    let scratch = Scratch::new();
     let words = "run vru --runs 2 --json --set protocol=quic --set link.loss=0,1% --set tls=1.3";
     let ended = scratch.succeed(words);
-    let document = json(&ended);
+    let document = ended.json();
     assert_eq!(document["trackbed"], env!("CARGO_PKG_VERSION"));
     assert_eq!(document["scenario"], "vru");
     assert_eq!(document["substrate"], "virtual");
@@ -53,7 +49,7 @@ fn the_document_has_the_shape_that_programs_count_on() {
 /// 2 messages over QUIC: a round trip for the handshake and one each, 10 ms every one.
 #[test]
 fn tables_name_cells_and_show_arithmetic_beside_measurements() {
-    let scratch = Scratch::new("tables");
+    let scratch = Scratch::new();
     scratch.write("a.toml", SCENARIO);
     let ended = scratch.succeed("run a.toml --set protocol=quic,tcp --runs 6");
     let text = &ended.stdout;
@@ -75,7 +71,7 @@ fn tables_name_cells_and_show_arithmetic_beside_measurements() {
 
 #[test]
 fn failed_runs_make_status_1_and_come_with_the_command_that_replays_them() {
-    let scratch = Scratch::new("failed");
+    let scratch = Scratch::new();
     scratch.write("a.toml", SCENARIO);
     let words = "run a.toml --set link.loss=1 --set workload.timeout=2s --out lost";
     let ended = scratch.trackbed(words);
@@ -84,7 +80,7 @@ fn failed_runs_make_status_1_and_come_with_the_command_that_replays_them() {
     assert!(ended.stdout.contains(&format!("    {command}\n")), "{}", ended.stdout);
     // In a pipe of JSON the command goes where people look.
     let ended = scratch.trackbed(&format!("{words} --json"));
-    assert_eq!((ended.status, &json(&ended)["cells"][0]["failed"]), (1, &Value::from(2)));
+    assert_eq!((ended.status, &ended.json()["cells"][0]["failed"]), (1, &Value::from(2)));
     assert!(ended.stderr.contains(command), "{}", ended.stderr);
     // A failed run is repeated as such.
     let ended = scratch.trackbed(command.strip_prefix("trackbed ").unwrap());
@@ -95,7 +91,7 @@ fn failed_runs_make_status_1_and_come_with_the_command_that_replays_them() {
 
 #[test]
 fn two_processes_and_any_number_of_jobs_give_the_same_bytes() {
-    let scratch = Scratch::new("same");
+    let scratch = Scratch::new();
     let words = "run vru --runs 2 --set link.loss=2% --json";
     let one = scratch.succeed(&format!("{words} --out one --jobs 1"));
     let two = scratch.succeed(&format!("{words} --out two --jobs 1"));
@@ -110,14 +106,14 @@ fn two_processes_and_any_number_of_jobs_give_the_same_bytes() {
     same("samples.csv");
     same("runs.jsonl");
     let other = scratch.succeed(&format!("{words} --out other --seed 2"));
-    assert_ne!(json(&other)["cells"], json(&one)["cells"]);
+    assert_ne!(other.json()["cells"], one.json()["cells"]);
 }
 
 #[test]
 fn a_paper_is_held_against_ours() {
-    let scratch = Scratch::new("paper");
+    let scratch = Scratch::new();
     let ended = scratch.trackbed("paper vru --runs 6 --json");
-    let document = json(&ended);
+    let document = ended.json();
     let figures = document["paper"]["figures"].as_array().unwrap();
     assert!(!figures.is_empty() && figures.iter().all(|figure| figure["ours"].is_number()));
     let claims = document["paper"]["claims"].as_array().unwrap();
@@ -131,7 +127,7 @@ fn a_paper_is_held_against_ours() {
 
 #[test]
 fn lists_and_help_are_complete() {
-    let scratch = Scratch::new("lists");
+    let scratch = Scratch::new();
     for (words, parts) in [
         ("list", ["vru", "http3"]),
         ("list scenarios", ["vru", "bulk"]),
@@ -157,7 +153,7 @@ fn lists_and_help_are_complete() {
 
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
-    let scratch = Scratch::new("pipe");
+    let scratch = Scratch::new();
     for words in ["list keys", "run vru --runs 1"] {
         let mut child =
             scratch.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -169,7 +165,7 @@ fn a_reader_that_goes_away_is_no_error() {
 
 #[test]
 fn nothing_is_coloured_and_no_bar_is_drawn_in_a_pipe() {
-    let scratch = Scratch::new("plain");
+    let scratch = Scratch::new();
     let mut command = scratch.command("run vru --runs 1");
     let ended = Ended::from(command.env("CLICOLOR_FORCE", "0").output().unwrap());
     for text in [&ended.stdout, &ended.stderr] {
@@ -179,7 +175,7 @@ fn nothing_is_coloured_and_no_bar_is_drawn_in_a_pipe() {
 
 #[test]
 fn quiet_is_quiet_and_watching_a_pipe_is_plain() {
-    let scratch = Scratch::new("quiet");
+    let scratch = Scratch::new();
     let loud = scratch.succeed("run vru --runs 1");
     let quiet = scratch.succeed("run vru --runs 1 --quiet");
     assert_eq!((quiet.stderr.as_str(), quiet.stdout == loud.stdout), ("", true));

@@ -24,7 +24,7 @@ const SCHEMAS: [&str; 10] = [
 /// anew.
 #[test]
 fn the_committed_schemas_are_those_of_the_program() {
-    let scratch = Scratch::new("schema");
+    let scratch = Scratch::new();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema");
     for name in SCHEMAS {
         let printed = scratch.succeed(&format!("list schema {name}")).stdout;
@@ -42,14 +42,11 @@ fn the_committed_schemas_are_those_of_the_program() {
     assert!(
         scratch.succeed("list schema").stdout == scratch.succeed("list schema scenario").stdout
     );
-    let ended = scratch.trackbed("list metrics runs");
-    assert_eq!(ended.status, 2);
-    assert!(ended.stderr.contains("trackbed list schema"), "{}", ended.stderr);
+    scratch.trackbed("list metrics runs").says(2, &["trackbed list schema"]);
 }
 
 fn validator(name: &str) -> jsonschema::Validator {
-    let text =
-        Scratch::new(&format!("schema-{name}")).succeed(&format!("list schema {name}")).stdout;
+    let text = Scratch::new().succeed(&format!("list schema {name}")).stdout;
     let schema: Value = serde_json::from_str(&text).unwrap();
     assert!(jsonschema::draft202012::meta::is_valid(&schema), "{name}");
     jsonschema::validator_for(&schema).unwrap()
@@ -104,7 +101,7 @@ fn scenarios_are_what_the_schema_says_and_mistakes_are_not() {
 /// Runs that go through, that fail, with one workload and another.
 #[test]
 fn results_are_what_the_schemas_say() {
-    let scratch = Scratch::new("schema-results");
+    let scratch = Scratch::new();
     scratch.write("a.toml", SCENARIO);
     let [run, runs, about] = ["run", "runs", "about"].map(validator);
     for (number, (words, status)) in RUNS.iter().enumerate() {
@@ -165,7 +162,7 @@ fn certificates_are_what_the_schema_says() {
 
 #[test]
 fn answers_are_what_the_schemas_say() {
-    let scratch = Scratch::new("schema-answers");
+    let scratch = Scratch::new();
     scratch.write("a.toml", SCENARIO);
     scratch.succeed("run a.toml --set protocol=quic,tcp --runs 6 --out a");
     scratch.succeed("run a.toml --set protocol=quic,http2 --runs 6 --out b");
@@ -199,7 +196,7 @@ fn answers_are_what_the_schemas_say() {
 
 #[test]
 fn damaged_results_are_not_what_the_schemas_say() {
-    let scratch = Scratch::new("schema-damaged");
+    let scratch = Scratch::new();
     scratch.write("a.toml", SCENARIO);
     scratch.succeed("run a.toml --set protocol=quic,tcp --runs 6 --out out");
     let [run, about] = ["run", "about"].map(validator);

@@ -1,15 +1,14 @@
 //! The script that `trackbed plan --for slurm` prints, given to a real Slurm: one machine, an array of
 //! eight tasks, and in the end the bytes of a single run. Needs root and Debian's slurm-wlm and munge;
 //! where they are missing, this test says so and passes; with `CI=true` a missing program is a failure.
-#![cfg(target_os = "linux")]
-#![expect(clippy::disallowed_methods, reason = "a cluster takes its time")]
 
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::Duration;
+
+use super::Scratch;
+use super::support::{printed, skip, wait_until};
 
 const SCENARIO: &str = "\
 protocol = [\"quic\", \"tcp\"]
@@ -29,31 +28,33 @@ fn an_array_of_eight_comes_to_the_bytes_of_one_run() {
     if !is_possible() {
         return;
     }
-    let folder = Folder::new();
-    let cluster = Cluster::start(&folder.0);
-    fs::write(folder.0.join("sweep.toml"), SCENARIO).unwrap();
-    let script = succeed(trackbed(&folder.0, "plan sweep.toml --for slurm --shards 8 --out out"));
-    fs::write(folder.0.join("sweep.sbatch"), &script).unwrap();
+    let scratch = Scratch::new();
+    for name in ["state", "spool"] {
+        fs::create_dir(scratch.path(name)).unwrap();
+    }
+    let cluster = Cluster::start(scratch.folder());
+    scratch.write("sweep.toml", SCENARIO);
+    let script = scratch.succeed("plan sweep.toml --for slurm --shards 8 --out out").stdout;
+    scratch.write("sweep.sbatch", &script);
     // As the script itself says it, so that it is merged as well; runs that fail do not hinder that.
     let said = script.lines().find_map(|line| line.strip_prefix("#   sbatch ")).unwrap();
     let said = format!("sbatch {}", said.replace("THIS_FILE", "sweep.sbatch"));
-    succeed(cluster.command("bash").args(["-c", &said]));
-    wait_until("the end of the jobs", || succeed(cluster.command("squeue").arg("-h")).is_empty());
+    printed(cluster.command("bash").args(["-c", &said]));
+    wait_until("the end of the jobs", || printed(cluster.command("squeue").arg("-h")).is_empty());
     let logs = || {
-        let entries = fs::read_dir(&folder.0).unwrap().map(|entry| entry.unwrap().path());
+        let entries = fs::read_dir(scratch.folder()).unwrap().map(|entry| entry.unwrap().path());
         let logs = entries.filter(|path| path.extension().is_some_and(|end| end == "out"));
         logs.map(|path| fs::read_to_string(path).unwrap()).collect::<String>()
     };
     for shard in 1..=8 {
-        let document = folder.0.join(format!("out/shard-{shard}-of-8/run.json"));
+        let document = scratch.path(&format!("out/shard-{shard}-of-8/run.json"));
         assert!(document.exists(), "shard {shard} is missing: {}", logs());
     }
     assert!(logs().contains("240 of 240 runs are there"), "{}", logs());
-    let whole = trackbed(&folder.0, "run sweep.toml --out whole").output().unwrap();
-    assert_eq!(whole.status.code(), Some(1), "runs failed");
+    assert_eq!(scratch.trackbed("run sweep.toml --out whole").status, 1, "runs failed");
     for file in ["runs.jsonl", "run.json", "samples.csv"] {
         let [merged, whole] =
-            ["out", "whole"].map(|name| fs::read(folder.0.join(name).join(file)).unwrap());
+            ["out", "whole"].map(|name| fs::read(scratch.path(name).join(file)).unwrap());
         assert!(merged == whole, "{file}");
     }
 }
@@ -68,10 +69,7 @@ fn is_possible() -> bool {
     if missing.is_empty() && is_root {
         return true;
     }
-    let is_ci = std::env::var("CI").is_ok_and(|value| value == "true");
-    let why = format!("{missing:?} missing, root: {is_root}; install slurm-wlm and munge");
-    assert!(!is_ci, "CI=true allows no skipped test: {why}");
-    eprintln!("SKIPPED: {why}");
+    skip(&format!("{missing:?} missing, root: {is_root}; install slurm-wlm and munge"));
     false
 }
 
@@ -81,26 +79,6 @@ fn program(name: &str) -> Option<PathBuf> {
     let servers = ["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from);
     let folders = std::env::split_paths(&path).chain(servers);
     folders.map(|folder| folder.join(name)).find(|path| path.is_file())
-}
-
-/// A folder of the test's own, gone when it ends. Slurm's programs want short paths for sockets.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Folder {
-        let path = std::env::temp_dir().join(format!("tb-slurm-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        for name in ["state", "spool"] {
-            fs::create_dir_all(path.join(name)).unwrap();
-        }
-        Folder(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }
 
 /// A cluster of this machine alone, with keys, ports and files of its own.
@@ -113,7 +91,7 @@ impl Cluster {
     fn start(folder: &Path) -> Cluster {
         let key = folder.join("munge.key");
         fs::write(&key, [7; 128]).unwrap();
-        succeed(Command::new("chmod").arg("400").arg(&key));
+        printed(Command::new("chmod").arg("400").arg(&key));
         fs::write(folder.join("slurm.conf"), configuration(folder)).unwrap();
         let mut cluster = Cluster { folder: folder.to_owned(), servers: Vec::new() };
         let at = |option: &str, file: &str| format!("--{option}={}", folder.join(file).display());
@@ -167,7 +145,7 @@ impl Drop for Cluster {
 fn configuration(folder: &Path) -> String {
     let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
     let [control, node] = listeners.map(|listener| listener.local_addr().unwrap().port());
-    let host = succeed(Command::new("hostname").arg("-s"));
+    let host = printed(Command::new("hostname").arg("-s"));
     let (host, folder) = (host.trim(), folder.display());
     format!(
         "ClusterName=trackbed\nSlurmctldHost={host}(127.0.0.1)\nSlurmctldPort={control}\n\
@@ -182,30 +160,4 @@ fn configuration(folder: &Path) -> String {
          NodeName={host} NodeAddr=127.0.0.1 CPUs=2 State=UNKNOWN\n\
          PartitionName=test Nodes={host} Default=YES State=UP MaxTime=INFINITE\n"
     )
-}
-
-fn trackbed(folder: &Path, words: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_trackbed"));
-    command.args(words.split_whitespace()).current_dir(folder).stdin(Stdio::null());
-    command
-}
-
-/// What a command prints that must succeed.
-fn succeed(mut command: impl std::borrow::BorrowMut<Command>) -> String {
-    let command = command.borrow_mut();
-    let output = command.output().unwrap();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}: {errors}");
-    String::from_utf8(output.stdout).unwrap()
-}
-
-/// Waits until `there` says so; gives up after two minutes, which no machine should need.
-fn wait_until(what: &str, there: impl Fn() -> bool) {
-    for _ in 0..1_200 {
-        if there() {
-            return;
-        }
-        thread::sleep(Duration::from_millis(100));
-    }
-    panic!("{what} did not come about");
 }

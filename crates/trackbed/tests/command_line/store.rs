@@ -1,16 +1,15 @@
 //! Campaigns in an object store: a server of S3 (moto, from PyPI) that knows nothing of us, two shards of
 //! which one is killed, and in the end the bytes of one run. Where the server is missing this test says so
 //! and passes; with `CI=true` that is a failure.
-#![cfg(all(unix, feature = "store"))]
-#![expect(clippy::disallowed_methods, reason = "servers take their time")]
 
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::thread;
-use std::time::Duration;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use super::support::{python, wait_until};
+use super::{Ended, Scratch};
 
 const SCENARIO: &str = "\
 protocol = [\"quic\", \"tcp\"]
@@ -26,56 +25,56 @@ count = 20
 
 #[test]
 fn shards_in_a_store_come_to_the_bytes_of_one_run() {
-    let folder = Folder::new("shards");
-    let Some(server) = Server::start(&folder.0) else { return };
-    fs::write(folder.0.join("sweep.toml"), SCENARIO).unwrap();
+    let scratch = Scratch::new();
+    let Some(server) = Server::start(scratch.folder()) else { return };
+    scratch.write("sweep.toml", SCENARIO);
     let first = "run sweep.toml --out s3://sweeps/a --shard 1/2";
-    let mut killed = server.trackbed(&folder.0, first).spawn().unwrap();
+    let mut killed = server.trackbed(&scratch, first).spawn().unwrap();
     wait_until("the first results", || server.keys("a/shard-1-of-2/runs/") > 0);
     killed.kill().unwrap();
     let was_killed = killed.wait().unwrap().code().is_none();
 
-    let said = succeed(server.trackbed(&folder.0, first));
+    let said = succeed(server.trackbed(&scratch, first));
     let resumed = said.contains(" runs are there already");
     assert!(resumed || !was_killed, "{said}");
     assert_eq!(server.keys("a/shard-1-of-2/runs/"), 1, "pieces become one in the end");
-    succeed(server.trackbed(&folder.0, "run sweep.toml --out s3://sweeps/a --shard 2/2 --report"));
+    succeed(server.trackbed(&scratch, "run sweep.toml --out s3://sweeps/a --shard 2/2 --report"));
     assert_eq!(server.keys("a/shard-2-of-2/report.html"), 1);
     // Containers that share a folder for temporary files have processes of the same numbers.
     let left = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name();
-    let temporary = folder.0.join("temporary");
+    let temporary = scratch.path("temporary");
     fs::create_dir(&temporary).unwrap();
-    let mut own = server.trackbed(&folder.0, "run sweep.toml --runs 2 --out s3://sweeps/own");
+    let mut own = server.trackbed(&scratch, "run sweep.toml --runs 2 --out s3://sweeps/own");
     own.env("TMPDIR", &temporary);
     succeed(own);
     let left: Vec<_> = fs::read_dir(&temporary).unwrap().map(left).collect();
     assert!(left.is_empty(), "{left:?}");
     // Results are kept, whatever becomes of what is printed.
-    let mut unread = server.trackbed(&folder.0, "run sweep.toml --runs 2 --out s3://sweeps/unread");
+    let mut unread = server.trackbed(&scratch, "run sweep.toml --runs 2 --out s3://sweeps/unread");
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     assert_eq!(unread.stdout(full).output().unwrap().status.code(), Some(2));
     assert_eq!(server.keys("unread/run.json"), 1);
-    succeed(server.trackbed(&folder.0, "merge s3://sweeps/a --out merged"));
-    succeed(server.trackbed(&folder.0, "run sweep.toml --out whole"));
+    succeed(server.trackbed(&scratch, "merge s3://sweeps/a --out merged"));
+    succeed(server.trackbed(&scratch, "run sweep.toml --out whole"));
     for file in ["runs.jsonl", "run.json", "samples.csv"] {
         let [merged, whole] =
-            ["merged", "whole"].map(|name| fs::read(folder.0.join(name).join(file)).unwrap());
+            ["merged", "whole"].map(|name| fs::read(scratch.path(name).join(file)).unwrap());
         assert!(merged == whole, "{file}");
     }
-    succeed(server.trackbed(&folder.0, "fetch s3://sweeps/a shards"));
-    succeed(server.trackbed(&folder.0, "merge shards"));
+    succeed(server.trackbed(&scratch, "fetch s3://sweeps/a shards"));
+    succeed(server.trackbed(&scratch, "merge shards"));
     let [here, whole] =
-        ["shards", "whole"].map(|name| fs::read(folder.0.join(name).join("run.json")).unwrap());
+        ["shards", "whole"].map(|name| fs::read(scratch.path(name).join("run.json")).unwrap());
     assert!(here == whole);
 }
 
 #[test]
 fn what_a_store_cannot_do_is_said_with_a_remedy() {
-    let folder = Folder::new("refused");
-    let Some(server) = Server::start(&folder.0) else { return };
+    let scratch = Scratch::new();
+    let Some(server) = Server::start(scratch.folder()) else { return };
     let quick = "run vru --runs 1 --set protocol=tcp";
-    succeed(server.trackbed(&folder.0, &format!("{quick} --out s3://sweeps/b")));
-    fs::create_dir_all(folder.0.join("full/of/things")).unwrap();
+    succeed(server.trackbed(&scratch, &format!("{quick} --out s3://sweeps/b")));
+    fs::create_dir_all(scratch.path("full/of/things")).unwrap();
     for (words, why) in [
         (format!("{quick} --seed 2 --out s3://sweeps/b"), "s3://sweeps/b cannot be continued"),
         (format!("{quick} --out s3://nobody/b"), "make the bucket first"),
@@ -85,32 +84,11 @@ fn what_a_store_cannot_do_is_said_with_a_remedy() {
         ("fetch s3://sweeps/b full".to_owned(), "is not empty"),
         ("merge s3://sweeps/b".to_owned(), "--out DIR"),
     ] {
-        let output = server.trackbed(&folder.0, &words).output().unwrap();
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{words}: {errors}");
-        assert!(errors.contains(why), "{words}: {errors}");
+        Ended::of(&mut server.trackbed(&scratch, &words)).refused(&[why]);
     }
-    let mut plain = server.trackbed(&folder.0, "fetch s3://sweeps/b plain");
-    let errors = said(&plain.env_remove("AWS_ALLOW_HTTP").output().unwrap());
-    assert!(errors.contains("set AWS_ALLOW_HTTP=true"), "{errors}");
-}
-
-/// A folder of the test's own, gone when it ends.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Folder {
-        let path = std::env::temp_dir().join(format!("tb-store-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Folder(path)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+    let mut plain = server.trackbed(&scratch, "fetch s3://sweeps/b plain");
+    let ended = Ended::of(plain.env_remove("AWS_ALLOW_HTTP"));
+    assert!(ended.stderr.contains("set AWS_ALLOW_HTTP=true"), "{}", ended.stderr);
 }
 
 /// A server of S3 with an empty bucket, which ends with the test.
@@ -121,17 +99,7 @@ struct Server {
 
 impl Server {
     fn start(folder: &Path) -> Option<Server> {
-        let environment = std::env::var_os("VIRTUAL_ENV").map(PathBuf::from);
-        let python = environment.map_or("python3".into(), |path| path.join("bin/python3"));
-        let mut probe = Command::new(&python);
-        probe.args(["-c", "import moto.server, flask_cors"]).stderr(Stdio::null());
-        if !probe.status().is_ok_and(|status| status.success()) {
-            let is_ci = std::env::var("CI").is_ok_and(|value| value == "true");
-            let why = "no server of S3; pip install moto[s3] flask flask-cors";
-            assert!(!is_ci, "CI=true allows no skipped test: {why}");
-            eprintln!("SKIPPED: {why}");
-            return None;
-        }
+        let python = python(&["moto", "flask", "flask_cors"])?;
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let log = fs::File::create(folder.join("server.log")).unwrap();
         let mut command = Command::new(python);
@@ -159,14 +127,12 @@ impl Server {
         answer
     }
 
-    fn trackbed(&self, folder: &Path, words: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_trackbed"));
-        command.args(words.split_whitespace()).current_dir(folder).stdin(Stdio::null());
+    fn trackbed(&self, scratch: &Scratch, words: &str) -> Command {
+        let mut command = scratch.command(words);
         command.env("AWS_ENDPOINT", format!("http://127.0.0.1:{}", self.port));
         command.env("AWS_ALLOW_HTTP", "true").env("AWS_REGION", "us-east-1");
         command.env("AWS_ACCESS_KEY_ID", "key").env("AWS_SECRET_ACCESS_KEY", "secret");
         command.env_remove("AWS_SESSION_TOKEN").env_remove("http_proxy").env_remove("HTTP_PROXY");
-        command.stdout(Stdio::null()).stderr(Stdio::piped());
         command
     }
 }
@@ -178,23 +144,9 @@ impl Drop for Server {
     }
 }
 
-fn said(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
+/// What a command says that must succeed.
 fn succeed(mut command: Command) -> String {
-    let output = command.output().unwrap();
-    assert!(output.status.success(), "{command:?}: {}", said(&output));
-    said(&output)
-}
-
-/// A minute is more than anything here takes.
-fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    for _ in 0..600 {
-        if is_so() {
-            return;
-        }
-        thread::sleep(Duration::from_millis(100));
-    }
-    panic!("{what} did not come");
+    let ended = Ended::of(command.stdout(Stdio::null()).stderr(Stdio::piped()));
+    ended.says(0, &[]);
+    ended.stderr
 }

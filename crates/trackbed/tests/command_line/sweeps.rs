@@ -12,23 +12,23 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
 use trackbed_core::Seed;
 
-use super::{SCENARIO, Scratch};
+use super::{Ended, SCENARIO, Scratch};
 
 pub const SWEEP: &str = "run a.toml --set link.loss=0,2%,5% --runs 7";
 const FILES: [&str; 3] = ["runs.jsonl", "run.json", "samples.csv"];
 
-pub fn scratch(name: &str) -> Scratch {
-    let scratch = Scratch::new(name);
+pub fn scratch() -> Scratch {
+    let scratch = Scratch::new();
     scratch.write("a.toml", SCENARIO);
     scratch
 }
 
 fn shard(scratch: &Scratch, shard: &str) {
-    let ended = scratch.succeed(&format!("{SWEEP} --out big --shard {shard}"));
-    assert!(ended.stderr.contains("results: big/shard-"), "{}", ended.stderr);
+    scratch
+        .trackbed(&format!("{SWEEP} --out big --shard {shard}"))
+        .says(0, &["results: big/shard-"]);
 }
 
 pub fn same_bytes(scratch: &Scratch, one: &str, other: &str) {
@@ -40,7 +40,7 @@ pub fn same_bytes(scratch: &Scratch, one: &str, other: &str) {
 
 #[test]
 fn shards_come_to_what_one_campaign_comes_to_byte_for_byte() {
-    let scratch = scratch("shards");
+    let scratch = scratch();
     let whole = scratch.succeed(&format!("{SWEEP} --out whole --json"));
     // In any order, and one of them twice, as a cluster might.
     for number in ["3/4", "1/4", "4/4"] {
@@ -61,27 +61,24 @@ fn shards_come_to_what_one_campaign_comes_to_byte_for_byte() {
     // What was merged is a run directory like any other.
     scratch.succeed("replay other 1 3 --out captures");
     let more = SWEEP.replace("--runs 7", "--runs 8");
-    let ended = scratch.succeed(&format!("{more} --out other"));
-    assert!(ended.stderr.contains("21 of 24 runs are there already"), "{}", ended.stderr);
+    scratch.trackbed(&format!("{more} --out other")).says(0, &["21 of 24 runs are there already"]);
 }
 
 #[test]
 fn a_shard_is_continued_and_is_not_mistaken_for_another() {
-    let scratch = scratch("shard-again");
+    let scratch = scratch();
     shard(&scratch, "1/3");
-    let ended = scratch.succeed(&format!("{SWEEP} --out big --shard 1/3"));
-    assert!(ended.stderr.contains("7 of 7 runs are there already"), "{}", ended.stderr);
-    let ended = scratch.trackbed(&format!("{SWEEP} --out big/shard-1-of-3"));
-    assert_eq!(ended.status, 2, "{}", ended.stdout);
-    assert!(ended.stderr.contains("holds shard 1/3 of these runs"), "{}", ended.stderr);
-    let ended = scratch.trackbed(&format!("{SWEEP} --shard 1/3"));
-    assert_eq!(ended.status, 2);
-    assert!(ended.stderr.contains("--out"), "{}", ended.stderr);
+    scratch
+        .trackbed(&format!("{SWEEP} --out big --shard 1/3"))
+        .says(0, &["7 of 7 runs are there already"]);
+    let taken = format!("{SWEEP} --out big/shard-1-of-3");
+    scratch.refuse(&taken, &["holds shard 1/3 of these runs"]);
+    scratch.refuse(&format!("{SWEEP} --shard 1/3"), &["--out"]);
 }
 
 #[test]
 fn a_cluster_says_which_shard_it_is() {
-    let scratch = scratch("shard-auto");
+    let scratch = scratch();
     let mut command = scratch.command(&format!("{SWEEP} --out big --shard auto"));
     let slurm = [("ID", "12"), ("COUNT", "3"), ("MIN", "10"), ("STEP", "1")];
     for (name, value) in slurm {
@@ -92,14 +89,12 @@ fn a_cluster_says_which_shard_it_is() {
     let mut command = scratch.command(&format!("{SWEEP} --out big --shard auto/12"));
     assert!(command.env("JOB_COMPLETION_INDEX", "0").output().unwrap().status.success());
     assert!(scratch.path("big/shard-01-of-12/run.json").exists());
-    let ended = scratch.trackbed(&format!("{SWEEP} --out big --shard auto"));
-    assert_eq!(ended.status, 2);
-    assert!(ended.stderr.contains("--shard 3/8"), "{}", ended.stderr);
+    scratch.refuse(&format!("{SWEEP} --out big --shard auto"), &["--shard 3/8"]);
 }
 
 #[test]
 fn what_does_not_belong_together_is_not_merged() {
-    let scratch = scratch("foreign");
+    let scratch = scratch();
     shard(&scratch, "1/2");
     scratch.succeed(&format!("{SWEEP} --out seed --seed 2"));
     fs::create_dir(scratch.path("empty")).unwrap();
@@ -111,18 +106,14 @@ fn what_does_not_belong_together_is_not_merged() {
         ("merge big/shard-1-of-2 --out seed", "other runs"),
         ("merge", "<DIR>"),
     ] {
-        let ended = scratch.trackbed(words);
-        assert_eq!((ended.status, ended.stdout.as_str()), (2, ""), "{words}: {}", ended.stderr);
-        assert!(ended.stderr.contains(why), "{words}: {}", ended.stderr);
+        scratch.refuse(words, &[why]);
     }
     assert!(!scratch.path("all").exists(), "nothing was begun");
     // A result that was changed on its way.
     scratch.succeed(&format!("{SWEEP} --out whole"));
     forge(&scratch, "big/shard-1-of-2");
-    let ended = scratch.trackbed("merge whole big/shard-1-of-2 --out all");
-    assert_eq!(ended.status, 2);
-    assert!(ended.stderr.contains("run 0 of cell 0 has another result"), "{}", ended.stderr);
-    assert!(ended.stderr.contains("verify-results"), "{}", ended.stderr);
+    let parts = ["run 0 of cell 0 has another result", "verify-results"];
+    scratch.refuse("merge whole big/shard-1-of-2 --out all", &parts);
     // Nothing of it stays, so that it can be merged without the changed one.
     assert!(!scratch.path("all").exists());
     scratch.succeed("merge whole --out all");
@@ -132,7 +123,7 @@ fn what_does_not_belong_together_is_not_merged() {
 /// A process that is killed before it has said what it does leaves nothing in anybody's way.
 #[test]
 fn what_has_only_begun_is_in_nobodys_way() {
-    let scratch = scratch("only-begun");
+    let scratch = scratch();
     for folder in ["begun", "big/shard-2-of-2"] {
         fs::create_dir_all(scratch.path(folder)).unwrap();
         scratch.write(&format!("{folder}/runs.jsonl"), "");
@@ -140,38 +131,28 @@ fn what_has_only_begun_is_in_nobodys_way() {
     scratch.write("big/shard-1-of-2.tar.gz", "an archive");
     scratch.succeed(&format!("{SWEEP} --out begun"));
     shard(&scratch, "1/2");
-    let ended = scratch.trackbed("merge big");
-    assert_eq!(ended.status, 1, "{}", ended.stderr);
-    assert!(ended.stderr.contains("10 of 21 runs are there"), "{}", ended.stderr);
+    scratch.trackbed("merge big").says(1, &["10 of 21 runs are there"]);
     shard(&scratch, "2/2");
     scratch.succeed("merge big");
     same_bytes(&scratch, "big", "begun");
     scratch.write("begun/runs.jsonl", "not empty");
     fs::remove_file(scratch.path("begun/about.json")).unwrap();
-    let ended = scratch.trackbed(&format!("{SWEEP} --out begun"));
-    assert!(ended.status == 2 && ended.stderr.contains("holds files"), "{}", ended.stderr);
+    scratch.refuse(&format!("{SWEEP} --out begun"), &["holds files"]);
 }
 
 #[test]
 fn a_job_is_of_a_number_of_runs_that_is_known() {
-    let scratch = scratch("plan-until");
+    let scratch = scratch();
     for (option, value) in [("--until", "completion_ms 2%"), ("--shard", "1/2")] {
         let words = ["plan", "a.toml", "--for", "slurm", "--out", "big"];
         let mut command = scratch.command(&words.join(" "));
-        let output = command.args([option, value]).output().unwrap();
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{errors}");
-        assert!(errors.contains("leave --until and --shard out"), "{errors}");
+        Ended::of(command.args([option, value])).refused(&["leave --until and --shard out"]);
     }
     let lost = "plan a.toml --for kubernetes --shards 2 --out file:///results";
-    let ended = scratch.trackbed(lost);
-    assert!(ended.status == 2 && ended.stderr.contains("lost with it"), "{}", ended.stderr);
+    scratch.refuse(lost, &["lost with it"]);
     for out in [OsStr::from_bytes(b"big\xff"), OsStr::new("big\n#SBATCH --array=1-2")] {
         let mut command = scratch.command("plan a.toml --for slurm --shards 2 --out");
-        let output = command.arg(out).output().unwrap();
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{errors}");
-        assert!(errors.contains("cannot stand in a job description"), "{errors}");
+        Ended::of(command.arg(out)).refused(&["cannot stand in a job description"]);
     }
 }
 
@@ -186,12 +167,12 @@ fn forge(scratch: &Scratch, folder: &str) {
 
 #[test]
 fn results_that_were_changed_are_found_out() {
-    let scratch = scratch("verified");
+    let scratch = scratch();
     scratch.succeed(&format!("{SWEEP} --out one"));
     scratch.succeed(&format!("{SWEEP} --out two --jobs 1"));
     let verify = |folder: &str, more: &str| {
         let ended = scratch.trackbed(&format!("verify-results {folder} --json {more}"));
-        let found: Value = serde_json::from_str(&ended.stdout).unwrap();
+        let found = ended.json();
         (ended.status, found)
     };
     let (status, found) = verify("one", "");
@@ -220,7 +201,7 @@ fn results_that_were_changed_are_found_out() {
 /// and so many kills.
 #[test]
 fn a_sweep_that_is_killed_again_and_again_comes_to_the_same_bytes() {
-    let scratch = scratch("killed");
+    let scratch = scratch();
     let setting = std::env::var("TRACKBED_SWEEP").unwrap_or_else(|_| "1500,6".to_owned());
     let (runs, kills) = setting.split_once(',').expect("TRACKBED_SWEEP=RUNS,KILLS");
     let (runs, kills): (u64, u64) = (runs.parse().unwrap(), kills.parse().unwrap());

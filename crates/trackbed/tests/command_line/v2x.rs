@@ -12,7 +12,7 @@ fn car_cam() -> Vec<u8> {
 
 #[test]
 fn a_cam_is_shown_from_bytes_and_from_digits() {
-    let scratch = Scratch::new("v2x-decode");
+    let scratch = Scratch::new();
     fs::write(scratch.path("cam.oer"), car_cam()).unwrap();
     let digits: Vec<String> = car_cam().iter().map(|byte| format!("{byte:02x}")).collect();
     scratch.write("cam.hex", &digits.join(" "));
@@ -25,7 +25,7 @@ fn a_cam_is_shown_from_bytes_and_from_digits() {
 
 #[test]
 fn what_is_no_message_is_refused() {
-    let scratch = Scratch::new("v2x-refused");
+    let scratch = Scratch::new();
     scratch.write("text", "a text");
     for (words, part) in [
         ("v2x decode text", "text is no signed message or certificate"),

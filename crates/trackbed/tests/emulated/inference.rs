@@ -1,7 +1,12 @@
 //! Inference beside communication: commands that say a line for each frame, and an object detector where
 //! there is an ONNX Runtime.
 
-use super::*;
+use std::fs;
+
+use serde_json::Value;
+
+use super::support::{Ended, eventually, skip, start};
+use super::{Scratch, factor, least};
 
 /// A scenario with nothing to send, or telemetry, and this table `[inference]`.
 fn scenario(scratch: &Scratch, workload: &str, inference: &str) {
@@ -9,30 +14,19 @@ fn scenario(scratch: &Scratch, workload: &str, inference: &str) {
         "substrate = \"emulated\"\nprotocol = \"http2\"\n[link]\ndelay = \"1 ms\"\n[inference]\n\
          {inference}\n[workload]\n{workload}\n"
     );
-    fs::write(scratch.0.join("beside.toml"), text).unwrap();
+    scratch.write("beside.toml", text);
 }
 
 /// A run of it, where it is at home.
-fn run(scratch: &Scratch) -> Output {
-    let mut command = trackbed(&scratch.0);
-    command.args([
-        "run",
-        "./beside.toml",
-        "--runs",
-        "1",
-        "--keep-invalid",
-        "--out",
-        "out",
-        "--json",
-    ]);
-    command.stdin(Stdio::null()).output().unwrap()
+fn run(scratch: &Scratch) -> Ended {
+    let _ = fs::remove_dir_all(scratch.path("out"));
+    scratch.trackbed("run ./beside.toml --runs 1 --keep-invalid --out out --json")
 }
 
 fn document(scratch: &Scratch) -> Value {
-    let output = run(scratch);
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{errors}");
-    serde_json::from_slice(&output.stdout).unwrap()
+    let ended = run(scratch);
+    ended.says(0, &[]);
+    ended.json()
 }
 
 fn command(text: &str) -> String {
@@ -44,7 +38,7 @@ fn command(text: &str) -> String {
 #[test]
 #[ignore = "thorough: real time"]
 fn frames_are_counted_as_lines() {
-    let Some(scratch) = Scratch::new("lines") else { return };
+    let Some(scratch) = Scratch::new() else { return };
     let lines = "echo ready; sleep 5; for i in 1 2 3 4 5 6 7 8; do echo; done; exec sleep 600";
     let workload = "kind = \"idle\"\nduration = \"12 s\"\nwarm-up = \"0 s\"";
     scenario(&scratch, workload, &command(lines));
@@ -62,7 +56,7 @@ fn frames_are_counted_as_lines() {
 #[test]
 #[ignore = "thorough: real time"]
 fn telemetry_and_frames_go_side_by_side() {
-    let Some(scratch) = Scratch::new("beside") else { return };
+    let Some(scratch) = Scratch::new() else { return };
     let workload = "kind = \"telemetry\"\nrate = \"50 /s\"\nduration = \"7 s\"\nwarm-up = \"1 s\"";
     let lines = "while true; do echo; sleep 0.05; done";
     scenario(&scratch, workload, &command(lines));
@@ -83,7 +77,7 @@ fn telemetry_and_frames_go_side_by_side() {
 #[test]
 #[ignore = "thorough: real time"]
 fn without_inference_the_load_is_read_all_the_same() {
-    let Some(scratch) = Scratch::new("none") else { return };
+    let Some(scratch) = Scratch::new() else { return };
     let workload = "kind = \"telemetry\"\nrate = \"50 /s\"\nduration = \"5 s\"\nwarm-up = \"1 s\"";
     scenario(&scratch, workload, "kind = \"none\"");
     let cell = document(&scratch)["cells"][0].clone();
@@ -94,7 +88,7 @@ fn without_inference_the_load_is_read_all_the_same() {
 #[test]
 #[ignore = "thorough: real time"]
 fn what_fails_in_the_inference_fails_the_run_in_its_own_words() {
-    let Some(scratch) = Scratch::new("failing") else { return };
+    let Some(scratch) = Scratch::new() else { return };
     // Ten minutes, if nobody noticed.
     let workload = "kind = \"idle\"\nduration = \"10 min\"\nwarm-up = \"1 s\"";
     for (lines, words) in [
@@ -103,11 +97,10 @@ fn what_fails_in_the_inference_fails_the_run_in_its_own_words() {
         ("echo; sleep 2; echo", ["ended before the run", "no more lines"]),
     ] {
         scenario(&scratch, workload, &command(lines));
-        let _ = fs::remove_dir_all(scratch.0.join("out"));
-        let output = run(&scratch);
-        assert_eq!(output.status.code(), Some(1));
-        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let reason = document["cells"][0]["failures"][0]["reason"].as_str().unwrap();
+        let ended = run(&scratch);
+        assert_eq!(ended.status, 1);
+        let cells = ended.cells();
+        let reason = cells[0]["failures"][0]["reason"].as_str().unwrap();
         assert!(words.iter().all(|word| reason.contains(word)), "{reason}");
     }
 }
@@ -124,7 +117,7 @@ fn is_alive(mark: &str) -> bool {
 #[test]
 #[ignore = "thorough: real time"]
 fn nobody_is_left_after_a_run_or_after_a_tool_that_was_killed() {
-    let Some(scratch) = Scratch::new("leftovers") else { return };
+    let Some(scratch) = Scratch::new() else { return };
     // So long nobody else sleeps.
     let mark = format!("9{}", 1_000_000_000_u64 + u64::from(std::process::id()));
     let lines = format!("echo; exec sleep {mark}");
@@ -134,9 +127,7 @@ fn nobody_is_left_after_a_run_or_after_a_tool_that_was_killed() {
     document(&scratch);
     assert!(!is_alive(&mark));
     scenario(&scratch, &workload("10 min"), &command(&lines));
-    let mut words = trackbed(&scratch.0);
-    words.args(["run", "./beside.toml", "--runs", "1"]).stdin(Stdio::null());
-    let mut child = start(words);
+    let mut child = start(scratch.command("run ./beside.toml --runs 1"));
     eventually("the command runs", || is_alive(&mark).then_some(()));
     child.kill().unwrap();
     child.wait().unwrap();
@@ -147,45 +138,34 @@ fn nobody_is_left_after_a_run_or_after_a_tool_that_was_killed() {
 #[test]
 #[ignore = "thorough: real time"]
 fn without_onnx_runtime_no_run_begins() {
-    let Some(scratch) = Scratch::new("runtime") else { return };
+    let Some(scratch) = Scratch::new() else { return };
     let workload = "kind = \"idle\"\nduration = \"10 min\"\nwarm-up = \"1 s\"";
     scenario(&scratch, workload, "kind = [\"none\", \"detector\"]\nthreads = [1, 2]");
-    let mut command = trackbed(&scratch.0);
-    command.args(["run", "./beside.toml", "--runs", "3", "--out", "out", "--json"]);
-    command.env("ORT_DYLIB_PATH", scratch.0.join("libonnxruntime.so"));
-    let output = command.stdin(Stdio::null()).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert_eq!(said.matches("no ONNX Runtime at").count(), 1, "{said}");
-    assert!(said.contains("libonnxruntime.so"), "{said}");
+    let mut command = scratch.command("run ./beside.toml --runs 3 --out out --json");
+    let ended = Ended::of(command.env("ORT_DYLIB_PATH", scratch.path("libonnxruntime.so")));
+    ended.refused(&["libonnxruntime.so"]);
+    assert_eq!(ended.stderr.matches("no ONNX Runtime at").count(), 1, "{}", ended.stderr);
 }
 
 /// What is wrong with a cell's model or frames is said of that cell, and the others go on.
 #[test]
 #[ignore = "thorough: real time"]
 fn a_cell_whose_model_or_frames_are_of_no_use_fails_alone() {
-    let Some(scratch) = Scratch::new("models") else { return };
-    fs::write(scratch.0.join("text.onnx"), "this is no model").unwrap();
-    fs::create_dir(scratch.0.join("empty")).unwrap();
+    let Some(scratch) = Scratch::new() else { return };
+    scratch.write("text.onnx", "this is no model");
+    fs::create_dir(scratch.path("empty")).unwrap();
     let workload = "kind = \"idle\"\nduration = \"2 s\"\nwarm-up = \"0 s\"";
     for (key, words) in
         [("model = \"text.onnx\"", "text.onnx"), ("frames = \"empty\"", "no frames")]
     {
         let table = format!("kind = [\"none\", \"detector\"]\nthreads = 1\n{key}");
         scenario(&scratch, workload, &table);
-        let _ = fs::remove_dir_all(scratch.0.join("out"));
-        let output = run(&scratch);
-        let said = String::from_utf8_lossy(&output.stderr);
-        if said.contains("pip install onnxruntime") {
-            let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
-            assert!(!in_ci, "CI=true allows no skipped test: {said}");
-            eprintln!("skipped: {said}");
-            return;
+        let ended = run(&scratch);
+        if ended.stderr.contains("pip install onnxruntime") {
+            return skip(&ended.stderr);
         }
-        assert_eq!(output.status.code(), Some(1), "{said}");
-        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-        let cells = document["cells"].as_array().unwrap();
-        for cell in cells {
+        ended.says(1, &[]);
+        for cell in &ended.cells() {
             let is_detector = factor(cell, "inference") == "detector";
             assert_eq!(cell["failed"] == 1, is_detector, "{cell}");
             let reason = cell["failures"][0]["reason"].as_str().unwrap_or_default();

@@ -1,421 +1,90 @@
-//! `trackbed run --substrate emulated`: the same scenarios on the kernel, in real time. Where the
-//! machine does not allow namespaces these tests say so and pass.
+//! `trackbed run --substrate emulated`: the same scenarios on the kernel, in real time, also with third-party
+//! servers and clients. Where the machine does not allow namespaces, or lacks a program, these tests say so
+//! and pass; with `CI=true` a missing program is a failure.
 
 mod inference;
+mod programs;
+mod runs;
+#[path = "../support/mod.rs"]
+mod support;
 mod v2x;
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
+use std::ops::Deref;
+use std::process::Command;
 
-use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use support::Ended;
 
-/// A folder of the test's own, gone when it ends.
-struct Scratch(PathBuf);
+/// A folder for runs on the kernel.
+struct Scratch {
+    folder: support::Scratch,
+    /// What is run there, if always the same.
+    scenario: Option<&'static str>,
+}
 
 impl Scratch {
     /// `None` where the machine does not let us make namespaces.
-    fn new(name: &str) -> Option<Scratch> {
-        let probe = trackbed(Path::new("/tmp")).args(["link", "--", "true"]).output().unwrap();
-        let refusal = String::from_utf8_lossy(&probe.stderr);
-        assert!(probe.status.success() || refusal.contains("does not let you"), "{refusal}");
-        if !probe.status.success() {
-            eprintln!("SKIPPED: this machine allows no network namespaces");
-            return None;
+    fn new() -> Option<Scratch> {
+        let folder = support::Scratch::new();
+        let probe = folder.trackbed("link -- true");
+        if probe.status == 0 {
+            return Some(Scratch { folder, scenario: None });
         }
-        let name = format!("trackbed-emulated-{name}-{}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).unwrap();
-        Some(Scratch(path))
+        assert!(probe.stderr.contains("does not let you"), "{}", probe.stderr);
+        eprintln!("SKIPPED: this machine allows no network namespaces");
+        None
     }
 
-    fn run(&self, words: &[&str]) -> Output {
-        self.command(words).output().unwrap()
-    }
-
-    fn command(&self, words: &[&str]) -> Command {
-        let mut command = trackbed(&self.0);
+    /// A run with these words, which gives its document.
+    fn emulated(&self, words: &[&str]) -> Command {
         // A busy machine is late; what is tested here is not.
-        command.args(["run", "--substrate", "emulated", "--keep-invalid", "--out", "out"]);
-        command.args(words).stdin(Stdio::null());
+        let mut command = self.command("run --substrate emulated --keep-invalid --out out --json");
+        if let Some(scenario) = self.scenario {
+            // Users do not always have /usr/sbin in their PATH.
+            command.arg(scenario).env("TMPDIR", self.path("tmp")).env("PATH", "/usr/bin:/bin");
+        }
+        command.args(words);
         command
     }
 
+    fn run(&self, words: &[&str]) -> Ended {
+        let _ = fs::remove_dir_all(self.path("out"));
+        Ended::of(&mut self.emulated(words))
+    }
+
+    /// The document of a campaign of which every run goes through.
     fn document(&self, words: &[&str]) -> Value {
-        let output = self.run(&[words, &["--json"]].concat());
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{words:?}: {errors}");
-        serde_json::from_slice(&output.stdout).unwrap()
+        let ended = self.run(words);
+        ended.says(0, &[]);
+        ended.json()
     }
 }
 
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+impl Deref for Scratch {
+    type Target = support::Scratch;
 
-fn trackbed(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_trackbed"));
-    command.current_dir(folder);
-    command
+    fn deref(&self) -> &support::Scratch {
+        &self.folder
+    }
 }
 
 fn factor<'a>(cell: &'a Value, name: &str) -> &'a str {
     cell["factors"][name].as_str().unwrap_or_default()
 }
 
-fn least(cell: &Value, metric: &str) -> f64 {
-    cell["metrics"][metric]["min"].as_f64().unwrap_or_else(|| panic!("{metric} in {cell}"))
+/// What became of a metric in a cell.
+fn metric(cell: &Value, name: &str, which: &str) -> f64 {
+    cell["metrics"][name][which].as_f64().unwrap_or_else(|| panic!("{name} in {cell}"))
 }
 
-/// TCP, TLS and three rounds of objects, or QUIC and these, of 20 ms each.
-#[test]
-fn a_page_loads_on_the_kernel() {
-    let Some(scratch) = Scratch::new("page") else { return };
-    let settings = ["link.loss=0", "link.delay=10ms"].map(|setting| ["--set", setting]).concat();
-    let document = scratch.document(&[&["web", "--runs", "1"], &settings[..]].concat());
-    let cells = document["cells"].as_array().unwrap();
-    assert_eq!(cells.len(), 3);
-    for cell in cells {
-        let rounds = if factor(cell, "protocol") == "http3" { 4.0 } else { 5.0 };
-        let found = least(cell, "plt_ms");
-        assert!(found >= rounds * 20.0, "{cell}");
-        assert_eq!(least(cell, "objects_count"), 8.0, "{cell}");
-        assert!(least(cell, "first_paint_ms") <= found && least(cell, "ttfb_ms") < found);
-    }
+fn least(cell: &Value, name: &str) -> f64 {
+    metric(cell, name, "min")
 }
 
-/// What a packet takes on the link it takes in real time too; only the machine comes on top.
-#[test]
-#[ignore = "thorough: real time"]
-fn every_protocol_takes_its_round_trips_at_least() {
-    let Some(scratch) = Scratch::new("round-trips") else { return };
-    let words = [
-        "vru",
-        "--runs",
-        "1",
-        "--set",
-        "link.loss=0",
-        "--set",
-        "link.delay=10ms",
-        "--set",
-        "workload.count=3",
-    ];
-    let document = scratch.document(&words);
-    assert_eq!(document["substrate"], "emulated");
-    assert!(document["environment"]["kernel"].as_str().unwrap().contains('.'));
-    let cells = document["cells"].as_array().unwrap();
-    assert_eq!(cells.len(), 11);
-    for cell in cells {
-        let (protocol, tls) = (factor(cell, "protocol"), factor(cell, "tls"));
-        let handshake = match (protocol, tls, factor(cell, "handshake")) {
-            ("http2", "1.2", "new") => 3,
-            ("http2", "1.2", "resumed") | ("http2", "1.3", "new" | "resumed") => 2,
-            (_, _, "early") if protocol != "http2" => 0,
-            _ => 1,
-        };
-        let floor = f64::from(handshake + 3) * 20.0;
-        let found = least(cell, "completion_ms");
-        assert!(found >= floor, "{protocol} {tls}: {found} ms, but {floor} ms of round trips");
-        assert!(least(cell, "client_cpu_ms") > 0.0 && least(cell, "server_cpu_ms") > 0.0);
-    }
-    let runs = fs::read_to_string(scratch.0.join("out/runs.jsonl")).unwrap();
-    for run in runs.lines() {
-        let run: Value = serde_json::from_str(run).unwrap();
-        assert!(run["certificate"]["packets"].as_u64().unwrap() > 5, "{run}");
-    }
-}
-
-/// Without losses the kernel, too, waits for the links, and works besides.
-#[test]
-#[ignore = "thorough: real time"]
-fn agreement_is_what_the_schema_says() {
-    let Some(scratch) = Scratch::new("agree") else { return };
-    let words = "agree vru --set protocol=quic --set handshake=new --set link.loss=0 --set \
-                 link.delay=10ms --set workload.count=3 --runs 6 --out agreed --json";
-    let output = trackbed(&scratch.0).args(words.split_whitespace()).output().unwrap();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(matches!(output.status.code(), Some(0 | 1)), "{errors}");
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/agree.json");
-    let schema = serde_json::from_slice(&fs::read(schema).unwrap()).unwrap();
-    let validator = jsonschema::validator_for(&schema).unwrap();
-    let wrong: Vec<_> = validator.iter_errors(&document).map(|why| why.to_string()).collect();
-    assert!(wrong.is_empty(), "{wrong:?} in {document:#}");
-    for cell in document["cells"].as_array().unwrap() {
-        assert!(cell["ratio"].as_f64().unwrap() > 1.0, "{cell}");
-    }
-}
-
-#[test]
-#[ignore = "thorough: real time"]
-fn bulk_arrives_intact_through_losses_and_no_faster_than_the_rate() {
-    let Some(scratch) = Scratch::new("bulk") else { return };
-    let words = ["bulk", "--runs", "1", "--set", "workload.size=500kB", "--set", "link.loss=1%"];
-    let document = scratch.document(&words);
-    let cells = document["cells"].as_array().unwrap();
-    assert!(cells.iter().any(|cell| factor(cell, "congestion") == "reno"));
-    for cell in cells {
-        assert!(cell["metrics"]["throughput_mbps"]["max"].as_f64().unwrap() < 50.0, "{cell}");
-    }
-}
-
-/// A move takes the address from the kernel's interface: TCP's connection is replaced from the next
-/// one, QUIC's migrates there, and all bytes arrive.
-#[test]
-#[ignore = "thorough: real time"]
-fn a_phone_moves_between_networks() {
-    let Some(scratch) = Scratch::new("moves") else { return };
-    let words = ["migration", "--runs", "1", "--set", "workload.size=1MB"];
-    let settings = ["--set", "protocol=http2,quic", "--set", "handshake=new"];
-    let ip = if fs::exists("/proc/net/if_inet6").unwrap() { "ip=4,6" } else { "ip=4" };
-    let document = scratch.document(&[&words[..], &settings, &["--set", ip]].concat());
-    let cells = document["cells"].as_array().unwrap();
-    assert!(cells.len() >= 2);
-    for cell in cells {
-        let (reconnections, migrations, round_trips) =
-            if factor(cell, "protocol") == "quic" { (0.0, 2.0, 1.0) } else { (2.0, 0.0, 3.0) };
-        assert_eq!(least(cell, "reconnection_count"), reconnections, "{cell}");
-        assert_eq!(least(cell, "migration_count"), migrations, "{cell}");
-        // Half a round trip to the server, and half back.
-        assert!(least(cell, "interruption_ms") >= round_trips * 50.0, "{cell}");
-    }
-}
-
-/// Two paths of 4 Mbit/s carry more than one can, over either version of IP, and a train drives.
-#[test]
-#[ignore = "thorough: real time"]
-fn the_kernels_multipath_tcp_uses_both_paths() {
-    let Some(scratch) = Scratch::new("paths") else { return };
-    if !fs::exists("/proc/sys/net/mptcp").unwrap() {
-        return eprintln!("SKIPPED: this kernel has no MPTCP");
-    }
-    let link = "rate = \"4 Mbit/s\"\ndelay = \"10 ms\"\nqueue = \"50 kB\"\n";
-    let ip = if fs::exists("/proc/net/if_inet6").unwrap() { "[\"4\", \"6\"]" } else { "\"4\"" };
-    let scenario = format!(
-        "protocol = [\"tcp\", \"mptcp\"]\nip = {ip}\ncongestion = \"cubic\"\n\
-         [link]\n{link}[second-link]\n{link}[workload]\nkind = \"flow\"\nduration = \"6 s\"\n"
-    );
-    fs::write(scratch.0.join("paths.toml"), scenario).unwrap();
-    let document = scratch.document(&["paths.toml", "--runs", "1"]);
-    for cell in document["cells"].as_array().unwrap() {
-        let goodput = least(cell, "goodput_mbps");
-        let expected = if factor(cell, "protocol") == "tcp" { 2.0..4.0 } else { 4.2..8.0 };
-        assert!(expected.contains(&goodput), "{goodput} Mbit/s, {cell}");
-    }
-}
-
-/// The receiver keeps the kernel's scheduler off paths by the kernel's own flags. What the kernel has
-/// not is refused.
-#[test]
-#[ignore = "thorough: real time"]
-fn a_train_drives_on_the_kernel() {
-    let Some(scratch) = Scratch::new("train") else { return };
-    if !fs::exists("/proc/sys/net/mptcp").unwrap() {
-        return eprintln!("SKIPPED: this kernel has no MPTCP");
-    }
-    let short = ["--set", "workload.duration=8s", "--set", "radio.duration=10s", "--runs", "1"];
-    let document = scratch.document(&[&["train", "--part", "linux"][..], &short].concat());
-    let cells = document["cells"].as_array().unwrap();
-    assert_eq!(cells.len(), 2);
-    for cell in cells {
-        assert!(least(cell, "goodput_mbps") > 1.0 && cell["failed"] == 0, "{cell}");
-    }
-    for (setting, why) in [
-        ("scheduler=ecf", "has its own scheduler alone"),
-        ("congestion=lia", "couples no paths"),
-        ("radio.foresight=pha", "takes no warnings"),
-    ] {
-        let words = [&["train", "--part", "linux", "--set", setting][..], &short].concat();
-        let refused = scratch.run(&words);
-        let errors = String::from_utf8_lossy(&refused.stderr);
-        assert_eq!(refused.status.code(), Some(2), "{errors}");
-        assert!(errors.contains(why) && errors.contains("help: add --set"), "{errors}");
-    }
-}
-
-#[test]
-#[ignore = "thorough: real time"]
-fn both_versions_of_ip_carry_every_transport() {
-    let Some(scratch) = Scratch::new("ip") else { return };
-    if !fs::exists("/proc/net/if_inet6").unwrap() {
-        eprintln!("SKIPPED: this machine has no IPv6");
-        return;
-    }
-    let words = ["bulk", "--runs", "1", "--set", "workload.size=200kB", "--set", "ip=4,6"];
-    let document = scratch.document(
-        &[&words[..], &["--set", "protocol=tcp,quic", "--set", "congestion=cubic"]].concat(),
-    );
-    let cells = document["cells"].as_array().unwrap();
-    assert_eq!(cells.len(), 4);
-    for pair in cells.chunks(2) {
-        let [four, six] = [0, 1].map(|index| least(&pair[index], "wire_bytes"));
-        assert_eq!([factor(&pair[0], "ip"), factor(&pair[1], "ip")], ["4", "6"], "{pair:?}");
-        assert!(six > four, "longer headers: {six} and {four} bytes");
-    }
-}
-
-#[test]
-#[ignore = "thorough: real time"]
-fn several_phones_behind_links_of_their_own_reach_the_server() {
-    let Some(scratch) = Scratch::new("phones") else { return };
-    let scenario = "\
-protocol = [\"quic\", \"tcp\"]
-runs = 1
-[link]
-rate = \"50 Mbit/s\"
-delay = \"5 ms\"
-[access]
-delay = \"3 ms\"
-[workload]
-kind = \"messages\"
-count = 2
-phones = 5
-";
-    fs::write(scratch.0.join("phones.toml"), scenario).unwrap();
-    let document = scratch.document(&["phones.toml"]);
-    for cell in document["cells"].as_array().unwrap() {
-        assert_eq!(cell["metrics"]["answered_count"]["mean"], 10.0);
-        assert!(least(cell, "rtt_ms") >= 16.0, "{cell}");
-    }
-}
-
-/// Two phones at 10/s for 3 s, of which the first is warm-up: 40 messages, each accounted for.
-#[test]
-#[ignore = "thorough: real time"]
-fn telemetry_is_accounted_for_on_the_kernel() {
-    let Some(scratch) = Scratch::new("telemetry") else { return };
-    let scenario = "\
-protocol = [\"quic\", \"tcp+tls\"]
-runs = 1
-[link]
-rate = \"50 Mbit/s\"
-delay = \"5 ms\"
-[workload]
-kind = \"telemetry\"
-rate = \"10 /s\"
-phones = 2
-duration = \"3 s\"
-warm-up = \"1 s\"
-";
-    fs::write(scratch.0.join("telemetry.toml"), scenario).unwrap();
-    let document = scratch.document(&["telemetry.toml"]);
-    for cell in document["cells"].as_array().unwrap() {
-        let count = |metric: &str| cell["metrics"][metric]["mean"].as_f64().unwrap();
-        assert_eq!(count("sent_count"), 40.0);
-        let ends = ["in_time_count", "late_count", "lost_count"].map(count);
-        assert_eq!(ends.iter().sum::<f64>(), 40.0, "{ends:?}");
-        assert!(least(cell, "rtt_ms") >= 10.0, "{cell}");
-    }
-    let checks = document["checks"].as_array().unwrap();
-    assert_eq!(checks.len(), 2);
-    assert!(checks.iter().all(|check| check["pass"] == true), "{checks:?}");
-}
-
-#[test]
-#[ignore = "thorough: real time"]
-fn a_server_that_dies_fails_its_run_and_no_other() {
-    let Some(scratch) = Scratch::new("death") else { return };
-    let words = ["vru", "--runs", "2", "--set", "protocol=quic", "--set", "handshake=new"];
-    let slow = ["--set", "link.delay=100ms", "--json"];
-    let child = scratch.command(&[&words[..], &slow].concat());
-    let child = start(child);
-    let server = eventually("the server is there", || ends_of(&child).first().copied());
-    kill_process(server, Signal::KILL).unwrap();
-    let output = child.wait_with_output().unwrap();
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let cell = &document["cells"][0];
-    assert_eq!(output.status.code(), Some(1));
-    assert_eq!((&cell["failed"], &cell["metrics"]["completion_ms"]["n"]), (&1.into(), &1.into()));
-}
-
-/// A process that is stopped keeps its connections open and answers nothing.
-#[test]
-#[ignore = "thorough: real time"]
-fn a_server_that_hangs_fails_its_run_and_no_other() {
-    let Some(scratch) = Scratch::new("hang") else { return };
-    let words = ["bulk", "--runs", "2", "--set", "protocol=tcp", "--set", "congestion=cubic"];
-    let slow = ["--set", "workload.size=2MB", "--set", "link.delay=100ms", "--json"];
-    let child = start(scratch.command(&[&words[..], &slow].concat()));
-    let server = eventually("the server is there", || ends_of(&child).first().copied());
-    kill_process(server, Signal::STOP).unwrap();
-    let output = child.wait_with_output().unwrap();
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let cell = &document["cells"][0];
-    assert_eq!(output.status.code(), Some(1));
-    assert_eq!((&cell["failed"], &cell["metrics"]["completion_ms"]["n"]), (&1.into(), &1.into()));
-    let runs = fs::read_to_string(scratch.0.join("out/runs.jsonl")).unwrap();
-    assert!(runs.contains("it hangs or was stopped"), "{runs}");
-}
-
-#[test]
-#[ignore = "thorough: real time"]
-fn the_ends_do_not_outlive_a_run_that_is_killed() {
-    let Some(scratch) = Scratch::new("killed") else { return };
-    let words = ["vru", "--runs", "3", "--set", "link.delay=200ms"];
-    let mut child = start(scratch.command(&words));
-    let ends =
-        eventually("both ends are there", || Some(ends_of(&child)).filter(|ends| ends.len() == 2));
-    child.kill().unwrap();
-    child.wait().unwrap();
-    for end in ends {
-        eventually("an end is gone", || (!is_end(end)).then_some(()));
-    }
-}
-
-#[test]
-#[ignore = "thorough: real time"]
-fn real_time_is_not_mixed_with_virtual_and_does_not_come_back() {
-    let Some(scratch) = Scratch::new("mixed") else { return };
-    let words = ["vru", "--runs", "1", "--set", "protocol=quic", "--set", "handshake=new"];
-    scratch.document(&words);
-    let arguments = [&["run"], &words[..], &["--out", "out"]].concat();
-    let virtually = trackbed(&scratch.0).args(arguments).output().unwrap();
-    let text = String::from_utf8_lossy(&virtually.stderr).into_owned();
-    assert_eq!(virtually.status.code(), Some(2), "{text}");
-    let replay = trackbed(&scratch.0).args(["replay", "out", "0", "0"]).output().unwrap();
-    let text = String::from_utf8_lossy(&replay.stderr).into_owned();
-    assert_eq!(replay.status.code(), Some(2));
-    assert!(text.contains("real time"), "{text}");
-}
-
-fn start(mut command: Command) -> Child {
-    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
-}
-
-/// The processes of ends that `child` has started, the oldest first.
-fn ends_of(child: &Child) -> Vec<Pid> {
-    let parent = child.id();
-    let children = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
-    let threads = fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
-    // Ends are started by threads that move into their namespace and are gone; the process has
-    // them as children all the same, whichever thread lists them.
-    let mut text = children.unwrap_or_default();
-    for thread in threads {
-        text.push_str(&fs::read_to_string(thread.path().join("children")).unwrap_or_default());
-    }
-    let mut ends: Vec<i32> = text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect();
-    ends.sort_unstable();
-    ends.dedup();
-    ends.into_iter().filter_map(Pid::from_raw).filter(|pid| is_end(*pid)).collect()
-}
-
-fn is_end(pid: Pid) -> bool {
-    let line = fs::read(format!("/proc/{}/cmdline", pid.as_raw_nonzero())).unwrap_or_default();
-    String::from_utf8_lossy(&line).contains("@endpoint")
-}
-
-fn eventually<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
-    for _ in 0..10_000 {
-        if let Some(found) = look() {
-            return found;
-        }
-        #[expect(clippy::disallowed_methods, reason = "these runs are in real time")]
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    panic!("not within ten seconds: {what}");
+/// Of a cell of two runs one failed, and the other has this metric.
+fn one_of_two_failed(ended: &Ended, metric: &str) {
+    assert_eq!(ended.status, 1, "{}", ended.stderr);
+    let cell = &ended.cells()[0];
+    assert_eq!((&cell["failed"], &cell["metrics"][metric]["n"]), (&1.into(), &1.into()));
 }

@@ -1,6 +1,6 @@
 //! Signed messages on this machine: read, checked, verified by threads, in real time.
 
-use super::*;
+use super::{Scratch, least};
 
 /// Twenty vehicles of two roads with ten messages a second each, which any machine keeps up with; the
 /// deadline leaves room for one that does other things.
@@ -18,28 +18,24 @@ const SMALL: &[&str] = &[
     "workload.warm-up=0s",
 ];
 
-fn count(cell: &Value, metric: &str) -> f64 {
-    least(cell, metric)
-}
-
 #[test]
 #[ignore = "thorough: real time"]
 fn a_unit_hears_a_crossing_and_believes_what_is_genuine() {
-    let Some(scratch) = Scratch::new("crossing") else { return };
+    let Some(scratch) = Scratch::new() else { return };
     let crossing = "--part crossing --set workload.roads=2 --set workload.lanes=1 --set \
                     workload.forged=20% --set workload.flood=200/s --set workload.workers=2";
     let words: Vec<&str> = crossing.split_whitespace().collect();
     let document = scratch.document(&[SMALL, &words].concat());
     let cell = &document["cells"][0];
     // Fifteen of each vehicle, and one more or less where it stands at an edge.
-    let heard = count(cell, "heard_count");
+    let heard = least(cell, "heard_count");
     assert!((280.0..=320.0).contains(&heard), "{cell}");
-    let forged = count(cell, "bad_signature_count");
+    let forged = least(cell, "bad_signature_count");
     assert!((30.0..90.0).contains(&forged), "{cell}");
     // A first message that is forged still brings a certificate that is valid.
-    assert_eq!(count(cell, "accepted_count") + forged, heard, "{cell}");
-    assert_eq!(count(cell, "wrong_verdict_count"), 0.0);
-    assert!((290.0..=300.0).contains(&count(cell, "repelled_count")), "{cell}");
+    assert_eq!(least(cell, "accepted_count") + forged, heard, "{cell}");
+    assert_eq!(least(cell, "wrong_verdict_count"), 0.0);
+    assert!((290.0..=300.0).contains(&least(cell, "repelled_count")), "{cell}");
     assert_eq!(cell["metrics"]["verdict_ms"]["samples"], heard);
     assert!(document["checks"].as_array().is_some_and(|checks| !checks.is_empty()));
 }
@@ -47,41 +43,38 @@ fn a_unit_hears_a_crossing_and_believes_what_is_genuine() {
 #[test]
 #[ignore = "thorough: real time"]
 fn so_many_signatures_are_verified_at_once() {
-    let Some(scratch) = Scratch::new("closed") else { return };
+    let Some(scratch) = Scratch::new() else { return };
     let closed = "--part splits --set workload.split=dynamic,static --set workload.signatures=5000 --set \
                   workload.workers=2 --set workload.forged=20%";
     let words: Vec<&str> = closed.split_whitespace().collect();
     let document = scratch.document(&[SMALL, &words].concat());
     for cell in document["cells"].as_array().unwrap() {
-        assert!(count(cell, "signature_rate_hz") > 500.0, "{cell}");
-        assert!(count(cell, "verification_cpu_percent") <= 100.5, "{cell}");
+        assert!(least(cell, "signature_rate_hz") > 500.0, "{cell}");
+        assert!(least(cell, "verification_cpu_percent") <= 100.5, "{cell}");
     }
 }
 
 #[test]
 fn a_board_that_this_machine_is_not_is_refused() {
-    let Some(scratch) = Scratch::new("board") else { return };
+    let Some(scratch) = Scratch::new() else { return };
     for words in [
         &["v2x", "--part", "splits", "--runs", "1"][..],
         &["vru", "--set", "workload.signed=true", "--set", "workload.board=odroid-xu4"],
     ] {
-        let output = scratch.run(words);
-        assert_eq!(output.status.code(), Some(2), "before anything is run");
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(errors.contains("odroid-xu4 exists in virtual time only"), "{errors}");
-        assert!(errors.contains("add --set workload.board=here"), "{errors}");
+        let parts = ["odroid-xu4 exists in virtual time only", "add --set workload.board=here"];
+        scratch.run(words).refused(&parts);
     }
 }
 
 #[test]
 #[ignore = "thorough: real time"]
 fn signed_messages_are_verified_and_handed_on_between_processes() {
-    let Some(scratch) = Scratch::new("signed") else { return };
+    let Some(scratch) = Scratch::new() else { return };
     let signed = "vru --runs 1 --set workload.signed=true --set workload.listeners=2 --set protocol=quic,mqtt \
                   --set tls=1.3 --set handshake=new --set link.loss=0%";
     let document = scratch.document(&signed.split_whitespace().collect::<Vec<_>>());
     for cell in document["cells"].as_array().unwrap() {
-        assert_eq!(count(cell, "accepted_count"), 10.0, "{cell}");
+        assert_eq!(least(cell, "accepted_count"), 10.0, "{cell}");
         assert_eq!(cell["metrics"]["warning_ms"]["samples"], 20.0, "{cell}");
         let verdict = &cell["metrics"]["verdict_ms"];
         assert!(verdict["p50"].as_f64().is_some_and(|ms| ms > 0.0), "it takes something: {cell}");

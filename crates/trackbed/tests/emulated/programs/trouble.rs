@@ -2,7 +2,9 @@
 
 use std::process::Stdio;
 
-use super::support::{Ended, Scratch, descendants, eventually, is_alive, kill, trackbed};
+use super::support::{descendants, is_alive, kill};
+use crate::support::{Ended, eventually, start};
+use crate::{Scratch, one_of_two_failed};
 
 fn scenario(ends: &str) -> String {
     format!(
@@ -15,29 +17,26 @@ fn scenario(ends: &str) -> String {
 #[ignore = "thorough: third-party programs"]
 fn a_missing_program_is_told_with_its_package_before_anything_runs() {
     let text = scenario("client-command = \"h2load https://{address}/\"");
-    let Some(scratch) = Scratch::new("missing", &[], &text) else { return };
-    let ended = Ended::from(scratch.command(&[]).env("PATH", "/nowhere").output().unwrap());
-    assert_eq!(ended.status, 2, "{}", ended.stderr);
-    assert!(ended.stderr.contains("apt install nghttp2-client"), "{}", ended.stderr);
-    assert!(!scratch.0.join("out").exists(), "nothing was run");
+    let Some(scratch) = Scratch::with(&[], &text) else { return };
+    let mut nowhere = scratch.emulated(&[]);
+    Ended::of(nowhere.env("PATH", "/nowhere")).refused(&["apt install nghttp2-client"]);
+    assert!(!scratch.path("out").exists(), "nothing was run");
 }
 
 #[test]
 #[ignore = "thorough: third-party programs"]
 fn virtual_time_refuses_programs_and_says_where_they_run() {
-    let Some(scratch) = Scratch::new("virtual", &[], &scenario("server = \"nginx\"")) else {
+    let Some(scratch) = Scratch::with(&[], &scenario("server = \"nginx\"")) else {
         return;
     };
-    let ended = Ended::from(trackbed(&scratch.0).args(["run", "a.toml"]).output().unwrap());
-    assert_eq!(ended.status, 2, "{}", ended.stderr);
-    assert!(ended.stderr.contains("--substrate emulated"), "{}", ended.stderr);
+    scratch.refuse("run a.toml", &["--substrate emulated"]);
 }
 
 #[test]
 #[ignore = "thorough: third-party programs"]
 fn a_server_that_ends_at_once_is_told_with_its_last_words() {
     let text = scenario("server-command = \"sh -c 'echo out of luck >&2; exit 3'\"");
-    let Some(scratch) = Scratch::new("ends", &[], &text) else { return };
+    let Some(scratch) = Scratch::with(&[], &text) else { return };
     let ended = scratch.run(&[]);
     assert_eq!(ended.status, 1);
     let all = ended.stdout + &ended.stderr;
@@ -49,38 +48,24 @@ fn a_server_that_ends_at_once_is_told_with_its_last_words() {
 #[ignore = "thorough: third-party programs"]
 fn a_client_that_fails_fails_its_run_and_one_that_hangs_is_ended() {
     let text = scenario("client-command = \"false\"\nclient-timeout = \"200 ms\"");
-    let Some(scratch) = Scratch::new("client", &[], &text) else { return };
+    let Some(scratch) = Scratch::with(&[], &text) else { return };
     let failed = scratch.run(&["--set", "protocol=tcp"]);
-    assert_eq!(failed.status, 1);
-    assert!(failed.stderr.contains("false ended (exit status: 1)"), "{}", failed.stderr);
+    failed.says(1, &["false ended (exit status: 1)"]);
     let hung = scratch.run(&["--set", "protocol=tcp", "--set", "client-command=sleep 1000"]);
-    assert_eq!(hung.status, 1);
-    assert!(hung.stderr.contains("sleep has not ended within 200 ms"), "{}", hung.stderr);
+    hung.says(1, &["sleep has not ended within 200 ms"]);
 }
 
 #[test]
 #[ignore = "thorough: third-party programs"]
-fn a_server_that_never_listens_is_given_up() {
-    let Some(scratch) = Scratch::new("deaf", &[], &scenario("server-command = \"sleep 1000\""))
-    else {
-        return;
-    };
-    let ended = scratch.run(&["--runs", "1"]);
-    assert_eq!(ended.status, 1);
-    assert!(ended.stderr.contains("does not listen on TCP port 443"), "{}", ended.stderr);
-}
-
-#[test]
-#[ignore = "thorough: third-party programs"]
-fn a_server_that_never_stops_talking_is_given_up() {
-    let Some(scratch) = Scratch::new("babble", &[], &scenario("server-command = \"yes babble\""))
-    else {
-        return;
-    };
-    let ended = scratch.run(&["--runs", "1"]);
-    assert_eq!(ended.status, 1);
-    let expected = "yes has written more than 100 MB of output: babble";
-    assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+fn a_server_that_never_listens_or_never_stops_talking_is_given_up() {
+    for (command, why) in [
+        ("sleep 1000", "does not listen on TCP port 443"),
+        ("yes babble", "yes has written more than 100 MB of output: babble"),
+    ] {
+        let text = scenario(&format!("server-command = \"{command}\""));
+        let Some(scratch) = Scratch::with(&[], &text) else { return };
+        scratch.run(&["--runs", "1"]).says(1, &[why]);
+    }
 }
 
 /// The shell ignores the order to stop; the broker is its child, and has another.
@@ -89,10 +74,10 @@ fn a_server_that_never_stops_talking_is_given_up() {
 fn a_server_that_does_not_stop_is_ended_and_its_run_counts() {
     let ends = "client-command = \"true\"\nserver-command = '''sh -c \"trap : TERM; mosquitto -p \
                 {port} & while :; do wait; sleep 1; done\"'''";
-    let Some(scratch) = Scratch::new("stubborn", &["mosquitto"], &scenario(ends)) else { return };
-    let mut command = scratch.command(&["--runs", "1"]);
-    command.env("PATH", "/usr/sbin:/usr/bin:/bin").stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = command.spawn().unwrap();
+    let Some(scratch) = Scratch::with(&["mosquitto"], &scenario(ends)) else { return };
+    let mut command = scratch.emulated(&["--runs", "1"]);
+    command.env("PATH", "/usr/sbin:/usr/bin:/bin");
+    let child = start(command);
     let root = child.id();
     let inside = eventually("the broker is there", || {
         let all = descendants(root);
@@ -107,9 +92,8 @@ fn a_server_that_does_not_stop_is_ended_and_its_run_counts() {
 #[ignore = "thorough: third-party programs"]
 fn a_server_that_dies_fails_its_run_and_no_other() {
     let text = scenario("server = \"nginx\"");
-    let Some(scratch) = Scratch::new("dies", &["nginx"], &text) else { return };
-    let mut command = scratch.command(&[]);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let Some(scratch) = Scratch::with(&["nginx"], &text) else { return };
+    let child = start(scratch.emulated(&[]));
     let root = child.id();
     let master = eventually("nginx and the clients are there", || {
         let all = descendants(root);
@@ -119,18 +103,16 @@ fn a_server_that_dies_fails_its_run_and_no_other() {
     });
     kill(master);
     let ended = Ended::from(child.wait_with_output().unwrap());
-    assert_eq!(ended.status, 1, "{}", ended.stderr);
-    let cell = &ended.cells()[0];
-    assert_eq!((&cell["failed"], &cell["metrics"]["completion_ms"]["n"]), (&1.into(), &1.into()));
-    assert!(ended.stderr.contains("nginx ended"), "{}", ended.stderr);
+    one_of_two_failed(&ended, "completion_ms");
+    ended.says(1, &["nginx ended"]);
 }
 
 #[test]
 #[ignore = "thorough: third-party programs"]
 fn nothing_outlives_a_campaign_that_is_killed() {
     let text = scenario("server = \"nginx\"");
-    let Some(scratch) = Scratch::new("killed", &["nginx"], &text) else { return };
-    let mut command = scratch.command(&[]);
+    let Some(scratch) = Scratch::with(&["nginx"], &text) else { return };
+    let mut command = scratch.emulated(&[]);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let root = child.id();
     let inside = eventually("nginx is there", || {

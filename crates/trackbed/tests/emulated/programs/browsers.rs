@@ -1,10 +1,8 @@
 //! curl and Chromium as clients by name: what they fetch, and what they tell of it.
 
-use std::process::Stdio;
-
-use super::support::{
-    Ended, Scratch, command_line, descendants, eventually, factor, is_alive, kill, metric, trackbed,
-};
+use super::support::{command_line, descendants, is_alive, kill};
+use crate::support::{Ended, eventually, start};
+use crate::{Scratch, factor, least, one_of_two_failed};
 
 /// A page of eight objects, on a link whose round trip takes 40 ms.
 fn page(ends: &str) -> String {
@@ -25,20 +23,20 @@ fn ttfb_min(protocol: &str) -> f64 {
 #[ignore = "thorough: third-party programs"]
 fn chromium_loads_our_page_with_all_its_objects_over_each_version_of_http() {
     let text = page("protocol = [\"http1\", \"http2\", \"http3\"]\nclient = \"chromium\"");
-    let Some(scratch) = Scratch::new("chromium", &["chromium"], &text) else { return };
+    let Some(scratch) = Scratch::with(&["chromium"], &text) else { return };
     let cells = scratch.cells(&[]);
     assert_eq!(cells.len(), 3);
     for cell in &cells {
-        let ttfb = metric(cell, "ttfb_ms", "min");
+        let ttfb = least(cell, "ttfb_ms");
         assert!(ttfb >= ttfb_min(factor(cell, "protocol")), "{cell}");
         // The style sheet is found in the document, and an image in the style sheet.
-        assert!(metric(cell, "plt_ms", "min") >= ttfb + 80.0, "{cell}");
-        assert!(metric(cell, "first_paint_ms", "min") >= ttfb + 40.0, "{cell}");
-        assert_eq!(metric(cell, "objects_count", "min"), 8.0, "{cell}");
-        assert_eq!(metric(cell, "completion_ms", "min"), metric(cell, "plt_ms", "min"), "{cell}");
+        assert!(least(cell, "plt_ms") >= ttfb + 80.0, "{cell}");
+        assert!(least(cell, "first_paint_ms") >= ttfb + 40.0, "{cell}");
+        assert_eq!(least(cell, "objects_count"), 8.0, "{cell}");
+        assert_eq!(least(cell, "completion_ms"), least(cell, "plt_ms"), "{cell}");
         // 472 kB at 50 Mbit/s take 75.5 ms.
-        assert!(metric(cell, "wire_bytes", "min") > 472_000.0, "{cell}");
-        assert!(metric(cell, "plt_ms", "min") >= 75.5, "{cell}");
+        assert!(least(cell, "wire_bytes") > 472_000.0, "{cell}");
+        assert!(least(cell, "plt_ms") >= 75.5, "{cell}");
     }
     assert!(scratch.left_over().is_empty(), "{:?}", scratch.left_over());
 }
@@ -48,13 +46,13 @@ fn chromium_loads_our_page_with_all_its_objects_over_each_version_of_http() {
 fn chromium_loads_the_page_from_the_servers_of_others() {
     let text = page("protocol = \"http2\"\nserver = [\"nginx\", \"caddy\"]\nclient = \"chromium\"");
     let programs = ["chromium", "nginx", "caddy"];
-    let Some(scratch) = Scratch::new("elsewhere", &programs, &text) else { return };
+    let Some(scratch) = Scratch::with(&programs, &text) else { return };
     let http2 = scratch.cells(&[]);
     let http3 = scratch.cells(&["--set", "protocol=http3", "--set", "server=caddy"]);
     let http1 = scratch.cells(&["--set", "protocol=http1"]);
     for cell in [http2, http3, http1].concat() {
-        assert!(metric(&cell, "ttfb_ms", "min") >= ttfb_min(factor(&cell, "protocol")), "{cell}");
-        assert_eq!(metric(&cell, "objects_count", "min"), 8.0, "{cell}");
+        assert!(least(&cell, "ttfb_ms") >= ttfb_min(factor(&cell, "protocol")), "{cell}");
+        assert_eq!(least(&cell, "objects_count"), 8.0, "{cell}");
     }
 }
 
@@ -65,11 +63,11 @@ fn curl_fetches_the_objects_of_a_page_one_after_the_other() {
     let text = page(
         "protocol = [\"http1\", \"http2\"]\nserver = [\"trackbed\", \"nginx\"]\nclient = \"curl\"",
     );
-    let Some(scratch) = Scratch::new("curl-page", &["curl", "nginx"], &text) else { return };
+    let Some(scratch) = Scratch::with(&["curl", "nginx"], &text) else { return };
     for cell in scratch.cells(&[]) {
-        assert!(metric(&cell, "completion_ms", "min") >= 120.0 + 7.0 * 40.0, "{cell}");
-        assert!(metric(&cell, "ttfb_ms", "min") >= 120.0, "{cell}");
-        assert_eq!(metric(&cell, "objects_count", "min"), 8.0, "{cell}");
+        assert!(least(&cell, "completion_ms") >= 120.0 + 7.0 * 40.0, "{cell}");
+        assert!(least(&cell, "ttfb_ms") >= 120.0, "{cell}");
+        assert_eq!(least(&cell, "objects_count"), 8.0, "{cell}");
         assert!(cell["metrics"]["plt_ms"].is_null(), "it loads no page: {cell}");
     }
 }
@@ -79,19 +77,17 @@ fn curl_fetches_the_objects_of_a_page_one_after_the_other() {
 #[ignore = "thorough: third-party programs"]
 fn curl_downloads_and_says_what_it_cannot() {
     let text = page("protocol = [\"http1\", \"http2\"]\nclient = \"curl\"");
-    let Some(scratch) = Scratch::new("curl-bulk", &["curl"], &text) else { return };
+    let Some(scratch) = Scratch::with(&["curl"], &text) else { return };
     let bulk = ["--set", "workload.kind=bulk", "--set", "workload.size=1 MB"];
     for cell in scratch.cells(&bulk) {
-        assert!(metric(&cell, "completion_ms", "min") >= 120.0 + 160.0, "{cell}");
+        assert!(least(&cell, "completion_ms") >= 120.0 + 160.0, "{cell}");
     }
     for (words, message) in [
         (&["--set", "workload.kind=messages"][..], "curl fetches files"),
         (&["--set", "workload.phones=2"], "curl is one client: write phones = 1"),
         (&["--set", "protocol=quic"], "curl speaks http1, http2, http3, not quic"),
     ] {
-        let refused = scratch.run(words);
-        assert_eq!(refused.status, 2, "{}", refused.stderr);
-        assert!(refused.stderr.contains(message), "{}", refused.stderr);
+        scratch.run(words).refused(&[message]);
     }
 }
 
@@ -99,19 +95,12 @@ fn curl_downloads_and_says_what_it_cannot() {
 #[ignore = "thorough: third-party programs"]
 fn a_browser_that_is_missing_or_has_no_page_is_told_before_anything_runs() {
     let text = page("protocol = \"http2\"\nclient = \"chromium\"");
-    let Some(scratch) = Scratch::new("no-browser", &[], &text) else { return };
-    let output = scratch.command(&[]).env("PATH", "/nowhere").output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("apt install chromium"), "{said}");
-    let output = scratch.command(&["--set", "workload.kind=bulk"]).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("chromium loads web pages: write kind = \"page\""), "{said}");
-    let virtually = trackbed(&scratch.0).args(["run", "a.toml"]).output().unwrap();
-    let said = String::from_utf8_lossy(&virtually.stderr);
-    assert_eq!(virtually.status.code(), Some(2), "{said}");
-    assert!(said.contains("--substrate emulated"), "{said}");
+    let Some(scratch) = Scratch::with(&[], &text) else { return };
+    let mut nowhere = scratch.emulated(&[]);
+    Ended::of(nowhere.env("PATH", "/nowhere")).refused(&["apt install chromium"]);
+    let bulk = scratch.run(&["--set", "workload.kind=bulk"]);
+    bulk.refused(&["chromium loads web pages: write kind = \"page\""]);
+    scratch.refuse("run a.toml", &["--substrate emulated"]);
 }
 
 /// On a round trip of a minute nothing is there in two seconds.
@@ -119,20 +108,18 @@ fn a_browser_that_is_missing_or_has_no_page_is_told_before_anything_runs() {
 #[ignore = "thorough: third-party programs"]
 fn a_browser_that_does_not_end_is_ended_and_leaves_nothing() {
     let text = page("protocol = \"http2\"\nclient = \"chromium\"\nclient-timeout = \"2 s\"");
-    let Some(scratch) = Scratch::new("slow", &["chromium"], &text) else { return };
+    let Some(scratch) = Scratch::with(&["chromium"], &text) else { return };
     let ended = scratch.run(&["--set", "link.delay=30s"]);
-    assert_eq!(ended.status, 1, "{}", ended.stderr);
-    assert!(ended.stderr.contains("chromium has not ended within 2 s"), "{}", ended.stderr);
+    ended.says(1, &["chromium has not ended within 2 s"]);
     assert!(scratch.left_over().is_empty(), "{:?}", scratch.left_over());
 }
 
 /// Two runs; in the first, as soon as the browser shows a page, the process with the command line
 /// that `is_victim` takes is killed. The other run counts.
-fn interrupt(name: &str, is_victim: impl Fn(&str) -> bool) -> Option<String> {
+fn interrupt(is_victim: impl Fn(&str) -> bool) -> Option<String> {
     let text = page("protocol = \"http2\"\nclient = \"chromium\"");
-    let scratch = Scratch::new(name, &["chromium"], &text)?;
-    let mut command = scratch.command(&["--runs", "2", "--set", "link.delay=300ms"]);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let scratch = Scratch::with(&["chromium"], &text)?;
+    let child = start(scratch.emulated(&["--runs", "2", "--set", "link.delay=300ms"]));
     let root = child.id();
     let lines = || descendants(root).into_iter().map(|(pid, _)| (pid, command_line(pid)));
     let inside: Vec<(u32, String)> = eventually("the browser shows something", || {
@@ -142,9 +129,7 @@ fn interrupt(name: &str, is_victim: impl Fn(&str) -> bool) -> Option<String> {
     let victim = inside.iter().find(|(_, line)| is_victim(line));
     kill(victim.unwrap_or_else(|| panic!("no victim in {inside:#?}")).0);
     let ended = Ended::from(child.wait_with_output().unwrap());
-    assert_eq!(ended.status, 1, "{}", ended.stderr);
-    let cell = &ended.cells()[0];
-    assert_eq!((&cell["failed"], &cell["metrics"]["plt_ms"]["n"]), (&1.into(), &1.into()));
+    one_of_two_failed(&ended, "plt_ms");
     assert!(inside.iter().all(|(pid, _)| !is_alive(*pid)), "{inside:?}");
     assert!(scratch.left_over().is_empty(), "{:?}", scratch.left_over());
     Some(ended.stderr)
@@ -159,13 +144,13 @@ fn a_browser_that_crashes_fails_its_run_and_no_other() {
             && !line.contains("--type=")
             && !line.contains("@enclosure")
     };
-    let Some(said) = interrupt("crash", is_browser) else { return };
+    let Some(said) = interrupt(is_browser) else { return };
     assert!(said.contains("chromium ended (exit status: 137)"), "{said}");
 }
 
 #[test]
 #[ignore = "thorough: third-party programs"]
 fn a_server_of_ours_that_dies_fails_the_run_of_a_browser_and_no_other() {
-    let Some(said) = interrupt("server", |line| line.contains("@endpoint")) else { return };
+    let Some(said) = interrupt(|line| line.contains("@endpoint")) else { return };
     assert!(said.contains("the server"), "{said}");
 }

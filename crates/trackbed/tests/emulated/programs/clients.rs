@@ -1,6 +1,6 @@
 //! Clients of others, against servers of others and against ours.
 
-use super::support::{Scratch, metric};
+use crate::{Scratch, least};
 
 fn scenario(ends: &str) -> String {
     format!("{ends}\nruns = 2\n[link]\ndelay = \"20 ms\"\n")
@@ -17,13 +17,13 @@ fn a_message_goes_through_mosquitto_over_tls() {
          && test \\\"$(mosquitto_sub {options} -C 1 -W 20)\\\" = hello\"'''"
     );
     let programs = ["mosquitto", "mosquitto_pub", "mosquitto_sub"];
-    let Some(scratch) = Scratch::new("mqtt", &programs, &scenario(&ends)) else { return };
+    let Some(scratch) = Scratch::with(&programs, &scenario(&ends)) else { return };
     let unpinned = scratch.cells(&[]);
     let pinned = scratch.cells(&["--set", "tls=1.2", "--set", "cipher=aes128gcm"]);
     for cell in unpinned.iter().chain(&pinned) {
-        assert!(metric(cell, "completion_ms", "min") >= 320.0, "{cell}");
-        assert!(metric(cell, "client_memory_bytes", "min") > 1e6, "{cell}");
-        assert!(metric(cell, "server_cpu_ms", "min") > 0.0, "{cell}");
+        assert!(least(cell, "completion_ms") >= 320.0, "{cell}");
+        assert!(least(cell, "client_memory_bytes") > 1e6, "{cell}");
+        assert!(least(cell, "server_cpu_ms") > 0.0, "{cell}");
     }
 }
 
@@ -34,9 +34,9 @@ fn a_resource_is_fetched_from_coap_server_over_dtls() {
     let ends = "server = \"coap-server\"\nclient-command = '''sh -c \"coap-client-openssl -m get \
                 -R {certificate} -B 20 coaps://{address}:{port}/ | grep -q libcoap\"'''";
     let programs = ["coap-server", "coap-client-openssl"];
-    let Some(scratch) = Scratch::new("coap", &programs, &scenario(ends)) else { return };
+    let Some(scratch) = Scratch::with(&programs, &scenario(ends)) else { return };
     for cell in scratch.cells(&[]) {
-        assert!(metric(&cell, "completion_ms", "min") >= 160.0, "{cell}");
+        assert!(least(&cell, "completion_ms") >= 160.0, "{cell}");
     }
 }
 
@@ -49,12 +49,12 @@ fn messages_over_coap_are_answered_by_ours_and_by_libcoap() {
                 cipher = [\"aes128gcm\", \"aes256gcm\", \"chacha20poly1305\"]\n\
                 confirmable = [true, false]";
     let text = scenario(ends) + "[workload]\nkind = \"messages\"\ncount = 5\n";
-    let Some(scratch) = Scratch::new("coap-messages", &["coap-server"], &text) else { return };
+    let Some(scratch) = Scratch::with(&["coap-server"], &text) else { return };
     let cells = scratch.cells(&[]);
     assert_eq!(cells.len(), 12);
     for cell in cells {
-        assert_eq!(metric(&cell, "answered_count", "min"), 5.0, "{cell}");
-        assert!(metric(&cell, "completion_ms", "min") >= 8.0 * 40.0, "{cell}");
+        assert_eq!(least(&cell, "answered_count"), 5.0, "{cell}");
+        assert!(least(&cell, "completion_ms") >= 8.0 * 40.0, "{cell}");
     }
 }
 
@@ -66,12 +66,12 @@ fn curl_fetches_from_our_server_and_from_nginx() {
                 client-command = '''sh -c \"curl -sf --cacert {certificate} --resolve \
                 {name}:{port}:{address} https://{name}:{port}/warm-up | grep -q warm\"'''";
     let text = scenario(ends) + "[workload]\nkind = \"messages\"\n";
-    let Some(scratch) = Scratch::new("curl", &["nginx", "curl"], &text) else { return };
+    let Some(scratch) = Scratch::with(&["nginx", "curl"], &text) else { return };
     let cells = scratch.cells(&[]);
     assert_eq!(cells.len(), 2);
     for cell in cells {
         // TCP, TLS and the request.
-        assert!(metric(&cell, "completion_ms", "min") >= 120.0, "{cell}");
+        assert!(least(&cell, "completion_ms") >= 120.0, "{cell}");
         assert!(cell["metrics"]["throughput_mbps"].is_null(), "nobody knows: {cell}");
     }
 }
@@ -84,7 +84,7 @@ fn the_kernel_gives_programs_the_congestion_control_of_the_cell() {
                 https://{address}:{port}/ -o /dev/null & while kill -0 $!; do ss -tin | grep -q \
                 ' reno ' && exit 0; done; exit 9\"'''";
     let text = scenario(ends) + "[workload]\nkind = \"messages\"\n";
-    let Some(scratch) = Scratch::new("congestion", &["nginx", "curl", "ss"], &text) else { return };
+    let Some(scratch) = Scratch::with(&["nginx", "curl", "ss"], &text) else { return };
     let set = |congestion: &str| {
         let congestion = format!("congestion={congestion}");
         scratch.run(&["--runs", "1", "--set", "link.delay=100ms", "--set", &congestion])

@@ -1,0 +1,90 @@
+//! What the tests have in common.
+
+use std::fs;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::Scratch;
+use crate::support::skip;
+
+impl Scratch {
+    /// With `scenario` as `a.toml`. `None` where the machine lets us make no namespaces or has not
+    /// all of these `programs`.
+    pub fn with(programs: &[&str], scenario: &str) -> Option<Scratch> {
+        let mut scratch = Scratch::new().filter(|_| programs.iter().all(|name| is_there(name)))?;
+        scratch.scenario = Some("a.toml");
+        // Browsers make sockets in it, whose paths have 107 bytes at the most (unix(7)).
+        fs::create_dir(scratch.path("tmp")).unwrap();
+        scratch.write("a.toml", scenario);
+        Some(scratch)
+    }
+
+    /// The cells of a campaign of which every run goes through.
+    pub fn cells(&self, words: &[&str]) -> Vec<Value> {
+        self.document(words)["cells"].as_array().unwrap().clone()
+    }
+
+    /// The folders of programs that are left.
+    pub fn left_over(&self) -> Vec<std::path::PathBuf> {
+        let entries = fs::read_dir(self.path("tmp")).unwrap();
+        entries.map(|entry| entry.unwrap().path()).collect()
+    }
+}
+
+/// Everything that descends from process `root`, with its command's name.
+pub fn descendants(root: u32) -> Vec<(u32, String)> {
+    let all: Vec<(u32, u32, String)> = fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter_map(|entry| {
+            let pid = entry.file_name().to_str()?.parse().ok()?;
+            let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
+            let (front, behind) = stat.rsplit_once(')')?;
+            let name = front.split_once('(')?.1.to_owned();
+            Some((pid, behind.split_whitespace().nth(1)?.parse().ok()?, name))
+        })
+        .collect();
+    let mut found = vec![(root, String::new())];
+    let mut next = 0;
+    while let Some(&(parent, _)) = found.get(next) {
+        let children = all.iter().filter(|(_, of, _)| *of == parent);
+        found.extend(children.map(|(pid, _, name)| (*pid, name.clone())));
+        next += 1;
+    }
+    found.split_off(1)
+}
+
+pub fn is_alive(pid: u32) -> bool {
+    // A zombie whose parent has not looked yet is gone for our purposes.
+    fs::read_to_string(format!("/proc/{pid}/stat"))
+        .is_ok_and(|stat| !stat.rsplit_once(')').is_some_and(|(_, rest)| rest.starts_with(" Z")))
+}
+
+/// The words with which a process was started.
+pub fn command_line(pid: u32) -> String {
+    let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&words).replace('\0', " ")
+}
+
+pub fn kill(pid: u32) {
+    let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    kill_process(pid, Signal::KILL).unwrap();
+}
+
+fn is_there(program: &str) -> bool {
+    let server = trackbed_programs::find(program);
+    let client = trackbed_programs::clients::find(program);
+    let names = server.map(|server| server.executables());
+    let names = names.or_else(|| client.map(|client| client.executables()));
+    let names = names.unwrap_or_else(|| vec![program]);
+    let package = server.and_then(|server| server.package());
+    let package = package.or_else(|| client.and_then(|client| client.package()));
+    match trackbed_programs::find_executable(&names, package) {
+        Ok(_) => true,
+        Err(missing) => {
+            skip(&missing.to_string());
+            false
+        }
+    }
+}

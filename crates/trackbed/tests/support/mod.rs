@@ -1,0 +1,169 @@
+//! What tests of the program share: a folder to run it in, what a command leaves, and programs that a
+//! machine may lack.
+#![allow(dead_code, reason = "not every executable uses every part")]
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A folder of the test's own, gone when it ends, in which commands are run.
+pub struct Scratch(TempDir);
+
+impl Scratch {
+    pub fn new() -> Scratch {
+        Scratch(tempfile::Builder::new().prefix("tb").tempdir().unwrap())
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder().join(name)
+    }
+
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_else(|why| panic!("{name}: {why}"))
+    }
+
+    /// `trackbed` with `words`, which blanks separate, ready to run here.
+    pub fn command(&self, words: &str) -> Command {
+        command(self.folder(), words)
+    }
+
+    pub fn trackbed(&self, words: &str) -> Ended {
+        Ended::of(&mut self.command(words))
+    }
+
+    /// The command must end with status 0.
+    pub fn succeed(&self, words: &str) -> Ended {
+        let ended = self.trackbed(words);
+        assert_eq!(ended.status, 0, "{words}: {}", ended.stderr);
+        ended
+    }
+
+    /// The command must be refused with one message that has all of these parts.
+    pub fn refuse(&self, words: &str, parts: &[&str]) {
+        println!("trackbed {words}");
+        self.trackbed(words).refused(parts);
+    }
+}
+
+/// `trackbed` with `words`, which blanks separate, ready to run in `folder`.
+pub fn command(folder: &Path, words: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trackbed"));
+    command.args(words.split_whitespace()).current_dir(folder).stdin(Stdio::null());
+    command
+}
+
+/// What a command left.
+pub struct Ended {
+    pub status: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Ended {
+    /// Of this command, which is run.
+    pub fn of(command: &mut Command) -> Ended {
+        Ended::from(command.output().unwrap())
+    }
+
+    /// Asserts that nothing was done, and that one message says why, with all of these parts.
+    pub fn refused(&self, parts: &[&str]) {
+        assert_eq!((self.status, self.stdout.as_str()), (2, ""), "{}", self.stderr);
+        assert_eq!(self.stderr.matches("error:").count(), 1, "{}", self.stderr);
+        self.says(2, parts);
+    }
+
+    /// Asserts that it ended with this status, and that its messages have all of these parts.
+    pub fn says(&self, status: i32, parts: &[&str]) {
+        assert_eq!(self.status, status, "{}{}", self.stdout, self.stderr);
+        assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
+        for part in parts {
+            assert!(self.stderr.contains(part), "no \"{part}\" in:\n{}", self.stderr);
+        }
+    }
+
+    /// Its document.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap()
+    }
+
+    pub fn cells(&self) -> Vec<Value> {
+        self.json()["cells"].as_array().unwrap().clone()
+    }
+}
+
+impl From<Output> for Ended {
+    fn from(output: Output) -> Ended {
+        Ended {
+            status: output.status.code().expect("no signal ended it"),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+/// Starts a command whose output is read when it ends.
+pub fn start(mut command: Command) -> Child {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Waits until `look` finds something, for a minute at most.
+pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    for _ in 0..60_000 {
+        if let Some(found) = look() {
+            return found;
+        }
+        #[expect(clippy::disallowed_methods, reason = "programs run in real time")]
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    panic!("not within a minute: {what}");
+}
+
+/// As [`eventually`], of what is so or not.
+pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    eventually(what, || is_so().then_some(()));
+}
+
+/// What a program prints that must succeed.
+pub fn printed(command: &mut Command) -> String {
+    let ended = Ended::of(command.stdin(Stdio::null()));
+    assert_eq!(ended.status, 0, "{command:?}: {}", ended.stderr);
+    ended.stdout
+}
+
+/// The Python that has these modules.
+pub fn python(modules: &[&str]) -> Option<OsString> {
+    let environment = std::env::var_os("VIRTUAL_ENV")
+        .map(|folder| PathBuf::from(folder).join("bin/python3").into_os_string());
+    let python =
+        std::env::var_os("TRACKBED_PYTHON").or(environment).unwrap_or_else(|| "python3".into());
+    let question = format!(
+        "import importlib.util, sys\nsys.exit(not all(map(importlib.util.find_spec, {modules:?})))"
+    );
+    let mut probe = Command::new(&python);
+    probe.args(["-c", &question]).stdout(Stdio::null()).stderr(Stdio::null());
+    if probe.status().is_ok_and(|status| status.success()) {
+        return Some(python);
+    }
+    skip(&format!("Python has not all of {modules:?}: pip install {}", modules.join(" ")));
+    None
+}
+
+/// Says that a test cannot be done here; with `CI=true` that is a failure.
+pub fn skip(why: &str) {
+    let is_ci = std::env::var("CI").is_ok_and(|value| value == "true");
+    assert!(!is_ci, "CI=true allows no skipped test: {why}");
+    eprintln!("SKIPPED: {why}");
+}
