@@ -127,7 +127,7 @@ pub fn swarm(runs: &str) -> Vec<Step> {
 
 /// Every benchmark.
 pub fn bench() -> Vec<Step> {
-    vec![Step::cargo("bench --workspace")]
+    vec![Step::cargo("bench --workspace --features trackbed-verifier/aws-lc")]
 }
 
 /// Our TCP against the kernel's measured times.
@@ -163,6 +163,9 @@ pub fn fuzz(seconds: &str) -> Vec<Step> {
         })
         .collect()
 }
+
+/// All features but that of a benchmark, which builds a library in C.
+pub const FEATURES: &str = "--features trackbed/store,trackbed/parquet";
 
 /// The program as it is released. The pages show all that it can do.
 pub const RELEASED: &str = "build --release --bin trackbed --features store,parquet";

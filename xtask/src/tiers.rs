@@ -4,7 +4,7 @@ use crate::agreement::Extent;
 use crate::docs::Mode;
 use crate::install::Consent;
 use crate::ledger::Ledger;
-use crate::steps::{self, CHECKED, Step};
+use crate::steps::{self, CHECKED, FEATURES, Step};
 use crate::vendor;
 
 /// Before each commit: the form of the code, and its unit tests.
@@ -15,9 +15,8 @@ pub fn check() -> Vec<Step> {
 
 /// The form of the code.
 pub fn lints() -> Vec<Step> {
-    let clippy = format!(
-        "clippy --profile {CHECKED} --workspace --all-targets --all-features -- -D warnings"
-    );
+    let clippy =
+        format!("clippy --profile {CHECKED} --workspace --all-targets {FEATURES} -- -D warnings");
     vec![Step::cargo("fmt --all --check"), Step::cargo(&clippy)]
 }
 
@@ -80,8 +79,8 @@ pub const PARTS: [Part; 6] = [
         ],
         uses_programs: true,
         steps: || {
-            let words = "--workspace --all-features --lib --bins --tests -- --include-ignored";
-            vec![Step::tests(&format!("--profile {CHECKED} {words}"))]
+            let words = "--lib --bins --tests -- --include-ignored";
+            vec![Step::tests(&format!("--profile {CHECKED} --workspace {FEATURES} {words}"))]
         },
     },
     Part {
@@ -92,7 +91,7 @@ pub const PARTS: [Part; 6] = [
         uses_programs: true,
         steps: || {
             vec![
-                Step::cargo("doc --workspace --all-features --no-deps")
+                Step::cargo(&format!("doc --workspace {FEATURES} --no-deps"))
                     .with("RUSTDOCFLAGS", "-D warnings"),
                 Step::tests(&format!("--profile {CHECKED} --workspace --doc")),
                 Step::cargo(steps::RELEASED),

@@ -11,6 +11,15 @@
 //!   it is the first.
 #![cfg(target_os = "linux")]
 
+/// Ends a test that this machine does not allow.
+macro_rules! where_possible {
+    () => {
+        if !is_possible() {
+            return;
+        }
+    };
+}
+
 mod app;
 mod capture;
 mod engine;

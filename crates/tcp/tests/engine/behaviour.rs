@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::track::{Fate, Link, Track, request};
+use crate::track::{Fate, Link, Track, drain, request, run, run_for};
 use trackbed_core::packet::{Ecn, TooBig};
 use trackbed_core::{Bitrate, Packet, Time};
 use trackbed_tcp::config::{BufferSize, EcnMode, KeepAlive};
@@ -24,26 +24,6 @@ fn open(configs: [Config; 2]) -> Track {
 
 fn open_plain() -> Track {
     open([Config::default(), Config::default()])
-}
-
-/// Lets everything happen up to `until`.
-fn run(track: &mut Track, until: Time) {
-    while track.next_event().is_some_and(|at| at <= until) {
-        track.step();
-        (0..2).for_each(|end| track.flush(end));
-    }
-    track.now = until;
-}
-
-fn run_for(track: &mut Track, span: Duration) {
-    run(track, track.now + span);
-}
-
-/// Every packet that the connection wants to send.
-fn drain(connection: &mut Connection, now: Time) -> Vec<Segment> {
-    std::iter::from_fn(|| connection.poll_transmit(now))
-        .map(|packet| Segment::parse(&packet).unwrap())
-        .collect()
 }
 
 #[test]

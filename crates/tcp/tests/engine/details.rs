@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::track::{Exchange, Link, Track, request};
+use crate::track::{Exchange, Link, Track, drain, request, run_for};
 use trackbed_core::{Bitrate, Time};
 use trackbed_tcp::config::HyStart;
-use trackbed_tcp::{Config, Connection, Flags, Segment};
+use trackbed_tcp::{Config, Flags, Segment};
 
 fn link() -> Link {
     Link::new(Bitrate::from_mbps(100), Duration::from_millis(10), 1_000)
@@ -15,23 +15,8 @@ fn link() -> Link {
 fn seasoned(config: &Config) -> Track {
     let mut track = Track::new([config.clone(), config.clone()], [link(), link()]);
     request(&mut track, 1_000_000);
-    settle(&mut track, Duration::from_millis(150));
+    run_for(&mut track, Duration::from_millis(150));
     track
-}
-
-fn settle(track: &mut Track, span: Duration) {
-    let until = track.now + span;
-    while track.next_event().is_some_and(|at| at <= until) {
-        track.step();
-        (0..2).for_each(|end| track.flush(end));
-    }
-    track.now = until;
-}
-
-fn drain(connection: &mut Connection, now: Time) -> Vec<Segment> {
-    std::iter::from_fn(|| connection.poll_transmit(now))
-        .map(|packet| Segment::parse(&packet).unwrap())
-        .collect()
 }
 
 /// Full segments from the server, not yet delivered.
@@ -134,7 +119,7 @@ fn the_window_halves_for_every_timeout_of_silence() {
             let config = Config { slow_start_after_idle: after_idle, ..Config::default() };
             let mut track = Track::new([config.clone(), config], [link(), link()]);
             request(&mut track, 2_000_000);
-            settle(&mut track, Duration::from_millis(50));
+            run_for(&mut track, Duration::from_millis(50));
             let stats = track.server().stats();
             let last_sent = track.now - Duration::from_millis(50);
             let now = last_sent + stats.rto * timeouts + stats.rto / 2;

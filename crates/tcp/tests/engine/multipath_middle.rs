@@ -22,6 +22,15 @@ fn world(checksum: bool, paths: usize, middlebox: Middlebox) -> World {
     world
 }
 
+/// The world when all bytes have come, within half a minute.
+fn played(checksum: bool, paths: usize, middlebox: Middlebox) -> World {
+    let mut world = world(checksum, paths, middlebox);
+    world.open();
+    world.run_until(seconds(30));
+    assert!(world.is_complete());
+    world
+}
+
 fn without_options(segment: Segment) -> Segment {
     let mut segment = segment;
     segment.options.multipath = None;
@@ -36,10 +45,7 @@ fn options_stripped_from_syns_make_it_plain_tcp() {
             let stripped = segment.has(Flags::SYN) && if from_client { up } else { down };
             vec![if stripped { without_options(segment) } else { segment }]
         });
-        let mut world = world(false, 1, strip);
-        world.open();
-        world.run_until(seconds(30));
-        assert!(world.is_complete());
+        let mut world = played(false, 1, strip);
         assert!(world.hosts.iter_mut().all(|host| host.connection().multipath_stats().plain));
     }
 }
@@ -49,10 +55,7 @@ fn options_stripped_from_everything_but_syns_make_it_plain_tcp() {
     let strip: Middlebox = Box::new(|_, segment| {
         vec![if segment.has(Flags::SYN) { segment } else { without_options(segment) }]
     });
-    let mut world = world(false, 1, strip);
-    world.open();
-    world.run_until(seconds(30));
-    assert!(world.is_complete());
+    let mut world = played(false, 1, strip);
     assert!(world.hosts.iter_mut().all(|host| host.connection().multipath_stats().plain));
 }
 
@@ -63,10 +66,7 @@ fn a_path_on_which_options_are_stripped_is_not_joined() {
             let stripped = segment.has(Flags::SYN) == only_syns;
             vec![if stripped { without_options(segment) } else { segment }]
         });
-        let mut world = world(false, 2, strip);
-        world.open();
-        world.run_until(seconds(30));
-        assert!(world.is_complete());
+        let mut world = played(false, 2, strip);
         assert!(world.hosts.iter_mut().all(|host| host.connection().is_multipath()));
         assert!(world.hosts.iter().all(|host| {
             let connection = host.connection.as_ref().expect("it is there");
@@ -89,10 +89,7 @@ fn shifted_sequence_numbers_do_not_matter() {
         segment.options.sack = Default::default();
         vec![segment]
     });
-    let mut world = world(true, 2, shift);
-    world.open();
-    world.run_until(seconds(30));
-    assert!(world.is_complete());
+    let mut world = played(true, 2, shift);
     for host in &mut world.hosts {
         let stats = host.connection().multipath_stats();
         assert!(!stats.plain && stats.checksum_failures == 0);

@@ -10,6 +10,8 @@ use trackbed_tcp::config::BufferSize;
 use trackbed_tcp::segment::{Options, SackBlock, SackBlocks, Timestamps};
 use trackbed_tcp::{Config, Connection, Flags, Segment, Seq, TcpError};
 
+use crate::track::drain;
+
 /// A connection that accepted a peer, and what the peer has to know to go on.
 struct Server {
     connection: Connection,
@@ -32,12 +34,6 @@ fn segment(flags: Flags, sequence: Seq, acknowledgment: Seq, window: u16) -> Seg
         ecn: Ecn::NotCapable,
         payload: Bytes::new(),
     }
-}
-
-fn drain(connection: &mut Connection, now: Time) -> Vec<Segment> {
-    std::iter::from_fn(|| connection.poll_transmit(now))
-        .map(|packet| Segment::parse(&packet).unwrap())
-        .collect()
 }
 
 impl Server {

@@ -17,7 +17,7 @@ use crate::gpsd::{Behaviour, Gpsd};
 use crate::railway::Railway;
 use crate::ride::ride;
 use crate::rides::Daemon;
-use crate::{alone, file, is_possible, path, read, trackbed, until};
+use crate::{alone, file, path, read, trackbed, until};
 
 /// A railway, and a table with one range of A, which the train reaches after half a second and does
 /// not leave for a minute.
@@ -92,10 +92,7 @@ impl Stage {
 #[test]
 #[ignore = "thorough: real time"]
 fn what_a_killed_daemon_has_left_is_taken_back_by_the_next_one_or_on_request() {
-    if !is_possible() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let stage = Stage::new("killed", Behaviour::Honest);
     let daemon = stage.start(&[]);
     stage.until_flagged();
@@ -121,10 +118,7 @@ fn what_a_killed_daemon_has_left_is_taken_back_by_the_next_one_or_on_request() {
 #[test]
 #[ignore = "thorough: real time"]
 fn a_dry_run_says_what_it_would_do_and_leaves_the_kernel_alone() {
-    if !is_possible() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let stage = Stage::new("dry", Behaviour::Honest);
     let daemon = stage.start(&["--dry-run", "--log", "json"]);
     until("the dry run", || read("dry.out").contains("\"dry_run\":true"));
@@ -141,10 +135,7 @@ fn a_dry_run_says_what_it_would_do_and_leaves_the_kernel_alone() {
 #[test]
 #[ignore = "thorough: real time"]
 fn when_gpsd_vanishes_the_flag_goes_and_when_it_babbles_positions_count_all_the_same() {
-    if !is_possible() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let stage = Stage::new("vanishes", Behaviour::Vanishes(2_500));
     let daemon = stage.start(&["--fix-timeout", "1 s"]);
     stage.until_flagged();
@@ -165,10 +156,7 @@ fn when_gpsd_vanishes_the_flag_goes_and_when_it_babbles_positions_count_all_the_
 #[test]
 #[ignore = "thorough: real time"]
 fn the_real_gpsd_is_understood() {
-    if !is_possible() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let stage = Stage::without_gpsd("gpsfake");
     let log = file("gpsfake.nmea");
     std::fs::write(&log, sentences()).unwrap();
@@ -212,10 +200,7 @@ fn sentences() -> String {
 #[test]
 #[ignore = "thorough: real time"]
 fn a_damaged_table_leaves_the_old_one_in_force_and_a_good_one_takes_its_place() {
-    if !is_possible() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let stage = Stage::new("tables", Behaviour::Honest);
     let daemon = stage.start(&["--metrics", "127.0.0.1:9472"]);
     stage.until_flagged();
@@ -254,10 +239,7 @@ fn figures(stage: &Stage) -> String {
 #[test]
 #[ignore = "thorough: real time"]
 fn what_is_missing_is_said_with_its_remedy() {
-    if !is_possible() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let stage = Stage::new("missing", Behaviour::Honest);
     let good = stage.run(&["--check"]);
     let text = String::from_utf8(good.stdout).unwrap();

@@ -25,23 +25,19 @@ use trackbed_linux::mptcp_pm::PathManager;
 
 /// Whether this machine can do all this; says what it lacks.
 fn is_possible() -> bool {
-    if let Err(why) = namespace::acquire() {
-        eprintln!("SKIPPED: {why}");
-        return false;
-    }
-    match PathManager::open() {
-        Ok(_) => true,
-        Err(why) => {
-            eprintln!("SKIPPED: {why}");
-            false
-        }
-    }
+    let lacks = match (namespace::acquire(), PathManager::open()) {
+        (Ok(_), Ok(_)) => return true,
+        (Err(why), _) => why.to_string(),
+        (_, Err(why)) => why.to_string(),
+    };
+    eprintln!("SKIPPED: {lacks}");
+    false
 }
 
-/// One at a time: rides are in real time.
-fn alone() -> MutexGuard<'static, ()> {
+/// One test at a time, for rides are in real time; `None` where the machine cannot do all this.
+fn alone() -> Option<MutexGuard<'static, ()>> {
     static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+    is_possible().then(|| ALONE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// The program, with these arguments.

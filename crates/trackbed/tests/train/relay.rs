@@ -15,7 +15,7 @@ use crate::gpsd::{Behaviour, Gpsd};
 use crate::railway::{Railway, SERVER, WIFI};
 use crate::ride::{play_outages, ride, write_table};
 use crate::rides::{Daemon, receive, serve};
-use crate::{alone, file, is_possible, mptcp_listener, read, trackbed, until};
+use crate::{alone, file, mptcp_listener, read, trackbed, until};
 
 const SOCKS: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(WIFI[0]), 1_080);
 
@@ -77,10 +77,7 @@ fn by_socks(railway: &Railway, port: u16) -> TcpStream {
 #[test]
 #[ignore = "thorough: real time"]
 fn a_passenger_keeps_receiving_through_outages_with_programs_that_know_nothing() {
-    if !is_possible() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let railway = Railway::new();
     let table = file("router.geojson");
     write_table(&table);
@@ -111,10 +108,7 @@ fn a_passenger_keeps_receiving_through_outages_with_programs_that_know_nothing()
 #[test]
 #[ignore = "thorough: real time"]
 fn ends_and_aborts_reach_the_other_side() {
-    if !is_possible() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let railway = Railway::new();
     let relay = Relay::start(&railway, "ends.log");
     let address = SocketAddr::new(SERVER.into(), 7);
@@ -180,10 +174,7 @@ fn ends_and_aborts_reach_the_other_side() {
 #[test]
 #[ignore = "thorough: real time"]
 fn a_reader_that_stands_still_holds_up_the_sender() {
-    if !is_possible() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let railway = Railway::new();
     let relay = Relay::start(&railway, "pressure.log");
     let address = SocketAddr::new(SERVER.into(), 7);
@@ -210,10 +201,7 @@ fn a_reader_that_stands_still_holds_up_the_sender() {
 #[test]
 #[ignore = "thorough: real time"]
 fn the_firewalls_rules_lead_a_passengers_connections_to_the_relay() {
-    if !is_possible() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let railway = Railway::new();
     let relay = Relay::start(&railway, "transparent.log");
     let rules = trackbed(&["relay", "--transparent", "0.0.0.0:7462", "--print-rules", "wifi"])

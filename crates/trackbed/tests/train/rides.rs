@@ -14,7 +14,7 @@ use trackbed_core::Time;
 use crate::gpsd::{Behaviour, Gpsd};
 use crate::railway::{Railway, SERVER};
 use crate::ride::{RIDE, play_outages, ride, write_table};
-use crate::{alone, file, is_possible, mptcp_connect, mptcp_listener, read, trackbed};
+use crate::{alone, file, mptcp_connect, mptcp_listener, read, trackbed};
 
 /// A time without any data.
 #[derive(Clone, Copy, Debug)]
@@ -150,10 +150,7 @@ fn travel(with_daemon: bool) -> Outcome {
 #[test]
 #[ignore = "thorough: real time"]
 fn with_the_daemon_data_keeps_coming_through_outages() {
-    if !is_possible() {
-        return;
-    }
-    let _alone = alone();
+    let Some(_alone) = alone() else { return };
     let mut outcomes = [Vec::new(), Vec::new()];
     for pair in 0..PAIRS {
         // In turns, so that a busy moment of the machine meets both.

@@ -1,7 +1,7 @@
 //! The same question to everybody: the others, and each of our paths in each way.
 
-use aws_lc_rs::digest::{self, SHA256};
-use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED, ParsedPublicKey};
+use p256::ecdsa::VerifyingKey;
+use p256::ecdsa::signature::hazmat::PrehashVerifier as _;
 use trackbed_verifier::{Digest, Item, Key, KeyTable, Path, PublicKey, Signature, Verifier};
 
 use crate::openssl::{OpenSsl, to_der};
@@ -27,16 +27,17 @@ impl Signer {
     }
 }
 
-/// What AWS-LC says of each case, and OpenSSL too if it is there.
+/// What p256 says of each case, and OpenSSL too if it is there.
 pub fn others(signers: &[Signer], cases: &[Case]) -> Vec<bool> {
     let keys = signers.iter().map(|signer| signer.key.to_sec1());
     let keys: Vec<[u8; 65]> = keys.collect();
-    let parse = |key| ParsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, key).expect("it is a key");
-    let aws: Vec<ParsedPublicKey> = keys.iter().map(parse).collect();
+    let parse = |key: &[u8; 65]| VerifyingKey::from_sec1_bytes(key).expect("it is a key");
+    let others: Vec<VerifyingKey> = keys.iter().map(parse).collect();
     let judge = |case: &Case| {
-        let digest = digest::Digest::import_less_safe(&case.digest.0, &SHA256).expect("32 octets");
-        let fixed = [case.signature.r, case.signature.s].concat();
-        aws[case.signer].verify_digest_sig(&digest, &fixed).is_ok()
+        let Signature { r, s } = case.signature;
+        p256::ecdsa::Signature::from_scalars(r, s).is_ok_and(|signature| {
+            others[case.signer].verify_prehash(&case.digest.0, &signature).is_ok()
+        })
     };
     let verdicts: Vec<bool> = cases.iter().map(judge).collect();
     let Some(openssl) = OpenSsl::open() else { return verdicts };
@@ -44,7 +45,7 @@ pub fn others(signers: &[Signer], cases: &[Case]) -> Vec<bool> {
     for (place, (case, verdict)) in cases.iter().zip(&verdicts).enumerate() {
         let der = to_der(&case.signature.r, &case.signature.s);
         let answer = parsed[case.signer].verify(&case.digest.0, &der);
-        assert_eq!(answer, *verdict, "OpenSSL and AWS-LC differ on case {place}");
+        assert_eq!(answer, *verdict, "OpenSSL and p256 differ on case {place}");
     }
     verdicts
 }

@@ -1,4 +1,4 @@
-//! Verdicts beside those of OpenSSL and AWS-LC, and those that Wycheproof publishes.
+//! Verdicts beside those of OpenSSL and of the crate p256, and those that Wycheproof publishes.
 
 mod edges;
 mod judges;

@@ -11,7 +11,7 @@ use trackbed_net::models::Loss;
 use trackbed_net::queue::DropTail;
 use trackbed_net::{Duplex, End, LinkSpec, Network, NetworkBuilder};
 use trackbed_protocols::{ClientConfig, Protocol, ServerConfig, TlsParameters, registry};
-use trackbed_substrate::simulated::Simulation;
+use trackbed_substrate::simulated::{Hosts, Simulation};
 use trackbed_workloads::environment::Course;
 use trackbed_workloads::{Patience, Prepared, Stage};
 
@@ -20,10 +20,10 @@ use super::support::{Settings, count, expect, failures, prepare, samples};
 
 /// A way to reach the server: a protocol, a version of TLS and a handshake.
 #[derive(Clone, Copy)]
-struct Endpoint {
-    protocol: &'static dyn Protocol,
+pub struct Endpoint {
+    pub protocol: &'static dyn Protocol,
     tls: Option<TlsVersion>,
-    handshake: Handshake,
+    pub handshake: Handshake,
 }
 
 impl Endpoint {
@@ -52,16 +52,17 @@ impl Endpoint {
 
     /// One for each protocol, with a new handshake of the latest version.
     fn newest() -> Vec<Endpoint> {
-        let newest = |protocol: &&'static dyn Protocol| Endpoint {
-            protocol: *protocol,
-            tls: protocol.capabilities().tls.iter().max().copied(),
-            handshake: Handshake::New,
-        };
         assert!(!registry().is_empty(), "there is something to test");
-        registry().iter().map(newest).collect()
+        registry().iter().map(|protocol| Endpoint::of(*protocol, Handshake::New)).collect()
     }
 
-    fn name(&self) -> String {
+    /// This protocol, with the latest version of TLS.
+    pub fn of(protocol: &'static dyn Protocol, handshake: Handshake) -> Endpoint {
+        let tls = protocol.capabilities().tls.iter().max().copied();
+        Endpoint { protocol, tls, handshake }
+    }
+
+    pub fn name(&self) -> String {
         let tls = self.tls.map_or("plain", TlsVersion::name);
         format!("{} {tls} {}", self.protocol.name(), self.handshake.name())
     }
@@ -69,7 +70,7 @@ impl Endpoint {
     /// Round trips before a request can leave: one for TCP (RFC 9293 section 3.5) and SCTP (RFC 9260
     /// section 5.1); one for MQTT's CONNECT (MQTT 5 section 3.1); one for TLS 1.3, none with early data
     /// (RFC 8446 section 2); two for TLS 1.2, one if it resumes (RFC 5246 section 7.3); one for QUIC, none with 0-RTT (RFC 9001 section 4).
-    fn set_up_round_trips(&self) -> u32 {
+    pub fn set_up_round_trips(&self) -> u32 {
         let transport = match self.protocol.capabilities().transport {
             Transport::Tcp | Transport::Sctp => 1,
             Transport::Udp => 0,
@@ -131,17 +132,20 @@ fn run(prepared: &dyn Prepared, endpoint: Endpoint) -> Vec<Record> {
 }
 
 fn run_over(prepared: &dyn Prepared, endpoint: Endpoint, loss: Ratio, seed: Seed) -> Vec<Record> {
-    run_mortal(prepared, endpoint, (loss, None), seed)
+    let network = network(prepared.phones(), loss, &seed);
+    perform(prepared, endpoint, network, Course::default(), None, seed)
 }
 
-/// The same with connections that live so long on average.
-fn run_mortal(
+/// The workload from hosts `phone0` and so on, on a course, with connections that live so long on average.
+pub fn perform(
     prepared: &dyn Prepared,
     endpoint: Endpoint,
-    (loss, life): (Ratio, Option<Duration>),
+    network: Network,
+    course: Course,
+    life: Option<Duration>,
     seed: Seed,
 ) -> Vec<Record> {
-    let main = |hosts: trackbed_substrate::simulated::Hosts| async move {
+    let main = |hosts: Hosts| async move {
         let log = EventLog::default();
         let tls = endpoint.tls.map_or_else(TlsParameters::default, |version| {
             TlsParameters::only(version, CipherSuite::Aes128Gcm)
@@ -174,14 +178,14 @@ fn run_mortal(
             server: server.local_addr(),
             handshake: endpoint.handshake,
             patience: Patience::VIRTUAL,
-            course: Course::default(),
+            course,
             seed,
             log: log.clone(),
         };
         prepared.drive(stage).await;
         log.take()
     };
-    Simulation::new().run(seed, network(prepared.phones(), loss, &seed), main).unwrap()
+    Simulation::new().run(seed, network, main).unwrap()
 }
 
 fn run_with(workload: &str, settings: &Settings, endpoint: Endpoint) -> Vec<Record> {
@@ -426,8 +430,11 @@ fn telemetry_is_accounted_for_whatever_dies() {
     for endpoint in Endpoint::newest() {
         let (mut lost, mut reconnected) = (0, 0);
         for run in 0..4 {
-            let faults = (Ratio::from_parts(run, 40), Some(Duration::from_secs(3)));
-            let play = || run_mortal(&*prepared, endpoint, faults, Seed::of_run(7, run));
+            let play = || {
+                let (seed, life) = (Seed::of_run(7, run), Some(Duration::from_secs(3)));
+                let network = network(prepared.phones(), Ratio::from_parts(run, 40), &seed);
+                perform(&*prepared, endpoint, network, Course::default(), life, seed)
+            };
             let records = play();
             let name = endpoint.name();
             assert_eq!(outcome(&records), Ok(()), "{name}, run {run}");

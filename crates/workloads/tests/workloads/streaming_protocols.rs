@@ -1,21 +1,19 @@
 //! Streaming over every real protocol, across a simulated link that loses nothing, held against
 //! the arithmetic of round trips, windows and rates.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_connection::{Handshake, Transport};
-use trackbed_core::event::{EventLog, Record};
+use trackbed_core::event::Record;
 use trackbed_core::{Bitrate, ByteSize, Seed, Time};
 use trackbed_measure::metrics::outcome;
 use trackbed_net::queue::DropTail;
 use trackbed_net::{Duplex, End, LinkSpec, NetworkBuilder};
-use trackbed_protocols::{ClientConfig, Protocol, ServerConfig, TlsParameters, registry};
-use trackbed_substrate::simulated::{Hosts, Simulation};
+use trackbed_protocols::{Protocol, registry};
 use trackbed_workloads::environment::Course;
-use trackbed_workloads::{Patience, Stage};
 
+use super::protocols::{Endpoint, perform};
 use super::support::{Settings, expect, prepare, samples};
 
 /// The link and what the environment does.
@@ -54,41 +52,17 @@ impl Track {
         };
         let timeline = format!("at,change,value\n{}", self.changes).parse().unwrap();
         let course = Course::new(begin, Arc::new(timeline));
-        let main = |hosts: Hosts| async move {
-            let log = EventLog::default();
-            let listen = SocketAddr::from(([10, 0, 0, 1], 443));
-            let service = prepared.service(log.clone());
-            let host = hosts.get("server").unwrap();
-            let server = protocol.serve(host, listen, &ServerConfig::default(), service).unwrap();
-            let config = ClientConfig {
-                trust: server.trust().cloned(),
-                tls: TlsParameters::default(),
-                handshake,
-                ..ClientConfig::default()
-            };
-            let stage = Stage {
-                phones: vec![protocol.dialer(hosts.get("phone").unwrap(), &config).unwrap()],
-                capabilities: protocol.capabilities(),
-                hosts: Vec::new(),
-                server: server.local_addr(),
-                handshake,
-                patience: Patience::VIRTUAL,
-                course,
-                seed: Seed::of_run(1, 0),
-                log: log.clone(),
-            };
-            prepared.drive(stage).await;
-            log.take()
-        };
         let seed = Seed::of_run(1, 0);
         let link = LinkSpec::simple(self.rate, DropTail::of_bytes(self.queue), self.one_way);
         let mut builder = NetworkBuilder::new();
-        let (phone, server) = (builder.host("phone"), builder.host("server"));
+        let (phone, server) = (builder.host("phone0"), builder.host("server"));
         let end = |node, address: [u8; 4]| End::new(node, [address.into()]);
         let duplex = Duplex::new(&link, &link, &seed);
         builder.connect(end(phone, [10, 1, 0, 1]), end(server, [10, 0, 0, 1]), duplex);
-        let records = Simulation::new().run(seed, builder.build().unwrap(), main).unwrap();
-        assert_eq!(outcome(&records), Ok(()), "{} {}", protocol.name(), handshake.name());
+        let endpoint = Endpoint::of(protocol, handshake);
+        let network = builder.build().unwrap();
+        let records = perform(&*prepared, endpoint, network, course, None, seed);
+        assert_eq!(outcome(&records), Ok(()), "{}", endpoint.name());
         records
     }
 }
@@ -106,12 +80,6 @@ fn counted() -> impl Iterator<Item = &'static dyn Protocol> {
 
 fn is_tcp(protocol: &dyn Protocol) -> bool {
     protocol.capabilities().transport == Transport::Tcp
-}
-
-/// Round trips before a request can leave, with the latest TLS: see `protocols.rs`.
-fn set_up_round_trips(protocol: &dyn Protocol, handshake: Handshake) -> u32 {
-    let is_secure = !protocol.capabilities().tls.is_empty();
-    u32::from(is_tcp(protocol)) + u32::from(is_secure && handshake != Handshake::Early)
 }
 
 fn near(found: f64, expected: f64, what: &str) {
@@ -133,7 +101,7 @@ fn the_first_piece_takes_the_rounds_of_slow_start() {
     for protocol in counted() {
         let records = track.session(&[EVEN, ("duration", "1 s")], protocol, Handshake::New);
         let delay = samples("loading_delay_ms", &records)[0];
-        let set_up = set_up_round_trips(protocol, Handshake::New);
+        let set_up = Endpoint::of(protocol, Handshake::New).set_up_round_trips();
         let expected = f64::from(set_up + 7) * track.round_trip_ms();
         if is_tcp(protocol) {
             near(delay, expected, protocol.name());
@@ -177,7 +145,7 @@ fn a_reconnection_costs_the_round_trips_of_its_handshake() {
             let records = track.session(&settings, protocol, handshake);
             let name = format!("{} {}", protocol.name(), handshake.name());
             expect("reconnection_count", &records, &[3.0]);
-            let round_trips = set_up_round_trips(protocol, handshake);
+            let round_trips = Endpoint::of(protocol, handshake).set_up_round_trips();
             let expected = f64::from(round_trips) * track.round_trip_ms();
             let found = samples("reconnect_ms", &records);
             assert_eq!(found.len(), 3, "{name}");

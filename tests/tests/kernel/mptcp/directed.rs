@@ -48,9 +48,7 @@ fn play_well(setup: &Setup) -> Outcome {
 
 #[test]
 fn two_subflows_carry_both_directions() {
-    if !is_possible() {
-        return;
-    }
+    where_possible!();
     for engine_dials in [true, false] {
         let mut setup = two_paths(engine_dials);
         setup.engine.script = Script::sending(3_000_000);
@@ -70,9 +68,7 @@ fn two_subflows_carry_both_directions() {
 
 #[test]
 fn checksums_are_agreed_upon_and_right() {
-    if !is_possible() {
-        return;
-    }
+    where_possible!();
     for (engine_dials, by_engine) in [(true, true), (false, true), (true, false), (false, false)] {
         let mut setup = two_paths(engine_dials);
         setup.engine.config.checksum = by_engine;
@@ -92,9 +88,7 @@ fn checksums_are_agreed_upon_and_right() {
 
 #[test]
 fn a_peer_without_multipath_is_spoken_to_in_plain_tcp() {
-    if !is_possible() {
-        return;
-    }
+    where_possible!();
     for engine_dials in [true, false] {
         let mut setup = two_paths(engine_dials);
         setup.kernel.options.multipath = false;
@@ -107,9 +101,7 @@ fn a_peer_without_multipath_is_spoken_to_in_plain_tcp() {
 
 #[test]
 fn a_backup_carries_nothing_while_there_is_another() {
-    if !is_possible() {
-        return;
-    }
+    where_possible!();
     // Whoever asks for it, and whoever opened the connection: the peer's data leaves the path.
     for (engine_dials, engine_asks) in [(true, true), (false, true), (false, false)] {
         let mut setup = two_paths(engine_dials);
@@ -138,9 +130,7 @@ fn a_backup_carries_nothing_while_there_is_another() {
 
 #[test]
 fn a_path_that_is_gone_for_a_while_is_used_again() {
-    if !is_possible() {
-        return;
-    }
+    where_possible!();
     for engine_dials in [true, false] {
         let mut setup = two_paths(engine_dials);
         let begin = Time::ZERO + Duration::from_millis(400);
@@ -164,9 +154,7 @@ fn a_path_that_is_gone_for_a_while_is_used_again() {
 
 #[test]
 fn wireshark_reads_what_the_engine_sends() {
-    if !is_possible() {
-        return;
-    }
+    where_possible!();
     if Command::new("tshark").arg("-v").output().is_err() {
         eprintln!("SKIPPED: there is no tshark; install it");
         return;
@@ -197,9 +185,7 @@ fn wireshark_reads_what_the_engine_sends() {
 
 #[test]
 fn announced_addresses_are_joined() {
-    if !is_possible() {
-        return;
-    }
+    where_possible!();
     for engine_dials in [true, false] {
         let mut setup = two_paths(engine_dials);
         setup.kernel.endpoints.clear();

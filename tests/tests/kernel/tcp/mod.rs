@@ -18,9 +18,7 @@ use crate::{capture, is_possible, random, verdict};
 #[test]
 #[ignore = "thorough: real time"]
 fn random_cases_end_well() {
-    if !is_possible() {
-        return;
-    }
+    where_possible!();
     let met = Met::default();
     let are_usual = random::play_all("tcp", CASES, |number| {
         let case = Case::new(number);

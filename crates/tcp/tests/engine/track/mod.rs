@@ -211,6 +211,27 @@ impl Track {
     }
 }
 
+/// Lets everything happen for so long.
+pub fn run_for(track: &mut Track, span: Duration) {
+    run(track, track.now + span);
+}
+
+/// Lets everything happen up to `until`.
+pub fn run(track: &mut Track, until: Time) {
+    while track.next_event().is_some_and(|at| at <= until) {
+        track.step();
+        (0..2).for_each(|end| track.flush(end));
+    }
+    track.now = until;
+}
+
+/// Every packet that the connection wants to send.
+pub fn drain(connection: &mut Connection, now: Time) -> Vec<Segment> {
+    std::iter::from_fn(|| connection.poll_transmit(now))
+        .map(|packet| Segment::parse(&packet).unwrap())
+        .collect()
+}
+
 /// A request of 24 bytes, as soon as the connection is open, and an answer of `size` bytes.
 /// Returns when the client has read the last byte of it, from `connect` on.
 pub fn request(track: &mut Track, size: usize) -> Time {

@@ -14,9 +14,7 @@ use crate::tcp::wire::{at, sent};
 
 #[test]
 fn a_closed_port_refuses() {
-    if !is_possible() {
-        return;
-    }
+    where_possible!();
     for ipv6 in [false, true] {
         let mut refused = Setup { ipv6, ..setup("closed port") };
         refused.kernel.absent = true;
@@ -36,9 +34,7 @@ fn a_closed_port_refuses() {
 /// the SYN or SYN-ACK, and the FIN, which may carry an acknowledgment or follow it.
 #[test]
 fn the_loss_of_a_syn_or_fin_is_repaired() {
-    if !is_possible() {
-        return;
-    }
+    where_possible!();
     for (engine_dials, direction) in [(true, UP), (true, DOWN), (false, UP), (false, DOWN)] {
         let mut lost = Vec::new();
         for number in [1, 2, 3] {
@@ -58,9 +54,7 @@ fn the_loss_of_a_syn_or_fin_is_repaired() {
 /// RFC 9293 section 3.8.4: an idle connection is probed, answers, and lives on.
 #[test]
 fn idle_connections_are_kept_alive_by_either_side() {
-    if !is_possible() {
-        return;
-    }
+    where_possible!();
     for from_engine in [true, false] {
         let mut setup = setup("keep-alive");
         setup.engine.script.end = End::CloseAfter(ms(3_500));
@@ -86,9 +80,7 @@ fn idle_connections_are_kept_alive_by_either_side() {
 /// Both FINs are on the way at the same time (RFC 9293 section 3.6, case 3).
 #[test]
 fn both_sides_may_close_at_once() {
-    if !is_possible() {
-        return;
-    }
+    where_possible!();
     for engine_dials in [true, false] {
         let mut setup = Setup { engine_dials, ..setup("simultaneous close") };
         let far = LinkSpec::new().with(Delay::fixed(ms(300)));
@@ -112,9 +104,7 @@ fn both_sides_may_close_at_once() {
 /// RFC 9293 section 3.6: who has closed may go on receiving.
 #[test]
 fn data_flows_into_a_half_closed_connection() {
-    if !is_possible() {
-        return;
-    }
+    where_possible!();
     for engine_closes_first in [true, false] {
         let mut setup = sending(setup("half-close"), 100_000, 1_000_000);
         let (closed, open) = match engine_closes_first {
@@ -140,9 +130,7 @@ fn data_flows_into_a_half_closed_connection() {
 /// RFC 9293 section 3.10.5: in the midst of data in both directions.
 #[test]
 fn a_reset_is_seen_as_one_by_either_side() {
-    if !is_possible() {
-        return;
-    }
+    where_possible!();
     for engine_aborts in [true, false] {
         let mut setup = sending(setup("reset"), 20_000_000, 20_000_000);
         setup.engine.script.read = Pace { block: 20_000, pause: ms(1) };

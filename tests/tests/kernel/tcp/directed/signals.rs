@@ -62,9 +62,7 @@ fn the_kernel_reduces_its_window_when_the_engine_echoes_marks() {
 /// With everything on, options are used; with one side's off, they are not: `wire::options` looks.
 #[test]
 fn options_are_used_only_where_both_offer_them() {
-    if !is_possible() {
-        return;
-    }
+    where_possible!();
     let lossy = |name: &str| {
         let mut setup = sending(setup(name), 300_000, 300_000);
         let loss = Loss::bernoulli(Ratio::from_parts(2, 100));
@@ -100,9 +98,7 @@ fn options_are_used_only_where_both_offer_them() {
 /// RFC 1191, RFC 8201: a router in between says that packets are too big, to either sender.
 #[test]
 fn a_narrower_path_is_learnt_by_either_side() {
-    if !is_possible() {
-        return;
-    }
+    where_possible!();
     for ipv6 in [false, true] {
         let mut setup = Setup { ipv6, ..sending(setup("path MTU"), 300_000, 300_000) };
         setup.path_mtu = Some(1_300);

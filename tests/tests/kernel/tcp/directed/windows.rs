@@ -64,9 +64,7 @@ fn the_kernel_probes_a_window_that_the_engine_shuts() {
 /// the kernel offers it (RFC 9293 section 3.8.6.2.1).
 #[test]
 fn a_window_below_a_segment_is_used() {
-    if !is_possible() {
-        return;
-    }
+    where_possible!();
     let mut setup = sending(setup("small window"), 200_000, 0);
     setup.engine.config = Config { mtu: 9_000, nagle: false, ..Config::default() };
     setup.kernel.mtu = 9_000;
