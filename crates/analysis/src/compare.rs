@@ -4,7 +4,6 @@
 //! Directories of other versions can be compared too: nothing is planned again, cells are matched by
 //! their factors.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use trackbed_measure::contrast::{
@@ -292,42 +291,19 @@ fn first_difference(first: &str, second: &str) -> (String, String) {
 }
 
 /// Why two directories cannot be compared.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CompareError {
     /// One of them cannot be read.
-    Directory(DirectoryError),
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
     /// There is no such metric.
+    #[error("there is no metric {0}; `trackbed list metrics` shows those that there are")]
     NoMetric(String),
     /// No cell with the same factors has the same metric on both sides.
+    #[error(
+        "{} and {} have no cell with the same factors and the same metric; name another --metric, \
+         or run both with the same axes", .0[0].display(), .0[1].display()
+    )]
     NothingInCommon([PathBuf; 2]),
 }
-
-impl From<DirectoryError> for CompareError {
-    fn from(why: DirectoryError) -> CompareError {
-        CompareError::Directory(why)
-    }
-}
-
-impl fmt::Display for CompareError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            CompareError::Directory(why) => why.fmt(f),
-            CompareError::NoMetric(name) => {
-                write!(
-                    f,
-                    "there is no metric {name}; `trackbed list metrics` shows those that there are"
-                )
-            }
-            CompareError::NothingInCommon([first, second]) => write!(
-                f,
-                "{} and {} have no cell with the same factors and the same metric; name another \
-                 --metric, or run both with the same axes",
-                first.display(),
-                second.display()
-            ),
-        }
-    }
-}
-
-impl std::error::Error for CompareError {}

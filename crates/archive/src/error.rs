@@ -1,6 +1,5 @@
 //! Why a run directory cannot be used, and what helps.
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -10,27 +9,55 @@ use crate::files::{DOCUMENT, RUNS};
 use crate::version::VERSION;
 
 /// Why a run directory cannot be used.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{path}: {problem}")]
 pub struct DirectoryError {
     path: PathBuf,
     problem: Problem,
 }
 
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum Problem {
+    #[error("this is no run directory; `trackbed run SCENARIO --out DIR` makes one")]
     Missing,
+    #[error(
+        "this is no directory; give a run directory, or with --out a place where you may write"
+    )]
     NoDirectory,
+    #[error("holds files but is no run directory; give --out a new or an empty directory")]
     NotARunDirectory,
+    #[error("no run of it was summed up yet; continue it with the command that made it")]
     NotSummedUp,
+    #[error(
+        "holds results of version {0}, this is {VERSION}, and results of different versions do \
+         not mix; give --out another directory"
+    )]
     OtherVersion(String),
+    #[error(
+        "{0} has form {1}, and version {VERSION} reads forms up to {SCHEMA}; read it with the \
+         version that wrote it, or a later one"
+    )]
     OtherForm(&'static str, u32),
+    #[error(
+        "holds the results of other runs, made by `{0}`; give --out another directory, or remove \
+         this one"
+    )]
     OtherPlan(String),
+    #[error("holds {}; give --out another directory", theirs(.0.as_deref()))]
     OtherShard(Option<String>),
+    #[error("{0} is damaged ({1}); {remedy}", remedy = remedy(.0))]
     Damaged(&'static str, String),
     /// Runs of a cell that are in the log, and that the document was made of.
+    #[error(
+        "{RUNS} has {1} runs of cell {0}, and {DOCUMENT} was made of {2}; {remedy}",
+        remedy = remedy(DOCUMENT)
+    )]
     Incomplete(u32, u32, u32),
+    #[error("cannot read {0}: {1}; give a run directory that you may read")]
     Unreadable(&'static str, io::Error),
+    #[error("another trackbed is writing here; wait for its end, or give --out another directory")]
     InUse,
+    #[error("{0}; give a directory on a disk with room, where you may write")]
     Io(io::Error),
 }
 
@@ -51,68 +78,15 @@ impl DirectoryError {
     }
 }
 
-impl fmt::Display for DirectoryError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.path.display())?;
-        match &self.problem {
-            Problem::Missing => {
-                f.write_str("this is no run directory; `trackbed run SCENARIO --out DIR` makes one")
-            }
-            Problem::NoDirectory => f.write_str(
-                "this is no directory; give a run directory, or with --out a place where you may write",
-            ),
-            Problem::NotARunDirectory => f.write_str(
-                "holds files but is no run directory; give --out a new or an empty directory",
-            ),
-            Problem::NotSummedUp => f.write_str(
-                "no run of it was summed up yet; continue it with the command that made it",
-            ),
-            Problem::OtherVersion(version) => write!(
-                f,
-                "holds results of version {version}, this is {VERSION}, and results of different \
-                 versions do not mix; give --out another directory"
-            ),
-            Problem::OtherForm(file, form) => write!(
-                f,
-                "{file} has form {form}, and version {VERSION} reads forms up to {SCHEMA}; read it \
-                 with the version that wrote it, or a later one"
-            ),
-            Problem::OtherPlan(command) => write!(
-                f,
-                "holds the results of other runs, made by `{command}`; give --out another \
-                 directory, or remove this one"
-            ),
-            Problem::OtherShard(Some(shard)) => write!(
-                f,
-                "holds shard {shard} of these runs, which `run --shard {shard}` continues; give --out \
-                 another directory"
-            ),
-            Problem::OtherShard(None) => f.write_str(
-                "holds results of these runs without --shard; give --out another directory",
-            ),
-            Problem::Damaged(file, why) => {
-                write!(f, "{file} is damaged ({why}); {}", remedy(file))
-            }
-            Problem::Incomplete(cell, there, counted) => write!(
-                f,
-                "{RUNS} has {there} runs of cell {cell}, and {DOCUMENT} was made of {counted}; {}",
-                remedy(DOCUMENT)
-            ),
-            Problem::Unreadable(file, why) => {
-                write!(f, "cannot read {file}: {why}; give a run directory that you may read")
-            }
-            Problem::InUse => f.write_str(
-                "another trackbed is writing here; wait for its end, or give --out another \
-                 directory",
-            ),
-            Problem::Io(why) => {
-                write!(f, "{why}; give a directory on a disk with room, where you may write")
-            }
+/// What a directory holds whose runs are those of `shard`, or of no shard.
+fn theirs(shard: Option<&str>) -> String {
+    match shard {
+        Some(shard) => {
+            format!("shard {shard} of these runs, which `run --shard {shard}` continues")
         }
+        None => "results of these runs without --shard".to_owned(),
     }
 }
-
-impl std::error::Error for DirectoryError {}
 
 /// What helps where a file is damaged.
 fn remedy(file: &str) -> &'static str {

@@ -1,6 +1,5 @@
 //! Run directories that are there already: their plan once more, and what they say.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::about::{About, read_about};
@@ -29,7 +28,11 @@ impl Recorded {
     pub fn read(path: &Path) -> Result<Recorded, RecordedError> {
         let about = read_about(path).map_err(RecordedError::Directory)?;
         let plan = about.recipe().plan();
-        let plan = plan.map_err(|why| RecordedError::Recipe(path.to_owned(), why))?;
+        let plan = plan.map_err(|why| match why {
+            RecipeError::Setting(why) => RecordedError::Setting(path.to_owned(), why),
+            RecipeError::Scenario(why) => RecordedError::Scenario(path.to_owned(), why),
+            _ => RecordedError::OtherPlan(path.to_owned()),
+        })?;
         let runs = RecordedRuns::read(path).map_err(RecordedError::Directory)?;
         Ok(Recorded { path: path.to_owned(), about, plan, runs })
     }
@@ -41,37 +44,25 @@ impl Recorded {
 }
 
 /// Why a run directory cannot be gone on from.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordedError {
     /// It is no run directory, or damaged.
+    #[error("{0}")]
     Directory(DirectoryError),
-    /// Its plan cannot be made again.
-    Recipe(PathBuf, RecipeError),
+    /// A setting in it cannot be read.
+    #[error("{0}: about.json holds a setting that cannot be read: {1}")]
+    Setting(PathBuf, String),
+    /// Its scenario cannot be planned.
+    #[error(
+        "{0}: made by another version of the tool, or a file that the scenario names is gone; run \
+         the scenario again\n{1}"
+    )]
+    Scenario(PathBuf, ScenarioError),
+    /// Its scenario makes other runs here.
+    #[error(
+        "{0}: made by another version of the tool, or a file that the scenario names has changed, \
+         so the same runs cannot be repeated; run the scenario again"
+    )]
+    OtherPlan(PathBuf),
 }
-
-impl fmt::Display for RecordedError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RecordedError::Directory(why) => why.fmt(f),
-            RecordedError::Recipe(path, RecipeError::Setting(why)) => {
-                let path = path.display();
-                write!(f, "{path}: about.json holds a setting that cannot be read: {why}")
-            }
-            RecordedError::Recipe(path, RecipeError::Scenario(why)) => write!(
-                f,
-                "{}: made by another version of the tool, or a file that the scenario names is gone; \
-                 run the scenario again\n{why}",
-                path.display()
-            ),
-            RecordedError::Recipe(path, _) => write!(
-                f,
-                "{}: made by another version of the tool, or a file that the scenario names has \
-                 changed, so the same runs cannot be repeated; run the scenario again",
-                path.display()
-            ),
-        }
-    }
-}
-
-impl std::error::Error for RecordedError {}

@@ -6,10 +6,11 @@ use std::fmt;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why something could not be done.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The configuration asks for something that the protocol cannot do.
+    #[error("{protocol}: {advice}")]
     Unsupported {
         /// The protocol's name.
         protocol: &'static str,
@@ -17,6 +18,7 @@ pub enum Error {
         advice: String,
     },
     /// The network, the peer's host or the transport failed.
+    #[error("{protocol}: {step} failed: {reason}")]
     Failed {
         /// The protocol's name.
         protocol: &'static str,
@@ -28,6 +30,7 @@ pub enum Error {
         retryable: bool,
     },
     /// The peer sent something that the protocol does not allow.
+    #[error("{protocol}: {step}: the peer broke the protocol: {reason}")]
     Malformed {
         /// The protocol's name.
         protocol: &'static str,
@@ -37,11 +40,13 @@ pub enum Error {
         reason: String,
     },
     /// A body is longer than the reader allows.
+    #[error("the body is longer than the {limit_bytes} bytes allowed here")]
     TooLong {
         /// The limit in bytes.
         limit_bytes: u64,
     },
     /// The application could not go on producing a body.
+    #[error("the body could not be produced: {reason}")]
     Body {
         /// The cause, in the application's words.
         reason: String,
@@ -85,26 +90,6 @@ impl Error {
         Error::Malformed { protocol, step, reason: reason.to_string() }
     }
 }
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::Unsupported { protocol, advice } => write!(f, "{protocol}: {advice}"),
-            Error::Failed { protocol, step, reason, .. } => {
-                write!(f, "{protocol}: {step} failed: {reason}")
-            }
-            Error::Malformed { protocol, step, reason } => {
-                write!(f, "{protocol}: {step}: the peer broke the protocol: {reason}")
-            }
-            Error::TooLong { limit_bytes } => {
-                write!(f, "the body is longer than the {limit_bytes} bytes allowed here")
-            }
-            Error::Body { reason } => write!(f, "the body could not be produced: {reason}"),
-        }
-    }
-}
-
-impl std::error::Error for Error {}
 
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

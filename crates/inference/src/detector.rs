@@ -48,13 +48,15 @@ pub struct Stages {
 }
 
 /// Why there is no next frame.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DetectorError {
     /// The image could not be had.
-    Frame(FrameError),
+    #[error(transparent)]
+    Frame(#[from] FrameError),
     /// The model could not be run.
-    Model(ModelError),
+    #[error(transparent)]
+    Model(#[from] ModelError),
 }
 
 impl Detector {
@@ -119,26 +121,3 @@ impl Detector {
         Ok(image)
     }
 }
-
-impl From<FrameError> for DetectorError {
-    fn from(why: FrameError) -> DetectorError {
-        DetectorError::Frame(why)
-    }
-}
-
-impl From<ModelError> for DetectorError {
-    fn from(why: ModelError) -> DetectorError {
-        DetectorError::Model(why)
-    }
-}
-
-impl std::fmt::Display for DetectorError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            DetectorError::Frame(why) => why.fmt(f),
-            DetectorError::Model(why) => why.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for DetectorError {}

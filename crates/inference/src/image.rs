@@ -17,14 +17,17 @@ pub struct Image {
 }
 
 /// Why bytes are no image that can be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImageError {
     /// They begin neither as JPEG nor as PNG.
+    #[error("neither a JPEG nor a PNG file")]
     Unknown,
     /// They are damaged, or use what the decoder does not know.
+    #[error("damaged: {0}")]
     Damaged(String),
     /// A side is longer than [`SIDE_MAX`], or zero.
+    #[error("{width} x {height} pixels, where sides are from 1 to {SIDE_MAX}")]
     Size {
         /// In pixels.
         width: usize,
@@ -82,20 +85,6 @@ impl Image {
         &self.rgb[row as usize * length..][..length]
     }
 }
-
-impl fmt::Display for ImageError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ImageError::Unknown => write!(f, "neither a JPEG nor a PNG file"),
-            ImageError::Damaged(why) => write!(f, "damaged: {why}"),
-            ImageError::Size { width, height } => {
-                write!(f, "{width} x {height} pixels, where sides are from 1 to {SIDE_MAX}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for ImageError {}
 
 fn is_allowed(width: usize, height: usize) -> bool {
     (1..=SIDE_MAX).contains(&width) && (1..=SIDE_MAX).contains(&height)

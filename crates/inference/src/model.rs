@@ -39,12 +39,17 @@ pub struct Model {
 }
 
 /// Why a model cannot be run.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
     /// Its file cannot be read.
+    #[error("cannot read the model {0}: {1}")]
     File(PathBuf, std::io::Error),
     /// It is no ONNX model, or one that ONNX Runtime does not understand.
+    #[error(
+        "{name} is no ONNX model that ONNX Runtime can run ({why}); export one, for example with \
+         `yolo export model=yolo11n.pt format=onnx`, or use --model generated"
+    )]
     NotOnnx {
         /// Its file, or "the generated model".
         name: String,
@@ -52,6 +57,10 @@ pub enum ModelError {
         why: String,
     },
     /// It takes something other than an image.
+    #[error(
+        "{name} takes {found}, and not one image of floats [1, 3, height, width] with sides up to \
+         {INPUT_MAX}; run such a model by a program of its own with --exec"
+    )]
     Input {
         /// Its file, or "the generated model".
         name: String,
@@ -59,8 +68,13 @@ pub enum ModelError {
         found: String,
     },
     /// This ONNX Runtime does not have what is to compute.
+    #[error(
+        "this ONNX Runtime cannot compute with {0} ({1}); `pip install onnxruntime-gpu` has CUDA \
+         and TensorRT, and --provider cpu needs nothing"
+    )]
     Provider(Provider, String),
     /// It failed on an image.
+    #[error("the model failed on an image: {0}")]
     Run(String),
 }
 
@@ -140,34 +154,6 @@ impl fmt::Display for ModelSource {
         }
     }
 }
-
-impl fmt::Display for ModelError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ModelError::File(path, why) => {
-                write!(f, "cannot read the model {}: {why}", path.display())
-            }
-            ModelError::NotOnnx { name, why } => write!(
-                f,
-                "{name} is no ONNX model that ONNX Runtime can run ({why}); export one, for example \
-                 with `yolo export model=yolo11n.pt format=onnx`, or use --model generated"
-            ),
-            ModelError::Input { name, found } => write!(
-                f,
-                "{name} takes {found}, and not one image of floats [1, 3, height, width] with sides \
-                 up to {INPUT_MAX}; run such a model by a program of its own with --exec"
-            ),
-            ModelError::Provider(provider, why) => write!(
-                f,
-                "this ONNX Runtime cannot compute with {provider} ({why}); `pip install \
-                 onnxruntime-gpu` has CUDA and TensorRT, and --provider cpu needs nothing"
-            ),
-            ModelError::Run(why) => write!(f, "the model failed on an image: {why}"),
-        }
-    }
-}
-
-impl std::error::Error for ModelError {}
 
 fn create(
     runtime: &Runtime,

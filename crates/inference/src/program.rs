@@ -2,7 +2,6 @@
 //! or a language model that prints its tokens.
 
 use std::ffi::OsString;
-use std::fmt;
 use std::io::{self, Read as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
@@ -46,16 +45,20 @@ pub enum Step {
 }
 
 /// What went wrong with a program.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProgramError {
     /// It could not be started.
+    #[error("cannot start {0}: {1}")]
     Start(String, io::Error),
     /// It cannot be heard any more.
+    #[error("{0} cannot be heard: {1}")]
     Lost(String, io::Error),
     /// It ended before it said a line.
+    #[error("{0} ended without a word: it must print a line for each frame")]
     Silent(String),
     /// It failed.
+    #[error("{name} failed ({status}){}", said(.last_words))]
     Failed {
         /// Its name.
         name: String,
@@ -237,6 +240,13 @@ impl Drop for Program {
     }
 }
 
+fn said(last_words: &str) -> String {
+    match last_words {
+        "" => String::new(),
+        words => format!("; it said last:\n{words}"),
+    }
+}
+
 /// Waits until a child has ended, and says whether it has; it is not buried.
 fn wait(child: &mut Child, limit: Duration) -> io::Result<bool> {
     let end = pidfd_open(Pid::from_child(child), PidfdFlags::empty())?;
@@ -256,27 +266,6 @@ fn nanos(time: Duration) -> u64 {
 }
 
 const END_MAX: Duration = Duration::from_secs(2);
-
-impl fmt::Display for ProgramError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ProgramError::Start(name, why) => write!(f, "cannot start {name}: {why}"),
-            ProgramError::Lost(name, why) => write!(f, "{name} cannot be heard: {why}"),
-            ProgramError::Silent(name) => {
-                write!(f, "{name} ended without a word: it must print a line for each frame")
-            }
-            ProgramError::Failed { name, status, last_words } => {
-                write!(f, "{name} failed ({status})")?;
-                match last_words.is_empty() {
-                    true => Ok(()),
-                    false => write!(f, "; it said last:\n{last_words}"),
-                }
-            }
-        }
-    }
-}
-
-impl std::error::Error for ProgramError {}
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,6 @@
 //! One run of one cell: build the track, start the server, let the workload drive, collect events.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -129,25 +128,16 @@ impl Runner {
 }
 
 /// Why a run has no end.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unfinished {
     /// It stalled, panicked or was cancelled.
+    #[error("{0}")]
     Run(RunError),
     /// The protocol could not be set up.
+    #[error("{0}")]
     Protocol(Error),
 }
-
-impl fmt::Display for Unfinished {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Unfinished::Run(error) => error.fmt(f),
-            Unfinished::Protocol(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for Unfinished {}
 
 /// The parts of a [`Track`] that a run needs to know while its network is in use, and what is around
 /// it.

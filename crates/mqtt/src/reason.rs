@@ -68,7 +68,8 @@ impl fmt::Debug for Reason {
 }
 
 /// A packet that breaks the protocol, and what its sender is told.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{why}: {reason}")]
 pub struct Fault {
     /// The code for DISCONNECT or CONNACK.
     pub reason: Reason,
@@ -89,11 +90,3 @@ impl Fault {
         Fault::new(Reason::PROTOCOL_ERROR, why)
     }
 }
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.why, self.reason)
-    }
-}
-
-impl std::error::Error for Fault {}

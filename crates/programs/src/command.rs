@@ -1,7 +1,6 @@
 //! A user's own command: words, with placeholders for what is known only in a run.
 
 use std::ffi::OsString;
-use std::fmt;
 
 use crate::program::{Abilities, Launch, Listens, Program, Setup, Transport};
 
@@ -10,7 +9,8 @@ use crate::program::{Abilities, Launch, Listens, Program, Setup, Transport};
 pub struct Words(Vec<String>);
 
 /// Why a text is no command line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct CommandError(String);
 
 impl Words {
@@ -59,14 +59,6 @@ impl Words {
         self.0[1..].iter().map(fill).collect()
     }
 }
-
-impl fmt::Display for CommandError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for CommandError {}
 
 fn split(text: &str) -> Result<Vec<String>, CommandError> {
     let mut words = Vec::new();

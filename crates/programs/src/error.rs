@@ -1,6 +1,5 @@
 //! What can go wrong with a program.
 
-use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
@@ -10,18 +9,23 @@ use trackbed_emulator::namespace::NamespaceError;
 use crate::executable::Missing;
 
 /// Why a program did not do what it was started for.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProgramError {
     /// This machine does not have it.
+    #[error("{0}")]
     Missing(Missing),
     /// A file that it needs could not be written.
+    #[error("cannot write {0}: {1}")]
     File(PathBuf, io::Error),
     /// Its certificate could not be made.
+    #[error("no certificate could be made: {0}")]
     Certificate(String),
     /// It could not be started.
+    #[error("{0}")]
     Start(NamespaceError),
     /// It ended when it should not have.
+    #[error("{name} ended ({status}){}", said(.last_words))]
     Ended {
         /// Its name.
         name: String,
@@ -31,6 +35,7 @@ pub enum ProgramError {
         last_words: String,
     },
     /// It did not listen in time.
+    #[error("{name} {what}{}", said(.last_words))]
     NotReady {
         /// Its name.
         name: String,
@@ -40,6 +45,9 @@ pub enum ProgramError {
         last_words: String,
     },
     /// It has said more than anybody reads, and was ended.
+    #[error(
+        "{name} has written more than {} MB of output{}", .limit / 1_000_000, said(.last_words)
+    )]
     Talkative {
         /// Its name.
         name: String,
@@ -49,36 +57,9 @@ pub enum ProgramError {
         last_words: String,
     },
     /// The kernel does not tell how it is.
+    #[error("a program cannot be waited for: {0}")]
     Lost(io::Error),
 }
-
-impl fmt::Display for ProgramError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ProgramError::Missing(missing) => missing.fmt(f),
-            ProgramError::File(path, why) => write!(f, "cannot write {}: {why}", path.display()),
-            ProgramError::Certificate(why) => write!(f, "no certificate could be made: {why}"),
-            ProgramError::Start(why) => why.fmt(f),
-            ProgramError::Ended { name, status, last_words } => {
-                write!(f, "{name} ended ({status}){}", said(last_words))
-            }
-            ProgramError::NotReady { name, what, last_words } => {
-                write!(f, "{name} {what}{}", said(last_words))
-            }
-            ProgramError::Talkative { name, limit, last_words } => {
-                let megabytes = limit / 1_000_000;
-                write!(
-                    f,
-                    "{name} has written more than {megabytes} MB of output{}",
-                    said(last_words)
-                )
-            }
-            ProgramError::Lost(why) => write!(f, "a program cannot be waited for: {why}"),
-        }
-    }
-}
-
-impl std::error::Error for ProgramError {}
 
 fn said(last_words: &str) -> String {
     match last_words.trim() {

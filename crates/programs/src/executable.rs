@@ -2,19 +2,28 @@
 
 use std::env;
 use std::ffi::OsStr;
-use std::fmt;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::clients::package_of;
 
 /// A program that this machine does not have.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{} is not installed\n  help: {}", .names.join(" or "), self.remedy())]
 pub struct Missing {
     /// Its names.
     pub names: Vec<String>,
     /// The Debian package that holds it, where that is known.
     pub package: Option<&'static str>,
+}
+
+impl Missing {
+    fn remedy(&self) -> String {
+        match self.package {
+            Some(package) => format!("apt install {package}"),
+            None => "install it, or write its path in place of its name".to_owned(),
+        }
+    }
 }
 
 /// Looks for the first of `names` that is there, in the folders of `PATH` and in those for
@@ -42,18 +51,6 @@ fn look_for(name: &str, path: &OsStr) -> Option<PathBuf> {
 fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
-
-impl fmt::Display for Missing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is not installed", self.names.join(" or "))?;
-        match self.package {
-            Some(package) => write!(f, "\n  help: apt install {package}"),
-            None => f.write_str("\n  help: install it, or write its path in place of its name"),
-        }
-    }
-}
-
-impl std::error::Error for Missing {}
 
 /// Users do not always have these in their `PATH`.
 const ADMINISTRATORS: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];

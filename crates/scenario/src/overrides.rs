@@ -20,16 +20,9 @@ pub struct Override {
 }
 
 /// Why an argument is no [`Override`], and what to write instead.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}; write key=value, for example link.loss=0.3%")]
 pub struct OverrideError(String);
-
-impl fmt::Display for OverrideError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}; write key=value, for example link.loss=0.3%", self.0)
-    }
-}
-
-impl std::error::Error for OverrideError {}
 
 /// `key=value`
 impl FromStr for Override {

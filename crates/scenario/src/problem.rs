@@ -4,7 +4,8 @@ use std::fmt;
 use std::ops::Range;
 
 /// Why a scenario cannot be run: every mistake that was found, with its place and the remedy.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{}", .reports.join("\n\n"), if *.cut { "\n\n... and more" } else { "" })]
 pub struct ScenarioError {
     reports: Vec<String>,
     /// There were more mistakes than reports.
@@ -25,14 +26,6 @@ impl ScenarioError {
 }
 
 /// The reports with an empty line between them; no newline at the end.
-impl fmt::Display for ScenarioError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.reports.join("\n\n"))?;
-        if self.cut { f.write_str("\n\n... and more") } else { Ok(()) }
-    }
-}
-
-impl std::error::Error for ScenarioError {}
 
 /// A text that settings come from: the scenario file, or one argument of the command line.
 #[derive(Clone, Debug)]

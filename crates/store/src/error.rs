@@ -1,17 +1,17 @@
 //! What can go wrong with a store.
 
 use std::error::Error;
-use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
 use crate::place::SCHEMES;
 
 /// Why something cannot be kept in a store, or not be had from it.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
     /// It is no address of a store that is known here.
+    #[error("{address}: {why}; an address is one of{}", schemes())]
     Address {
         /// What was given.
         address: String,
@@ -19,6 +19,7 @@ pub enum StoreError {
         why: String,
     },
     /// The store does not do what it is asked for.
+    #[error("{address}: {}", said(.why))]
     Store {
         /// The address of what was asked for.
         address: String,
@@ -26,6 +27,7 @@ pub enum StoreError {
         why: Box<object_store::Error>,
     },
     /// A file of this machine cannot be read or written.
+    #[error("{path}: {why}")]
     File {
         /// Which.
         path: PathBuf,
@@ -33,11 +35,16 @@ pub enum StoreError {
         why: io::Error,
     },
     /// There is nothing.
+    #[error("{address}: nothing is there; `trackbed run SCENARIO --out {address}` fills it")]
     Empty {
         /// Where.
         address: String,
     },
     /// What is there is not what its name says.
+    #[error(
+        "{address}: {why}; take it away, and run what made it again: only what was in it is done \
+         anew"
+    )]
     Damaged {
         /// What.
         address: String,
@@ -45,11 +52,15 @@ pub enum StoreError {
         why: String,
     },
     /// Somebody else began in the same place, between a look and a step.
+    #[error(
+        "{address}: another process began there at this moment; give the same command once more"
+    )]
     Taken {
         /// Where.
         address: String,
     },
     /// Threads, or what connections need, cannot be had here.
+    #[error("{0}")]
     System(String),
 }
 
@@ -60,43 +71,18 @@ impl StoreError {
     }
 }
 
-impl fmt::Display for StoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StoreError::Address { address, why } => {
-                write!(f, "{address}: {why}; an address is one of")?;
-                SCHEMES.iter().try_for_each(|(example, what)| write!(f, "\n  {example}  ({what})"))
-            }
-            StoreError::Store { address, why } => {
-                let why = causes(why.as_ref());
-                write!(f, "{address}: {why}")?;
-                match hint(&why) {
-                    Some(hint) => write!(f, "; {hint}"),
-                    None => Ok(()),
-                }
-            }
-            StoreError::File { path, why } => write!(f, "{}: {why}", path.display()),
-            StoreError::Empty { address } => {
-                write!(
-                    f,
-                    "{address}: nothing is there; `trackbed run SCENARIO --out {address}` fills it"
-                )
-            }
-            StoreError::Damaged { address, why } => write!(
-                f,
-                "{address}: {why}; take it away, and run what made it again: only what was in it is done \
-                 anew"
-            ),
-            StoreError::Taken { address } => write!(
-                f,
-                "{address}: another process began there at this moment; give the same command once more"
-            ),
-            StoreError::System(why) => f.write_str(why),
-        }
-    }
+fn schemes() -> String {
+    SCHEMES.iter().map(|(example, what)| format!("\n  {example}  ({what})")).collect()
 }
 
-impl Error for StoreError {}
+/// What a store says, with what most often helps.
+fn said(why: &object_store::Error) -> String {
+    let why = causes(why);
+    match hint(&why) {
+        Some(hint) => format!("{why}; {hint}"),
+        None => why,
+    }
+}
 
 /// An error with what caused it, each in a few words; what says the same again is left out.
 fn causes(error: &(dyn Error + 'static)) -> String {

@@ -1,7 +1,5 @@
 //! Where keys, nonces and connection identifiers come from.
 
-use std::fmt;
-
 use trackbed_net::NodeId;
 
 /// A host's source of randomness.
@@ -43,16 +41,9 @@ impl SeededEntropy {
 }
 
 /// Seeded randomness was asked for outside the simulated run that it belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "seeded randomness is available only on the thread of its simulated run and until that run \
+     ends; take the host's entropy again in the run that needs it"
+)]
 pub struct EntropyError;
-
-impl fmt::Display for EntropyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(
-            "seeded randomness is available only on the thread of its simulated run and until \
-             that run ends; take the host's entropy again in the run that needs it",
-        )
-    }
-}
-
-impl std::error::Error for EntropyError {}

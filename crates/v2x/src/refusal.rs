@@ -1,6 +1,5 @@
 //! Why a message or a certificate is not taken.
 
-use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
@@ -21,10 +20,11 @@ pub enum Signed {
 
 /// Why something was refused. None of them is fatal to whoever checks: the next message is checked as
 /// if this one had never come.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
     /// Longer than what is taken at all.
+    #[error("{len} B, where {max} B are the most")]
     TooLong {
         /// Its length in bytes.
         len: usize,
@@ -32,6 +32,7 @@ pub enum Refusal {
         max: usize,
     },
     /// Not an encoding of what it should be.
+    #[error("the {what} is malformed: {detail}")]
     Malformed {
         /// Which part.
         what: &'static str,
@@ -39,6 +40,7 @@ pub enum Refusal {
         detail: String,
     },
     /// Complete, and then more follows.
+    #[error("{len} B follow the {what}")]
     TrailingBytes {
         /// Which part.
         what: &'static str,
@@ -46,82 +48,110 @@ pub enum Refusal {
         len: usize,
     },
     /// Not version 3 of IEEE 1609.2.
+    #[error("version {0} of IEEE 1609.2, not 3")]
     Version(u8),
     /// Not signed data: unsecured, encrypted, or a request for a certificate.
+    #[error("the content is not signed data")]
     NotSigned,
     /// Signed data whose payload is not plain (IEEE 1609.2 allows nesting, no V2X message uses it).
+    #[error("the signed payload is not plain data")]
     Nested,
     /// Hashed by something else than SHA-256.
+    #[error("the hash algorithm is not SHA-256")]
     HashAlgorithm,
     /// Signed by itself, or with no or several certificates: TS 103 097 section 5.2 has exactly one.
+    #[error("the signer is neither a digest nor one certificate")]
     SignerForm,
     /// A signature on another curve than P-256.
+    #[error("the {of}'s signature is not on P-256")]
     SignatureCurve {
         /// Of what.
         of: Signed,
     },
     /// A signature whose point R is `fill`, which is no point.
+    #[error("the {of}'s signature has no point R (fill)")]
     FillPoint {
         /// Of what.
         of: Signed,
     },
     /// A key on another curve than P-256.
+    #[error("the certificate's key is not on P-256")]
     KeyCurve,
     /// A key that is not a point of the curve, or only half of one.
+    #[error("the certificate's key is no point of P-256")]
     KeyNotOnCurve,
     /// A certificate that is not of the form of TS 103 097 section 6.
+    #[error("the certificate {0}")]
     CertificateForm(&'static str),
     /// A header field that is missing, or that messages of this kind must not have (TS 103 097
     /// section 7).
+    #[error("the header {0}")]
     Header(&'static str),
     /// Of an application that this receiver does not serve.
+    #[error("application {0} is not served here")]
     Psid(u64),
     /// Generated too long ago.
+    #[error("generated {age:?} ago")]
     TooOld {
         /// How long ago.
         age: Duration,
     },
     /// Generated later than now.
+    #[error("generated {by:?} from now")]
     FromTheFuture {
         /// How much later.
         by: Duration,
     },
     /// Beyond its own expiry time.
+    #[error("beyond its expiry time")]
     Expired,
     /// Signed by a certificate that is not known: ask for it, or wait for a message that has it.
+    #[error("no certificate {0} is known")]
     UnknownSigner(HashedId8),
     /// Signed by a ticket of an authority that is not known or not trusted.
+    #[error("no authority {0} is known and trusted")]
     UnknownIssuer(HashedId8),
     /// A certificate that is not valid yet.
+    #[error("the {of} is not valid yet")]
     NotYetValid {
         /// Which one.
         of: Signed,
     },
     /// A certificate that is no longer valid.
+    #[error("the {of} has expired")]
     CertificateExpired {
         /// Which one.
         of: Signed,
     },
     /// A certificate that is valid when its issuer is not.
+    #[error("valid at times at which the issuer is not")]
     OutlivesIssuer,
     /// A place where the certificate is not valid.
+    #[error("outside the region of the certificate")]
     OutOfRegion,
     /// A certificate for a region that its issuer has no say in.
+    #[error("for a region that the issuer is not for")]
     RegionBeyondIssuer,
     /// Generated further away than any radio reaches.
+    #[error("generated {distance_m} m away")]
     TooFar {
         /// Metres from the receiver.
         distance_m: u32,
     },
     /// The certificate does not allow this application.
+    #[error("the certificate has no permission for application {0}")]
     PsidNotPermitted(u64),
     /// The certificate allows the application, but not this of it.
+    #[error("the certificate has no permission for {0}")]
     ServiceNotPermitted(&'static str),
     /// The issuer may not give this application's permissions.
+    #[error("the issuer may not permit what the certificate has for {0}")]
     IssueNotPermitted(u64),
     /// A certificate on a revocation list.
+    #[error("certificate {0} is revoked")]
     Revoked(HashedId8),
     /// A signature that does not verify.
+    #[error("the {of}'s signature does not verify")]
     BadSignature {
         /// Of what.
         of: Signed,
@@ -183,49 +213,3 @@ impl fmt::Display for Signed {
         })
     }
 }
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Refusal::TooLong { len, max } => write!(f, "{len} B, where {max} B are the most"),
-            Refusal::Malformed { what, detail } => write!(f, "the {what} is malformed: {detail}"),
-            Refusal::TrailingBytes { what, len } => write!(f, "{len} B follow the {what}"),
-            Refusal::Version(version) => write!(f, "version {version} of IEEE 1609.2, not 3"),
-            Refusal::NotSigned => write!(f, "the content is not signed data"),
-            Refusal::Nested => write!(f, "the signed payload is not plain data"),
-            Refusal::HashAlgorithm => write!(f, "the hash algorithm is not SHA-256"),
-            Refusal::SignerForm => write!(f, "the signer is neither a digest nor one certificate"),
-            Refusal::SignatureCurve { of } => write!(f, "the {of}'s signature is not on P-256"),
-            Refusal::FillPoint { of } => write!(f, "the {of}'s signature has no point R (fill)"),
-            Refusal::KeyCurve => write!(f, "the certificate's key is not on P-256"),
-            Refusal::KeyNotOnCurve => write!(f, "the certificate's key is no point of P-256"),
-            Refusal::CertificateForm(what) => write!(f, "the certificate {what}"),
-            Refusal::Header(what) => write!(f, "the header {what}"),
-            Refusal::Psid(psid) => write!(f, "application {psid} is not served here"),
-            Refusal::TooOld { age } => write!(f, "generated {age:?} ago"),
-            Refusal::FromTheFuture { by } => write!(f, "generated {by:?} from now"),
-            Refusal::Expired => write!(f, "beyond its expiry time"),
-            Refusal::UnknownSigner(id) => write!(f, "no certificate {id} is known"),
-            Refusal::UnknownIssuer(id) => write!(f, "no authority {id} is known and trusted"),
-            Refusal::NotYetValid { of } => write!(f, "the {of} is not valid yet"),
-            Refusal::CertificateExpired { of } => write!(f, "the {of} has expired"),
-            Refusal::OutlivesIssuer => write!(f, "valid at times at which the issuer is not"),
-            Refusal::OutOfRegion => write!(f, "outside the region of the certificate"),
-            Refusal::RegionBeyondIssuer => write!(f, "for a region that the issuer is not for"),
-            Refusal::TooFar { distance_m } => write!(f, "generated {distance_m} m away"),
-            Refusal::PsidNotPermitted(psid) => {
-                write!(f, "the certificate has no permission for application {psid}")
-            }
-            Refusal::ServiceNotPermitted(what) => {
-                write!(f, "the certificate has no permission for {what}")
-            }
-            Refusal::IssueNotPermitted(psid) => {
-                write!(f, "the issuer may not permit what the certificate has for {psid}")
-            }
-            Refusal::Revoked(id) => write!(f, "certificate {id} is revoked"),
-            Refusal::BadSignature { of } => write!(f, "the {of}'s signature does not verify"),
-        }
-    }
-}
-
-impl Error for Refusal {}

@@ -1,7 +1,5 @@
 //! Public keys from their octets (SEC 1 version 2, section 2.3.4).
 
-use std::fmt;
-
 use crate::arithmetic::{FieldElement, from_be_bytes, to_be_bytes};
 use crate::curve::Affine;
 
@@ -14,14 +12,17 @@ pub struct PublicKey {
 }
 
 /// Why octets are no public key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {
     /// Neither 33 octets that begin with 2 or 3, nor 65 that begin with 4.
+    #[error("a key is 33 octets from 2 or 3 on, or 65 from 4 on (SEC 1)")]
     Format,
     /// A coordinate is not below the prime of the field.
+    #[error("a coordinate of the key is not below the prime of P-256")]
     Coordinate,
     /// No point of the curve has these coordinates.
+    #[error("the key is no point of P-256")]
     NotOnCurve,
 }
 
@@ -84,18 +85,6 @@ impl PublicKey {
         &self.point
     }
 }
-
-impl fmt::Display for KeyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Format => "a key is 33 octets from 2 or 3 on, or 65 from 4 on (SEC 1)",
-            Self::Coordinate => "a coordinate of the key is not below the prime of P-256",
-            Self::NotOnCurve => "the key is no point of P-256",
-        })
-    }
-}
-
-impl std::error::Error for KeyError {}
 
 fn coordinate(octets: &[u8; 32]) -> Result<FieldElement, KeyError> {
     FieldElement::from_integer(&from_be_bytes(octets)).ok_or(KeyError::Coordinate)

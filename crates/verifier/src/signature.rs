@@ -1,7 +1,5 @@
 //! Signatures and digests from their octets.
 
-use std::fmt;
-
 /// A signature: two integers of 32 octets each, the most significant first. Whether they are in
 /// range is for the verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,14 +12,17 @@ pub struct Signature {
 }
 
 /// Why octets are no signature.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SignatureError {
     /// Not 64 octets, where r and s were to stand beside each other.
+    #[error("a signature is 64 octets: r and s of 32 each")]
     Length,
     /// Not a SEQUENCE of two INTEGERs in the distinguished encoding, and nothing behind it.
+    #[error("a signature in DER is a SEQUENCE of two INTEGERs")]
     Der,
     /// An INTEGER is negative, or has more than 256 bits.
+    #[error("r and s are not negative, and have 256 bits at most")]
     Range,
 }
 
@@ -53,18 +54,6 @@ impl Signature {
         if rest.is_empty() { Ok(Self { r, s }) } else { Err(SignatureError::Der) }
     }
 }
-
-impl fmt::Display for SignatureError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Length => "a signature is 64 octets: r and s of 32 each",
-            Self::Der => "a signature in DER is a SEQUENCE of two INTEGERs",
-            Self::Range => "r and s are not negative, and have 256 bits at most",
-        })
-    }
-}
-
-impl std::error::Error for SignatureError {}
 
 /// The hash of a message, as the 256 bits that ECDSA on P-256 looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

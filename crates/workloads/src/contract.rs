@@ -1,6 +1,5 @@
 //! What every workload offers.
 
-use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -192,7 +191,8 @@ pub struct Expectation {
 }
 
 /// Why a workload cannot be prepared.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{parameter}: {advice}")]
 pub struct WorkloadError {
     /// The parameter to change.
     pub parameter: &'static str,
@@ -205,14 +205,6 @@ impl WorkloadError {
         WorkloadError { parameter, advice: advice.into() }
     }
 }
-
-impl fmt::Display for WorkloadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.parameter, self.advice)
-    }
-}
-
-impl std::error::Error for WorkloadError {}
 
 /// The path of warm-up requests, which are no part of a site.
 pub(crate) const WARM_UP_PATH: &str = "/warm-up";

@@ -1,7 +1,6 @@
 //! The whole answer: every cell's verdict, why, and which is to be preferred.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -127,33 +126,22 @@ impl Advice {
 }
 
 /// Why there is no answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AdviseError {
     /// A need is not one.
+    #[error("{0}")]
     Need(NeedError),
     /// No need was given.
+    #[error("there is no need; write for example \"p99 rtt < 50 ms\"")]
     NoNeed,
     /// There is nothing to answer from.
+    #[error("no run has gone through, so there is nothing to answer from; `trackbed run` says why")]
     NoRuns,
     /// The baseline is no cell of these; the reason in words.
+    #[error("{0}")]
     Baseline(String),
 }
-
-impl fmt::Display for AdviseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            AdviseError::Need(error) => error.fmt(f),
-            AdviseError::NoNeed => f.write_str("there is no need; write for example \"p99 rtt < 50 ms\""),
-            AdviseError::NoRuns => f.write_str(
-                "no run has gone through, so there is nothing to answer from; `trackbed run` says why",
-            ),
-            AdviseError::Baseline(reason) => f.write_str(reason),
-        }
-    }
-}
-
-impl std::error::Error for AdviseError {}
 
 /// Answers `question` from the runs behind `document`.
 ///

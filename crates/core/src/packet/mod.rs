@@ -57,31 +57,22 @@ impl Ecn {
 }
 
 /// What is wrong with bytes that should be an IP packet.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PacketError {
     /// Fewer bytes than the header, or the length in the header, asks for.
+    #[error("the packet is shorter than its headers say")]
     Truncated,
     /// Neither IPv4 nor IPv6, or a header length that cannot be.
+    #[error("the packet has no valid IP header")]
     BadHeader,
     /// A fragment or an IPv6 extension header, which no endpoint on the track produces.
+    #[error("fragments and IPv6 extension headers are not supported")]
     Unsupported,
     /// The checksum of the header or of the transport does not fit the bytes.
+    #[error("a checksum of the packet is wrong")]
     BadChecksum,
 }
-
-impl fmt::Display for PacketError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            PacketError::Truncated => "the packet is shorter than its headers say",
-            PacketError::BadHeader => "the packet has no valid IP header",
-            PacketError::Unsupported => "fragments and IPv6 extension headers are not supported",
-            PacketError::BadChecksum => "a checksum of the packet is wrong",
-        })
-    }
-}
-
-impl std::error::Error for PacketError {}
 
 /// The fields of an IP header that a sender chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! The values that an entry is given.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use super::{FromValue, Kind, Otherwise, Parameter, Value};
 
@@ -13,10 +12,11 @@ use super::{FromValue, Kind, Otherwise, Parameter, Value};
 pub struct Arguments(BTreeMap<&'static str, Value>);
 
 /// Why values are not those that an entry's parameters take, and what to write instead.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArgumentError {
     /// The entry has no parameter of this name.
+    #[error("\"{name}\" is not a parameter; there are {}", listed(.known))]
     Unknown {
         /// The name that was given.
         name: String,
@@ -24,11 +24,13 @@ pub enum ArgumentError {
         known: Vec<&'static str>,
     },
     /// A parameter is given more than once.
+    #[error("{name} is given twice; keep one")]
     Repeated {
         /// The parameter.
         name: &'static str,
     },
     /// A value is of another kind than its parameter, or out of its range.
+    #[error("{name}: \"{value}\" does not fit; write {kind}{}", least(.kind))]
     Unfit {
         /// The parameter.
         name: &'static str,
@@ -38,6 +40,7 @@ pub enum ArgumentError {
         value: Value,
     },
     /// A parameter that must be set is not.
+    #[error("{name} is missing; write {kind}")]
     Missing {
         /// The parameter.
         name: &'static str,
@@ -117,29 +120,16 @@ impl Arguments {
     }
 }
 
-impl fmt::Display for ArgumentError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ArgumentError::Unknown { name, known } if known.is_empty() => {
-                write!(f, "\"{name}\" is not a parameter; there are none here")
-            }
-            ArgumentError::Unknown { name, known } => {
-                write!(f, "\"{name}\" is not a parameter; there are {}", known.join(", "))
-            }
-            ArgumentError::Repeated { name } => write!(f, "{name} is given twice; keep one"),
-            ArgumentError::Unfit { name, kind, value } => {
-                write!(f, "{name}: \"{value}\" does not fit; write {kind}")?;
-                match kind {
-                    Kind::Count { min } => write!(f, ", at least {min}"),
-                    _ => Ok(()),
-                }
-            }
-            ArgumentError::Missing { name, kind } => write!(f, "{name} is missing; write {kind}"),
-        }
-    }
+fn listed(known: &[&str]) -> String {
+    if known.is_empty() { "none here".to_owned() } else { known.join(", ") }
 }
 
-impl std::error::Error for ArgumentError {}
+fn least(kind: &Kind) -> String {
+    match kind {
+        Kind::Count { min } => format!(", at least {min}"),
+        _ => String::new(),
+    }
+}
 
 #[cfg(test)]
 mod tests {

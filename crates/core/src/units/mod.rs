@@ -15,13 +15,6 @@ pub use duration::{format_duration, parse_duration};
 pub use ratio::Ratio;
 
 /// Why a quantity could not be read, and what to write instead.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct QuantityError(pub(crate) String);
-
-impl std::fmt::Display for QuantityError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for QuantityError {}

@@ -1,6 +1,5 @@
 //! The monitor: a sampler on a thread of its own.
 
-use std::fmt;
 use std::io;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -20,12 +19,14 @@ pub struct Monitor {
 }
 
 /// Why there is no monitor.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MonitorError {
     /// The interval is zero.
+    #[error("the interval of a monitor must not be zero")]
     NoInterval,
     /// The kernel gives no thread.
+    #[error("there is no thread for the monitor: {0}")]
     Thread(io::Error),
 }
 
@@ -105,14 +106,3 @@ fn watch(
         }
     }
 }
-
-impl fmt::Display for MonitorError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MonitorError::NoInterval => write!(f, "the interval of a monitor must not be zero"),
-            MonitorError::Thread(why) => write!(f, "there is no thread for the monitor: {why}"),
-        }
-    }
-}
-
-impl std::error::Error for MonitorError {}

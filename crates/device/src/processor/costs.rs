@@ -40,7 +40,8 @@ pub struct Cost {
 }
 
 /// Why a text is no table of costs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {why}")]
 pub struct CostsError {
     /// From 1 on.
     pub line: usize,
@@ -133,14 +134,6 @@ impl fmt::Display for Costs {
         self.ciphers.iter().try_for_each(|(name, byte)| writeln!(f, "cipher {name} {byte}"))
     }
 }
-
-impl fmt::Display for CostsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.why)
-    }
-}
-
-impl std::error::Error for CostsError {}
 
 fn error(line: usize, why: String) -> CostsError {
     CostsError { line, why }

@@ -36,7 +36,8 @@ pub struct FrameTime {
 }
 
 /// Why a text is no measurement.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {why}")]
 pub struct DurationsError {
     /// From 1 on.
     pub line: usize,
@@ -139,14 +140,6 @@ impl fmt::Display for Durations {
         Ok(())
     }
 }
-
-impl fmt::Display for DurationsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.why)
-    }
-}
-
-impl std::error::Error for DurationsError {}
 
 fn read_threads(text: &str) -> Result<u32, String> {
     match text.parse() {

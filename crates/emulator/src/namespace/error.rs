@@ -1,11 +1,11 @@
 //! What can keep a machine from giving us namespaces, and what to do about it.
 
-use std::fmt;
 use std::fs;
 use std::io;
 
 /// Something about namespaces that did not work, and what would help.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{step}: {why}{}", .remedy.as_ref().map(|what| format!("\n  help: {what}")).unwrap_or_default())]
 pub struct NamespaceError {
     step: Step,
     why: io::Error,
@@ -13,26 +13,35 @@ pub struct NamespaceError {
 }
 
 /// What was being done.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Step {
     /// Making a user namespace.
+    #[error("this machine does not let you make a user namespace")]
     User,
     /// Saying who is who in a user namespace.
+    #[error("the user namespace got no identity")]
     UserMap,
     /// Making a network namespace.
+    #[error("this machine does not let you make a network namespace")]
     Network,
     /// Making namespaces for mounts and processes.
+    #[error("this machine does not let you make mount and process namespaces")]
     Process,
     /// Moving into a namespace.
+    #[error("cannot move into a network namespace")]
     Enter,
     /// Reading `/proc`.
+    #[error("cannot read /proc")]
     Proc,
     /// Starting a thread.
+    #[error("cannot start a thread")]
     Thread,
     /// Setting up an interface, an address or a route.
+    #[error("{0}")]
     Configure(String),
     /// Opening a packet socket.
+    #[error("cannot open a packet socket")]
     PacketSocket,
 }
 
@@ -48,29 +57,6 @@ impl NamespaceError {
         self.why.kind() == io::ErrorKind::AlreadyExists
     }
 }
-
-impl fmt::Display for NamespaceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match &self.step {
-            Step::User => "this machine does not let you make a user namespace",
-            Step::UserMap => "the user namespace got no identity",
-            Step::Network => "this machine does not let you make a network namespace",
-            Step::Process => "this machine does not let you make mount and process namespaces",
-            Step::Enter => "cannot move into a network namespace",
-            Step::Proc => "cannot read /proc",
-            Step::Thread => "cannot start a thread",
-            Step::Configure(what) => what,
-            Step::PacketSocket => "cannot open a packet socket",
-        };
-        write!(f, "{what}: {}", self.why)?;
-        match &self.remedy {
-            Some(remedy) => write!(f, "\n  help: {remedy}"),
-            None => Ok(()),
-        }
-    }
-}
-
-impl std::error::Error for NamespaceError {}
 
 /// The settings of a machine that keep users from making namespaces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,24 +1,31 @@
 //! Why there is no image.
 
-use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
 use crate::image::ImageError;
 
 /// Why there is no image.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FrameError {
     /// A file or folder cannot be read.
+    #[error("cannot read frames from {0}: {1}")]
     File(PathBuf, io::Error),
     /// A folder has no image.
+    #[error("{0} has no frames: name a folder of .jpg or .png files, or one with img1/ in it")]
     Empty(PathBuf),
     /// A file is no image that can be used.
+    #[error("the frame {0} cannot be used: {1}")]
     Image(PathBuf, ImageError),
     /// There is no ffmpeg to read a video.
+    #[error(
+        "{0} is no folder, and to read it as a video takes ffmpeg, which is not installed (Debian \
+         package ffmpeg); or name a folder of .jpg or .png files"
+    )]
     NoFfmpeg(PathBuf),
     /// ffmpeg could not read the video, or not to its end.
+    #[error("ffmpeg cannot read the video {path}: {why}")]
     Video {
         /// The video.
         path: PathBuf,
@@ -26,32 +33,3 @@ pub enum FrameError {
         why: String,
     },
 }
-
-impl fmt::Display for FrameError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FrameError::File(path, why) => {
-                write!(f, "cannot read frames from {}: {why}", path.display())
-            }
-            FrameError::Empty(path) => write!(
-                f,
-                "{} has no frames: name a folder of .jpg or .png files, or one with img1/ in it",
-                path.display()
-            ),
-            FrameError::Image(path, why) => {
-                write!(f, "the frame {} cannot be used: {why}", path.display())
-            }
-            FrameError::NoFfmpeg(path) => write!(
-                f,
-                "{} is no folder, and to read it as a video takes ffmpeg, which is not installed \
-                 (Debian package ffmpeg); or name a folder of .jpg or .png files",
-                path.display()
-            ),
-            FrameError::Video { path, why } => {
-                write!(f, "ffmpeg cannot read the video {}: {why}", path.display())
-            }
-        }
-    }
-}
-
-impl std::error::Error for FrameError {}

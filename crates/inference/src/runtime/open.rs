@@ -19,16 +19,34 @@ pub struct Runtime {
 }
 
 /// Why there is no ONNX Runtime.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuntimeError {
     /// None was found.
+    #[error(
+        "ONNX Runtime is not installed: `pip install onnxruntime` (in the virtual environment \
+         that is active, if there is one), or say where libonnxruntime.so is with --library FILE \
+         or ORT_DYLIB_PATH"
+    )]
     Missing,
     /// This program is linked statically, and such a program can open no library.
+    #[error(
+        "this build of trackbed is linked statically and cannot open ONNX Runtime: use a build \
+         for glibc, or let a program of its own do the inference with --exec"
+    )]
     Static,
     /// What was named is not there.
+    #[error(
+        "there is no ONNX Runtime at {0}: name the file libonnxruntime.so, or a folder or virtual \
+         environment into which onnxruntime was installed"
+    )]
     NotThere(PathBuf),
     /// It is too old.
+    #[error(
+        "{path} is ONNX Runtime {version}, and 1.{} or newer is needed: `pip install --upgrade \
+         onnxruntime`",
+        ort::MINOR_VERSION
+    )]
     Old {
         /// The library.
         path: PathBuf,
@@ -36,6 +54,10 @@ pub enum RuntimeError {
         version: String,
     },
     /// It is no ONNX Runtime, or does not work on this machine.
+    #[error(
+        "{path} cannot be used as ONNX Runtime: {why}; `pip install onnxruntime` brings one, and \
+         --library FILE or ORT_DYLIB_PATH names it"
+    )]
     Unusable {
         /// The library.
         path: PathBuf,
@@ -122,45 +144,6 @@ impl fmt::Display for Provider {
         })
     }
 }
-
-impl fmt::Display for RuntimeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RuntimeError::Missing => write!(
-                f,
-                "ONNX Runtime is not installed: `pip install onnxruntime` (in the virtual \
-                 environment that is active, if there is one), or say where libonnxruntime.so is \
-                 with --library FILE or ORT_DYLIB_PATH"
-            ),
-            RuntimeError::Static => write!(
-                f,
-                "this build of trackbed is linked statically and cannot open ONNX Runtime: use a build \
-                 for glibc, or let a program of its own do the inference with --exec"
-            ),
-            RuntimeError::NotThere(path) => write!(
-                f,
-                "there is no ONNX Runtime at {}: name the file libonnxruntime.so, or a folder or \
-                 virtual environment into which onnxruntime was installed",
-                path.display()
-            ),
-            RuntimeError::Old { path, version } => write!(
-                f,
-                "{} is ONNX Runtime {version}, and 1.{} or newer is needed: \
-                 `pip install --upgrade onnxruntime`",
-                path.display(),
-                ort::MINOR_VERSION
-            ),
-            RuntimeError::Unusable { path, why } => write!(
-                f,
-                "{} cannot be used as ONNX Runtime: {why}; `pip install onnxruntime` brings one, \
-                 and --library FILE or ORT_DYLIB_PATH names it",
-                path.display()
-            ),
-        }
-    }
-}
-
-impl std::error::Error for RuntimeError {}
 
 fn refusal(path: &Path, why: &ort::LoadDynamicError) -> RuntimeError {
     let path = path.to_owned();

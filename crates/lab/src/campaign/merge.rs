@@ -1,7 +1,6 @@
 //! Run directories of one plan become one, whoever made which, and in whatever order they come.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -204,16 +203,25 @@ fn take_over(source: &Recorded, cell: u32, directory: &mut RunDirectory) -> Resu
 }
 
 /// Why directories cannot be merged.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MergeError {
     /// There are none.
+    #[error(
+        "there is nothing to merge: name run directories, or a folder that holds those of shards"
+    )]
     Nothing,
     /// One of them cannot be used.
+    #[error("{0}")]
     Recorded(RecordedError),
     /// One of them cannot be read or written.
-    Directory(DirectoryError),
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
     /// They are of different campaigns.
+    #[error(
+        "{} and {} are of different {what}, and do not mix; `trackbed compare` holds one against \
+         the other", .paths[0].display(), .paths[1].display()
+    )]
     NotTogether {
         /// What differs.
         what: &'static str,
@@ -221,6 +229,10 @@ pub enum MergeError {
         paths: [PathBuf; 2],
     },
     /// A run is there twice, with different results.
+    #[error(
+        "{}: run {run} of cell {cell} has another result than in {}, so nothing was merged: {}",
+        .paths[1].display(), .paths[0].display(), explanation(*.is_virtual)
+    )]
     Contradiction {
         /// The directories whose results differ.
         paths: [PathBuf; 2],
@@ -233,48 +245,13 @@ pub enum MergeError {
     },
 }
 
-impl From<DirectoryError> for MergeError {
-    fn from(why: DirectoryError) -> MergeError {
-        MergeError::Directory(why)
-    }
-}
-
-impl fmt::Display for MergeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MergeError::Nothing => f.write_str(
-                "there is nothing to merge: name run directories, or a folder that holds those of \
-                 shards",
-            ),
-            MergeError::Recorded(why) => why.fmt(f),
-            MergeError::Directory(why) => why.fmt(f),
-            MergeError::NotTogether { what, paths: [one, two] } => write!(
-                f,
-                "{} and {} are of different {what}, and do not mix; `trackbed compare` holds one \
-                 against the other",
-                one.display(),
-                two.display()
-            ),
-            MergeError::Contradiction { paths: [one, two], cell, run, is_virtual } => {
-                let [one, two] = [one.display(), two.display()];
-                write!(
-                    f,
-                    "{two}: run {run} of cell {cell} has another result than in {one}, so nothing \
-                     was merged: "
-                )?;
-                match is_virtual {
-                    true => write!(
-                        f,
-                        "in virtual time that cannot be, so one of the two was changed or made by \
-                         another build; `trackbed verify-results` tells which"
-                    ),
-                    false => {
-                        write!(f, "in real time no run is like another; leave one of them out")
-                    }
-                }
-            }
+/// What can be behind two results of one run.
+fn explanation(is_virtual: bool) -> &'static str {
+    match is_virtual {
+        true => {
+            "in virtual time that cannot be, so one of the two was changed or made by another build; \
+             `trackbed verify-results` tells which"
         }
+        false => "in real time no run is like another; leave one of them out",
     }
 }
-
-impl std::error::Error for MergeError {}

@@ -1,7 +1,6 @@
 //! Building a network: nodes, links, addresses.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::net::IpAddr;
 
 use rustc_hash::FxHashMap;
@@ -73,19 +72,27 @@ impl End {
 }
 
 /// Why a network cannot be built.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
     /// Two nodes have this name; give each its own.
+    #[error("two nodes are called \"{0}\"; give each a name of its own")]
     DuplicateName(String),
     /// Two interfaces have this address; an address belongs to one interface.
+    #[error("two interfaces have the address {0}; give each its own")]
     DuplicateAddress(IpAddr),
     /// Multicast, loopback or unspecified: no interface can have this address.
+    #[error(
+        "{0} cannot be the address of an interface; use a unicast address such as 10.0.0.1 or \
+         fd00::1"
+    )]
     UnusableAddress(IpAddr),
     /// The interface of this host has no address; give it one.
+    #[error("an interface of the host \"{0}\" has no address; give it one")]
     NoAddress(String),
     /// The MTU is too small: a link takes at least 576 bytes, and 1,280 where an end has an IPv6
     /// address (RFC 8200 section 5).
+    #[error("an MTU of {mtu} bytes is too small; use at least {least} here")]
     MtuTooSmall {
         /// The MTU that was asked for.
         mtu: u32,
@@ -93,42 +100,12 @@ pub enum BuildError {
         least: u32,
     },
     /// Both ends of a link are at the node of this name.
+    #[error("a link joins \"{0}\" to itself; name two different nodes")]
     SelfLink(String),
     /// The edge of this name has no link, or more than one.
+    #[error("the edge \"{0}\" does not have one link; give it exactly one")]
     EdgeLinks(String),
 }
-
-impl fmt::Display for BuildError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BuildError::DuplicateName(name) => {
-                write!(f, "two nodes are called \"{name}\"; give each a name of its own")
-            }
-            BuildError::DuplicateAddress(address) => {
-                write!(f, "two interfaces have the address {address}; give each its own")
-            }
-            BuildError::UnusableAddress(address) => write!(
-                f,
-                "{address} cannot be the address of an interface; use a unicast address such as \
-                 10.0.0.1 or fd00::1"
-            ),
-            BuildError::NoAddress(name) => {
-                write!(f, "an interface of the host \"{name}\" has no address; give it one")
-            }
-            BuildError::MtuTooSmall { mtu, least } => {
-                write!(f, "an MTU of {mtu} bytes is too small; use at least {least} here")
-            }
-            BuildError::SelfLink(name) => {
-                write!(f, "a link joins \"{name}\" to itself; name two different nodes")
-            }
-            BuildError::EdgeLinks(name) => {
-                write!(f, "the edge \"{name}\" does not have one link; give it exactly one")
-            }
-        }
-    }
-}
-
-impl std::error::Error for BuildError {}
 
 #[derive(Debug)]
 struct NodeSpec {

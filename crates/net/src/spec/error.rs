@@ -3,7 +3,8 @@
 use std::fmt;
 
 /// Why a description of a link cannot be used, and what to write instead.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct SpecError(String);
 
 impl SpecError {
@@ -17,11 +18,3 @@ impl SpecError {
         SpecError(format!("{owner}: {message}"))
     }
 }
-
-impl fmt::Display for SpecError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for SpecError {}

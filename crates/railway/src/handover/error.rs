@@ -1,12 +1,11 @@
 //! What is wrong with a handover table.
 
-use std::fmt;
-
 /// Why text is no handover table, or a table does not serve; with its place and the remedy.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HandoverError {
     /// The text or the values are no table.
+    #[error("{place}: {advice}")]
     Invalid {
         /// Where: `features[3]`, `line 7 column 2`.
         place: String,
@@ -14,6 +13,9 @@ pub enum HandoverError {
         advice: String,
     },
     /// The table has no operator of this name.
+    #[error(
+        "no operator \"{name}\"; the table has {}{}", .known.join(", "), guess(.name, .known)
+    )]
     UnknownOperator {
         /// The name that was asked for.
         name: String,
@@ -21,6 +23,7 @@ pub enum HandoverError {
         known: Vec<String>,
     },
     /// A file could not be read or written.
+    #[error("{path}: {why}")]
     File {
         /// Its path.
         path: String,
@@ -35,24 +38,10 @@ impl HandoverError {
     }
 }
 
-impl fmt::Display for HandoverError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            HandoverError::Invalid { place, advice } => write!(f, "{place}: {advice}"),
-            HandoverError::UnknownOperator { name, known } => {
-                let similar = known.iter().max_by(|one, other| {
-                    let likeness = |known: &str| strsim::jaro_winkler(name, known);
-                    likeness(one).total_cmp(&likeness(other))
-                });
-                write!(f, "no operator \"{name}\"; the table has {}", known.join(", "))?;
-                match similar.filter(|known| strsim::jaro_winkler(name, known) > 0.8) {
-                    Some(similar) => write!(f, ", did you mean {similar}?"),
-                    None => Ok(()),
-                }
-            }
-            HandoverError::File { path, why } => write!(f, "{path}: {why}"),
-        }
-    }
+/// Asks for the name that is like `name`, if there is one.
+fn guess(name: &str, known: &[String]) -> String {
+    let likeness = |known: &&String| strsim::jaro_winkler(name, known);
+    let similar = known.iter().max_by(|one, other| likeness(one).total_cmp(&likeness(other)));
+    let similar = similar.filter(|known| likeness(known) > 0.8);
+    similar.map(|similar| format!(", did you mean {similar}?")).unwrap_or_default()
 }
-
-impl std::error::Error for HandoverError {}

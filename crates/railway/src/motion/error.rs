@@ -1,9 +1,8 @@
 //! What is wrong with a description of motion.
 
-use std::fmt;
-
 /// Why text or numbers describe no track, speed or position, and what to write instead.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{message}", .line.map(|line| format!("line {line}: ")).unwrap_or_default())]
 pub struct MotionError {
     line: Option<u64>,
     message: String,
@@ -28,14 +27,3 @@ impl MotionError {
         self.line
     }
 }
-
-impl fmt::Display for MotionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            Some(line) => write!(f, "line {line}: {}", self.message),
-            None => f.write_str(&self.message),
-        }
-    }
-}
-
-impl std::error::Error for MotionError {}

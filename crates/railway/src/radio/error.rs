@@ -1,11 +1,10 @@
 //! What is wrong with a description of radio.
 
-use std::fmt;
-
 use crate::motion::MotionError;
 
 /// Why values or text describe no radio, and what to write instead.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {advice}")]
 pub struct RadioError {
     /// The parameter to change, or the name of the text.
     pub place: &'static str,
@@ -23,11 +22,3 @@ impl RadioError {
         move |why| RadioError::new(place, why.to_string())
     }
 }
-
-impl fmt::Display for RadioError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.advice)
-    }
-}
-
-impl std::error::Error for RadioError {}

@@ -38,8 +38,6 @@ mod trace;
 mod words;
 
 use std::collections::BTreeMap;
-use std::error::Error;
-use std::fmt;
 
 use serde::Serialize;
 use trackbed_measure::results::{Document, RunResult};
@@ -280,10 +278,11 @@ fn check_lines<'l>(
 }
 
 /// Why something cannot be put on a page.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PageError {
     /// The document has no cell of that number.
+    #[error("there is no cell {index}: the document has {cells}, counted from 0")]
     NoSuchCell {
         /// The number that was given.
         index: u32,
@@ -291,6 +290,7 @@ pub enum PageError {
         cells: usize,
     },
     /// Values that belong together are not equally many.
+    #[error("{title}, {name}: every value across needs one upwards (and a name)")]
     Uneven {
         /// The timeline or map.
         title: String,
@@ -304,21 +304,6 @@ impl PageError {
         PageError::Uneven { title: title.to_owned(), name: name.to_owned() }
     }
 }
-
-impl fmt::Display for PageError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PageError::NoSuchCell { index, cells } => {
-                write!(f, "there is no cell {index}: the document has {cells}, counted from 0")
-            }
-            PageError::Uneven { title, name } => {
-                write!(f, "{title}, {name}: every value across needs one upwards (and a name)")
-            }
-        }
-    }
-}
-
-impl Error for PageError {}
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,6 @@
 //! after a crash can take them back.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::fs::{self, File};
 use std::io;
 use std::net::IpAddr;
@@ -23,12 +22,17 @@ pub struct Flags {
 }
 
 /// Why a flag could not be set or taken back.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FlagError {
     /// The kernel refused.
+    #[error("{0}")]
     Kernel(PathManagerError),
     /// The file cannot be read or written.
+    #[error(
+        "cannot keep {path}, which remembers the flags that are set: {why}\n  help: choose \
+         another file with --state"
+    )]
     File {
         /// Which.
         path: PathBuf,
@@ -36,6 +40,10 @@ pub enum FlagError {
         why: io::Error,
     },
     /// The file is not one of ours.
+    #[error(
+        "{path} does not say which flags are set: {why}\n  help: look at `ip mptcp endpoint`, \
+         take back what is wrong there, and remove the file"
+    )]
     Garbled {
         /// Which.
         path: PathBuf,
@@ -43,38 +51,12 @@ pub enum FlagError {
         why: String,
     },
     /// Another daemon has it.
+    #[error("another phad works with {path}\n  help: stop it, or choose another file with --state")]
     Taken {
         /// Which.
         path: PathBuf,
     },
 }
-
-impl fmt::Display for FlagError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FlagError::Kernel(why) => write!(f, "{why}"),
-            FlagError::File { path, why } => write!(
-                f,
-                "cannot keep {}, which remembers the flags that are set: {why}\n  help: choose \
-                 another file with --state",
-                path.display()
-            ),
-            FlagError::Garbled { path, why } => write!(
-                f,
-                "{} does not say which flags are set: {why}\n  help: look at `ip mptcp endpoint`, \
-                 take back what is wrong there, and remove the file",
-                path.display()
-            ),
-            FlagError::Taken { path } => write!(
-                f,
-                "another phad works with {}\n  help: stop it, or choose another file with --state",
-                path.display()
-            ),
-        }
-    }
-}
-
-impl std::error::Error for FlagError {}
 
 impl From<PathManagerError> for FlagError {
     fn from(why: PathManagerError) -> FlagError {

@@ -1,6 +1,5 @@
 //! How a run fails.
 
-use std::fmt;
 use std::io;
 
 use trackbed_core::Time;
@@ -8,10 +7,11 @@ use trackbed_core::Time;
 use crate::executor::StallReason;
 
 /// Why a run has no result.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
     /// The run could not go on.
+    #[error("the run stalled at {at}: {reason}\n{diagnosis}")]
     Stalled {
         /// When, on the run's clock.
         at: Time,
@@ -21,6 +21,7 @@ pub enum RunError {
         diagnosis: String,
     },
     /// A task of the run panicked.
+    #[error("the run panicked at {at}{}: {message}", place(.location.as_deref()))]
     Panicked {
         /// When, on the run's clock.
         at: Time,
@@ -30,46 +31,19 @@ pub enum RunError {
         location: Option<String>,
     },
     /// The run was cancelled.
+    #[error("the run was cancelled at {at}")]
     Cancelled {
         /// When, on the run's clock.
         at: Time,
     },
     /// The thread of the run could not be started.
-    Thread(io::Error),
+    #[error("the thread of the run could not be started ({0}); run fewer at once")]
+    Thread(#[source] io::Error),
     /// The operating system refused what a run on its sockets needs.
-    System(io::Error),
+    #[error("the operating system refused what a run needs: {0}")]
+    System(#[source] io::Error),
 }
 
-impl fmt::Display for RunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RunError::Stalled { at, reason, diagnosis } => {
-                write!(f, "the run stalled at {at}: {reason}\n{diagnosis}")
-            }
-            RunError::Panicked { at, message, location: None } => {
-                write!(f, "the run panicked at {at}: {message}")
-            }
-            RunError::Panicked { at, message, location: Some(location) } => {
-                write!(f, "the run panicked at {at} in {location}: {message}")
-            }
-            RunError::Cancelled { at } => write!(f, "the run was cancelled at {at}"),
-            RunError::System(error) => {
-                write!(f, "the operating system refused what a run needs: {error}")
-            }
-            RunError::Thread(error) => {
-                write!(f, "the thread of the run could not be started ({error}); run fewer at once")
-            }
-        }
-    }
-}
-
-impl std::error::Error for RunError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            RunError::Thread(error) | RunError::System(error) => Some(error),
-            RunError::Stalled { .. } | RunError::Panicked { .. } | RunError::Cancelled { .. } => {
-                None
-            }
-        }
-    }
+fn place(location: Option<&str>) -> String {
+    location.map(|location| format!(" in {location}")).unwrap_or_default()
 }

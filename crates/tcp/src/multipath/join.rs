@@ -1,7 +1,5 @@
 //! Subflows that a peer opens, before it is known to which connection.
 
-use std::fmt;
-
 use bytes::Bytes;
 use trackbed_core::Packet;
 use trackbed_core::packet::Ecn;
@@ -40,25 +38,16 @@ pub fn refuse_join(syn: &Segment) -> Packet {
 }
 
 /// Why a subflow does not join a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JoinError {
     /// The segment is no SYN with MP_JOIN for this connection.
+    #[error("the segment is no MP_JOIN for this connection")]
     NotForUs,
     /// The connection is not, or no longer, one of several paths.
+    #[error("the connection takes no subflows: it is plain TCP, or ends")]
     NotMultipath,
     /// There are as many subflows as `subflows_max` allows.
+    #[error("the connection has as many subflows as it may: raise the limit")]
     TooMany,
 }
-
-impl fmt::Display for JoinError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            JoinError::NotForUs => "the segment is no MP_JOIN for this connection",
-            JoinError::NotMultipath => "the connection takes no subflows: it is plain TCP, or ends",
-            JoinError::TooMany => "the connection has as many subflows as it may: raise the limit",
-        })
-    }
-}
-
-impl std::error::Error for JoinError {}

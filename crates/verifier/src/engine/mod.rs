@@ -37,14 +37,6 @@ pub enum Split {
     Dynamic,
 }
 
-impl std::fmt::Display for Full {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("as many tasks wait as may")
-    }
-}
-
-impl std::error::Error for Full {}
-
 /// How an engine works.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -78,7 +70,8 @@ pub struct Summary {
 }
 
 /// The queue is full, and the task is refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("as many tasks wait as may")]
 pub struct Full;
 
 /// Workers, and the queues that they take from.

@@ -1,6 +1,5 @@
 //! What a scenario says of the environment.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -122,7 +121,8 @@ fn delay(arguments: &Arguments) -> Result<Option<TruncatedNormal>, EnvironmentEr
 }
 
 /// Why values describe no environment.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{parameter}: {advice}")]
 pub struct EnvironmentError {
     /// The parameter to change.
     pub parameter: &'static str,
@@ -135,14 +135,6 @@ impl EnvironmentError {
         EnvironmentError { parameter, advice: advice.into() }
     }
 }
-
-impl fmt::Display for EnvironmentError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.parameter, self.advice)
-    }
-}
-
-impl std::error::Error for EnvironmentError {}
 
 /// What a scenario may set.
 pub const PARAMETERS: &[Parameter] = &[

@@ -1,6 +1,5 @@
 //! What changes when.
 
-use std::fmt;
 use std::time::Duration;
 
 use trackbed_core::Ratio;
@@ -80,18 +79,11 @@ impl Timeline {
 }
 
 /// Why changes make no timeline.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("at {}: {what}", trackbed_core::units::format_duration(.at))]
 pub struct TimelineError {
     /// The time of the change that is wrong.
     pub at: Duration,
     /// What is wrong with it, and what to do.
     pub what: &'static str,
 }
-
-impl fmt::Display for TimelineError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "at {}: {}", trackbed_core::units::format_duration(self.at), self.what)
-    }
-}
-
-impl std::error::Error for TimelineError {}
