@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_connection::CipherSuite;
-use trackbed_core::parameter::{Kind, Parameter};
+use trackbed_core::{Parameter, parameters};
 use trackbed_device::processor::costs::{COST_MAX_NS, Cost, Costs};
 use trackbed_device::processor::durations::{Durations, THREADS_MAX};
 use trackbed_device::processor::host::PacketCost;
@@ -203,39 +203,21 @@ const FRAMES_HELP: &str = "let `trackbed infer --durations FILE` write it, or le
 const COSTS_HELP: &str = "let `trackbed calibrate DIR --costs FILE` write it, or leave it out for those \
                           that are built in";
 
-pub(crate) const PARAMETERS: &[Parameter] = &[
-    Parameter::with_default(
-        CORES,
-        Kind::Count { min: 1 },
-        "2",
-        "in virtual time: cores of the modelled device, which the threads of the inference and that of \
-         the network share evenly",
-    ),
-    Parameter::optional(
-        DURATIONS,
-        Kind::File,
-        "in virtual time: what frames take, as `trackbed infer --durations` or `trackbed calibrate` \
-         writes it; without it frames of the generated model that are built in",
-    ),
-    Parameter::optional(
-        COSTS,
-        Kind::File,
-        "in virtual time: what messages, packets and bytes take of the device, by protocol and cipher, \
-         as `trackbed calibrate` writes it; without it a table that is built in",
-    ),
-    Parameter::optional(
-        MESSAGE_COST,
-        Kind::Time,
-        "in virtual time: what an exchange takes whatever its length, in place of the table's",
-    ),
-    Parameter::optional(
-        PACKET_COST,
-        Kind::Time,
-        "in virtual time: what each packet takes that is sent or received, in place of the table's",
-    ),
-    Parameter::optional(
-        KILOBYTE_COST,
-        Kind::Time,
-        "in virtual time: what 1,000 bytes of packets take, encryption included, in place of the table's",
-    ),
-];
+pub(crate) const PARAMETERS: &[Parameter] = parameters! {
+    CORES: Count { min: 1 } = "2" =>
+        "in virtual time: cores of the modelled device, which the threads of the inference and \
+         that of the network share evenly";
+    DURATIONS: File, optional =>
+        "in virtual time: what frames take, as `trackbed infer --durations` or `trackbed \
+         calibrate` writes it; without it frames of the generated model that are built in";
+    COSTS: File, optional =>
+        "in virtual time: what messages, packets and bytes take of the device, by protocol and \
+         cipher, as `trackbed calibrate` writes it; without it a table that is built in";
+    MESSAGE_COST: Time, optional =>
+        "in virtual time: what an exchange takes whatever its length, in place of the table's";
+    PACKET_COST: Time, optional =>
+        "in virtual time: what each packet takes that is sent or received, in place of the table's";
+    KILOBYTE_COST: Time, optional =>
+        "in virtual time: what 1,000 bytes of packets take, encryption included, in place of the \
+         table's";
+};

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use trackbed_core::parameter::{Kind, Parameter, Value};
+use trackbed_core::parameter::{Parameter, Value};
+use trackbed_core::parameters;
 
 use crate::device::{self, Measurements};
 use crate::field::{Field, kebab};
@@ -113,32 +114,17 @@ const THREADS: &str = "threads";
 /// The least number that `trackbed infer` does not take.
 const THREADS_OVER: u64 = 1_025;
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter::with_default(
-        "kind",
-        Kind::Choice(&[NONE, DETECTOR, COMMAND]),
-        NONE,
-        "what is run: none (only what is used is read), detector (object detection by ONNX Runtime), \
-         or command",
-    ),
-    Parameter::optional(
-        MODEL,
-        Kind::File,
-        "detector: an ONNX model; without it a generated one of YOLO11n's size",
-    ),
-    Parameter::optional(
-        FRAMES,
-        Kind::Folder,
-        "detector: a folder of .jpg and .png files, or of MOTChallenge; without it generated frames",
-    ),
-    Parameter::optional(
-        THREADS,
-        Kind::Count { min: 1 },
-        "detector: threads that share the work of the model; without it as many as there are cores",
-    ),
-    Parameter::optional(
-        COMMAND,
-        Kind::Text,
-        "command: what `sh -c` runs; it says a line when it is ready and then one for each frame",
-    ),
-];
+const PARAMETERS: &[Parameter] = parameters! {
+    "kind": Choice(&[NONE, DETECTOR, COMMAND]) = NONE =>
+        "what is run: none (only what is used is read), detector (object detection by ONNX \
+         Runtime), or command";
+    MODEL: File, optional =>
+        "detector: an ONNX model; without it a generated one of YOLO11n's size";
+    FRAMES: Folder, optional =>
+        "detector: a folder of .jpg and .png files, or of MOTChallenge; without it generated \
+         frames";
+    THREADS: Count { min: 1 }, optional =>
+        "detector: threads that share the work of the model; without it as many as there are cores";
+    COMMAND: Text, optional =>
+        "command: what `sh -c` runs; it says a line when it is ready and then one for each frame";
+};

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
-use trackbed_core::parameter::{Arguments, Kind, Parameter, Value};
+use trackbed_core::parameter::{Arguments, Parameter, Value};
+use trackbed_core::parameters;
 use trackbed_railway::handover::Table;
 use trackbed_railway::radio::{PARAMETERS, Railway, timelines_from_text};
 
@@ -165,57 +166,28 @@ fn path(parameter: &str) -> String {
 const RIVALS: [&str; 3] = ["link", "second-link", "access"];
 
 /// What links make of a railway.
-const LINKS: &[Parameter] = &[
-    Parameter::with_default(
-        "foresight",
-        Kind::Choice(&Foresight::NAMES),
-        "none",
+const LINKS: &[Parameter] = parameters! {
+    "foresight": Choice(&Foresight::NAMES) = "none" =>
         "MPTCP, mpquic: who keeps data off a path before its handovers: pha (the sender, by the \
-         handover table), pha-d (the receiver, by MP_PRIO or PATH_STATUS), oracle (the sender, at the \
-         true times), reactive (MPTCP: the sender, once a path is silent for 150 ms)",
-    ),
-    Parameter::optional(
-        "lead",
-        Kind::Time,
-        "how long before a range of the table, or before an outage, the path is left; 0 ms for pha, \
-         200 ms for pha-d, 50 ms for oracle if not given",
-    ),
-    Parameter::optional(
-        "table",
-        Kind::File,
-        "a handover table of this railway (`trackbed handover build`), in place of one that is learnt",
-    ),
-    Parameter::optional(
-        "timeline",
-        Kind::File,
-        "a recorded drive in place of a railway, as `trackbed replay` writes it (radio-timeline.csv)",
-    ),
-    Parameter::with_default(
-        "rides",
-        Kind::Count { min: 0 },
-        "50",
-        "preliminary rides that the handover table is learnt from; with none it is empty",
-    ),
-    Parameter::with_default(
-        "table-drift",
-        Kind::Share,
-        "0 %",
+         handover table), pha-d (the receiver, by MP_PRIO or PATH_STATUS), oracle (the sender, at \
+         the true times), reactive (MPTCP: the sender, once a path is silent for 150 ms)";
+    "lead": Time, optional =>
+        "how long before a range of the table, or before an outage, the path is left; 0 ms for \
+         pha, 200 ms for pha-d, 50 ms for oracle if not given";
+    "table": File, optional =>
+        "a handover table of this railway (`trackbed handover build`), in place of one that is \
+         learnt";
+    "timeline": File, optional =>
+        "a recorded drive in place of a railway, as `trackbed replay` writes it \
+         (radio-timeline.csv)";
+    "rides": Count { min: 0 } = "50" =>
+        "preliminary rides that the handover table is learnt from; with none it is empty";
+    "table-drift": Share = "0 %" =>
         "how old the learnt table is: the share of the variance of the place's shadows that has \
-         changed since",
-    ),
-    Parameter::with_default(
-        "duration",
-        Kind::Time,
-        "2 min",
-        "how long the train drives; then the radio stays as it is",
-    ),
-    Parameter::with_default(
-        "queue",
-        Kind::Size,
-        "250 kB",
-        "what may wait for each direction of each operator's link",
-    ),
-];
+         changed since";
+    "duration": Time = "2 min" => "how long the train drives; then the radio stays as it is";
+    "queue": Size = "250 kB" => "what may wait for each direction of each operator's link";
+};
 
 /// What a drive that was recorded leaves open.
 const OF_RECORDED: [&str; 4] = ["timeline", "queue", "foresight", "lead"];

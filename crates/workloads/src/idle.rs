@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
 use trackbed_connection::Service;
-use trackbed_core::parameter::Kind;
-use trackbed_core::{Arguments, Event, EventLog, Parameter};
+use trackbed_core::{Arguments, Event, EventLog, Parameter, parameters};
 use trackbed_substrate::{now, sleep_until};
 
 use crate::contract::{Expectation, Prepared, Site, Stage, Workload, WorkloadError};
@@ -93,14 +92,9 @@ impl Pause {
     }
 }
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter::with_default("duration", Kind::Time, "60 s", "how long, up to 24 h"),
-    Parameter::with_default(
-        "warm-up",
-        Kind::Time,
-        "5 s",
-        "the first part of the duration, which is not measured",
-    ),
-];
+const PARAMETERS: &[Parameter] = parameters! {
+    "duration": Time = "60 s" => "how long, up to 24 h";
+    "warm-up": Time = "5 s" => "the first part of the duration, which is not measured";
+};
 
 const DURATION_MAX: Duration = Duration::from_secs(86_400);

@@ -7,11 +7,12 @@
 //! ```
 //! use std::time::Duration;
 //! use trackbed_core::parameter::{Arguments, Kind, Parameter};
+//! use trackbed_core::parameters;
 //!
-//! const PARAMETERS: &[Parameter] = &[
-//!     Parameter::with_default("count", Kind::Count { min: 1 }, "10", "messages to send"),
-//!     Parameter::optional("pause", Kind::Time, "the time between two; none if not given"),
-//! ];
+//! const PARAMETERS: &[Parameter] = parameters! {
+//!     "count": Count { min: 1 } = "10" => "messages to send";
+//!     "pause": Time, optional => "the time between two; none if not given";
+//! };
 //!
 //! let arguments = Arguments::read(PARAMETERS, &[("pause", Kind::Time.parse("5 ms")?)])?;
 //! assert_eq!(arguments.need::<u64>("count"), 10);
@@ -39,6 +40,25 @@ pub struct Parameter {
     pub otherwise: Otherwise,
     /// One line for help texts: what it means, and its range.
     pub help: &'static str,
+}
+
+/// A table of [`Parameter`]s: a name, its [`Kind`], `= DEFAULT`, `optional` or `required`, and the help.
+#[macro_export]
+macro_rules! parameters {
+    (@ optional) => { $crate::parameter::Otherwise::Absent };
+    (@ required) => { $crate::parameter::Otherwise::Required };
+    (@ $default:expr) => { $crate::parameter::Otherwise::Default($default) };
+    ($(
+        $name:tt: $kind:ident $(($($of:tt)*))? $({ $($least:tt)* })?
+        $(= $default:expr)? $(, $otherwise:ident)? => $help:expr;
+    )*) => {
+        &[$($crate::parameter::Parameter {
+            name: $name,
+            kind: $crate::parameter::Kind::$kind $(($($of)*))? $({ $($least)* })?,
+            otherwise: $crate::parameters!(@ $($default)? $($otherwise)?),
+            help: $help,
+        }),*]
+    };
 }
 
 /// What holds where a scenario does not set a parameter.

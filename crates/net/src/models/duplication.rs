@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use trackbed_core::parameter::{Kind, Parameter};
-use trackbed_core::{Packet, Ratio, Rng, Time};
+use trackbed_core::{Packet, Ratio, Rng, Time, parameters};
 
 use super::gate::{Gate, Gated};
 use crate::link::{Alteration, Link, Outlet};
@@ -12,11 +11,9 @@ use crate::spec::{Model, ModelEntry, Stage};
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "duplication",
     summary: "sends a copy right behind some packets",
-    parameters: &[Parameter::required(
-        "duplication",
-        Kind::Share,
-        "the share of packets that is followed by a copy",
-    )],
+    parameters: parameters! {
+        "duplication": Share, required => "the share of packets that is followed by a copy";
+    },
     has_queue: false,
     example: &[("duplication", "0.1 %")],
     read: |arguments| Ok(Arc::new(Duplication { probability: arguments.need("duplication") })),

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use trackbed_core::parameter::{Kind, Parameter};
-use trackbed_core::{Packet, Rng, Time};
+use trackbed_core::{Packet, Rng, Time, parameters};
 
 use super::gate::{Gate, Gated};
 use super::spells::Spells;
@@ -13,11 +12,9 @@ use crate::spec::{Model, ModelEntry, Stage};
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "outage",
     summary: "times at which packets are sent and lost",
-    parameters: &[Parameter::required(
-        "outage",
-        Kind::Timetable,
-        "from when until when nothing gets through, each time",
-    )],
+    parameters: parameters! {
+        "outage": Timetable, required => "from when until when nothing gets through, each time";
+    },
     has_queue: false,
     example: &[("outage", "10 s: 12 s, 30 s: 30.5 s")],
     read: |arguments| Ok(Arc::new(Outage { down: Spells::from_rows(arguments.need("outage"))? })),

@@ -3,8 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use trackbed_core::parameter::{Kind, Parameter};
-use trackbed_core::{ByteSize, Packet, Rng, Time};
+use trackbed_core::{ByteSize, Packet, Rng, Time, parameters};
 
 use super::spells::Spells;
 use crate::link::{Change, Link, Outlet};
@@ -13,11 +12,9 @@ use crate::spec::{Model, ModelEntry, Stage};
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "pause",
     summary: "times at which nothing is sent, and packets wait in the queue",
-    parameters: &[Parameter::required(
-        "pause",
-        Kind::Timetable,
-        "from when until when nothing is sent, each time",
-    )],
+    parameters: parameters! {
+        "pause": Timetable, required => "from when until when nothing is sent, each time";
+    },
     has_queue: false,
     example: &[("pause", "10 s: 12 s, 30 s: 30.5 s")],
     read: |arguments| Ok(Arc::new(Pause { down: Spells::from_rows(arguments.need("pause"))? })),

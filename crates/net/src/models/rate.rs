@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use trackbed_core::parameter::{Arguments, Kind, Parameter};
-use trackbed_core::{Bitrate, ByteSize, Packet, Rng, Time};
+use trackbed_core::{Arguments, Bitrate, ByteSize, Packet, Rng, Time, parameters};
 
 use crate::link::{Change, Link, Outlet};
 use crate::queue::{Queue, QueueEntry, QueueModel};
@@ -13,11 +12,9 @@ use crate::spec::{Model, ModelEntry, SpecError, Stage};
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "rate",
     summary: "sends packets one after the other at a constant rate; the others wait in a queue",
-    parameters: &[Parameter::required(
-        "rate",
-        Kind::Rate,
-        "bits per second, counted over IP packets without lower layers",
-    )],
+    parameters: parameters! {
+        "rate": Rate, required => "bits per second, counted over IP packets without lower layers";
+    },
     has_queue: true,
     example: &[("rate", "50 Mbit/s"), ("queue_packets", "100")],
     read,

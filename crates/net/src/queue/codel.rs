@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::packet::Ecn;
-use trackbed_core::parameter::{Arguments, Kind, Parameter};
-use trackbed_core::{ByteSize, Packet, Time};
+use trackbed_core::{Arguments, ByteSize, Packet, Time, parameters};
 
 use super::{Queue, QueueEntry, QueueModel};
 use crate::link::{Alteration, DropReason, Outlet};
@@ -16,37 +15,17 @@ pub(crate) static ENTRY: QueueEntry = QueueEntry {
     name: "codel",
     summary: "Controlled Delay (RFC 8289): drops or marks packets while the waiting time stays \
               above a target",
-    parameters: &[
-        Parameter::with_default(
-            "queue_packets",
-            Kind::Count { min: 0 },
-            "1000",
-            "the most packets that wait, the one being sent not counted",
-        ),
-        Parameter::optional(
-            "queue_bytes",
-            Kind::Size,
-            "the most bytes that wait, IP headers included; no limit if not given",
-        ),
-        Parameter::with_default(
-            "codel_target",
-            Kind::Time,
-            "5 ms",
-            "the waiting time that is acceptable for good",
-        ),
-        Parameter::with_default(
-            "codel_interval",
-            Kind::Time,
-            "100 ms",
-            "how long the waiting time may exceed the target; about the largest usual round trip",
-        ),
-        Parameter::with_default(
-            "codel_ecn",
-            Kind::Flag,
-            "true",
-            "mark packets of ECN-capable transports instead of dropping them",
-        ),
-    ],
+    parameters: parameters! {
+        "queue_packets": Count { min: 0 } = "1000" =>
+            "the most packets that wait, the one being sent not counted";
+        "queue_bytes": Size, optional =>
+            "the most bytes that wait, IP headers included; no limit if not given";
+        "codel_target": Time = "5 ms" => "the waiting time that is acceptable for good";
+        "codel_interval": Time = "100 ms" =>
+            "how long the waiting time may exceed the target; about the largest usual round trip";
+        "codel_ecn": Flag = "true" =>
+            "mark packets of ECN-capable transports instead of dropping them";
+    },
     read,
 };
 

@@ -3,8 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use trackbed_core::parameter::{Arguments, Kind, Parameter};
-use trackbed_core::{ByteSize, Packet, Time};
+use trackbed_core::{Arguments, ByteSize, Packet, Time, parameters};
 
 use super::{Queue, QueueEntry, QueueModel};
 use crate::link::{DropReason, Outlet};
@@ -13,19 +12,13 @@ use crate::spec::SpecError;
 pub(crate) static ENTRY: QueueEntry = QueueEntry {
     name: "drop-tail",
     summary: "first in, first out; a packet that finds no room is lost",
-    parameters: &[
-        Parameter::optional(
-            "queue_packets",
-            Kind::Count { min: 0 },
+    parameters: parameters! {
+        "queue_packets": Count { min: 0 }, optional =>
             "the most packets that wait, the one being sent not counted; 100 if neither limit is \
-             given, no limit if only one in bytes is",
-        ),
-        Parameter::optional(
-            "queue_bytes",
-            Kind::Size,
-            "the most bytes that wait, IP headers included; no limit if not given",
-        ),
-    ],
+             given, no limit if only one in bytes is";
+        "queue_bytes": Size, optional =>
+            "the most bytes that wait, IP headers included; no limit if not given";
+    },
     read,
 };
 

@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use crate::motion::quantity::{self, parse_length_m};
 use crate::motion::{GpsModel, LogFormat, MotionError, SpeedProfile, Track};
-use trackbed_core::parameter::{Arguments, Kind, Parameter};
 use trackbed_core::units::parse_duration;
-use trackbed_core::{Bitrate, Ratio, Seed};
+use trackbed_core::{Arguments, Bitrate, Parameter, Ratio, Seed, parameters};
 
 use crate::radio::error::RadioError;
 use crate::radio::event::EventA3;
@@ -208,132 +207,56 @@ const SPACING_MIN_M: f64 = 50.0;
 const STATIONS_MAX: f64 = 20_000.0;
 
 /// What may be set of a railway. Lengths, speeds and levels are texts with their units.
-pub const PARAMETERS: &[Parameter] = &[
-    Parameter::with_default(
-        "profile",
-        Kind::Choice(&["ns3", "3gpp", "hsr-measured"]),
-        "3gpp",
-        "what handovers cost, and the path loss, power and shadows that go with it",
-    ),
-    Parameter::optional(
-        "track",
-        Kind::File,
+pub const PARAMETERS: &[Parameter] = parameters! {
+    "profile": Choice(&["ns3", "3gpp", "hsr-measured"]) = "3gpp" =>
+        "what handovers cost, and the path loss, power and shadows that go with it";
+    "track": File, optional =>
         "the track: a GPX file, a table of latitude and longitude, or NMEA sentences; a straight \
-         one of `length` if not given",
-    ),
-    Parameter::with_default("length", Kind::Text, "20 km", "the length of a straight track"),
-    Parameter::with_default("speed", Kind::Text, "300 km/h", "the speed of the train"),
-    Parameter::optional(
-        "speed-profile",
-        Kind::File,
+         one of `length` if not given";
+    "length": Text = "20 km" => "the length of a straight track";
+    "speed": Text = "300 km/h" => "the speed of the train";
+    "speed-profile": File, optional =>
         "a table of time_s and speed_km_h or speed_m_s in place of `speed`, which changes evenly \
-         in between",
-    ),
-    Parameter::optional(
-        "stations",
-        Kind::File,
-        "a table of operator, cell, chainage_m and offset_m (or latitude and longitude), a line for \
-         each station, in place of two operators A and B with stations at even distances",
-    ),
-    Parameter::with_default("spacing", Kind::Text, "1340 m", "from one station to the next"),
-    Parameter::with_default("distance", Kind::Text, "300 m", "from the track to the stations"),
-    Parameter::with_default(
-        "shift",
-        Kind::Text,
-        "670 m",
-        "by how much the stations of operator B are shifted against those of A",
-    ),
-    Parameter::with_default(
-        "rate",
-        Kind::Rate,
-        "25 Mbit/s",
+         in between";
+    "stations": File, optional =>
+        "a table of operator, cell, chainage_m and offset_m (or latitude and longitude), a line \
+         for each station, in place of two operators A and B with stations at even distances";
+    "spacing": Text = "1340 m" => "from one station to the next";
+    "distance": Text = "300 m" => "from the track to the stations";
+    "shift": Text = "670 m" =>
+        "by how much the stations of operator B are shifted against those of A";
+    "rate": Rate = "25 Mbit/s" =>
         "the most that a link carries; where the signal is too weak for it, it carries what TR \
-         36.942 annex A.2 gives",
-    ),
-    Parameter::with_default(
-        "delays",
-        Kind::Text,
-        "20 ms, 30 ms",
-        "the delay of each operator's link, one way, the last one for all further operators",
-    ),
-    Parameter::optional(
-        "path-loss",
-        Kind::Choice(&["friis", "3gpp", "3gpp-rural"]),
-        "the path loss; the profile's if not given",
-    ),
-    Parameter::optional(
-        "power",
-        Kind::Text,
-        "a station's power over 50 resource blocks, such as \"46 dBm\"; the profile's if not given",
-    ),
-    Parameter::optional(
-        "shadowing",
-        Kind::Text,
+         36.942 annex A.2 gives";
+    "delays": Text = "20 ms, 30 ms" =>
+        "the delay of each operator's link, one way, the last one for all further operators";
+    "path-loss": Choice(&["friis", "3gpp", "3gpp-rural"]), optional =>
+        "the path loss; the profile's if not given";
+    "power": Text, optional =>
+        "a station's power over 50 resource blocks, such as \"46 dBm\"; the profile's if not given";
+    "shadowing": Text, optional =>
         "the deviation of the shadows of a place, the same on every drive, such as \"4 dB\"; the \
-         profile's if not given",
-    ),
-    Parameter::optional(
-        "variation",
-        Kind::Text,
-        "the deviation of what differs from drive to drive, such as \"1 dB\"; the profile's if not \
-         given",
-    ),
-    Parameter::with_default(
-        "shadow-distance",
-        Kind::Text,
-        "37 m",
-        "over which shadows lose their correlation (TR 38.901 table 7.5-6, rural)",
-    ),
-    Parameter::with_default(
-        "interference",
-        Kind::Share,
-        "0 %",
-        "the share of the time at which other stations send beside the serving one",
-    ),
-    Parameter::with_default(
-        "measurement-period",
-        Kind::Time,
-        "200 ms",
-        "from one measurement to the next (TS 36.133 section 8.1.2.2)",
-    ),
-    Parameter::with_default(
-        "filter",
-        Kind::Count { min: 0 },
-        "4",
-        "the coefficient k of the layer-3 filter, 0 to 19; 0 does not filter",
-    ),
-    Parameter::with_default("a3-offset", Kind::Text, "0 dB", "the offset of event A3"),
-    Parameter::with_default("hysteresis", Kind::Text, "3 dB", "the hysteresis of event A3"),
-    Parameter::with_default(
-        "time-to-trigger",
-        Kind::Time,
-        "256 ms",
-        "how long the condition of event A3 must hold",
-    ),
-    Parameter::with_default(
-        "forwarding",
-        Kind::Flag,
-        "true",
+         profile's if not given";
+    "variation": Text, optional =>
+        "the deviation of what differs from drive to drive, such as \"1 dB\"; the profile's if \
+         not given";
+    "shadow-distance": Text = "37 m" =>
+        "over which shadows lose their correlation (TR 38.901 table 7.5-6, rural)";
+    "interference": Share = "0 %" =>
+        "the share of the time at which other stations send beside the serving one";
+    "measurement-period": Time = "200 ms" =>
+        "from one measurement to the next (TS 36.133 section 8.1.2.2)";
+    "filter": Count { min: 0 } = "4" =>
+        "the coefficient k of the layer-3 filter, 0 to 19; 0 does not filter";
+    "a3-offset": Text = "0 dB" => "the offset of event A3";
+    "hysteresis": Text = "3 dB" => "the hysteresis of event A3";
+    "time-to-trigger": Time = "256 ms" => "how long the condition of event A3 must hold";
+    "forwarding": Flag = "true" =>
         "whether packets for the old cell go on to the new one; if not, they are lost with its \
-         queue",
-    ),
-    Parameter::with_default(
-        "landscape",
-        Kind::Count { min: 0 },
-        "1",
-        "the seed of the place: where its shadows lie, on every drive",
-    ),
-    Parameter::with_default(
-        "gps-error",
-        Kind::Text,
-        "5 m",
-        "the standard deviation of positions, eastwards and northwards",
-    ),
-    Parameter::with_default(
-        "gps-correlation",
-        Kind::Time,
-        "30 s",
-        "over which errors of positions lose their correlation",
-    ),
-    Parameter::with_default("gps-lag", Kind::Time, "200 ms", "how old positions are when told"),
-];
+         queue";
+    "landscape": Count { min: 0 } = "1" =>
+        "the seed of the place: where its shadows lie, on every drive";
+    "gps-error": Text = "5 m" => "the standard deviation of positions, eastwards and northwards";
+    "gps-correlation": Time = "30 s" => "over which errors of positions lose their correlation";
+    "gps-lag": Time = "200 ms" => "how old positions are when told";
+};

@@ -17,8 +17,7 @@ use std::sync::Arc;
 
 use futures_core::future::LocalBoxFuture;
 use trackbed_connection::Service;
-use trackbed_core::parameter::Kind;
-use trackbed_core::{Arguments, EventLog, Parameter};
+use trackbed_core::{Arguments, EventLog, Parameter, parameters};
 
 use crate::contract::{Expectation, Prepared, Site, Stage, Workload, WorkloadError};
 use crate::warm_up::{self, WithWarmUp};
@@ -90,37 +89,21 @@ impl Prepared for Transfers {
     }
 }
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter::with_default("size", Kind::Size, "10 MB", "bytes that each phone transfers"),
-    Parameter::with_default(
-        "direction",
-        Kind::Choice(&["download", "upload"]),
-        "download",
-        "from the server to the phones, or from the phones to the server",
-    ),
-    Parameter::with_default(
-        "phones",
-        Kind::Count { min: 1 },
-        "1",
-        "phones that transfer at once, each on a host of its own, up to 10000",
-    ),
-    Parameter::with_default(
-        "timeout",
-        Kind::Time,
-        "60 s",
-        "a transfer of which no byte has moved for this long is given up, and the run has \
-         failed",
-    ),
-    Parameter::with_default("reconnections", Kind::Count { min: 0 }, "0", RECONNECTIONS),
-    Parameter::with_default("moves", Kind::Count { min: 0 }, "0", MOVES),
-    Parameter::with_default("notice", Kind::Flag, "true", NOTICE),
-];
-
-const RECONNECTIONS: &str = "how often each phone drops its connection and opens another one, \
-                             which goes on where the transfer was: number k of N when k / (N + 1) \
-                             of the bytes are there, up to 100";
-const MOVES: &str = "how often each phone moves to another network, at points of progress \
-                     likewise: its old address is gone at once; QUIC's connections migrate, others \
-                     are replaced, up to 100";
-const NOTICE: &str = "whether a phone that moves is told so by its system, as those of Android and \
-                      iOS are; otherwise a connection has to time out before it is replaced";
+const PARAMETERS: &[Parameter] = parameters! {
+    "size": Size = "10 MB" => "bytes that each phone transfers";
+    "direction": Choice(&["download", "upload"]) = "download" =>
+        "from the server to the phones, or from the phones to the server";
+    "phones": Count { min: 1 } = "1" =>
+        "phones that transfer at once, each on a host of its own, up to 10000";
+    "timeout": Time = "60 s" =>
+        "a transfer of which no byte has moved for this long is given up, and the run has failed";
+    "reconnections": Count { min: 0 } = "0" =>
+        "how often each phone drops its connection and opens another one, which goes on where the \
+         transfer was: number k of N when k / (N + 1) of the bytes are there, up to 100";
+    "moves": Count { min: 0 } = "0" =>
+        "how often each phone moves to another network, at points of progress likewise: its old \
+         address is gone at once; QUIC's connections migrate, others are replaced, up to 100";
+    "notice": Flag = "true" =>
+        "whether a phone that moves is told so by its system, as those of Android and iOS are; \
+         otherwise a connection has to time out before it is replaced";
+};

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use trackbed_core::parameter::{Arguments, Kind, Parameter};
-use trackbed_core::{Ratio, Seed};
+use trackbed_core::{Arguments, Parameter, Ratio, Seed, parameters};
 
 use crate::environment::seek::SeekChanger;
 use crate::environment::status::StatusChanger;
@@ -137,50 +136,24 @@ impl EnvironmentError {
 }
 
 /// What a scenario may set.
-pub const PARAMETERS: &[Parameter] = &[
-    Parameter::optional(
-        "delay",
-        Kind::Time,
+pub const PARAMETERS: &[Parameter] = parameters! {
+    "delay": Time, optional =>
         "the average link delay, one way, in place of link.delay: at the start and after each \
-         period a new delay is drawn from a normal distribution, negative ones again",
-    ),
-    Parameter::optional(
-        "deviation",
-        Kind::Time,
-        "the standard deviation of the delay; without it a fifth of the delay",
-    ),
-    Parameter::with_default(
-        "period",
-        Kind::Time,
-        "1 s",
-        "how long a delay holds; clients reconnect at the ends of periods",
-    ),
-    Parameter::with_default(
-        "reconnections",
-        Kind::Count { min: 0 },
-        "0",
+         period a new delay is drawn from a normal distribution, negative ones again";
+    "deviation": Time, optional =>
+        "the standard deviation of the delay; without it a fifth of the delay";
+    "period": Time = "1 s" => "how long a delay holds; clients reconnect at the ends of periods";
+    "reconnections": Count { min: 0 } = "0" =>
         "how often clients drop their connections and open new ones within the duration, at ends \
-         of periods drawn at random",
-    ),
-    Parameter::with_default(
-        "seek",
-        Kind::Share,
-        "0 %",
-        "the probability, each second, that viewers jump to a random place",
-    ),
-    Parameter::with_default(
-        "duration",
-        Kind::Time,
-        "60 s",
-        "how long anything changes, from the start of the measured part on; then all stays as it is",
-    ),
-    Parameter::optional(
-        "timeline",
-        Kind::File,
+         of periods drawn at random";
+    "seek": Share = "0 %" => "the probability, each second, that viewers jump to a random place";
+    "duration": Time = "60 s" =>
+        "how long anything changes, from the start of the measured part on; then all stays as it \
+         is";
+    "timeline": File, optional =>
         "a table of changes in place of drawn ones, the same for all runs: lines of \
-         at,change,value such as 0 s,delay,100 ms or 7 s,seek,37.5 % or 12 s,reconnect,",
-    ),
-];
+         at,change,value such as 0 s,delay,100 ms or 7 s,seek,37.5 % or 12 s,reconnect,";
+};
 
 /// The deviation of a delay is its mean over this, unless a scenario says otherwise.
 const DEVIATION_OF_DELAY: u32 = 5;

@@ -11,8 +11,7 @@ use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
 use trackbed_connection::Service;
-use trackbed_core::parameter::Kind;
-use trackbed_core::{Arguments, EventLog, Parameter};
+use trackbed_core::{Arguments, EventLog, Parameter, parameters};
 
 use crate::contract::{Expectation, Prepared, Site, Stage, Workload, WorkloadError};
 use crate::warm_up::WithWarmUp;
@@ -86,31 +85,14 @@ impl Prepared for Plan {
     }
 }
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter::with_default(
-        "duration",
-        Kind::Time,
-        "60 s",
-        "how long phones download, connection set-up included",
-    ),
-    Parameter::with_default(
-        "interval",
-        Kind::Time,
-        "10 ms",
-        "how finely what arrives is counted, for throughput around handovers",
-    ),
-    Parameter::with_default(
-        "phones",
-        Kind::Count { min: 1 },
-        "1",
-        "phones that download at once, each on a host of its own, up to 10000",
-    ),
-    Parameter::with_default(
-        "timeout",
-        Kind::Time,
-        "60 s",
-        "a phone at which no byte has arrived for this long gives up, and the run has failed",
-    ),
-];
+const PARAMETERS: &[Parameter] = parameters! {
+    "duration": Time = "60 s" => "how long phones download, connection set-up included";
+    "interval": Time = "10 ms" =>
+        "how finely what arrives is counted, for throughput around handovers";
+    "phones": Count { min: 1 } = "1" =>
+        "phones that download at once, each on a host of its own, up to 10000";
+    "timeout": Time = "60 s" =>
+        "a phone at which no byte has arrived for this long gives up, and the run has failed";
+};
 
 const PHONES_MAX: u32 = 10_000;

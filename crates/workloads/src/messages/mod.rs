@@ -19,8 +19,7 @@ use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
 use trackbed_connection::Service;
-use trackbed_core::parameter::Kind;
-use trackbed_core::{Arguments, EventLog, Parameter};
+use trackbed_core::{Arguments, EventLog, Parameter, parameters};
 
 use crate::boards;
 use crate::contract::{Expectation, Prepared, Site, Stage, Workload, WorkloadError};
@@ -119,94 +118,44 @@ impl Prepared for Messenger {
 /// is at least 10 segments of TCP (RFC 6928), and 12,000 bytes of QUIC (RFC 9002 section 7.2).
 const FIRST_FLIGHT_BYTES: u64 = 10_000;
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter::with_default(
-        "count",
-        Kind::Count { min: 1 },
-        "10",
-        "messages that each phone sends",
-    ),
-    Parameter::optional(
-        "size",
-        Kind::Size,
+const PARAMETERS: &[Parameter] = parameters! {
+    "count": Count { min: 1 } = "10" => "messages that each phone sends";
+    "size": Size, optional =>
         "bytes of each built-in message, from 64 B to 10 MB; 355 B, a complete DENM, where \
-         neither this nor a payload is given",
-    ),
-    Parameter::optional(
-        "payload",
-        Kind::File,
-        "a file to send in place of the built-in message: .json is one JSON message, .jsonl \
-         or .ndjson one message in each line, taken in turn, anything else one message of \
-         any bytes",
-    ),
-    Parameter::optional(
-        "rate",
-        Kind::Frequency,
-        "how often each phone sends (open loop: it does not wait for answers, and latency \
-         counts from the scheduled time); without it each message waits for the answer to \
-         the one before (closed loop)",
-    ),
-    Parameter::with_default(
-        "connection",
-        Kind::Choice(&["one", "each"]),
-        "one",
-        "one connection for all messages of a phone, or a new one for each, resumed where \
-         the handshake says so",
-    ),
-    Parameter::with_default(
-        "signed",
-        Kind::Flag,
-        "false",
-        "messages are DENMs as they go on the air, signed (IEEE 1609.2, TS 103 097), and the service is \
-         a roadside unit that verifies each before it answers",
-    ),
-    Parameter::optional(
-        "signing",
-        Kind::Time,
-        "with signed = true, what signing takes a phone in virtual time, 0.1 ms unless this says so; in \
-         real time it takes what it takes",
-    ),
-    Parameter::optional(
-        "board",
-        Kind::Choice(boards::NAMES),
-        "with signed = true, the roadside unit's processors, of those that the workload verification \
-         knows; here unless this says so",
-    ),
-    Parameter::optional(
-        "workers",
-        Kind::Count { min: 1 },
-        "with signed = true, cores of the board that verify, up to 64, where more than it has gain nothing; \
-         as many as it has, of a Xeon two, unless this says so; in real time one thread does everything",
-    ),
-    Parameter::with_default(
-        "phones",
-        Kind::Count { min: 1 },
-        "1",
-        "phones that send at once, each on a host of its own, up to 10000",
-    ),
-    Parameter::with_default(
-        "listeners",
-        Kind::Count { min: 0 },
-        "0",
-        "vehicles that the service tells of every message it has accepted, each on a host of its own and \
-         connected beforehand by the same protocol, up to 1000",
-    ),
-    Parameter::optional(
-        "stagger",
-        Kind::Time,
-        "the span over which the phones' starts are spread at random; without it 0 for one \
-         phone, and for several the time between two messages, or 1 s in a closed loop",
-    ),
-    Parameter::with_default(
-        "deadline",
-        Kind::Time,
-        "100 ms",
-        "an answer later than this after the intended time misses the deadline",
-    ),
-    Parameter::with_default(
-        "timeout",
-        Kind::Time,
-        "60 s",
-        "a message without an answer after this long is given up, and the run has failed",
-    ),
-];
+         neither this nor a payload is given";
+    "payload": File, optional =>
+        "a file to send in place of the built-in message: .json is one JSON message, .jsonl or \
+         .ndjson one message in each line, taken in turn, anything else one message of any bytes";
+    "rate": Frequency, optional =>
+        "how often each phone sends (open loop: it does not wait for answers, and latency counts \
+         from the scheduled time); without it each message waits for the answer to the one before \
+         (closed loop)";
+    "connection": Choice(&["one", "each"]) = "one" =>
+        "one connection for all messages of a phone, or a new one for each, resumed where the \
+         handshake says so";
+    "signed": Flag = "false" =>
+        "messages are DENMs as they go on the air, signed (IEEE 1609.2, TS 103 097), and the \
+         service is a roadside unit that verifies each before it answers";
+    "signing": Time, optional =>
+        "with signed = true, what signing takes a phone in virtual time, 0.1 ms unless this says \
+         so; in real time it takes what it takes";
+    "board": Choice(boards::NAMES), optional =>
+        "with signed = true, the roadside unit's processors, of those that the workload \
+         verification knows; here unless this says so";
+    "workers": Count { min: 1 }, optional =>
+        "with signed = true, cores of the board that verify, up to 64, where more than it has \
+         gain nothing; as many as it has, of a Xeon two, unless this says so; in real time one \
+         thread does everything";
+    "phones": Count { min: 1 } = "1" =>
+        "phones that send at once, each on a host of its own, up to 10000";
+    "listeners": Count { min: 0 } = "0" =>
+        "vehicles that the service tells of every message it has accepted, each on a host of its \
+         own and connected beforehand by the same protocol, up to 1000";
+    "stagger": Time, optional =>
+        "the span over which the phones' starts are spread at random; without it 0 for one phone, \
+         and for several the time between two messages, or 1 s in a closed loop";
+    "deadline": Time = "100 ms" =>
+        "an answer later than this after the intended time misses the deadline";
+    "timeout": Time = "60 s" =>
+        "a message without an answer after this long is given up, and the run has failed";
+};

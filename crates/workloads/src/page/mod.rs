@@ -21,8 +21,7 @@ use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
 use trackbed_connection::Service;
-use trackbed_core::parameter::Kind;
-use trackbed_core::{Arguments, EventLog, Parameter};
+use trackbed_core::{Arguments, EventLog, Parameter, parameters};
 
 use crate::contract::{
     Expectation, PageObject, Prepared, Site, SiteFile, Stage, Workload, WorkloadError,
@@ -149,57 +148,31 @@ impl Prepared for Pages {
     }
 }
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter::optional(
-        "manifest",
-        Kind::File,
+const PARAMETERS: &[Parameter] = parameters! {
+    "manifest": File, optional =>
         "a TOML file with an [[object]] for each object of the page, the page itself first: its \
-         path, kind (html, css, js, image, font, other) and size, found-in: the path of the object \
-         that names it, found-at: how much of that, if it is html, must have come, blocking: \
-         whether painting waits for it, and execution: the time until what it names is known; \
-         without it a page of 472 kB: html, css, js and five images",
-    ),
-    Parameter::optional(
-        "har",
-        Kind::File,
+         path, kind (html, css, js, image, font, other) and size, found-in: the path of the \
+         object that names it, found-at: how much of that, if it is html, must have come, \
+         blocking: whether painting waits for it, and execution: the time until what it names is \
+         known; without it a page of 472 kB: html, css, js and five images";
+    "har": File, optional =>
         "a page that a browser has recorded (HAR 1.2): its objects with their transferred sizes, \
          whatever their origins, from one server; what led to what is Chrome's _initiator, or \
-         else guessed from the times",
-    ),
-    Parameter::optional(
-        "connections",
-        Kind::Count { min: 1 },
+         else guessed from the times";
+    "connections": Count { min: 1 }, optional =>
         "connections of a phone at once; 6 where a connection carries one exchange at a time, as \
-         with http1, and 1 where exchanges share it",
-    ),
-    Parameter::with_default(
-        "keep_alive",
-        Kind::Flag,
-        "true",
+         with http1, and 1 where exchanges share it";
+    "keep_alive": Flag = "true" =>
         "whether a connection carries another exchange after the first; with false each object \
-         takes a connection of its own",
-    ),
-    Parameter::with_default(
-        "priorities",
-        Kind::Flag,
-        "true",
+         takes a connection of its own";
+    "priorities": Flag = "true" =>
         "whether objects are requested with priorities (RFC 9218), those of Chromium: over http3 \
-         and quic the server sends by them, and what waits for a connection does so in their \
-         order",
-    ),
-    Parameter::with_default(
-        "phones",
-        Kind::Count { min: 1 },
-        "1",
-        "phones that load the page at once, each on a host of its own, up to 1000",
-    ),
-    Parameter::with_default(
-        "timeout",
-        Kind::Time,
-        "600 s",
-        "a page that is not complete after this long is given up, and the run has failed",
-    ),
-];
+         and quic the server sends by them, and what waits for a connection does so in their order";
+    "phones": Count { min: 1 } = "1" =>
+        "phones that load the page at once, each on a host of its own, up to 1000";
+    "timeout": Time = "600 s" =>
+        "a page that is not complete after this long is given up, and the run has failed";
+};
 
 const PHONES_MAX: u32 = 1_000;
 const CONNECTIONS_MAX: u32 = 256;

@@ -29,9 +29,8 @@ use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
 use trackbed_connection::Service;
-use trackbed_core::parameter::Kind;
 use trackbed_core::units::ByteSize;
-use trackbed_core::{Arguments, EventLog, Parameter};
+use trackbed_core::{Arguments, EventLog, Parameter, parameters};
 
 use crate::contract::{Expectation, Prepared, Site, Stage, Workload, WorkloadError};
 use crate::warm_up::{self, WithWarmUp};
@@ -181,80 +180,37 @@ static RULES: LazyLock<Vec<&'static str>> =
     LazyLock::new(|| rules::registry().iter().map(|rule| rule.name()).collect());
 
 static PARAMETERS: LazyLock<Vec<Parameter>> = LazyLock::new(|| {
-    vec![
-        Parameter::with_default("duration", Kind::Time, "60 s", "how long each session lasts"),
-        Parameter::with_default(
-            "ends",
-            Kind::Choice(&[PLAYED, "elapsed"]),
-            PLAYED,
-            "when so much has been played, or when so much time has passed, waiting included",
-        ),
-        Parameter::with_default(
-            "rule",
-            Kind::Choice(&RULES),
-            "paper",
-            "how the resolution is chosen: paper (by the link's delay: QHD below 100 ms, FHD up to \
-             200 ms, HD above and straight after a connect or a seek), throughput (nine tenths of \
-             what recent pieces came at) or bola (by the buffer: BOLA-BASIC)",
-        ),
-        Parameter::with_default(
-            "seeks",
-            Kind::Choice(&[PLAYING, ALWAYS]),
-            PLAYING,
+    parameters! {
+        "duration": Time = "60 s" => "how long each session lasts";
+        "ends": Choice(&[PLAYED, "elapsed"]) = PLAYED =>
+            "when so much has been played, or when so much time has passed, waiting included";
+        "rule": Choice(&RULES) = "paper" =>
+            "how the resolution is chosen: paper (by the link's delay: QHD below 100 ms, FHD up \
+             to 200 ms, HD above and straight after a connect or a seek), throughput (nine tenths \
+             of what recent pieces came at) or bola (by the buffer: BOLA-BASIC)";
+        "seeks": Choice(&[PLAYING, ALWAYS]) = PLAYING =>
             "when viewers follow the environment's seeks: while pictures move, or while they wait \
-             too; then a piece that takes long is hardly ever waited for, and not counted",
-        ),
-        Parameter::with_default(
-            "startup",
-            Kind::Time,
-            "1 s",
+             too; then a piece that takes long is hardly ever waited for, and not counted";
+        "startup": Time = "1 s" =>
             "how much media must be there before pictures move: at first, after a seek, after the \
-             buffer has run empty",
-        ),
-        Parameter::with_default(
-            "buffer",
-            Kind::Time,
-            "10 s",
-            "how much media is kept at the most; at least 1 s",
-        ),
-        Parameter::with_default(
-            "piece_size",
-            Kind::Size,
-            "4.5 MB",
-            "the mean size of a second of generated media in QHD; FHD is half of it, HD 5/16",
-        ),
-        Parameter::with_default(
-            "variation",
-            Kind::Share,
-            "10 %",
-            "by how much the sizes of generated pieces deviate at the most",
-        ),
-        Parameter::with_default(
-            "length",
-            Kind::Time,
-            "10 min",
-            "the length of generated media, up to 24 h; behind its end it begins anew",
-        ),
-        Parameter::optional(
-            "media",
-            Kind::Folder,
-            "a folder of media in place of generated one: in it hd, fhd and qhd, in each a file for \
-             every second, in the order of their names (hd/0000.m4s)",
-        ),
-        Parameter::with_default(
-            "phones",
-            Kind::Count { min: 1 },
-            "1",
-            "phones that play at once, each on a host of its own, up to 10000",
-        ),
-        Parameter::with_default(
-            "timeout",
-            Kind::Time,
-            "60 s",
-            "a session that waits and to which no byte has come for this long is given up, and the \
-             run has failed",
-        ),
-    ]
+             buffer has run empty";
+        "buffer": Time = "10 s" => "how much media is kept at the most; at least 1 s";
+        "piece_size": Size = "4.5 MB" =>
+            "the mean size of a second of generated media in QHD; FHD is half of it, HD 5/16";
+        "variation": Share = "10 %" =>
+            "by how much the sizes of generated pieces deviate at the most";
+        "length": Time = "10 min" =>
+            "the length of generated media, up to 24 h; behind its end it begins anew";
+        "media": Folder, optional =>
+            "a folder of media in place of generated one: in it hd, fhd and qhd, in each a file \
+             for every second, in the order of their names (hd/0000.m4s)";
+        "phones": Count { min: 1 } = "1" =>
+            "phones that play at once, each on a host of its own, up to 10000";
+        "timeout": Time = "60 s" =>
+            "a session that waits and to which no byte has come for this long is given up, and \
+             the run has failed";
+    }
+    .to_vec()
 });
 
 const PLAYED: &str = "played";

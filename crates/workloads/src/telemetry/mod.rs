@@ -14,8 +14,7 @@ mod session;
 
 use std::path::Path;
 
-use trackbed_core::parameter::Kind;
-use trackbed_core::{Arguments, Parameter};
+use trackbed_core::{Arguments, Parameter, parameters};
 
 use crate::contract::{Prepared, Workload, WorkloadError};
 
@@ -40,75 +39,30 @@ impl Workload for Telemetry {
     }
 }
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter::with_default(
-        "rate",
-        Kind::Frequency,
-        "1 /s",
-        "how many messages each phone sends, on average",
-    ),
-    Parameter::with_default(
-        "size",
-        Kind::Size,
-        "512 B",
-        "bytes of each message, from 1 B to 10 MB; random ones, so that nothing compresses them",
-    ),
-    Parameter::with_default(
-        "duration",
-        Kind::Time,
-        "60 s",
-        "how long messages are sent, up to 24 h; those on their way at the end are waited for",
-    ),
-    Parameter::with_default(
-        "warm-up",
-        Kind::Time,
-        "5 s",
-        "the first part of the duration, whose messages are sent and not measured",
-    ),
-    Parameter::with_default(
-        "intervals",
-        Kind::Choice(&["periodic", "poisson", "jittered"]),
-        "periodic",
-        "between messages: always the same, exponential (a Poisson process), or the same with each \
-         message delayed at random by up to `jitter`",
-    ),
-    Parameter::optional(
-        "jitter",
-        Kind::Time,
-        "the most by which a message is behind its turn, with intervals = \"jittered\"; without it \
-         half the time between two",
-    ),
-    Parameter::with_default(
-        "phones",
-        Kind::Count { min: 1 },
-        "1",
-        "phones that send, each on a host of its own and out of step with the others, up to 10000",
-    ),
-    Parameter::with_default(
-        "answer",
-        Kind::Size,
-        "0 B",
+const PARAMETERS: &[Parameter] = parameters! {
+    "rate": Frequency = "1 /s" => "how many messages each phone sends, on average";
+    "size": Size = "512 B" =>
+        "bytes of each message, from 1 B to 10 MB; random ones, so that nothing compresses them";
+    "duration": Time = "60 s" =>
+        "how long messages are sent, up to 24 h; those on their way at the end are waited for";
+    "warm-up": Time = "5 s" =>
+        "the first part of the duration, whose messages are sent and not measured";
+    "intervals": Choice(&["periodic", "poisson", "jittered"]) = "periodic" =>
+        "between messages: always the same, exponential (a Poisson process), or the same with \
+         each message delayed at random by up to `jitter`";
+    "jitter": Time, optional =>
+        "the most by which a message is behind its turn, with intervals = \"jittered\"; without \
+         it half the time between two";
+    "phones": Count { min: 1 } = "1" =>
+        "phones that send, each on a host of its own and out of step with the others, up to 10000";
+    "answer": Size = "0 B" =>
         "bytes in the body of each answer, up to 10 MB; without any the answer is the bare \
-         acknowledgement of the protocol, as an HTTP response without a body",
-    ),
-    Parameter::with_default(
-        "deadline",
-        Kind::Time,
-        "1 s",
-        "an answer later than this after the intended time is late",
-    ),
-    Parameter::with_default(
-        "patience",
-        Kind::Time,
-        "10 s",
+         acknowledgement of the protocol, as an HTTP response without a body";
+    "deadline": Time = "1 s" => "an answer later than this after the intended time is late";
+    "patience": Time = "10 s" =>
         "a message without an answer this long after its intended time is lost, and so is an \
-         attempt to connect that takes as long",
-    ),
-    Parameter::with_default(
-        "in-flight",
-        Kind::Count { min: 1 },
-        "1000",
+         attempt to connect that takes as long";
+    "in-flight": Count { min: 1 } = "1000" =>
         "messages of a phone that wait for their answer at once; one whose turn comes when there \
-         are as many is lost without being sent; up to 65535",
-    ),
-];
+         are as many is lost without being sent; up to 65535";
+};

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use trackbed_core::parameter::{Kind, Parameter};
-use trackbed_core::{Ratio, Rng, Time};
+use trackbed_core::{Ratio, Rng, Time, parameters};
 
 use super::{Loss, LossLaw, LossProcess};
 use crate::spec::ModelEntry;
@@ -11,20 +10,12 @@ use crate::spec::ModelEntry;
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "gilbert-elliott",
     summary: "loses packets in bursts: a good and a bad state with a loss probability each",
-    parameters: &[
-        Parameter::required(
-            "p",
-            Kind::Share,
-            "the probability, at each packet, to go from good to bad",
-        ),
-        Parameter::required(
-            "r",
-            Kind::Share,
-            "the probability, at each packet, to go from bad to good",
-        ),
-        Parameter::with_default("loss_bad", Kind::Share, "100 %", "the loss in the bad state"),
-        Parameter::with_default("loss_good", Kind::Share, "0 %", "the loss in the good state"),
-    ],
+    parameters: parameters! {
+        "p": Share, required => "the probability, at each packet, to go from good to bad";
+        "r": Share, required => "the probability, at each packet, to go from bad to good";
+        "loss_bad": Share = "100 %" => "the loss in the bad state";
+        "loss_good": Share = "0 %" => "the loss in the good state";
+    },
     has_queue: false,
     example: &[("p", "0.1 %"), ("r", "20 %")],
     read: |arguments| {

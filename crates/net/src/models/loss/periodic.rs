@@ -3,8 +3,7 @@
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use trackbed_core::parameter::{Kind, Parameter};
-use trackbed_core::{Rng, Time};
+use trackbed_core::{Rng, Time, parameters};
 
 use super::{Loss, LossLaw, LossProcess, no_packet_zero};
 use crate::spec::ModelEntry;
@@ -12,11 +11,9 @@ use crate::spec::ModelEntry;
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "loss-periodic",
     summary: "loses every n-th packet",
-    parameters: &[Parameter::required(
-        "every",
-        Kind::Count { min: 0 },
-        "n: packets n, 2n, 3n, ... are lost",
-    )],
+    parameters: parameters! {
+        "every": Count { min: 0 }, required => "n: packets n, 2n, 3n, ... are lost";
+    },
     has_queue: false,
     example: &[("every", "100")],
     read: |arguments| match NonZeroU64::new(arguments.need("every")) {
