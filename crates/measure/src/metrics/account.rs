@@ -8,48 +8,26 @@ use super::Metric;
 use super::latency::deadline;
 use super::messages::gather;
 
-pub(super) const SENT_COUNT: Metric = Metric {
-    name: "sent_count",
-    help: "messages that the schedule had in the measured window; each was answered in time, or \
-           late, or lost",
-    compute: |records| counted(records, |account| account.sent),
-};
-
-pub(super) const IN_TIME_COUNT: Metric = Metric {
-    name: "in_time_count",
-    help: "of these, the ones answered within the deadline after their intended time",
-    compute: |records| counted(records, |account| account.in_time),
-};
-
-pub(super) const LATE_COUNT: Metric = Metric {
-    name: "late_count",
-    help: "of these, the ones answered after the deadline",
-    compute: |records| counted(records, |account| account.late),
-};
-
-pub(super) const LOST_COUNT: Metric = Metric {
-    name: "lost_count",
-    help: "of these, the ones without an answer: patience came to its end, the connection broke, or \
-           they could not be sent",
-    compute: |records| counted(records, |account| account.lost),
-};
-
-pub(super) const UNSENT_COUNT: Metric = Metric {
-    name: "unsent_count",
-    help: "of those that were lost, the ones that could not be sent: there was no connection, or too \
-           many waited for their answers",
-    compute: |records| counted(records, |account| account.unsent),
-};
-
-pub(super) const ANSWER_RATE_HZ: Metric = Metric {
-    name: "answer_rate_hz",
-    help: "messages of the measured window that were answered, in time or late, over its length",
-    compute: |records| {
+pub(super) const METRICS: &[Metric] = metrics! {
+    "sent_count", |records| counted(records, |account| account.sent) =>
+        "messages that the schedule had in the measured window; each was answered in time, or \
+         late, or lost";
+    "in_time_count", |records| counted(records, |account| account.in_time) =>
+        "of these, the ones answered within the deadline after their intended time";
+    "late_count", |records| counted(records, |account| account.late) =>
+        "of these, the ones answered after the deadline";
+    "lost_count", |records| counted(records, |account| account.lost) =>
+        "of these, the ones without an answer: patience came to its end, the connection broke, or \
+         they could not be sent";
+    "unsent_count", |records| counted(records, |account| account.unsent) =>
+        "of those that were lost, the ones that could not be sent: there was no connection, or \
+         too many waited for their answers";
+    "answer_rate_hz", |records| {
         let (Some(account), Some(window)) = (account(records), window(records)) else {
             return Vec::new();
         };
         vec![(account.in_time + account.late) as f64 / window.as_secs_f64()]
-    },
+    } => "messages of the measured window that were answered, in time or late, over its length";
 };
 
 /// What became of the messages of the measured window of a schedule.

@@ -7,11 +7,8 @@ use trackbed_core::event::Event;
 
 use super::Metric;
 
-pub(super) const AGE_OF_INFORMATION_MS: Metric = Metric {
-    name: "age_of_information_ms",
-    help: "for each phone, the time average of the age of the freshest message that the server \
-           has, from its first to its last reception; a message is born when it is to be sent",
-    compute: |records| {
+pub(super) const METRICS: &[Metric] = metrics! {
+    "age_of_information_ms", |records| {
         let mut ages: BTreeMap<u32, Age> = BTreeMap::new();
         let mut born = BTreeMap::new();
         for record in records {
@@ -30,7 +27,9 @@ pub(super) const AGE_OF_INFORMATION_MS: Metric = Metric {
             }
         }
         ages.values().filter_map(Age::mean_ms).collect()
-    },
+    } =>
+        "for each phone, the time average of the age of the freshest message that the server has, \
+         from its first to its last reception; a message is born when it is to be sent";
 };
 
 /// The age of information at one receiver (Kaul, Yates, Gruteser, "Real-time status: How often

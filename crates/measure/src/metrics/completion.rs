@@ -9,12 +9,12 @@ use trackbed_core::event::{Event, Record};
 use super::Metric;
 use super::account::window;
 
-pub(super) const COMPLETION_MS: Metric = Metric {
-    name: "completion_ms",
-    help: "from the start of the measured part, connection set-up included, to the last answer, the \
-           last byte of the transfer or the end of a client's command; with several phones one sample each, from the phone's \
-           first attempt to connect",
-    compute: |records| spans(records).values().map(|span| span.as_secs_f64() * 1e3).collect(),
+pub(super) const METRICS: &[Metric] = metrics! {
+    "completion_ms",
+        |records| spans(records).values().map(|span| span.as_secs_f64() * 1e3).collect() =>
+        "from the start of the measured part, connection set-up included, to the last answer, the \
+         last byte of the transfer or the end of a client's command; with several phones one \
+         sample each, from the phone's first attempt to connect";
 };
 
 /// The time that each phone took, for the phones that got an answer or a transfer, or came to

@@ -5,32 +5,21 @@ use trackbed_core::event::{Event, Record};
 use super::Metric;
 use super::messages::{REFUSED, TAKEN};
 
-pub(super) const ANSWERED_COUNT: Metric = Metric {
-    name: "answered_count",
-    help: "messages that the server took (status 200 to 299)",
-    compute: |records| {
+pub(super) const METRICS: &[Metric] = metrics! {
+    "answered_count", |records| {
         count(
             records,
             |event| matches!(event, Event::Answered { status, .. } if TAKEN.contains(status)),
         )
-    },
-};
-
-pub(super) const REFUSED_COUNT: Metric = Metric {
-    name: "refused_count",
-    help: "messages that the server refused (status 400 to 499), such as malformed ones",
-    compute: |records| {
+    } => "messages that the server took (status 200 to 299)";
+    "refused_count", |records| {
         count(
             records,
             |event| matches!(event, Event::Answered { status, .. } if REFUSED.contains(status)),
         )
-    },
-};
-
-pub(super) const FAILED_COUNT: Metric = Metric {
-    name: "failed_count",
-    help: "messages, transfers and connections that were given up; a run with any is a failed run",
-    compute: |records| count(records, |event| matches!(event, Event::Failed { .. })),
+    } => "messages that the server refused (status 400 to 499), such as malformed ones";
+    "failed_count", |records| count(records, |event| matches!(event, Event::Failed { .. })) =>
+        "messages, transfers and connections that were given up; a run with any is a failed run";
 };
 
 /// One sample for every run that was measured at all, also where it is zero.

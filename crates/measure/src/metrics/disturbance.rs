@@ -8,33 +8,19 @@ use trackbed_core::event::{Disturbance, Event, Record};
 
 use super::Metric;
 
-pub(super) const RECONNECT_MS: Metric = Metric {
-    name: "reconnect_ms",
-    help: "for each connection that a phone had to replace, from the disturbance that cost it until \
-           a request may be sent over the next one, time-outs and failed attempts included",
-    compute: |records| millis(&gather(records), |spell| spell.reconnected),
-};
-
-pub(super) const INTERRUPTION_MS: Metric = Metric {
-    name: "interruption_ms",
-    help: "for each disturbance, how long no new byte arrived, in its order, at the phone that \
-           fetches or the server that is sent to: until the first one over the next connection or, \
-           where the connection was kept, the longest such time until the next disturbance",
-    compute: |records| millis(&gather(records), |spell| spell.interruption),
-};
-
-pub(super) const RECONNECTION_COUNT: Metric = Metric {
-    name: "reconnection_count",
-    help: "connections that phones lost to disturbances and replaced",
-    compute: |records| count(records, |spell| spell.has_reconnected),
-};
-
-pub(super) const MIGRATION_COUNT: Metric = Metric {
-    name: "migration_count",
-    help: "moves to another network that a phone's connection outlived",
-    compute: |records| {
+pub(super) const METRICS: &[Metric] = metrics! {
+    "reconnect_ms", |records| millis(&gather(records), |spell| spell.reconnected) =>
+        "for each connection that a phone had to replace, from the disturbance that cost it until \
+         a request may be sent over the next one, time-outs and failed attempts included";
+    "interruption_ms", |records| millis(&gather(records), |spell| spell.interruption) =>
+        "for each disturbance, how long no new byte arrived, in its order, at the phone that \
+         fetches or the server that is sent to: until the first one over the next connection or, \
+         where the connection was kept, the longest such time until the next disturbance";
+    "reconnection_count", |records| count(records, |spell| spell.has_reconnected) =>
+        "connections that phones lost to disturbances and replaced";
+    "migration_count", |records| {
         count(records, |spell| spell.what == Disturbance::Move && !spell.has_reconnected)
-    },
+    } => "moves to another network that a phone's connection outlived";
 };
 
 /// A disturbance and what followed until the phone's next one.

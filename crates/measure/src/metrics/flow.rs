@@ -7,22 +7,15 @@ use trackbed_core::event::{Event, Record};
 
 use super::Metric;
 
-pub(super) const GOODPUT_MBPS: Metric = Metric {
-    name: "goodput_mbps",
-    help: "for each phone, the bytes of its flow over the measured part, connection set-up included; \
-           without headers and retransmissions, in 10^6 bit/s",
-    compute: |records| {
+pub(super) const METRICS: &[Metric] = metrics! {
+    "goodput_mbps", |records| {
         let Some((start, end)) = span(records) else { return Vec::new() };
         let seconds = (end - start).as_secs_f64();
         flows(records).map(|(bytes, _)| bytes as f64 * 8.0 / seconds / 1e6).collect()
-    },
-};
-
-pub(super) const HANDOVER_GOODPUT_MBPS: Metric = Metric {
-    name: "handover_goodput_mbps",
-    help: "for each handover of any path, what arrives at all phones in the second around the middle \
-           of its outage, in 10^6 bit/s; only of seconds that lie within the measured part",
-    compute: |records| {
+    } =>
+        "for each phone, the bytes of its flow over the measured part, connection set-up \
+         included; without headers and retransmissions, in 10^6 bit/s";
+    "handover_goodput_mbps", |records| {
         let Some((start, end)) = span(records) else { return Vec::new() };
         let arrivals = arrivals(records);
         let goodput = |middle: Time| {
@@ -33,27 +26,20 @@ pub(super) const HANDOVER_GOODPUT_MBPS: Metric = Metric {
         };
         let whole = |middle: &Time| *middle >= start + WINDOW / 2 && *middle + WINDOW / 2 <= end;
         middles(records).filter(whole).map(goodput).collect()
-    },
-};
-
-pub(super) const GAP_MS: Metric = Metric {
-    name: "gap_ms",
-    help: "for each phone, the longest time without an arrival, from the first byte of its flow to \
-           the end",
-    compute: |records| flows(records).map(|(_, gap)| gap.as_secs_f64() * 1e3).collect(),
-};
-
-pub(super) const HANDOVER_COUNT: Metric = Metric {
-    name: "handover_count",
-    help: "handovers of all paths during the measured part",
-    compute: |records| {
+    } =>
+        "for each handover of any path, what arrives at all phones in the second around the \
+         middle of its outage, in 10^6 bit/s; only of seconds that lie within the measured part";
+    "gap_ms", |records| flows(records).map(|(_, gap)| gap.as_secs_f64() * 1e3).collect() =>
+        "for each phone, the longest time without an arrival, from the first byte of its flow to \
+         the end";
+    "handover_count", |records| {
         let Some((start, end)) = span(records) else { return Vec::new() };
         if !records.iter().any(|record| matches!(record.event, Event::Handover { .. })) {
             return Vec::new();
         }
         let count = middles(records).filter(|at| (start..end).contains(at)).count();
         vec![count as f64]
-    },
+    } => "handovers of all paths during the measured part";
 };
 
 /// About how long a handover is felt (papers measure "instantaneous" throughput so).

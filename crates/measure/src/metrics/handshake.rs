@@ -6,25 +6,16 @@ use trackbed_core::event::{Event, Record};
 
 use super::Metric;
 
-pub(super) const HANDSHAKE_MS: Metric = Metric {
-    name: "handshake_ms",
-    help: "for each connection, from the attempt to connect until a request may be sent; next to \
-           nothing with early data over QUIC",
-    compute: durations,
-};
-
-pub(super) const RESUMED_RATIO: Metric = Metric {
-    name: "resumed_ratio",
-    help: "share of the encrypted connections that took up an earlier session",
-    compute: |records| {
+pub(super) const METRICS: &[Metric] = metrics! {
+    "handshake_ms", durations =>
+        "for each connection, from the attempt to connect until a request may be sent; next to \
+         nothing with early data over QUIC";
+    "resumed_ratio", |records| {
         share(records, |event| matches!(event, Event::Secured { resumed: true, .. }))
-    },
-};
-
-pub(super) const EARLY_DATA_RATIO: Metric = Metric {
-    name: "early_data_ratio",
-    help: "share of the encrypted connections on which the server accepted early data",
-    compute: |records| share(records, |event| matches!(event, Event::Secured { early: true, .. })),
+    } => "share of the encrypted connections that took up an earlier session";
+    "early_data_ratio",
+        |records| share(records, |event| matches!(event, Event::Secured { early: true, .. })) =>
+        "share of the encrypted connections on which the server accepted early data";
 };
 
 fn durations(records: &[Record]) -> Vec<f64> {

@@ -6,25 +6,18 @@ use trackbed_core::event::{Event, Record};
 use super::Metric;
 use super::load::measured;
 
-pub(super) const FPS: Metric = Metric {
-    name: "fps",
-    help: "frames of the inference that were done in the measured part, over its length",
-    compute: |records| {
+pub(super) const METRICS: &[Metric] = metrics! {
+    "fps", |records| {
         let Some([from, until]) = measured(records) else { return Vec::new() };
         let is_frame = |record: &Record| matches!(record.event, Event::Inferred { .. });
         match records.iter().any(is_frame) {
             true => vec![frames(records).count() as f64 / (until - from).as_secs_f64()],
             false => Vec::new(),
         }
-    },
-};
-
-pub(super) const FRAME_MS: Metric = Metric {
-    name: "frame_ms",
-    help: "for each of these frames, from its beginning to its end; the next one follows at once",
-    compute: |records| {
+    } => "frames of the inference that were done in the measured part, over its length";
+    "frame_ms", |records| {
         frames(records).map(|[begin, end]| (end - begin).as_secs_f64() * 1e3).collect()
-    },
+    } => "for each of these frames, from its beginning to its end; the next one follows at once";
 };
 
 /// Beginning and end of each frame that was done in the measured part.

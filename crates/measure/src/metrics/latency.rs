@@ -7,21 +7,16 @@ use trackbed_core::event::{Event, Record};
 use super::Metric;
 use super::messages::gather;
 
-pub(super) const RTT_MS: Metric = Metric {
-    name: "rtt_ms",
-    help: "for each answered message, from the time at which it was to be sent to the end of the \
-           answer; in a closed loop it is to be sent when it is",
-    compute: |records| {
+pub(super) const METRICS: &[Metric] = metrics! {
+    "rtt_ms", |records| {
         let latencies = gather(records).into_values().filter_map(|message| message.latency());
         latencies.map(|latency| latency.as_secs_f64() * 1e3).collect()
-    },
-};
-
-pub(super) const DEADLINE_MISS_RATIO: Metric = Metric {
-    name: "deadline_miss_ratio",
-    help: "share of the messages that were not answered within the deadline after the time at \
-           which they were to be sent; those given up are missed, those refused in time are not",
-    compute: miss_ratio,
+    } =>
+        "for each answered message, from the time at which it was to be sent to the end of the \
+         answer; in a closed loop it is to be sent when it is";
+    "deadline_miss_ratio", miss_ratio =>
+        "share of the messages that were not answered within the deadline after the time at which \
+         they were to be sent; those given up are missed, those refused in time are not";
 };
 
 fn miss_ratio(records: &[Record]) -> Vec<f64> {

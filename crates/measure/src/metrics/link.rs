@@ -4,28 +4,20 @@ use trackbed_core::event::{Event, Record};
 
 use super::Metric;
 
-pub(super) const LOSS_PERCENT: Metric = Metric {
-    name: "loss_percent",
-    help: "packets that the links lost by chance or by schedule, of those that entered them, all \
-           directions together, over the whole run",
-    compute: |records| Total::of(records).percent(|total| total.lost_packets),
-};
-
-pub(super) const QUEUE_DROP_PERCENT: Metric = Metric {
-    name: "queue_drop_percent",
-    help: "packets that the links' queues dropped, of those that entered the links, all \
-           directions together, over the whole run",
-    compute: |records| Total::of(records).percent(|total| total.queue_dropped_packets),
-};
-
-pub(super) const WIRE_BYTES: Metric = Metric {
-    name: "wire_bytes",
-    help: "bytes that entered the links, IP headers included, all directions together, over the \
-           whole run, warm-up included",
-    compute: |records| {
+pub(super) const METRICS: &[Metric] = metrics! {
+    "loss_percent", |records| Total::of(records).percent(|total| total.lost_packets) =>
+        "packets that the links lost by chance or by schedule, of those that entered them, all \
+         directions together, over the whole run";
+    "queue_drop_percent",
+        |records| Total::of(records).percent(|total| total.queue_dropped_packets) =>
+        "packets that the links' queues dropped, of those that entered the links, all directions \
+         together, over the whole run";
+    "wire_bytes", |records| {
         let total = Total::of(records);
         if total.links == 0 { Vec::new() } else { vec![total.offered_bytes as f64] }
-    },
+    } =>
+        "bytes that entered the links, IP headers included, all directions together, over the \
+         whole run, warm-up included";
 };
 
 /// The sum of the links' accounts.

@@ -5,69 +5,38 @@ use trackbed_core::event::{Event, Load, Record, RoleLoad};
 
 use super::Metric;
 
-pub(super) const CPU_PERCENT: Metric = Metric {
-    name: "cpu_percent",
-    help: "processor time of the clients and the inference together, in each second of the measured \
-           part; 400 is four full cores; where the scenario has [inference]",
-    compute: |records| {
+pub(super) const METRICS: &[Metric] = metrics! {
+    "cpu_percent", |records| {
         values(records, |load| of_device(load, |role| role.millipercent).map(thousandth))
-    },
-};
-
-pub(super) const CLIENT_CPU_PERCENT: Metric = Metric {
-    name: "client_cpu_percent",
-    help: "the part of it that is the clients'",
-    compute: |records| values(records, |load| load.client.millipercent.map(thousandth)),
-};
-
-pub(super) const INFERENCE_CPU_PERCENT: Metric = Metric {
-    name: "inference_cpu_percent",
-    help: "the part of it that is the inference's",
-    compute: |records| values(records, |load| load.inference.millipercent.map(thousandth)),
-};
-
-pub(super) const SERVER_CPU_PERCENT: Metric = Metric {
-    name: "server_cpu_percent",
-    help: "processor time of the server, where it is on this machine, likewise",
-    compute: |records| values(records, |load| load.server.millipercent.map(thousandth)),
-};
-
-pub(super) const MACHINE_CPU_PERCENT: Metric = Metric {
-    name: "machine_cpu_percent",
-    help: "processor time of everything on this machine, the emulated links included, likewise",
-    compute: |records| values(records, |load| load.machine_millipercent.map(thousandth)),
-};
-
-pub(super) const MEMORY_PERCENT: Metric = Metric {
-    name: "memory_percent",
-    help: "memory of the clients and the inference together, in percent of the machine's",
-    compute: |records| {
+    } =>
+        "processor time of the clients and the inference together, in each second of the measured \
+         part; 400 is four full cores; where the scenario has [inference]";
+    "client_cpu_percent",
+        |records| values(records, |load| load.client.millipercent.map(thousandth)) =>
+        "the part of it that is the clients'";
+    "inference_cpu_percent",
+        |records| values(records, |load| load.inference.millipercent.map(thousandth)) =>
+        "the part of it that is the inference's";
+    "server_cpu_percent",
+        |records| values(records, |load| load.server.millipercent.map(thousandth)) =>
+        "processor time of the server, where it is on this machine, likewise";
+    "machine_cpu_percent",
+        |records| values(records, |load| load.machine_millipercent.map(thousandth)) =>
+        "processor time of everything on this machine, the emulated links included, likewise";
+    "memory_percent", |records| {
         values(records, |load| {
             let total = load.memory_total_bytes.filter(|total| *total > 0)?;
             let used = of_device(load, |role| role.memory_bytes)?;
             Some(used as f64 / total as f64 * 100.0)
         })
-    },
-};
-
-pub(super) const GPU_PERCENT: Metric = Metric {
-    name: "gpu_percent",
-    help: "share of its time in which the busiest graphics processor worked, where there is one",
-    compute: |records| values(records, |load| load.gpu_millipercent.map(thousandth)),
-};
-
-pub(super) const TEMPERATURE_CELSIUS: Metric = Metric {
-    name: "temperature_celsius",
-    help: "the hottest of the temperatures that the machine tells",
-    compute: |records| {
+    } => "memory of the clients and the inference together, in percent of the machine's";
+    "gpu_percent", |records| values(records, |load| load.gpu_millipercent.map(thousandth)) =>
+        "share of its time in which the busiest graphics processor worked, where there is one";
+    "temperature_celsius", |records| {
         values(records, |load| load.temperature_millicelsius.map(|value| value as f64 / 1e3))
-    },
-};
-
-pub(super) const POWER_WATTS: Metric = Metric {
-    name: "power_watts",
-    help: "the largest of the powers that the machine tells; they may contain one another",
-    compute: |records| values(records, |load| load.power_milliwatts.map(thousandth)),
+    } => "the hottest of the temperatures that the machine tells";
+    "power_watts", |records| values(records, |load| load.power_milliwatts.map(thousandth)) =>
+        "the largest of the powers that the machine tells; they may contain one another";
 };
 
 /// The measured part of a run: the window of its schedule if it has one, until the run's end at the

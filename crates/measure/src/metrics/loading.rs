@@ -7,37 +7,27 @@ use trackbed_core::event::{Event, Playback, Record};
 
 use super::Metric;
 
-pub(super) const LOADING_DELAY_MS: Metric = Metric {
-    name: "loading_delay_ms",
-    help: "for each piece of media that arrived, from the request for it to its last byte: waiting \
-           for what is before it and for a connection, and the transfer; a piece that is asked for \
-           again on a new connection counts from the first time",
-    compute: loading_delays,
-};
-
-pub(super) const STARTUP_DELAY_MS: Metric = Metric {
-    name: "startup_delay_ms",
-    help: "for each player, from its first attempt to connect until pictures move",
-    compute: |records| {
+pub(super) const METRICS: &[Metric] = metrics! {
+    "loading_delay_ms", loading_delays =>
+        "for each piece of media that arrived, from the request for it to its last byte: waiting \
+         for what is before it and for a connection, and the transfer; a piece that is asked for \
+         again on a new connection counts from the first time";
+    "startup_delay_ms", |records| {
         let begins = |event: &Event| match event {
             Event::ConnectStarted { phone, connection: 0 } => Some(*phone),
             _ => None,
         };
         until_playing(records, begins, false)
-    },
-};
-
-pub(super) const SEEK_DELAY_MS: Metric = Metric {
-    name: "seek_delay_ms",
-    help: "for each jump of the viewer that came to play, from the jump until pictures move again; \
-           of jumps in a row the last one counts",
-    compute: |records| {
+    } => "for each player, from its first attempt to connect until pictures move";
+    "seek_delay_ms", |records| {
         let begins = |event: &Event| match event {
             Event::Playback { phone, step: Playback::Sought { .. } } => Some(*phone),
             _ => None,
         };
         until_playing(records, begins, true)
-    },
+    } =>
+        "for each jump of the viewer that came to play, from the jump until pictures move again; \
+         of jumps in a row the last one counts";
 };
 
 fn loading_delays(records: &[Record]) -> Vec<f64> {

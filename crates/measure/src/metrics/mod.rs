@@ -5,6 +5,13 @@
 //! passes over the events, so a run of ten thousand phones costs no more per event than a run of
 //! one.
 
+/// A table of metrics: the name of each, what computes its samples, and its help.
+macro_rules! metrics {
+    ($($name:literal, $compute:expr => $help:literal;)*) => {
+        &[$(Metric { name: $name, help: $help, compute: $compute }),*]
+    };
+}
+
 mod account;
 mod age;
 mod completion;

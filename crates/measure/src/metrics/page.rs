@@ -7,68 +7,41 @@ use trackbed_core::event::{Event, Record};
 
 use super::Metric;
 
-pub(super) const PLT_MS: Metric = Metric {
-    name: "plt_ms",
-    help: "page loading time: from the start of the measured part, connection set-up included, \
-           until every object of the page has arrived and was parsed or executed; one sample for \
-           each phone",
-    compute: |records| each(records, |page| page.loaded),
+pub(super) const TIMES: &[Metric] = metrics! {
+    "plt_ms", |records| each(records, |page| page.loaded) =>
+        "page loading time: from the start of the measured part, connection set-up included, \
+         until every object of the page has arrived and was parsed or executed; one sample for \
+         each phone";
+    "first_paint_ms", |records| each(records, |page| page.painted.or_else(|| first_paint(page))) =>
+        "when a browser could first paint a page: from the start of the measured part until the \
+         document and all that blocks painting (style sheets, and scripts unless they are \
+         declared not to) have arrived and were parsed or executed; with a browser of others when \
+         it did";
+    "ttfb_ms", |records| each(records, |page| page.objects.get(&DOCUMENT)?.begun) =>
+        "time to first byte of a page: from the start of the measured part, connection set-up \
+         included, until the document's response begins";
 };
 
-pub(super) const TTFB_MS: Metric = Metric {
-    name: "ttfb_ms",
-    help: "time to first byte of a page: from the start of the measured part, connection set-up \
-           included, until the document's response begins",
-    compute: |records| each(records, |page| page.objects.get(&DOCUMENT)?.begun),
-};
-
-pub(super) const FIRST_PAINT_MS: Metric = Metric {
-    name: "first_paint_ms",
-    help: "when a browser could first paint a page: from the start of the measured part until the \
-           document and all that blocks painting (style sheets, and scripts unless they are \
-           declared not to) have arrived and were parsed or executed; with a browser of others when \
-           it did",
-    compute: |records| each(records, |page| page.painted.or_else(|| first_paint(page))),
-};
-
-pub(super) const OBJECTS_COUNT: Metric = Metric {
-    name: "objects_count",
-    help: "objects of a page that arrived whole",
-    compute: |records| {
+pub(super) const OBJECTS: &[Metric] = metrics! {
+    "objects_count", |records| {
         let pages = pages(records).into_values();
         pages.map(|page| page.done().count() as f64).collect()
-    },
-};
-
-pub(super) const CONNECTIONS_COUNT: Metric = Metric {
-    name: "connections_count",
-    help: "connections that a phone opened to load a page, those that came too late to be used \
-           included",
-    compute: |records| {
+    } => "objects of a page that arrived whole";
+    "connections_count", |records| {
         // Clients that are not ours do not tell.
         let pages = pages(records).into_values().filter(|page| page.connections > 0);
         pages.map(|page| f64::from(page.connections)).collect()
-    },
-};
-
-pub(super) const OBJECT_REQUESTED_MS: Metric = Metric {
-    name: "object_requested_ms",
-    help: "for each object of a page, in the page's order: from the start of the measured part \
-           until it was requested, the last time if a connection broke; with the next two the \
-           waterfall of the page",
-    compute: |records| waterfall(records, |object| object.requested),
-};
-
-pub(super) const OBJECT_BEGUN_MS: Metric = Metric {
-    name: "object_begun_ms",
-    help: "likewise until the object's response began",
-    compute: |records| waterfall(records, |object| object.begun),
-};
-
-pub(super) const OBJECT_DONE_MS: Metric = Metric {
-    name: "object_done_ms",
-    help: "likewise until the object's last byte arrived",
-    compute: |records| waterfall(records, |object| object.done),
+    } =>
+        "connections that a phone opened to load a page, those that came too late to be used \
+         included";
+    "object_requested_ms", |records| waterfall(records, |object| object.requested) =>
+        "for each object of a page, in the page's order: from the start of the measured part \
+         until it was requested, the last time if a connection broke; with the next two the \
+         waterfall of the page";
+    "object_begun_ms", |records| waterfall(records, |object| object.begun) =>
+        "likewise until the object's response began";
+    "object_done_ms", |records| waterfall(records, |object| object.done) =>
+        "likewise until the object's last byte arrived";
 };
 
 /// The document's place among the objects.
@@ -164,6 +137,11 @@ fn first_paint(page: &Page) -> Option<Time> {
 mod tests {
     use super::*;
 
+    fn compute(metric: &str, records: &[Record]) -> Vec<f64> {
+        let found = TIMES.iter().chain(OBJECTS).find(|known| known.name == metric).unwrap();
+        (found.compute)(records)
+    }
+
     fn found(object: u32, blocking: bool) -> Event {
         let (path, kind) = (format!("/{object}"), "css".to_owned());
         Event::ObjectFound { phone: 0, object, path, kind, bytes: 10, blocking }
@@ -209,16 +187,16 @@ mod tests {
     fn a_page_is_timed_from_the_start() {
         let records = records();
         for (metric, expected) in [
-            (PLT_MS, &[300.0][..]),
-            (TTFB_MS, &[100.0]),
-            (FIRST_PAINT_MS, &[230.0]),
-            (OBJECTS_COUNT, &[3.0]),
-            (CONNECTIONS_COUNT, &[2.0]),
-            (OBJECT_REQUESTED_MS, &[50.0, 160.0, 165.0]),
-            (OBJECT_BEGUN_MS, &[100.0, 210.0, 200.0]),
-            (OBJECT_DONE_MS, &[110.0, 220.0, 300.0]),
+            ("plt_ms", &[300.0][..]),
+            ("ttfb_ms", &[100.0]),
+            ("first_paint_ms", &[230.0]),
+            ("objects_count", &[3.0]),
+            ("connections_count", &[2.0]),
+            ("object_requested_ms", &[50.0, 160.0, 165.0]),
+            ("object_begun_ms", &[100.0, 210.0, 200.0]),
+            ("object_done_ms", &[110.0, 220.0, 300.0]),
         ] {
-            assert_eq!((metric.compute)(&records), expected, "{}", metric.name);
+            assert_eq!(compute(metric, &records), expected, "{metric}");
         }
     }
 
@@ -226,10 +204,10 @@ mod tests {
     fn what_was_not_reached_has_no_time() {
         let mut records = records();
         records.truncate(14);
-        assert!((PLT_MS.compute)(&records).is_empty());
-        assert!((FIRST_PAINT_MS.compute)(&records).is_empty(), "the style sheet is missing");
-        assert_eq!((OBJECTS_COUNT.compute)(&records), [1.0]);
+        assert!(compute("plt_ms", &records).is_empty());
+        assert!(compute("first_paint_ms", &records).is_empty(), "the style sheet is missing");
+        assert_eq!(compute("objects_count", &records), [1.0]);
         let other = [Record { at: Time::ZERO, event: Event::Started }];
-        assert!((CONNECTIONS_COUNT.compute)(&other).is_empty(), "this is no page");
+        assert!(compute("connections_count", &other).is_empty(), "this is no page");
     }
 }

@@ -8,43 +8,29 @@ use trackbed_core::event::{Event, Playback, Record};
 
 use super::Metric;
 
-pub(super) const REBUFFERING_MS: Metric = Metric {
-    name: "rebuffering_ms",
-    help: "for each player, how long in all pictures stood still because the buffer had run empty; \
-           waiting at the start and after a jump of the viewer is not counted",
-    compute: |records| {
+pub(super) const METRICS: &[Metric] = metrics! {
+    "rebuffering_ms", |records| {
         let players = gather(records).into_values();
         players.map(|player| player.stalled.as_secs_f64() * 1e3).collect()
-    },
-};
-
-pub(super) const REBUFFERING_COUNT: Metric = Metric {
-    name: "rebuffering_count",
-    help: "for each player, how often the buffer ran empty",
-    compute: |records| gather(records).into_values().map(|player| player.stalls.into()).collect(),
-};
-
-pub(super) const RESOLUTION_SWITCH_COUNT: Metric = Metric {
-    name: "resolution_switch_count",
-    help: "for each player, how often a piece that arrived had another resolution than the one \
-           before",
-    compute: |records| gather(records).into_values().map(|player| player.switches.into()).collect(),
-};
-
-pub(super) const MEDIA_BITRATE_MBPS: Metric = Metric {
-    name: "media_bitrate_mbps",
-    help: "for each player, the mean bit rate of the pieces that arrived, a second of media each, in \
-           10^6 bit/s",
-    compute: |records| {
+    } =>
+        "for each player, how long in all pictures stood still because the buffer had run empty; \
+         waiting at the start and after a jump of the viewer is not counted";
+    "rebuffering_count",
+        |records| gather(records).into_values().map(|player| player.stalls.into()).collect() =>
+        "for each player, how often the buffer ran empty";
+    "resolution_switch_count",
+        |records| gather(records).into_values().map(|player| player.switches.into()).collect() =>
+        "for each player, how often a piece that arrived had another resolution than the one \
+         before";
+    "media_bitrate_mbps", |records| {
         let players = gather(records).into_values().filter(|player| player.pieces > 0);
         players.map(|player| player.bytes as f64 * 8.0 / f64::from(player.pieces) / 1e6).collect()
-    },
-};
-
-pub(super) const SEEK_COUNT: Metric = Metric {
-    name: "seek_count",
-    help: "for each player, how often the viewer jumped to another place",
-    compute: |records| gather(records).into_values().map(|player| player.seeks.into()).collect(),
+    } =>
+        "for each player, the mean bit rate of the pieces that arrived, a second of media each, \
+         in 10^6 bit/s";
+    "seek_count",
+        |records| gather(records).into_values().map(|player| player.seeks.into()).collect() =>
+        "for each player, how often the viewer jumped to another place";
 };
 
 /// A player's account.

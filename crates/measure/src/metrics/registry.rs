@@ -1,4 +1,6 @@
-//! Every metric: one line each.
+//! Every metric: a line for each table of them.
+
+use std::sync::LazyLock;
 
 use super::{
     Metric, account, age, completion, counts, disturbance, flow, handshake, inference, latency,
@@ -7,7 +9,7 @@ use super::{
 
 /// Every metric, in the order in which reports show them.
 pub fn registry() -> &'static [Metric] {
-    REGISTRY
+    &REGISTRY
 }
 
 /// The metric called `name`.
@@ -15,81 +17,28 @@ pub fn find(name: &str) -> Option<&'static Metric> {
     REGISTRY.iter().find(|metric| metric.name == name)
 }
 
-const REGISTRY: &[Metric] = &[
-    completion::COMPLETION_MS,
-    page::PLT_MS,
-    page::FIRST_PAINT_MS,
-    page::TTFB_MS,
-    handshake::HANDSHAKE_MS,
-    handshake::RESUMED_RATIO,
-    handshake::EARLY_DATA_RATIO,
-    disturbance::RECONNECT_MS,
-    disturbance::INTERRUPTION_MS,
-    disturbance::RECONNECTION_COUNT,
-    disturbance::MIGRATION_COUNT,
-    latency::RTT_MS,
-    latency::DEADLINE_MISS_RATIO,
-    warnings::WARNING_MS,
-    account::SENT_COUNT,
-    account::IN_TIME_COUNT,
-    account::LATE_COUNT,
-    account::LOST_COUNT,
-    account::UNSENT_COUNT,
-    account::ANSWER_RATE_HZ,
-    age::AGE_OF_INFORMATION_MS,
-    verification::VERDICT_MS,
-    verification::LATE_VERDICT_RATIO,
-    verification::SIGNATURE_RATE_HZ,
-    verification::VERIFICATION_CPU_PERCENT,
-    verification::WAITING_MAX_COUNT,
-    verification::HEARD_COUNT,
-    verification::ACCEPTED_COUNT,
-    verification::BAD_SIGNATURE_COUNT,
-    verification::UNKNOWN_SIGNER_COUNT,
-    verification::OTHERWISE_REFUSED_COUNT,
-    verification::DROPPED_COUNT,
-    verification::REPELLED_COUNT,
-    verification::WRONG_VERDICT_COUNT,
-    verification::TABLES_BYTES,
-    loading::LOADING_DELAY_MS,
-    loading::STARTUP_DELAY_MS,
-    loading::SEEK_DELAY_MS,
-    playing::REBUFFERING_MS,
-    playing::REBUFFERING_COUNT,
-    playing::RESOLUTION_SWITCH_COUNT,
-    playing::MEDIA_BITRATE_MBPS,
-    playing::SEEK_COUNT,
-    flow::GOODPUT_MBPS,
-    flow::HANDOVER_GOODPUT_MBPS,
-    flow::GAP_MS,
-    flow::HANDOVER_COUNT,
-    throughput::THROUGHPUT_MBPS,
-    throughput::TOTAL_THROUGHPUT_MBPS,
-    transport::RETRANSMISSION_PERCENT,
-    link::LOSS_PERCENT,
-    link::QUEUE_DROP_PERCENT,
-    link::WIRE_BYTES,
-    page::OBJECTS_COUNT,
-    page::CONNECTIONS_COUNT,
-    page::OBJECT_REQUESTED_MS,
-    page::OBJECT_BEGUN_MS,
-    page::OBJECT_DONE_MS,
-    counts::ANSWERED_COUNT,
-    counts::REFUSED_COUNT,
-    counts::FAILED_COUNT,
-    inference::FPS,
-    inference::FRAME_MS,
-    load::CPU_PERCENT,
-    load::CLIENT_CPU_PERCENT,
-    load::INFERENCE_CPU_PERCENT,
-    load::SERVER_CPU_PERCENT,
-    load::MACHINE_CPU_PERCENT,
-    load::MEMORY_PERCENT,
-    load::GPU_PERCENT,
-    load::TEMPERATURE_CELSIUS,
-    load::POWER_WATTS,
-    usage::CLIENT_CPU_MS,
-    usage::SERVER_CPU_MS,
-    usage::CLIENT_MEMORY_BYTES,
-    usage::SERVER_MEMORY_BYTES,
-];
+static REGISTRY: LazyLock<Vec<Metric>> = LazyLock::new(|| {
+    [
+        completion::METRICS,
+        page::TIMES,
+        handshake::METRICS,
+        disturbance::METRICS,
+        latency::METRICS,
+        warnings::METRICS,
+        account::METRICS,
+        age::METRICS,
+        verification::METRICS,
+        loading::METRICS,
+        playing::METRICS,
+        flow::METRICS,
+        throughput::METRICS,
+        transport::METRICS,
+        link::METRICS,
+        page::OBJECTS,
+        counts::METRICS,
+        inference::METRICS,
+        load::METRICS,
+        usage::METRICS,
+    ]
+    .concat()
+});

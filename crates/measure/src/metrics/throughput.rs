@@ -10,12 +10,8 @@ use super::account::window;
 use super::completion::spans;
 use super::messages::gather;
 
-pub(super) const THROUGHPUT_MBPS: Metric = Metric {
-    name: "throughput_mbps",
-    help: "for each phone, the bytes of its messages that were taken, or of its transfer, over its \
-           completion time, or over the measured window of a schedule; without headers and \
-           retransmissions, in 10^6 bit/s",
-    compute: |records| {
+pub(super) const METRICS: &[Metric] = metrics! {
+    "throughput_mbps", |records| {
         let bytes = useful_bytes(records);
         let rate =
             |(phone, span): (&u32, &Duration)| mbps(bytes.get(phone).copied().unwrap_or(0), *span);
@@ -30,14 +26,11 @@ pub(super) const THROUGHPUT_MBPS: Metric = Metric {
             Some(window) => bytes.values().filter_map(|bytes| mbps(*bytes, window)).collect(),
             None => spans(records).iter().filter(ours).filter_map(rate).collect(),
         }
-    },
-};
-
-pub(super) const TOTAL_THROUGHPUT_MBPS: Metric = Metric {
-    name: "total_throughput_mbps",
-    help: "the same bytes of all phones together, over the time from the start of the measured \
-           part to the last answer or the last byte of all, or over the measured window",
-    compute: |records| {
+    } =>
+        "for each phone, the bytes of its messages that were taken, or of its transfer, over its \
+         completion time, or over the measured window of a schedule; without headers and \
+         retransmissions, in 10^6 bit/s";
+    "total_throughput_mbps", |records| {
         let bytes = useful_bytes(records).values().sum();
         if let Some(window) = window(records) {
             return mbps(bytes, window).into_iter().collect();
@@ -48,7 +41,9 @@ pub(super) const TOTAL_THROUGHPUT_MBPS: Metric = Metric {
         });
         let (Some(started), Some(last)) = (started, last) else { return Vec::new() };
         mbps(bytes, last.at - started.at).into_iter().collect()
-    },
+    } =>
+        "the same bytes of all phones together, over the time from the start of the measured part \
+         to the last answer or the last byte of all, or over the measured window";
 };
 
 /// The bytes of each phone that fulfilled their purpose.

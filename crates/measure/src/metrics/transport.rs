@@ -4,11 +4,8 @@ use trackbed_core::event::Event;
 
 use super::Metric;
 
-pub(super) const RETRANSMISSION_PERCENT: Metric = Metric {
-    name: "retransmission_percent",
-    help: "TCP segments sent again, or QUIC packets declared lost, of all that were sent, over \
-           every sender's account of the run, warm-up included",
-    compute: |records| {
+pub(super) const METRICS: &[Metric] = metrics! {
+    "retransmission_percent", |records| {
         let (mut sent, mut lost) = (0, 0);
         for record in records {
             if let Event::Transport { packets_sent, packets_lost, .. } = record.event {
@@ -17,5 +14,7 @@ pub(super) const RETRANSMISSION_PERCENT: Metric = Metric {
             }
         }
         if sent == 0 { Vec::new() } else { vec![lost as f64 * 100.0 / sent as f64] }
-    },
+    } =>
+        "TCP segments sent again, or QUIC packets declared lost, of all that were sent, over \
+         every sender's account of the run, warm-up included";
 };

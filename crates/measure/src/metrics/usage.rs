@@ -4,28 +4,15 @@ use trackbed_core::event::{Event, Record, Role};
 
 use super::Metric;
 
-pub(super) const CLIENT_CPU_MS: Metric = Metric {
-    name: "client_cpu_ms",
-    help: "processor time of the clients' process, from its start to its end; on the kernel only",
-    compute: |records| processor(records, Role::Client),
-};
-
-pub(super) const SERVER_CPU_MS: Metric = Metric {
-    name: "server_cpu_ms",
-    help: "processor time of the server's process, from its start to its end; on the kernel only",
-    compute: |records| processor(records, Role::Server),
-};
-
-pub(super) const CLIENT_MEMORY_BYTES: Metric = Metric {
-    name: "client_memory_bytes",
-    help: "the most resident memory of the clients' process; on the kernel only",
-    compute: |records| memory(records, Role::Client),
-};
-
-pub(super) const SERVER_MEMORY_BYTES: Metric = Metric {
-    name: "server_memory_bytes",
-    help: "the most resident memory of the server's process; on the kernel only",
-    compute: |records| memory(records, Role::Server),
+pub(super) const METRICS: &[Metric] = metrics! {
+    "client_cpu_ms", |records| processor(records, Role::Client) =>
+        "processor time of the clients' process, from its start to its end; on the kernel only";
+    "server_cpu_ms", |records| processor(records, Role::Server) =>
+        "processor time of the server's process, from its start to its end; on the kernel only";
+    "client_memory_bytes", |records| memory(records, Role::Client) =>
+        "the most resident memory of the clients' process; on the kernel only";
+    "server_memory_bytes", |records| memory(records, Role::Server) =>
+        "the most resident memory of the server's process; on the kernel only";
 };
 
 fn processor(records: &[Record], whose: Role) -> Vec<f64> {

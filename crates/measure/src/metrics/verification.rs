@@ -7,103 +7,56 @@ use trackbed_core::event::{Event, Judgement, Record, UnitAccount, Verification};
 use super::Metric;
 use super::latency::deadline;
 
-pub(super) const VERDICT_MS: Metric = Metric {
-    name: "verdict_ms",
-    help: "for each message of the measured window whose signature was verified, from its arrival to \
-           the verdict",
-    compute: |records| {
+pub(super) const METRICS: &[Metric] = metrics! {
+    "verdict_ms", |records| {
         let verdicts = judged(records).filter(Judged::is_verified);
         verdicts.map(|judged| judged.latency.as_secs_f64() * 1e3).collect()
-    },
-};
-
-pub(super) const LATE_VERDICT_RATIO: Metric = Metric {
-    name: "late_verdict_ratio",
-    help: "share of the messages of the measured window that had no verdict within the deadline after \
-           their arrival; those refused without one, because something else was wrong, are not late",
-    compute: late,
-};
-
-pub(super) const SIGNATURE_RATE_HZ: Metric = Metric {
-    name: "signature_rate_hz",
-    help: "signatures that were verified, of messages and of certificates, over the time from the \
-           first message to the last decision",
-    compute: |records| {
+    } =>
+        "for each message of the measured window whose signature was verified, from its arrival \
+         to the verdict";
+    "late_verdict_ratio", late =>
+        "share of the messages of the measured window that had no verdict within the deadline \
+         after their arrival; those refused without one, because something else was wrong, are \
+         not late";
+    "signature_rate_hz", |records| {
         accounts(records, |account| {
             let seconds = account.span.as_secs_f64();
             (seconds > 0.0).then(|| account.signatures as f64 / seconds)
         })
-    },
-};
-
-pub(super) const VERIFICATION_CPU_PERCENT: Metric = Metric {
-    name: "verification_cpu_percent",
-    help: "processor time of verification and of the checks around it, as a share of all cores over \
-           the same time",
-    compute: |records| {
+    } =>
+        "signatures that were verified, of messages and of certificates, over the time from the \
+         first message to the last decision";
+    "verification_cpu_percent", |records| {
         accounts(records, |account| {
             let whole = account.span.as_secs_f64() * f64::from(account.cores);
             (whole > 0.0).then(|| account.busy.as_secs_f64() / whole * 100.0)
         })
-    },
-};
-
-pub(super) const WAITING_MAX_COUNT: Metric = Metric {
-    name: "waiting_max_count",
-    help: "the most signatures that waited for their verification at once",
-    compute: |records| accounts(records, |account| Some(account.waiting_max as f64)),
-};
-
-pub(super) const TABLES_BYTES: Metric = Metric {
-    name: "tables_bytes",
-    help: "the most memory that precomputed tables of keys took",
-    compute: |records| accounts(records, |account| Some(account.tables_bytes as f64)),
-};
-
-pub(super) const HEARD_COUNT: Metric = Metric {
-    name: "heard_count",
-    help: "messages of the measured window that vehicles sent, forged ones included and floods not; \
-           each was accepted, refused or dropped",
-    compute: |records| {
+    } =>
+        "processor time of verification and of the checks around it, as a share of all cores over \
+         the same time";
+    "waiting_max_count", |records| accounts(records, |account| Some(account.waiting_max as f64)) =>
+        "the most signatures that waited for their verification at once";
+    "heard_count", |records| {
         accounts(records, |account| (account.heard > 0).then_some(account.heard as f64))
-    },
-};
-
-pub(super) const ACCEPTED_COUNT: Metric = Metric {
-    name: "accepted_count",
-    help: "of these, the ones that were believed",
-    compute: |records| counted(records, |judged| judged.judgement == Judgement::Accepted),
-};
-
-pub(super) const BAD_SIGNATURE_COUNT: Metric = Metric {
-    name: "bad_signature_count",
-    help: "of these, the ones refused because a signature is not valid",
-    compute: |records| counted(records, |judged| judged.judgement == Judgement::BadSignature),
-};
-
-pub(super) const UNKNOWN_SIGNER_COUNT: Metric = Metric {
-    name: "unknown_signer_count",
-    help: "of these, the ones refused because their certificate had not been heard yet",
-    compute: |records| counted(records, |judged| judged.judgement == Judgement::UnknownSigner),
-};
-
-pub(super) const OTHERWISE_REFUSED_COUNT: Metric = Metric {
-    name: "otherwise_refused_count",
-    help: "of these, the ones refused for their form, time, place, permission or a revocation",
-    compute: |records| counted(records, |judged| judged.judgement == Judgement::Refused),
-};
-
-pub(super) const DROPPED_COUNT: Metric = Metric {
-    name: "dropped_count",
-    help: "of these, the ones that were not looked at: too many waited, or the deadline had passed \
-           before it was their turn",
-    compute: |records| counted(records, Judged::is_dropped),
-};
-
-pub(super) const REPELLED_COUNT: Metric = Metric {
-    name: "repelled_count",
-    help: "forgeries of a flood that were refused or dropped",
-    compute: |records| {
+    } =>
+        "messages of the measured window that vehicles sent, forged ones included and floods not; \
+         each was accepted, refused or dropped";
+    "accepted_count",
+        |records| counted(records, |judged| judged.judgement == Judgement::Accepted) =>
+        "of these, the ones that were believed";
+    "bad_signature_count",
+        |records| counted(records, |judged| judged.judgement == Judgement::BadSignature) =>
+        "of these, the ones refused because a signature is not valid";
+    "unknown_signer_count",
+        |records| counted(records, |judged| judged.judgement == Judgement::UnknownSigner) =>
+        "of these, the ones refused because their certificate had not been heard yet";
+    "otherwise_refused_count",
+        |records| counted(records, |judged| judged.judgement == Judgement::Refused) =>
+        "of these, the ones refused for their form, time, place, permission or a revocation";
+    "dropped_count", |records| counted(records, Judged::is_dropped) =>
+        "of these, the ones that were not looked at: too many waited, or the deadline had passed \
+         before it was their turn";
+    "repelled_count", |records| {
         let mut flood = flood(records).peekable();
         match flood.peek() {
             Some(_) => {
@@ -112,13 +65,8 @@ pub(super) const REPELLED_COUNT: Metric = Metric {
             }
             None => Vec::new(),
         }
-    },
-};
-
-pub(super) const WRONG_VERDICT_COUNT: Metric = Metric {
-    name: "wrong_verdict_count",
-    help: "messages that were believed and forged, or refused for a signature that was valid",
-    compute: |records| {
+    } => "forgeries of a flood that were refused or dropped";
+    "wrong_verdict_count", |records| {
         let wrong = judged(records).filter(|judged| match judged.judgement {
             Judgement::Accepted => !judged.genuine,
             Judgement::BadSignature => judged.genuine,
@@ -130,7 +78,9 @@ pub(super) const WRONG_VERDICT_COUNT: Metric = Metric {
             true => vec![(wrong.count() as u64 + believed) as f64],
             false => Vec::new(),
         }
-    },
+    } => "messages that were believed and forged, or refused for a signature that was valid";
+    "tables_bytes", |records| accounts(records, |account| Some(account.tables_bytes as f64)) =>
+        "the most memory that precomputed tables of keys took";
 };
 
 /// A decision about a message that a vehicle sent, in the measured window.

@@ -5,11 +5,8 @@ use trackbed_core::event::{Event, Record};
 use super::Metric;
 use super::messages::gather;
 
-pub(super) const WARNING_MS: Metric = Metric {
-    name: "warning_ms",
-    help: "for each accepted message and each listener, from the time at which it was to be sent until \
-           all of it had arrived there",
-    compute: |records| {
+pub(super) const METRICS: &[Metric] = metrics! {
+    "warning_ms", |records| {
         let messages = gather(records);
         let told = |record: &Record| match record.event {
             Event::Warned { phone, message, .. } => {
@@ -19,5 +16,7 @@ pub(super) const WARNING_MS: Metric = Metric {
             _ => None,
         };
         records.iter().filter_map(told).collect()
-    },
+    } =>
+        "for each accepted message and each listener, from the time at which it was to be sent \
+         until all of it had arrived there";
 };
