@@ -18,7 +18,7 @@ pub struct MultipathConfig {
     /// The settings of every subflow; its buffers are those of the whole connection.
     pub tcp: Config,
     /// Which path carries what, from [`schedulers::algorithms`](crate::schedulers::algorithms).
-    pub scheduler: &'static dyn SchedulingAlgorithm,
+    pub scheduler: &'static SchedulingAlgorithm,
     /// The parameters of the scheduler; `None` for their defaults.
     pub arguments: Option<Arguments>,
     /// Where the scheduler's randomness comes from.
@@ -54,7 +54,7 @@ impl Default for MultipathConfig {
     fn default() -> MultipathConfig {
         MultipathConfig {
             tcp: Config::default(),
-            scheduler: &minrtt::MinRtt,
+            scheduler: &minrtt::ENTRY,
             arguments: None,
             seed: Seed::of_run(0, 0),
             opportunistic: false,

@@ -10,36 +10,21 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use trackbed_core::parameter::{Arguments, Kind, Parameter};
-use trackbed_core::{Seed, Time};
+use trackbed_core::{Time, parameters};
 
 use super::{Action, PathId, PathView, Scheduler, SchedulingAlgorithm, View};
 
 /// The registry entry.
-#[derive(Debug)]
-pub struct Blest;
-
-impl SchedulingAlgorithm for Blest {
-    fn name(&self) -> &'static str {
-        "blest"
-    }
-
-    fn summary(&self) -> &'static str {
-        "spares a slow path where it would block the peer's window (Ferlin et al. 2016)"
-    }
-
-    fn source(&self) -> &'static str {
-        "Ferlin et al., IFIP Networking 2016; multipath-tcp.org kernel, mptcp_blest.c"
-    }
-
-    fn parameters(&self) -> &'static [Parameter] {
-        const MEMORY: &str = "how long a smallest or largest round-trip time counts; for ever if \
-                              not given, as in the original";
-        const PARAMETERS: &[Parameter] = &[Parameter::optional("memory", Kind::Time, MEMORY)];
-        PARAMETERS
-    }
-
-    fn build(&self, arguments: &Arguments, _seed: &Seed) -> Box<dyn Scheduler> {
+pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
+    name: "blest",
+    summary: "spares a slow path where it would block the peer's window (Ferlin et al. 2016)",
+    source: "Ferlin et al., IFIP Networking 2016; multipath-tcp.org kernel, mptcp_blest.c",
+    parameters: parameters! {
+        "memory": Time, optional =>
+            "how long a smallest or largest round-trip time counts; for ever if not given, as in \
+             the original";
+    },
+    build: |arguments, _| {
         Box::new(Blocking {
             memory: arguments.get("memory"),
             extremes: Vec::new(),
@@ -47,8 +32,8 @@ impl SchedulingAlgorithm for Blest {
             lambda_at: Time::ZERO,
             retransmitted: false,
         })
-    }
-}
+    },
+};
 
 #[derive(Debug)]
 struct Blocking {
@@ -225,23 +210,23 @@ mod tests {
     fn the_window_must_hold_what_both_send() {
         // 75 segments at lambda = 1.19 (it falls by 0.01 at its first update) are 89,250 bytes,
         // and 1,000 for the segment itself.
-        let choose = |window| build(&Blest, &[]).next(&scene(window).view());
+        let choose = |window| build(&ENTRY, &[]).next(&scene(window).view());
         assert_eq!(choose(90_250), segment(1));
         assert_eq!(choose(90_249), Action::WAIT);
         let mut with_flight = scene(93_249);
         with_flight.paths[1].queued_bytes = 1_000;
         with_flight.paths[1].in_flight_segments = 2;
         // Now 4,000 bytes would be held up.
-        assert_eq!(build(&Blest, &[]).next(&with_flight.view()), Action::WAIT);
+        assert_eq!(build(&ENTRY, &[]).next(&with_flight.view()), Action::WAIT);
         with_flight.window_room_bytes += 1;
-        assert_eq!(build(&Blest, &[]).next(&with_flight.view()), segment(1));
+        assert_eq!(build(&ENTRY, &[]).next(&with_flight.view()), segment(1));
     }
 
     #[test]
     fn what_is_out_belongs_to_the_window() {
         let mut scene = scene(80_250);
         scene.next_offset = 10_000;
-        assert_eq!(build(&Blest, &[]).next(&scene.view()), segment(1));
+        assert_eq!(build(&ENTRY, &[]).next(&scene.view()), segment(1));
     }
 
     #[test]
@@ -291,7 +276,7 @@ mod tests {
     fn a_spike_counts_for_ever_or_for_a_while() {
         let memory = Value::Time(Duration::from_secs(10));
         for (given, blocked) in [(vec![], true), (vec![("memory", memory)], false)] {
-            let mut scheduler = build(&Blest, &given);
+            let mut scheduler = build(&ENTRY, &given);
             let mut scene = scene(1 << 30);
             scene.paths[1].srtt = Duration::from_secs(3);
             scheduler.next(&scene.view());

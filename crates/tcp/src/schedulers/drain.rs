@@ -202,7 +202,7 @@ fn wrap(inner: Box<dyn Scheduler>, wrapping: u64) -> Box<dyn Scheduler> {
 }
 
 /// Runs a case and returns when it was done, and how much was carried.
-fn run(entry: &dyn SchedulingAlgorithm, case: u64) -> (Time, u64) {
+fn run(entry: &SchedulingAlgorithm, case: u64) -> (Time, u64) {
     const SEGMENTS: u64 = 400;
     let mut rng = Seed::of_run(11, case).stream("drain");
     let mut model = Model::new(&mut rng, SEGMENTS);

@@ -8,32 +8,16 @@
 //! is four mean deviations, and at least 200 ms. Here sigma is half of RTTVAR as RFC 6298 means it:
 //! the margin shrinks with the jitter, as in the paper.
 
-use trackbed_core::Seed;
-use trackbed_core::parameter::Arguments;
-
 use super::{Action, PathView, Scheduler, SchedulingAlgorithm, View};
 
 /// The registry entry.
-#[derive(Debug)]
-pub struct Ecf;
-
-impl SchedulingAlgorithm for Ecf {
-    fn name(&self) -> &'static str {
-        "ecf"
-    }
-
-    fn summary(&self) -> &'static str {
-        "waits for the fastest path where that completes the transfer earlier (Lim et al. 2017)"
-    }
-
-    fn source(&self) -> &'static str {
-        "Lim et al., CoNEXT 2017; multipath-tcp.org kernel, mptcp_ecf.c"
-    }
-
-    fn build(&self, _arguments: &Arguments, _seed: &Seed) -> Box<dyn Scheduler> {
-        Box::new(Earliest { waiting: false })
-    }
-}
+pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
+    name: "ecf",
+    summary: "waits for the fastest path where that completes the transfer earlier (Lim et al. 2017)",
+    source: "Lim et al., CoNEXT 2017; multipath-tcp.org kernel, mptcp_ecf.c",
+    parameters: &[],
+    build: |_, _| Box::new(Earliest { waiting: false }),
+};
 
 #[derive(Debug)]
 struct Earliest {
@@ -95,7 +79,7 @@ mod tests {
     }
 
     fn choice(scene: &Scene) -> Action {
-        build(&Ecf, &[]).next(&scene.view())
+        build(&ENTRY, &[]).next(&scene.view())
     }
 
     #[test]
@@ -132,7 +116,7 @@ mod tests {
 
     #[test]
     fn who_waits_goes_on_waiting_a_little_longer() {
-        let mut scheduler = build(&Ecf, &[]);
+        let mut scheduler = build(&ENTRY, &[]);
         // Waiting: (1 + 1/4) * 1000 = 1250 against 20 (k + 10).
         assert_eq!(scheduler.next(&scene(100, 39_000).view()), Action::WAIT);
         assert_eq!(scheduler.next(&scene(100, 52_000).view()), Action::WAIT);

@@ -8,32 +8,16 @@
 
 use std::time::Duration;
 
-use trackbed_core::Seed;
-use trackbed_core::parameter::Arguments;
-
 use super::{Action, Outstanding, PathId, PathView, Scheduler, SchedulingAlgorithm, View};
 
 /// The registry entry.
-#[derive(Debug)]
-pub struct Linux;
-
-impl SchedulingAlgorithm for Linux {
-    fn name(&self) -> &'static str {
-        "linux"
-    }
-
-    fn summary(&self) -> &'static str {
-        "the path that flushes its queue first, in bursts: the default of mainline Linux"
-    }
-
-    fn source(&self) -> &'static str {
-        "Linux 6.18, net/mptcp/protocol.c, mptcp_subflow_get_send"
-    }
-
-    fn build(&self, _arguments: &Arguments, _seed: &Seed) -> Box<dyn Scheduler> {
-        Box::new(Linger { rates: Vec::new(), burst: None })
-    }
-}
+pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
+    name: "linux",
+    summary: "the path that flushes its queue first, in bursts: the default of mainline Linux",
+    source: "Linux 6.18, net/mptcp/protocol.c, mptcp_subflow_get_send",
+    parameters: &[],
+    build: |_, _| Box::new(Linger { rates: Vec::new(), burst: None }),
+};
 
 #[derive(Debug)]
 struct Linger {
@@ -180,7 +164,7 @@ mod tests {
             ([20_000, 10_000], 0),
         ] {
             let paths = vec![queued(path(0, 40), queues[0]), queued(path(1, 80), queues[1])];
-            assert_eq!(build(&Linux, &[]).next(&Scene::new(paths).view()), burst(chosen));
+            assert_eq!(build(&ENTRY, &[]).next(&Scene::new(paths).view()), burst(chosen));
         }
     }
 
@@ -188,11 +172,11 @@ mod tests {
     fn a_full_window_does_not_matter_and_a_full_buffer_does() {
         // In flight counts as queued: 10 kB at 500 kB/s against nothing, then against 30 kB.
         let mut scene = Scene::new(vec![full(0, 40), path(1, 80)]);
-        assert_eq!(build(&Linux, &[]).next(&scene.view()), burst(1));
+        assert_eq!(build(&ENTRY, &[]).next(&scene.view()), burst(1));
         scene.paths[1].queued_bytes = 30_000;
-        assert_eq!(build(&Linux, &[]).next(&scene.view()), burst(0));
+        assert_eq!(build(&ENTRY, &[]).next(&scene.view()), burst(0));
         scene.paths[0].room_bytes = 0;
-        assert_eq!(build(&Linux, &[]).next(&scene.view()), Action::WAIT);
+        assert_eq!(build(&ENTRY, &[]).next(&scene.view()), Action::WAIT);
     }
 
     #[test]
@@ -200,15 +184,15 @@ mod tests {
         let backup = PathView { backup: true, ..path(1, 10) };
         let mut scene = Scene::new(vec![full(0, 40), backup]);
         scene.paths[0].queued_bytes = 500_000;
-        assert_eq!(build(&Linux, &[]).next(&scene.view()), burst(0));
+        assert_eq!(build(&ENTRY, &[]).next(&scene.view()), burst(0));
         scene.paths[0].stale = true;
-        assert_eq!(build(&Linux, &[]).next(&scene.view()), burst(1));
+        assert_eq!(build(&ENTRY, &[]).next(&scene.view()), burst(1));
     }
 
     #[test]
     fn a_burst_stays_on_its_path() {
         let mut scene = Scene::new(vec![path(0, 40), path(1, 80)]);
-        let mut scheduler = build(&Linux, &[]);
+        let mut scheduler = build(&ENTRY, &[]);
         assert_eq!(scheduler.next(&scene.view()), burst(0));
         scene.apply(Action::Send { path: PathId(0), bytes: 60_000 });
         // 120 ms of queue here, none there; but 5,428 bytes of the burst are left: six segments.
@@ -231,7 +215,7 @@ mod tests {
         let mut scene = Scene::new(vec![full(0, 40), full(1, 80)]);
         scene.sent(0);
         let data = scene.out.0[0].0;
-        let mut scheduler = build(&Linux, &[]);
+        let mut scheduler = build(&ENTRY, &[]);
         let mut to = |scene: &Scene| scheduler.reinject(&scene.view(), &data);
         assert_eq!(to(&scene), None);
         scene.paths[1].in_flight_segments = 0;

@@ -1,32 +1,16 @@
 //! The lowest round-trip time first: the default of the MPTCP kernel outside of mainline Linux
 //! (`get_available_subflow` of `mptcp_sched.c`).
 
-use trackbed_core::Seed;
-use trackbed_core::parameter::Arguments;
-
 use super::{Action, Scheduler, SchedulingAlgorithm, View};
 
 /// The registry entry.
-#[derive(Debug)]
-pub struct MinRtt;
-
-impl SchedulingAlgorithm for MinRtt {
-    fn name(&self) -> &'static str {
-        "minrtt"
-    }
-
-    fn summary(&self) -> &'static str {
-        "the path with the lowest round-trip time that has room in its congestion window"
-    }
-
-    fn source(&self) -> &'static str {
-        "multipath-tcp.org kernel, mptcp_sched.c"
-    }
-
-    fn build(&self, _arguments: &Arguments, _seed: &Seed) -> Box<dyn Scheduler> {
-        Box::new(Lowest)
-    }
-}
+pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
+    name: "minrtt",
+    summary: "the path with the lowest round-trip time that has room in its congestion window",
+    source: "multipath-tcp.org kernel, mptcp_sched.c",
+    parameters: &[],
+    build: |_, _| Box::new(Lowest),
+};
 
 #[derive(Debug)]
 struct Lowest;
@@ -47,7 +31,7 @@ mod tests {
     use super::*;
 
     fn choice(paths: Vec<PathView>) -> Action {
-        build(&MinRtt, &[]).next(&Scene::new(paths).view())
+        build(&ENTRY, &[]).next(&Scene::new(paths).view())
     }
 
     #[test]
@@ -91,10 +75,10 @@ mod tests {
     fn nothing_goes_without_data_or_window() {
         let mut scene = Scene::new(vec![path(0, 80)]);
         scene.unsent_bytes = 0;
-        assert_eq!(build(&MinRtt, &[]).next(&scene.view()), Action::WAIT);
+        assert_eq!(build(&ENTRY, &[]).next(&scene.view()), Action::WAIT);
         scene.unsent_bytes = 1;
         scene.window_room_bytes = 0;
-        assert_eq!(build(&MinRtt, &[]).next(&scene.view()), Action::WAIT);
+        assert_eq!(build(&ENTRY, &[]).next(&scene.view()), Action::WAIT);
     }
 
     #[test]
@@ -102,7 +86,7 @@ mod tests {
         let mut scene = Scene::new(vec![path(0, 10), path(1, 40), path(2, 80)]);
         scene.sent(0);
         let data = scene.out.0[0].0;
-        let mut scheduler = build(&MinRtt, &[]);
+        let mut scheduler = build(&ENTRY, &[]);
         let mut to = |scene: &Scene| scheduler.reinject(&scene.view(), &data).map(|path| path.0);
         assert_eq!(to(&scene), Some(1));
         scene.paths[1] = full(1, 40);

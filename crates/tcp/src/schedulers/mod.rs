@@ -17,23 +17,23 @@
 //! A scheduler reads no clock. What it draws at random comes from the seed that it was built with.
 
 mod action;
-pub mod blest;
+mod blest;
 #[cfg(test)]
 mod drain;
-pub mod ecf;
+mod ecf;
 #[cfg(test)]
 mod fixture;
-pub mod linux;
-pub mod minrtt;
+mod linux;
+pub(crate) mod minrtt;
 pub mod opportunistic;
-pub mod peekaboo;
+mod peekaboo;
 pub mod proactive;
 pub mod reactive;
-pub mod redundant;
+mod redundant;
 mod registry;
-pub mod reinject;
-pub mod roundrobin;
-pub mod sttf;
+mod reinject;
+mod roundrobin;
+mod sttf;
 mod view;
 
 use std::fmt::Debug;
@@ -85,21 +85,38 @@ pub trait Scheduler: Debug + Send {
 }
 
 /// An entry of the registry: makes a [`Scheduler`] for a connection.
-pub trait SchedulingAlgorithm: Debug + Sync {
+#[derive(Debug)]
+pub struct SchedulingAlgorithm {
+    pub(crate) name: &'static str,
+    pub(crate) summary: &'static str,
+    pub(crate) source: &'static str,
+    pub(crate) parameters: &'static [Parameter],
+    pub(crate) build: fn(&Arguments, &Seed) -> Box<dyn Scheduler>,
+}
+
+impl SchedulingAlgorithm {
     /// The name in scenarios, lower case.
-    fn name(&self) -> &'static str;
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
 
     /// One line for lists.
-    fn summary(&self) -> &'static str;
+    pub fn summary(&self) -> &'static str {
+        self.summary
+    }
 
     /// Where it comes from: a paper, or a program.
-    fn source(&self) -> &'static str;
+    pub fn source(&self) -> &'static str {
+        self.source
+    }
 
     /// What a scenario may set.
-    fn parameters(&self) -> &'static [Parameter] {
-        &[]
+    pub fn parameters(&self) -> &'static [Parameter] {
+        self.parameters
     }
 
     /// A scheduler for a new connection, which takes its randomness from `seed` alone.
-    fn build(&self, arguments: &Arguments, seed: &Seed) -> Box<dyn Scheduler>;
+    pub fn build(&self, arguments: &Arguments, seed: &Seed) -> Box<dyn Scheduler> {
+        (self.build)(arguments, seed)
+    }
 }

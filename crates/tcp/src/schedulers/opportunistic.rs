@@ -146,7 +146,7 @@ const SLOWER: u32 = 4;
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{Scene, build, path, segment};
-    use super::super::minrtt::MinRtt;
+    use super::super::minrtt;
     use super::*;
 
     /// The slow path has the oldest segment, and the window is full.
@@ -159,7 +159,7 @@ mod tests {
     }
 
     fn scheduler() -> Opportunistic {
-        Opportunistic::new(build(&MinRtt, &[]))
+        Opportunistic::new(build(&minrtt::ENTRY, &[]))
     }
 
     fn penalised(cwnd_segments: u32, ssthresh_segments: u32) -> Action {

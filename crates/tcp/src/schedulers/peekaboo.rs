@@ -14,41 +14,21 @@
 
 use std::time::Duration;
 
-use trackbed_core::parameter::{Arguments, Kind, Parameter};
-use trackbed_core::{Ratio, Rng, Seed, Time};
+use trackbed_core::{Arguments, Ratio, Rng, Seed, Time, parameters};
 
 use super::{Action, PathAcked, PathView, Scheduler, SchedulingAlgorithm, View};
 
 /// The registry entry.
-#[derive(Debug)]
-pub struct Peekaboo;
-
-impl SchedulingAlgorithm for Peekaboo {
-    fn name(&self) -> &'static str {
-        "peekaboo"
-    }
-
-    fn summary(&self) -> &'static str {
-        "learns when to wait for the fastest path, by a contextual bandit (Wu et al. 2020)"
-    }
-
-    fn source(&self) -> &'static str {
-        "Wu et al., IEEE JSAC 2020"
-    }
-
-    fn parameters(&self) -> &'static [Parameter] {
-        const ALPHA: &str = "how much it explores";
-        const WAIT: &str = "how often it waits where waiting seems better";
-        const SEND: &str = "how often it sends where sending seems better";
-        const PARAMETERS: &[Parameter] = &[
-            Parameter::with_default("alpha", Kind::Number, "0.75", ALPHA),
-            Parameter::with_default("wait-share", Kind::Share, "70 %", WAIT),
-            Parameter::with_default("send-share", Kind::Share, "90 %", SEND),
-        ];
-        PARAMETERS
-    }
-
-    fn build(&self, arguments: &Arguments, seed: &Seed) -> Box<dyn Scheduler> {
+pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
+    name: "peekaboo",
+    summary: "learns when to wait for the fastest path, by a contextual bandit (Wu et al. 2020)",
+    source: "Wu et al., IEEE JSAC 2020",
+    parameters: parameters! {
+        "alpha": Number = "0.75" => "how much it explores";
+        "wait-share": Share = "70 %" => "how often it waits where waiting seems better";
+        "send-share": Share = "90 %" => "how often it sends where sending seems better";
+    },
+    build: |arguments, seed| {
         Box::new(Learner {
             alpha: arguments.need("alpha"),
             wait_share: arguments.need("wait-share"),
@@ -58,8 +38,8 @@ impl SchedulingAlgorithm for Peekaboo {
             send: Arm::default(),
             waiting: false,
         })
-    }
-}
+    },
+};
 
 #[derive(Debug)]
 struct Learner {
@@ -390,6 +370,6 @@ mod tests {
         };
         assert_eq!(decisions(0), decisions(0));
         assert_ne!(decisions(0), decisions(1));
-        assert_eq!(build(&Peekaboo, &[]).next(&Scene::new(vec![]).view()), Action::WAIT);
+        assert_eq!(build(&ENTRY, &[]).next(&Scene::new(vec![]).view()), Action::WAIT);
     }
 }

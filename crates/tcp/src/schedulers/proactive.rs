@@ -72,7 +72,7 @@ mod tests {
     }
 
     fn minrtt() -> Proactive {
-        Proactive::new(build(&super::super::minrtt::MinRtt, &[]))
+        Proactive::new(build(&super::super::minrtt::ENTRY, &[]))
     }
 
     #[test]

@@ -103,13 +103,13 @@ impl Scheduler for Reactive {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{Scene, build, full, path, segment};
-    use super::super::minrtt::MinRtt;
+    use super::super::minrtt;
     use super::super::proactive::Proactive;
     use super::*;
 
     #[test]
     fn a_silent_path_is_left_until_it_is_heard_of() {
-        let inner = Proactive::new(build(&MinRtt, &[]));
+        let inner = Proactive::new(build(&minrtt::ENTRY, &[]));
         let mut scheduler = Reactive::new(Box::new(inner), Duration::from_millis(100));
         let mut scene = Scene::new(vec![path(0, 20), path(1, 80)]);
         let mut at = |ms: u64, in_flight: u32, scheduler: &mut Reactive| {
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn it_wants_to_be_asked_when_silence_has_lasted() {
-        let inner = Proactive::new(build(&MinRtt, &[]));
+        let inner = Proactive::new(build(&minrtt::ENTRY, &[]));
         let mut scheduler = Reactive::new(Box::new(inner), Duration::from_millis(100));
         let backup = PathView { backup: true, ..path(1, 80) };
         let mut scene = Scene::new(vec![full(0, 20), backup]);

@@ -4,32 +4,16 @@
 //! to the oldest byte that is not acknowledged, so that it carries copies only of what is still
 //! out. Backups carry nothing as long as there are other paths.
 
-use trackbed_core::Seed;
-use trackbed_core::parameter::Arguments;
-
 use super::{Action, PathId, PathView, Scheduler, SchedulingAlgorithm, View};
 
 /// The registry entry.
-#[derive(Debug)]
-pub struct Redundant;
-
-impl SchedulingAlgorithm for Redundant {
-    fn name(&self) -> &'static str {
-        "redundant"
-    }
-
-    fn summary(&self) -> &'static str {
-        "every segment on every path: the lowest delay, at the rate of one path"
-    }
-
-    fn source(&self) -> &'static str {
-        "multipath-tcp.org kernel, mptcp_redundant.c"
-    }
-
-    fn build(&self, _arguments: &Arguments, _seed: &Seed) -> Box<dyn Scheduler> {
-        Box::new(Copies { cursors: Vec::new(), last: None })
-    }
-}
+pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
+    name: "redundant",
+    summary: "every segment on every path: the lowest delay, at the rate of one path",
+    source: "multipath-tcp.org kernel, mptcp_redundant.c",
+    parameters: &[],
+    build: |_, _| Box::new(Copies { cursors: Vec::new(), last: None }),
+};
 
 #[derive(Debug)]
 struct Copies {
@@ -96,7 +80,7 @@ mod tests {
     #[test]
     fn every_path_carries_everything() {
         let mut scene = Scene::new(vec![path(0, 10), path(1, 90)]);
-        let mut scheduler = build(&Redundant, &[]);
+        let mut scheduler = build(&ENTRY, &[]);
         let mut step = || {
             let action = scheduler.next(&scene.view());
             scene.apply(action);
@@ -110,7 +94,7 @@ mod tests {
     #[test]
     fn a_slow_path_jumps_to_what_is_still_out() {
         let mut scene = Scene::new(vec![path(0, 10), full(1, 90)]);
-        let mut scheduler = build(&Redundant, &[]);
+        let mut scheduler = build(&ENTRY, &[]);
         assert_eq!(scene.run(&mut *scheduler).len(), 11);
         // Eight of eleven arrived by the fast path meanwhile.
         scene.una_offset = 8_000;
@@ -127,7 +111,7 @@ mod tests {
         let mut scene = Scene::new(vec![path(0, 10), path(1, 90)]);
         scene.sent(0);
         scene.unsent_bytes = 0;
-        let mut scheduler = build(&Redundant, &[]);
+        let mut scheduler = build(&ENTRY, &[]);
         assert_eq!(scene.run(&mut *scheduler), [copy(1, 0)]);
     }
 }

@@ -5,16 +5,16 @@ use super::{
 };
 
 /// Every scheduler.
-pub fn algorithms() -> &'static [&'static dyn SchedulingAlgorithm] {
+pub fn algorithms() -> &'static [&'static SchedulingAlgorithm] {
     &[
-        &minrtt::MinRtt,
-        &roundrobin::RoundRobin,
-        &redundant::Redundant,
-        &linux::Linux,
-        &ecf::Ecf,
-        &blest::Blest,
-        &peekaboo::Peekaboo,
-        &sttf::Sttf,
-        &reinject::Reinject,
+        &minrtt::ENTRY,
+        &roundrobin::ENTRY,
+        &redundant::ENTRY,
+        &linux::ENTRY,
+        &ecf::ENTRY,
+        &blest::ENTRY,
+        &peekaboo::ENTRY,
+        &sttf::ENTRY,
+        &reinject::ENTRY,
     ]
 }

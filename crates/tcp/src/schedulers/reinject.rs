@@ -11,44 +11,24 @@
 
 use std::time::Duration;
 
-use trackbed_core::parameter::{Arguments, Kind, Parameter};
-use trackbed_core::{Seed, Time};
+use trackbed_core::{Time, parameters};
 
 use super::{Action, Outstanding, PathId, PathView, Scheduler, SchedulingAlgorithm, View};
 
 /// The registry entry.
-#[derive(Debug)]
-pub struct Reinject;
-
-impl SchedulingAlgorithm for Reinject {
-    fn name(&self) -> &'static str {
-        "reinject"
-    }
-
-    fn summary(&self) -> &'static str {
-        "minrtt; what is overdue is carried once more by another path (XLINK, 2021)"
-    }
-
-    fn source(&self) -> &'static str {
-        "Zheng et al., SIGCOMM 2021; xquic, deadline reinjection"
-    }
-
-    fn parameters(&self) -> &'static [Parameter] {
-        const FACTOR: &str = "overdue after so many times the smoothed round-trip time";
-        const MEASURE: &str = "whose round-trip time counts: that of the path that carries the \
-                               data, or that of the fastest one";
-        const MOST: &str = "overdue after that time at the latest";
-        const LEAST: &str = "never overdue before";
-        const PARAMETERS: &[Parameter] = &[
-            Parameter::with_default("factor", Kind::Number, "1.1", FACTOR),
-            Parameter::with_default("measure", Kind::Choice(MEASURES), OWN, MEASURE),
-            Parameter::with_default("latest", Kind::Time, "500 ms", MOST),
-            Parameter::with_default("earliest", Kind::Time, "20 ms", LEAST),
-        ];
-        PARAMETERS
-    }
-
-    fn build(&self, arguments: &Arguments, _seed: &Seed) -> Box<dyn Scheduler> {
+pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
+    name: "reinject",
+    summary: "minrtt; what is overdue is carried once more by another path (XLINK, 2021)",
+    source: "Zheng et al., SIGCOMM 2021; xquic, deadline reinjection",
+    parameters: parameters! {
+        "factor": Number = "1.1" => "overdue after so many times the smoothed round-trip time";
+        "measure": Choice(MEASURES) = OWN =>
+            "whose round-trip time counts: that of the path that carries the data, or that of the \
+             fastest one";
+        "latest": Time = "500 ms" => "overdue after that time at the latest";
+        "earliest": Time = "20 ms" => "never overdue before";
+    },
+    build: |arguments, _| {
         let factor: f64 = arguments.need("factor");
         Box::new(Deadline {
             factor_permille: (factor * 1e3).round() as u32,
@@ -59,8 +39,8 @@ impl SchedulingAlgorithm for Reinject {
             inspected: 0,
             losses: Vec::new(),
         })
-    }
-}
+    },
+};
 
 #[derive(Debug)]
 struct Deadline {
@@ -232,14 +212,14 @@ mod tests {
 
     /// As in xquic.
     fn by_the_fastest() -> Box<dyn Scheduler> {
-        build(&Reinject, &[("measure", Value::Choice("fastest"))])
+        build(&ENTRY, &[("measure", Value::Choice("fastest"))])
     }
 
     #[test]
     fn a_path_is_measured_by_itself() {
         // 1.1 * 100 ms.
         let mut scene = scene();
-        let mut scheduler = build(&Reinject, &[]);
+        let mut scheduler = build(&ENTRY, &[]);
         let until = Some(ms(1_110));
         assert_eq!(scheduler.next(&scene.view()), Action::Wait { until });
         scene.now = ms(1_110);
@@ -268,7 +248,7 @@ mod tests {
         scene.now = ms(1_500);
         scene.una_offset = 2_000;
         scene.out.0.drain(..2);
-        assert_eq!(scene.run(&mut *build(&Reinject, &[])), [copy(0, 2_000)]);
+        assert_eq!(scene.run(&mut *build(&ENTRY, &[])), [copy(0, 2_000)]);
     }
 
     #[test]
@@ -306,7 +286,7 @@ mod tests {
         ];
         for poor in poor {
             let mut scene = scene();
-            let mut scheduler = build(&Reinject, &[]);
+            let mut scheduler = build(&ENTRY, &[]);
             assert_eq!(scene.run(&mut *scheduler), []);
             // What was sent while the path was good has its deadline; what follows has not.
             scene.paths[1] = poor;
@@ -314,7 +294,7 @@ mod tests {
             assert_eq!(scene.run(&mut *scheduler), [copy(0, 3_000)]);
         }
         let mut scene = scene();
-        let mut scheduler = build(&Reinject, &[]);
+        let mut scheduler = build(&ENTRY, &[]);
         scheduler.next(&scene.view());
         scene.paths[1] = PathView { segments_sent: 100, retransmissions: 30, ..good };
         scene.sent(1);

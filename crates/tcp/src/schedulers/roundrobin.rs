@@ -3,39 +3,22 @@
 //! Two deviations: backups are left out as long as there are other paths, and of several paths
 //! that have not had their turn the first one is taken, not the last.
 
-use trackbed_core::Seed;
-use trackbed_core::parameter::{Arguments, Kind, Parameter};
+use trackbed_core::parameters;
 
 use super::{Action, PathId, Scheduler, SchedulingAlgorithm, View};
 
 /// The registry entry.
-#[derive(Debug)]
-pub struct RoundRobin;
-
-impl SchedulingAlgorithm for RoundRobin {
-    fn name(&self) -> &'static str {
-        "roundrobin"
-    }
-
-    fn summary(&self) -> &'static str {
-        "every path in turn, as far as its congestion window has room"
-    }
-
-    fn source(&self) -> &'static str {
-        "multipath-tcp.org kernel, mptcp_rr.c"
-    }
-
-    fn parameters(&self) -> &'static [Parameter] {
-        const QUOTA: &str = "segments that a path gets at its turn";
-        const PARAMETERS: &[Parameter] =
-            &[Parameter::with_default("quota", Kind::Count { min: 1 }, "1", QUOTA)];
-        PARAMETERS
-    }
-
-    fn build(&self, arguments: &Arguments, _seed: &Seed) -> Box<dyn Scheduler> {
+pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
+    name: "roundrobin",
+    summary: "every path in turn, as far as its congestion window has room",
+    source: "multipath-tcp.org kernel, mptcp_rr.c",
+    parameters: parameters! {
+        "quota": Count { min: 1 } = "1" => "segments that a path gets at its turn";
+    },
+    build: |arguments, _| {
         Box::new(Turns { quota: arguments.need("quota"), used: Vec::new(), last: None })
-    }
-}
+    },
+};
 
 #[derive(Debug)]
 struct Turns {
@@ -107,7 +90,7 @@ mod tests {
     fn paths_take_turns() {
         let mut scene = Scene::new(vec![path(0, 10), path(1, 90), path(2, 20)]);
         scene.unsent_bytes = u64::from(MSS) * 7;
-        let mut scheduler = build(&RoundRobin, &[]);
+        let mut scheduler = build(&ENTRY, &[]);
         let got: Vec<_> = (0..7)
             .map(|_| {
                 let action = scheduler.next(&scene.view());
@@ -121,7 +104,7 @@ mod tests {
     #[test]
     fn a_quota_is_used_up_in_one_turn_or_in_several() {
         let mut scene = Scene::new(vec![path(0, 10), path(1, 90)]);
-        let mut scheduler = build(&RoundRobin, &[("quota", Value::Count(3))]);
+        let mut scheduler = build(&ENTRY, &[("quota", Value::Count(3))]);
         let on = |path, segments| Action::Send { path: PathId(path), bytes: segments * MSS };
         assert_eq!(scheduler.next(&scene.view()), on(0, 3));
         // Only one segment was there.
@@ -135,7 +118,7 @@ mod tests {
     fn a_full_path_is_skipped_and_a_backup_not_used() {
         let backup = PathView { backup: true, ..path(2, 10) };
         let mut scene = Scene::new(vec![path(0, 10), full(1, 90), backup]);
-        let mut scheduler = build(&RoundRobin, &[]);
+        let mut scheduler = build(&ENTRY, &[]);
         // Ten segments of window, and the one more that may be queued.
         assert_eq!(scene.run(&mut *scheduler), [segment(0); 11]);
     }

@@ -7,32 +7,16 @@
 
 use std::time::Duration;
 
-use trackbed_core::Seed;
-use trackbed_core::parameter::Arguments;
-
 use super::{Action, PathView, Recovery, Scheduler, SchedulingAlgorithm, View};
 
 /// The registry entry.
-#[derive(Debug)]
-pub struct Sttf;
-
-impl SchedulingAlgorithm for Sttf {
-    fn name(&self) -> &'static str {
-        "sttf"
-    }
-
-    fn summary(&self) -> &'static str {
-        "the path that would deliver the segment first, queues included (Hurtig et al. 2019)"
-    }
-
-    fn source(&self) -> &'static str {
-        "Hurtig et al., IEEE/ACM Transactions on Networking 2019"
-    }
-
-    fn build(&self, _arguments: &Arguments, _seed: &Seed) -> Box<dyn Scheduler> {
-        Box::new(Shortest)
-    }
-}
+pub(crate) static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
+    name: "sttf",
+    summary: "the path that would deliver the segment first, queues included (Hurtig et al. 2019)",
+    source: "Hurtig et al., IEEE/ACM Transactions on Networking 2019",
+    parameters: &[],
+    build: |_, _| Box::new(Shortest),
+};
 
 #[derive(Debug)]
 struct Shortest;
@@ -111,12 +95,12 @@ mod tests {
     fn a_full_fast_path_may_still_be_the_first() {
         // 30 ms behind a full window at 20 ms, against 40 ms on the empty one at 80 ms.
         let mut scene = Scene::new(vec![full(0, 20), path(1, 80)]);
-        assert_eq!(build(&Sttf, &[]).next(&scene.view()), segment(0));
+        assert_eq!(build(&ENTRY, &[]).next(&scene.view()), segment(0));
         scene.paths[1] = path(1, 59);
-        assert_eq!(build(&Sttf, &[]).next(&scene.view()), segment(1));
+        assert_eq!(build(&ENTRY, &[]).next(&scene.view()), segment(1));
         scene.paths[1] = path(1, 80);
         scene.paths[0].room_bytes = 0;
-        assert_eq!(build(&Sttf, &[]).next(&scene.view()), Action::WAIT);
+        assert_eq!(build(&ENTRY, &[]).next(&scene.view()), Action::WAIT);
     }
 
     #[test]
@@ -125,7 +109,7 @@ mod tests {
         // ten at once at 80 ms (40 ms), and those before the rounds that follow (50 ms).
         let fast = PathView { ssthresh_segments: 1, ..full(0, 20) };
         let mut scene = Scene::new(vec![fast, path(1, 80)]);
-        let mut scheduler = build(&Sttf, &[]);
+        let mut scheduler = build(&ENTRY, &[]);
         let order: Vec<Action> = (0..22)
             .map(|_| {
                 let action = scheduler.next(&scene.view());

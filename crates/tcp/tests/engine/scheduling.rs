@@ -14,7 +14,7 @@ use trackbed_tcp::multipath::{Endpoint, Key, MultipathConfig, MultipathConnectio
 use trackbed_tcp::schedulers::{PathId, SchedulingAlgorithm, algorithms};
 use trackbed_tcp::{Config, Connection};
 
-fn scheduler(name: &str) -> &'static dyn SchedulingAlgorithm {
+fn scheduler(name: &str) -> &'static SchedulingAlgorithm {
     *algorithms().iter().find(|entry| entry.name() == name).unwrap()
 }
 
