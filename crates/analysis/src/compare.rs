@@ -293,14 +293,12 @@ fn first_difference(first: &str, second: &str) -> (String, String) {
 /// Why two directories cannot be compared.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the texts say it")]
 pub enum CompareError {
-    /// One of them cannot be read.
     #[error(transparent)]
     Directory(#[from] DirectoryError),
-    /// There is no such metric.
     #[error("there is no metric {0}; `trackbed list metrics` shows those that there are")]
     NoMetric(String),
-    /// No cell with the same factors has the same metric on both sides.
     #[error(
         "{} and {} have no cell with the same factors and the same metric; name another --metric, \
          or run both with the same axes", .0[0].display(), .0[1].display()

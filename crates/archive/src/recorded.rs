@@ -46,20 +46,17 @@ impl Recorded {
 /// Why a run directory cannot be gone on from.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the texts say it")]
 pub enum RecordedError {
-    /// It is no run directory, or damaged.
     #[error("{0}")]
     Directory(DirectoryError),
-    /// A setting in it cannot be read.
     #[error("{0}: about.json holds a setting that cannot be read: {1}")]
     Setting(PathBuf, String),
-    /// Its scenario cannot be planned.
     #[error(
         "{0}: made by another version of the tool, or a file that the scenario names is gone; run \
          the scenario again\n{1}"
     )]
     Scenario(PathBuf, ScenarioError),
-    /// Its scenario makes other runs here.
     #[error(
         "{0}: made by another version of the tool, or a file that the scenario names has changed, \
          so the same runs cannot be repeated; run the scenario again"

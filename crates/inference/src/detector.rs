@@ -50,11 +50,10 @@ pub struct Stages {
 /// Why there is no next frame.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the texts say it")]
 pub enum DetectorError {
-    /// The image could not be had.
     #[error(transparent)]
     Frame(#[from] FrameError),
-    /// The model could not be run.
     #[error(transparent)]
     Model(#[from] ModelError),
 }

@@ -19,21 +19,14 @@ pub struct Image {
 /// Why bytes are no image that can be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the texts say it")]
 pub enum ImageError {
-    /// They begin neither as JPEG nor as PNG.
     #[error("neither a JPEG nor a PNG file")]
     Unknown,
-    /// They are damaged, or use what the decoder does not know.
     #[error("damaged: {0}")]
     Damaged(String),
-    /// A side is longer than [`SIDE_MAX`], or zero.
     #[error("{width} x {height} pixels, where sides are from 1 to {SIDE_MAX}")]
-    Size {
-        /// In pixels.
-        width: usize,
-        /// In pixels.
-        height: usize,
-    },
+    Size { width: usize, height: usize },
 }
 
 /// The longest side of an image, in pixels: what a damaged header asks for has an end.

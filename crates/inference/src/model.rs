@@ -41,11 +41,10 @@ pub struct Model {
 /// Why a model cannot be run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the texts say it")]
 pub enum ModelError {
-    /// Its file cannot be read.
     #[error("cannot read the model {0}: {1}")]
     File(PathBuf, std::io::Error),
-    /// It is no ONNX model, or one that ONNX Runtime does not understand.
     #[error(
         "{name} is no ONNX model that ONNX Runtime can run ({why}); export one, for example with \
          `yolo export model=yolo11n.pt format=onnx`, or use --model generated"
@@ -53,10 +52,8 @@ pub enum ModelError {
     NotOnnx {
         /// Its file, or "the generated model".
         name: String,
-        /// What ONNX Runtime says.
         why: String,
     },
-    /// It takes something other than an image.
     #[error(
         "{name} takes {found}, and not one image of floats [1, 3, height, width] with sides up to \
          {INPUT_MAX}; run such a model by a program of its own with --exec"
@@ -64,16 +61,13 @@ pub enum ModelError {
     Input {
         /// Its file, or "the generated model".
         name: String,
-        /// What it takes.
         found: String,
     },
-    /// This ONNX Runtime does not have what is to compute.
     #[error(
         "this ONNX Runtime cannot compute with {0} ({1}); `pip install onnxruntime-gpu` has CUDA \
          and TensorRT, and --provider cpu needs nothing"
     )]
     Provider(Provider, String),
-    /// It failed on an image.
     #[error("the model failed on an image: {0}")]
     Run(String),
 }

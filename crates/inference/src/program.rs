@@ -47,26 +47,16 @@ pub enum Step {
 /// What went wrong with a program.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the texts say it")]
 pub enum ProgramError {
-    /// It could not be started.
     #[error("cannot start {0}: {1}")]
     Start(String, io::Error),
-    /// It cannot be heard any more.
     #[error("{0} cannot be heard: {1}")]
     Lost(String, io::Error),
-    /// It ended before it said a line.
     #[error("{0} ended without a word: it must print a line for each frame")]
     Silent(String),
-    /// It failed.
     #[error("{name} failed ({status}){}", said(.last_words))]
-    Failed {
-        /// Its name.
-        name: String,
-        /// How it ended.
-        status: ExitStatus,
-        /// The end of what it wrote to its standard error.
-        last_words: String,
-    },
+    Failed { name: String, status: ExitStatus, last_words: String },
 }
 
 impl Program {

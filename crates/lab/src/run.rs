@@ -130,11 +130,10 @@ impl Runner {
 /// Why a run has no end.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the texts say it")]
 pub enum Unfinished {
-    /// It stalled, panicked or was cancelled.
     #[error("{0}")]
     Run(RunError),
-    /// The protocol could not be set up.
     #[error("{0}")]
     Protocol(Error),
 }

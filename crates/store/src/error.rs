@@ -9,57 +9,25 @@ use crate::place::SCHEMES;
 /// Why something cannot be kept in a store, or not be had from it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the texts say it")]
 pub enum StoreError {
-    /// It is no address of a store that is known here.
     #[error("{address}: {why}; an address is one of{}", schemes())]
-    Address {
-        /// What was given.
-        address: String,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// The store does not do what it is asked for.
+    Address { address: String, why: String },
     #[error("{address}: {}", said(.why))]
-    Store {
-        /// The address of what was asked for.
-        address: String,
-        /// What it says.
-        why: Box<object_store::Error>,
-    },
-    /// A file of this machine cannot be read or written.
+    Store { address: String, why: Box<object_store::Error> },
     #[error("{path}: {why}")]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// What the system says.
-        why: io::Error,
-    },
-    /// There is nothing.
+    File { path: PathBuf, why: io::Error },
     #[error("{address}: nothing is there; `trackbed run SCENARIO --out {address}` fills it")]
-    Empty {
-        /// Where.
-        address: String,
-    },
-    /// What is there is not what its name says.
+    Empty { address: String },
     #[error(
         "{address}: {why}; take it away, and run what made it again: only what was in it is done \
          anew"
     )]
-    Damaged {
-        /// What.
-        address: String,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// Somebody else began in the same place, between a look and a step.
+    Damaged { address: String, why: String },
     #[error(
         "{address}: another process began there at this moment; give the same command once more"
     )]
-    Taken {
-        /// Where.
-        address: String,
-    },
-    /// Threads, or what connections need, cannot be had here.
+    Taken { address: String },
     #[error("{0}")]
     System(String),
 }

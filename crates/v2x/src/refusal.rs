@@ -22,32 +22,14 @@ pub enum Signed {
 /// if this one had never come.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the texts say it")]
 pub enum Refusal {
-    /// Longer than what is taken at all.
     #[error("{len} B, where {max} B are the most")]
-    TooLong {
-        /// Its length in bytes.
-        len: usize,
-        /// The most that is taken.
-        max: usize,
-    },
-    /// Not an encoding of what it should be.
+    TooLong { len: usize, max: usize },
     #[error("the {what} is malformed: {detail}")]
-    Malformed {
-        /// Which part.
-        what: &'static str,
-        /// What the decoder says.
-        detail: String,
-    },
-    /// Complete, and then more follows.
+    Malformed { what: &'static str, detail: String },
     #[error("{len} B follow the {what}")]
-    TrailingBytes {
-        /// Which part.
-        what: &'static str,
-        /// How many bytes are too many.
-        len: usize,
-    },
-    /// Not version 3 of IEEE 1609.2.
+    TrailingBytes { what: &'static str, len: usize },
     #[error("version {0} of IEEE 1609.2, not 3")]
     Version(u8),
     /// Not signed data: unsecured, encrypted, or a request for a certificate.
@@ -56,106 +38,64 @@ pub enum Refusal {
     /// Signed data whose payload is not plain (IEEE 1609.2 allows nesting, no V2X message uses it).
     #[error("the signed payload is not plain data")]
     Nested,
-    /// Hashed by something else than SHA-256.
     #[error("the hash algorithm is not SHA-256")]
     HashAlgorithm,
     /// Signed by itself, or with no or several certificates: TS 103 097 section 5.2 has exactly one.
     #[error("the signer is neither a digest nor one certificate")]
     SignerForm,
-    /// A signature on another curve than P-256.
     #[error("the {of}'s signature is not on P-256")]
-    SignatureCurve {
-        /// Of what.
-        of: Signed,
-    },
-    /// A signature whose point R is `fill`, which is no point.
+    SignatureCurve { of: Signed },
     #[error("the {of}'s signature has no point R (fill)")]
-    FillPoint {
-        /// Of what.
-        of: Signed,
-    },
-    /// A key on another curve than P-256.
+    FillPoint { of: Signed },
     #[error("the certificate's key is not on P-256")]
     KeyCurve,
-    /// A key that is not a point of the curve, or only half of one.
     #[error("the certificate's key is no point of P-256")]
     KeyNotOnCurve,
-    /// A certificate that is not of the form of TS 103 097 section 6.
     #[error("the certificate {0}")]
     CertificateForm(&'static str),
     /// A header field that is missing, or that messages of this kind must not have (TS 103 097
     /// section 7).
     #[error("the header {0}")]
     Header(&'static str),
-    /// Of an application that this receiver does not serve.
     #[error("application {0} is not served here")]
     Psid(u64),
-    /// Generated too long ago.
     #[error("generated {age:?} ago")]
-    TooOld {
-        /// How long ago.
-        age: Duration,
-    },
-    /// Generated later than now.
+    TooOld { age: Duration },
     #[error("generated {by:?} from now")]
-    FromTheFuture {
-        /// How much later.
-        by: Duration,
-    },
-    /// Beyond its own expiry time.
+    FromTheFuture { by: Duration },
     #[error("beyond its expiry time")]
     Expired,
     /// Signed by a certificate that is not known: ask for it, or wait for a message that has it.
     #[error("no certificate {0} is known")]
     UnknownSigner(HashedId8),
-    /// Signed by a ticket of an authority that is not known or not trusted.
     #[error("no authority {0} is known and trusted")]
     UnknownIssuer(HashedId8),
-    /// A certificate that is not valid yet.
     #[error("the {of} is not valid yet")]
-    NotYetValid {
-        /// Which one.
-        of: Signed,
-    },
-    /// A certificate that is no longer valid.
+    NotYetValid { of: Signed },
     #[error("the {of} has expired")]
-    CertificateExpired {
-        /// Which one.
-        of: Signed,
-    },
-    /// A certificate that is valid when its issuer is not.
+    CertificateExpired { of: Signed },
     #[error("valid at times at which the issuer is not")]
     OutlivesIssuer,
-    /// A place where the certificate is not valid.
     #[error("outside the region of the certificate")]
     OutOfRegion,
-    /// A certificate for a region that its issuer has no say in.
     #[error("for a region that the issuer is not for")]
     RegionBeyondIssuer,
-    /// Generated further away than any radio reaches.
     #[error("generated {distance_m} m away")]
     TooFar {
         /// Metres from the receiver.
         distance_m: u32,
     },
-    /// The certificate does not allow this application.
     #[error("the certificate has no permission for application {0}")]
     PsidNotPermitted(u64),
     /// The certificate allows the application, but not this of it.
     #[error("the certificate has no permission for {0}")]
     ServiceNotPermitted(&'static str),
-    /// The issuer may not give this application's permissions.
     #[error("the issuer may not permit what the certificate has for {0}")]
     IssueNotPermitted(u64),
-    /// A certificate on a revocation list.
     #[error("certificate {0} is revoked")]
     Revoked(HashedId8),
-    /// A signature that does not verify.
     #[error("the {of}'s signature does not verify")]
-    BadSignature {
-        /// Of what.
-        of: Signed,
-    },
+    BadSignature { of: Signed },
 }
 
 impl Refusal {

@@ -14,14 +14,12 @@ pub struct PublicKey {
 /// Why octets are no public key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the texts say it")]
 pub enum KeyError {
-    /// Neither 33 octets that begin with 2 or 3, nor 65 that begin with 4.
     #[error("a key is 33 octets from 2 or 3 on, or 65 from 4 on (SEC 1)")]
     Format,
-    /// A coordinate is not below the prime of the field.
     #[error("a coordinate of the key is not below the prime of P-256")]
     Coordinate,
-    /// No point of the curve has these coordinates.
     #[error("the key is no point of P-256")]
     NotOnCurve,
 }

@@ -14,14 +14,12 @@ pub struct Signature {
 /// Why octets are no signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the texts say it")]
 pub enum SignatureError {
-    /// Not 64 octets, where r and s were to stand beside each other.
     #[error("a signature is 64 octets: r and s of 32 each")]
     Length,
-    /// Not a SEQUENCE of two INTEGERs in the distinguished encoding, and nothing behind it.
     #[error("a signature in DER is a SEQUENCE of two INTEGERs")]
     Der,
-    /// An INTEGER is negative, or has more than 256 bits.
     #[error("r and s are not negative, and have 256 bits at most")]
     Range,
 }

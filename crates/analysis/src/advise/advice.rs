@@ -128,17 +128,14 @@ impl Advice {
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the texts say it")]
 pub enum AdviseError {
-    /// A need is not one.
     #[error("{0}")]
     Need(NeedError),
-    /// No need was given.
     #[error("there is no need; write for example \"p99 rtt < 50 ms\"")]
     NoNeed,
-    /// There is nothing to answer from.
     #[error("no run has gone through, so there is nothing to answer from; `trackbed run` says why")]
     NoRuns,
-    /// The baseline is no cell of these; the reason in words.
     #[error("{0}")]
     Baseline(String),
 }

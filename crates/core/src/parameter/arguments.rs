@@ -14,39 +14,16 @@ pub struct Arguments(BTreeMap<&'static str, Value>);
 /// Why values are not those that an entry's parameters take, and what to write instead.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the texts say it")]
 pub enum ArgumentError {
-    /// The entry has no parameter of this name.
     #[error("\"{name}\" is not a parameter; there are {}", listed(.known))]
-    Unknown {
-        /// The name that was given.
-        name: String,
-        /// The names that there are.
-        known: Vec<&'static str>,
-    },
-    /// A parameter is given more than once.
+    Unknown { name: String, known: Vec<&'static str> },
     #[error("{name} is given twice; keep one")]
-    Repeated {
-        /// The parameter.
-        name: &'static str,
-    },
-    /// A value is of another kind than its parameter, or out of its range.
+    Repeated { name: &'static str },
     #[error("{name}: \"{value}\" does not fit; write {kind}{}", least(.kind))]
-    Unfit {
-        /// The parameter.
-        name: &'static str,
-        /// What it takes.
-        kind: Kind,
-        /// What it was given.
-        value: Value,
-    },
-    /// A parameter that must be set is not.
+    Unfit { name: &'static str, kind: Kind, value: Value },
     #[error("{name} is missing; write {kind}")]
-    Missing {
-        /// The parameter.
-        name: &'static str,
-        /// What it takes.
-        kind: Kind,
-    },
+    Missing { name: &'static str, kind: Kind },
 }
 
 impl Arguments {

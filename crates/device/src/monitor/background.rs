@@ -21,11 +21,10 @@ pub struct Monitor {
 /// Why there is no monitor.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the texts say it")]
 pub enum MonitorError {
-    /// The interval is zero.
     #[error("the interval of a monitor must not be zero")]
     NoInterval,
-    /// The kernel gives no thread.
     #[error("there is no thread for the monitor: {0}")]
     Thread(io::Error),
 }

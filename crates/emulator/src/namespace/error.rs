@@ -15,32 +15,24 @@ pub struct NamespaceError {
 /// What was being done.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the texts say it")]
 pub enum Step {
-    /// Making a user namespace.
     #[error("this machine does not let you make a user namespace")]
     User,
-    /// Saying who is who in a user namespace.
     #[error("the user namespace got no identity")]
     UserMap,
-    /// Making a network namespace.
     #[error("this machine does not let you make a network namespace")]
     Network,
-    /// Making namespaces for mounts and processes.
     #[error("this machine does not let you make mount and process namespaces")]
     Process,
-    /// Moving into a namespace.
     #[error("cannot move into a network namespace")]
     Enter,
-    /// Reading `/proc`.
     #[error("cannot read /proc")]
     Proc,
-    /// Starting a thread.
     #[error("cannot start a thread")]
     Thread,
-    /// Setting up an interface, an address or a route.
     #[error("{0}")]
     Configure(String),
-    /// Opening a packet socket.
     #[error("cannot open a packet socket")]
     PacketSocket,
 }

@@ -21,49 +21,35 @@ pub struct Runtime {
 /// Why there is no ONNX Runtime.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the texts say it")]
 pub enum RuntimeError {
-    /// None was found.
     #[error(
         "ONNX Runtime is not installed: `pip install onnxruntime` (in the virtual environment \
          that is active, if there is one), or say where libonnxruntime.so is with --library FILE \
          or ORT_DYLIB_PATH"
     )]
     Missing,
-    /// This program is linked statically, and such a program can open no library.
     #[error(
         "this build of trackbed is linked statically and cannot open ONNX Runtime: use a build \
          for glibc, or let a program of its own do the inference with --exec"
     )]
     Static,
-    /// What was named is not there.
     #[error(
         "there is no ONNX Runtime at {0}: name the file libonnxruntime.so, or a folder or virtual \
          environment into which onnxruntime was installed"
     )]
     NotThere(PathBuf),
-    /// It is too old.
     #[error(
         "{path} is ONNX Runtime {version}, and 1.{} or newer is needed: `pip install --upgrade \
          onnxruntime`",
         ort::MINOR_VERSION
     )]
-    Old {
-        /// The library.
-        path: PathBuf,
-        /// What it says of itself.
-        version: String,
-    },
-    /// It is no ONNX Runtime, or does not work on this machine.
+    Old { path: PathBuf, version: String },
     #[error(
         "{path} cannot be used as ONNX Runtime: {why}; `pip install onnxruntime` brings one, and \
          --library FILE or ORT_DYLIB_PATH names it"
     )]
-    Unusable {
-        /// The library.
-        path: PathBuf,
-        /// Why.
-        why: String,
-    },
+    Unusable { path: PathBuf, why: String },
 }
 
 /// What computes: the execution providers of ONNX Runtime. Those for GPUs need a build of the

@@ -205,44 +205,26 @@ fn take_over(source: &Recorded, cell: u32, directory: &mut RunDirectory) -> Resu
 /// Why directories cannot be merged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the texts say it")]
 pub enum MergeError {
-    /// There are none.
     #[error(
         "there is nothing to merge: name run directories, or a folder that holds those of shards"
     )]
     Nothing,
-    /// One of them cannot be used.
     #[error("{0}")]
     Recorded(RecordedError),
-    /// One of them cannot be read or written.
     #[error(transparent)]
     Directory(#[from] DirectoryError),
-    /// They are of different campaigns.
     #[error(
         "{} and {} are of different {what}, and do not mix; `trackbed compare` holds one against \
          the other", .paths[0].display(), .paths[1].display()
     )]
-    NotTogether {
-        /// What differs.
-        what: &'static str,
-        /// Between which.
-        paths: [PathBuf; 2],
-    },
-    /// A run is there twice, with different results.
+    NotTogether { what: &'static str, paths: [PathBuf; 2] },
     #[error(
         "{}: run {run} of cell {cell} has another result than in {}, so nothing was merged: {}",
         .paths[1].display(), .paths[0].display(), explanation(*.is_virtual)
     )]
-    Contradiction {
-        /// The directories whose results differ.
-        paths: [PathBuf; 2],
-        /// The run's cell.
-        cell: u32,
-        /// The run's number.
-        run: u32,
-        /// Whether that cannot be, since virtual time repeats itself.
-        is_virtual: bool,
-    },
+    Contradiction { paths: [PathBuf; 2], cell: u32, run: u32, is_virtual: bool },
 }
 
 /// What can be behind two results of one run.

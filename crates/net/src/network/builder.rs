@@ -74,11 +74,10 @@ impl End {
 /// Why a network cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the texts say it")]
 pub enum BuildError {
-    /// Two nodes have this name; give each its own.
     #[error("two nodes are called \"{0}\"; give each a name of its own")]
     DuplicateName(String),
-    /// Two interfaces have this address; an address belongs to one interface.
     #[error("two interfaces have the address {0}; give each its own")]
     DuplicateAddress(IpAddr),
     /// Multicast, loopback or unspecified: no interface can have this address.
@@ -87,22 +86,14 @@ pub enum BuildError {
          fd00::1"
     )]
     UnusableAddress(IpAddr),
-    /// The interface of this host has no address; give it one.
     #[error("an interface of the host \"{0}\" has no address; give it one")]
     NoAddress(String),
     /// The MTU is too small: a link takes at least 576 bytes, and 1,280 where an end has an IPv6
     /// address (RFC 8200 section 5).
     #[error("an MTU of {mtu} bytes is too small; use at least {least} here")]
-    MtuTooSmall {
-        /// The MTU that was asked for.
-        mtu: u32,
-        /// The smallest that is allowed here.
-        least: u32,
-    },
-    /// Both ends of a link are at the node of this name.
+    MtuTooSmall { mtu: u32, least: u32 },
     #[error("a link joins \"{0}\" to itself; name two different nodes")]
     SelfLink(String),
-    /// The edge of this name has no link, or more than one.
     #[error("the edge \"{0}\" does not have one link; give it exactly one")]
     EdgeLinks(String),
 }

@@ -3,33 +3,20 @@
 /// Why text is no handover table, or a table does not serve; with its place and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the texts say it")]
 pub enum HandoverError {
-    /// The text or the values are no table.
     #[error("{place}: {advice}")]
     Invalid {
         /// Where: `features[3]`, `line 7 column 2`.
         place: String,
-        /// What is wrong, and what to do.
         advice: String,
     },
-    /// The table has no operator of this name.
     #[error(
         "no operator \"{name}\"; the table has {}{}", .known.join(", "), guess(.name, .known)
     )]
-    UnknownOperator {
-        /// The name that was asked for.
-        name: String,
-        /// The names that there are.
-        known: Vec<String>,
-    },
-    /// A file could not be read or written.
+    UnknownOperator { name: String, known: Vec<String> },
     #[error("{path}: {why}")]
-    File {
-        /// Its path.
-        path: String,
-        /// Why.
-        why: String,
-    },
+    File { path: String, why: String },
 }
 
 impl HandoverError {

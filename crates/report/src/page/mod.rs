@@ -280,23 +280,12 @@ fn check_lines<'l>(
 /// Why something cannot be put on a page.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the texts say it")]
 pub enum PageError {
-    /// The document has no cell of that number.
     #[error("there is no cell {index}: the document has {cells}, counted from 0")]
-    NoSuchCell {
-        /// The number that was given.
-        index: u32,
-        /// How many cells the document has.
-        cells: usize,
-    },
-    /// Values that belong together are not equally many.
+    NoSuchCell { index: u32, cells: usize },
     #[error("{title}, {name}: every value across needs one upwards (and a name)")]
-    Uneven {
-        /// The timeline or map.
-        title: String,
-        /// The line, or the places.
-        name: String,
-    },
+    Uneven { title: String, name: String },
 }
 
 impl PageError {

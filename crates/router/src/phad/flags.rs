@@ -24,38 +24,22 @@ pub struct Flags {
 /// Why a flag could not be set or taken back.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the texts say it")]
 pub enum FlagError {
-    /// The kernel refused.
     #[error("{0}")]
     Kernel(PathManagerError),
-    /// The file cannot be read or written.
     #[error(
         "cannot keep {path}, which remembers the flags that are set: {why}\n  help: choose \
          another file with --state"
     )]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// Why not.
-        why: io::Error,
-    },
-    /// The file is not one of ours.
+    File { path: PathBuf, why: io::Error },
     #[error(
         "{path} does not say which flags are set: {why}\n  help: look at `ip mptcp endpoint`, \
          take back what is wrong there, and remove the file"
     )]
-    Garbled {
-        /// Which.
-        path: PathBuf,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// Another daemon has it.
+    Garbled { path: PathBuf, why: String },
     #[error("another phad works with {path}\n  help: stop it, or choose another file with --state")]
-    Taken {
-        /// Which.
-        path: PathBuf,
-    },
+    Taken { path: PathBuf },
 }
 
 impl From<PathManagerError> for FlagError {

@@ -9,37 +9,27 @@ use crate::executor::StallReason;
 /// Why a run has no result.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the texts say it")]
 pub enum RunError {
-    /// The run could not go on.
     #[error("the run stalled at {at}: {reason}\n{diagnosis}")]
     Stalled {
-        /// When, on the run's clock.
         at: Time,
-        /// Why.
         reason: StallReason,
         /// Who waits for what: a text of several lines for a person.
         diagnosis: String,
     },
-    /// A task of the run panicked.
     #[error("the run panicked at {at}{}: {message}", place(.location.as_deref()))]
     Panicked {
-        /// When, on the run's clock.
         at: Time,
         /// The message of the panic, cut to 4,096 bytes.
         message: String,
         /// The place in the source, as `file:line:column`, if it is known.
         location: Option<String>,
     },
-    /// The run was cancelled.
     #[error("the run was cancelled at {at}")]
-    Cancelled {
-        /// When, on the run's clock.
-        at: Time,
-    },
-    /// The thread of the run could not be started.
+    Cancelled { at: Time },
     #[error("the thread of the run could not be started ({0}); run fewer at once")]
     Thread(#[source] io::Error),
-    /// The operating system refused what a run on its sockets needs.
     #[error("the operating system refused what a run needs: {0}")]
     System(#[source] io::Error),
 }

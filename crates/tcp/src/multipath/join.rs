@@ -40,14 +40,12 @@ pub fn refuse_join(syn: &Segment) -> Packet {
 /// Why a subflow does not join a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the texts say it")]
 pub enum JoinError {
-    /// The segment is no SYN with MP_JOIN for this connection.
     #[error("the segment is no MP_JOIN for this connection")]
     NotForUs,
-    /// The connection is not, or no longer, one of several paths.
     #[error("the connection takes no subflows: it is plain TCP, or ends")]
     NotMultipath,
-    /// There are as many subflows as `subflows_max` allows.
     #[error("the connection has as many subflows as it may: raise the limit")]
     TooMany,
 }
