@@ -1,10 +1,6 @@
 //! MQTT 3.1.1 and 5 without sockets: a [`broker`] and a [`client`] that are told of bytes and of the
 //! time, and say what to send.
 //!
-//! Control packets are parsed by mqtt-protocol-core, and built by it but for those that come with every
-//! message. Its connections are not used: they panic when a peer acknowledges what was sent on an
-//! earlier connection and has said a receive maximum, and their hash maps are seeded from the clock.
-//!
 //! Sections in comments are those of MQTT 5, which 3.1.1 mostly shares.
 //!
 //! # Not supported
@@ -28,6 +24,7 @@ mod reason;
 mod sending;
 pub mod topic;
 mod tree;
+mod wire;
 
 pub use packet::{Message, Payload, Properties, Qos, Subscription, Version, Will};
 pub use reason::{Fault, Reason};

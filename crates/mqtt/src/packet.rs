@@ -3,9 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use mqtt_protocol_core::mqtt::ArcPayload;
-use mqtt_protocol_core::mqtt::IntoPayload as _;
-
 use crate::reason::Reason;
 
 /// A version of the protocol.
@@ -69,29 +66,38 @@ impl Qos {
 
 /// What a message carries. Clones share the bytes.
 #[derive(Clone, Default)]
-pub struct Payload(pub(crate) ArcPayload);
+pub struct Payload {
+    packet: Arc<[u8]>,
+    /// Where it begins in the packet.
+    start: usize,
+}
 
 impl Payload {
+    /// What stands from `start` on in the body of a packet.
+    pub(crate) fn rest_of(packet: &Arc<[u8]>, start: usize) -> Payload {
+        Payload { packet: Arc::clone(packet), start }
+    }
+
     /// Its length in bytes.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.packet.len() - self.start
     }
 
     /// Whether there is nothing in it.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.len() == 0
     }
 }
 
 impl AsRef<[u8]> for Payload {
     fn as_ref(&self) -> &[u8] {
-        self.0.as_slice()
+        &self.packet[self.start..]
     }
 }
 
 impl From<&[u8]> for Payload {
     fn from(bytes: &[u8]) -> Payload {
-        Payload(bytes.into_payload())
+        Payload { packet: bytes.into(), start: 0 }
     }
 }
 
