@@ -1,60 +1,28 @@
 //! What of TLS can be chosen, and what was negotiated.
 
-/// A version of TLS.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum TlsVersion {
-    /// TLS 1.2 (RFC 5246), with ECDHE key exchange and an AEAD only.
-    Tls12,
-    /// TLS 1.3 (RFC 8446).
-    Tls13,
-}
+use trackbed_core::named;
 
-impl TlsVersion {
-    /// Both versions, the older one first.
-    pub const ALL: &'static [TlsVersion] = &[TlsVersion::Tls12, TlsVersion::Tls13];
-
-    /// The name that scenarios use.
-    pub const fn name(self) -> &'static str {
-        match self {
-            TlsVersion::Tls12 => "1.2",
-            TlsVersion::Tls13 => "1.3",
-        }
-    }
-
-    /// The version called `name`.
-    pub fn from_name(name: &str) -> Option<TlsVersion> {
-        TlsVersion::ALL.iter().copied().find(|version| version.name() == name)
+named! {
+    /// A version of TLS.
+    #[derive(PartialOrd, Ord)]
+    pub enum TlsVersion {
+        /// TLS 1.2 (RFC 5246), with ECDHE key exchange and an AEAD only.
+        Tls12 = "1.2",
+        /// TLS 1.3 (RFC 8446).
+        Tls13 = "1.3",
     }
 }
 
-/// An authenticated cipher, with the hash that TLS pairs it with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CipherSuite {
-    /// AES-128-GCM with SHA-256.
-    Aes128Gcm,
-    /// AES-256-GCM with SHA-384.
-    Aes256Gcm,
-    /// ChaCha20-Poly1305 with SHA-256 (RFC 8439).
-    ChaCha20Poly1305,
-}
-
-impl CipherSuite {
-    /// Every cipher, in the order of preference.
-    pub const ALL: &'static [CipherSuite] =
-        &[CipherSuite::Aes128Gcm, CipherSuite::Aes256Gcm, CipherSuite::ChaCha20Poly1305];
-
-    /// The name that scenarios use.
-    pub const fn name(self) -> &'static str {
-        match self {
-            CipherSuite::Aes128Gcm => "aes128gcm",
-            CipherSuite::Aes256Gcm => "aes256gcm",
-            CipherSuite::ChaCha20Poly1305 => "chacha20poly1305",
-        }
-    }
-
-    /// The cipher called `name`.
-    pub fn from_name(name: &str) -> Option<CipherSuite> {
-        CipherSuite::ALL.iter().copied().find(|cipher| cipher.name() == name)
+named! {
+    /// An authenticated cipher, with the hash that TLS pairs it with.
+    #[derive(PartialOrd, Ord)]
+    pub enum CipherSuite {
+        /// AES-128-GCM with SHA-256.
+        Aes128Gcm = "aes128gcm",
+        /// AES-256-GCM with SHA-384.
+        Aes256Gcm = "aes256gcm",
+        /// ChaCha20-Poly1305 with SHA-256 (RFC 8439).
+        ChaCha20Poly1305 = "chacha20poly1305",
     }
 }
 
@@ -69,35 +37,18 @@ pub enum KeyExchange {
     P256,
 }
 
-/// How a client begins a connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Handshake {
-    /// A full handshake every time, even if a session ticket is at hand.
-    #[default]
-    New,
-    /// Resume an earlier session of the same dialer, if it has a ticket.
-    Resumed,
-    /// As `Resumed`, and send the first request along with the handshake (0-RTT, RFC 8446
-    /// section 2.3), if the ticket allows it. Such a request can be replayed by an attacker.
-    Early,
-}
-
-impl Handshake {
-    /// Every way.
-    pub const ALL: &'static [Handshake] = &[Handshake::New, Handshake::Resumed, Handshake::Early];
-
-    /// The name that scenarios use.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Handshake::New => "new",
-            Handshake::Resumed => "resumed",
-            Handshake::Early => "early",
-        }
-    }
-
-    /// The way called `name`.
-    pub fn from_name(name: &str) -> Option<Handshake> {
-        Handshake::ALL.iter().copied().find(|handshake| handshake.name() == name)
+named! {
+    /// How a client begins a connection.
+    #[derive(Default, PartialOrd, Ord)]
+    pub enum Handshake {
+        /// A full handshake every time, even if a session ticket is at hand.
+        #[default]
+        New = "new",
+        /// Resume an earlier session of the same dialer, if it has a ticket.
+        Resumed = "resumed",
+        /// As `Resumed`, and send the first request along with the handshake (0-RTT, RFC 8446
+        /// section 2.3), if the ticket allows it. Such a request can be replayed by an attacker.
+        Early = "early",
     }
 }
 

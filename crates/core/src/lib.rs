@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod event;
+mod named;
 pub mod packet;
 pub mod parameter;
 pub mod seed;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
+use trackbed_core::named;
 
 /// What an emulation says about its own exactness.
 #[derive(Clone, Debug)]
@@ -18,15 +19,17 @@ pub struct Certificate {
     pub elapsed: Duration,
 }
 
-/// What to think of an emulation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
-    /// The machine kept up.
-    Valid,
-    /// The machine was late now and then: medians hold, tails may not.
-    Suspect,
-    /// The machine did not keep up: what was measured is the machine.
-    Invalid,
+named! {
+    /// What to think of an emulation.
+    #[derive(PartialOrd, Ord)]
+    pub enum Verdict {
+        /// The machine kept up.
+        Valid = "valid",
+        /// The machine was late now and then: medians hold, tails may not.
+        Suspect = "suspect",
+        /// The machine did not keep up: what was measured is the machine.
+        Invalid = "invalid",
+    }
 }
 
 impl Default for Certificate {
@@ -91,17 +94,6 @@ impl Certificate {
             Verdict::Suspect
         } else {
             Verdict::Valid
-        }
-    }
-}
-
-impl Verdict {
-    /// The word for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Verdict::Valid => "valid",
-            Verdict::Suspect => "suspect",
-            Verdict::Invalid => "invalid",
         }
     }
 }

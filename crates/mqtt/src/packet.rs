@@ -3,64 +3,33 @@
 use std::fmt;
 use std::sync::Arc;
 
+use trackbed_core::named;
+
 use crate::reason::Reason;
 
-/// A version of the protocol.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Version {
-    /// MQTT 3.1.1 (OASIS, 2014; ISO/IEC 20922).
-    V311,
-    /// MQTT 5 (OASIS, 2019).
-    #[default]
-    V5,
-}
-
-impl Version {
-    /// Both, the older one first.
-    pub const ALL: &'static [Version] = &[Version::V311, Version::V5];
-
-    /// The name that scenarios use.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Version::V311 => "3.1.1",
-            Version::V5 => "5",
-        }
-    }
-
-    /// The version called `name`.
-    pub fn from_name(name: &str) -> Option<Version> {
-        Version::ALL.iter().copied().find(|version| version.name() == name)
+named! {
+    /// A version of the protocol.
+    #[derive(Default, PartialOrd, Ord)]
+    pub enum Version {
+        /// MQTT 3.1.1 (OASIS, 2014; ISO/IEC 20922).
+        V311 = "3.1.1",
+        /// MQTT 5 (OASIS, 2019).
+        #[default]
+        V5 = "5",
     }
 }
 
-/// How surely a message is delivered over one hop (section 4.3 of both versions).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Qos {
-    /// It may be lost with its connection.
-    AtMostOnce,
-    /// It is sent again on the next connection until it is acknowledged, so it may come twice.
-    #[default]
-    AtLeastOnce,
-    /// It comes once: four packets.
-    ExactlyOnce,
-}
-
-impl Qos {
-    /// All levels, the weakest first.
-    pub const ALL: &'static [Qos] = &[Qos::AtMostOnce, Qos::AtLeastOnce, Qos::ExactlyOnce];
-
-    /// The name that scenarios use, which is its number.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Qos::AtMostOnce => "0",
-            Qos::AtLeastOnce => "1",
-            Qos::ExactlyOnce => "2",
-        }
-    }
-
-    /// The level called `name`.
-    pub fn from_name(name: &str) -> Option<Qos> {
-        Qos::ALL.iter().copied().find(|qos| qos.name() == name)
+named! {
+    /// How surely a message is delivered over one hop (section 4.3 of both versions).
+    #[derive(Default, PartialOrd, Ord)]
+    pub enum Qos {
+        /// It may be lost with its connection.
+        AtMostOnce = "0",
+        /// It is sent again on the next connection until it is acknowledged, so it may come twice.
+        #[default]
+        AtLeastOnce = "1",
+        /// It comes once: four packets.
+        ExactlyOnce = "2",
     }
 }
 

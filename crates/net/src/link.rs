@@ -4,7 +4,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use trackbed_core::{Bitrate, ByteSize, Packet, Ratio, Time};
+use trackbed_core::{Bitrate, ByteSize, Packet, Ratio, Time, named};
 
 /// One direction of a link. Models wrap one another: the outer one handles a packet first and
 /// hands it to the one inside; the innermost is a [`Wire`].
@@ -77,85 +77,53 @@ pub trait Outlet {
     }
 }
 
-/// Why a packet was lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum DropReason {
-    /// The queue had no room for it.
-    QueueFull,
-    /// The queue management chose it, to signal congestion.
-    QueueManagement,
-    /// The medium lost it.
-    Loss,
-    /// The link was down.
-    Outage,
-    /// It exceeds the MTU of the link.
-    TooBig,
-    /// It waited in a queue that was thrown away.
-    Flushed,
+named! {
+    /// Why a packet was lost.
+    #[derive(PartialOrd, Ord, Hash)]
+    #[non_exhaustive]
+    pub enum DropReason {
+        /// The queue had no room for it.
+        QueueFull = "queue full",
+        /// The queue management chose it, to signal congestion.
+        QueueManagement = "queue management",
+        /// The medium lost it.
+        Loss = "loss",
+        /// The link was down.
+        Outage = "outage",
+        /// It exceeds the MTU of the link.
+        TooBig = "too big",
+        /// It waited in a queue that was thrown away.
+        Flushed = "flushed",
+    }
 }
 
 impl DropReason {
-    /// Every reason, in the order of [`DropReason::index`].
-    pub const ALL: [DropReason; 6] = [
-        DropReason::QueueFull,
-        DropReason::QueueManagement,
-        DropReason::Loss,
-        DropReason::Outage,
-        DropReason::TooBig,
-        DropReason::Flushed,
-    ];
-
     /// The place of this reason in [`DropReason::ALL`].
     pub const fn index(self) -> usize {
         self as usize
     }
-
-    /// A short name for reports and captures.
-    pub const fn name(self) -> &'static str {
-        match self {
-            DropReason::QueueFull => "queue full",
-            DropReason::QueueManagement => "queue management",
-            DropReason::Loss => "loss",
-            DropReason::Outage => "outage",
-            DropReason::TooBig => "too big",
-            DropReason::Flushed => "flushed",
-        }
-    }
 }
 
-/// What a link did to a packet without losing it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Alteration {
-    /// A copy of the packet was made; it travels on its own from here.
-    Duplicated,
-    /// A bit was flipped.
-    Corrupted,
-    /// A queue marked it "congestion experienced" (RFC 3168).
-    Marked,
-    /// It was held back, so that later packets may overtake it.
-    HeldBack,
+named! {
+    /// What a link did to a packet without losing it.
+    #[derive(PartialOrd, Ord, Hash)]
+    #[non_exhaustive]
+    pub enum Alteration {
+        /// A copy of the packet was made; it travels on its own from here.
+        Duplicated = "duplicated",
+        /// A bit was flipped.
+        Corrupted = "corrupted",
+        /// A queue marked it "congestion experienced" (RFC 3168).
+        Marked = "marked",
+        /// It was held back, so that later packets may overtake it.
+        HeldBack = "held back",
+    }
 }
 
 impl Alteration {
-    /// Every alteration, in the order of [`Alteration::index`].
-    pub const ALL: [Alteration; 4] =
-        [Alteration::Duplicated, Alteration::Corrupted, Alteration::Marked, Alteration::HeldBack];
-
     /// The place of this alteration in [`Alteration::ALL`].
     pub const fn index(self) -> usize {
         self as usize
-    }
-
-    /// A short name for reports and captures.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Alteration::Duplicated => "duplicated",
-            Alteration::Corrupted => "corrupted",
-            Alteration::Marked => "marked",
-            Alteration::HeldBack => "held back",
-        }
     }
 }
 

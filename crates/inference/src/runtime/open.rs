@@ -1,6 +1,5 @@
 //! ONNX Runtime, opened.
 
-use std::fmt;
 use std::panic;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -8,6 +7,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use ort::environment::Environment;
 use ort::ep;
 use ort::logging::LogLevel;
+use trackbed_core::named;
 
 use super::search::Search;
 
@@ -52,17 +52,19 @@ pub enum RuntimeError {
     Unusable { path: PathBuf, why: String },
 }
 
-/// What computes: the execution providers of ONNX Runtime. Those for GPUs need a build of the
-/// runtime that has them (`pip install onnxruntime-gpu`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Provider {
-    /// The processor.
-    #[default]
-    Cpu,
-    /// NVIDIA's CUDA.
-    Cuda,
-    /// NVIDIA's TensorRT, and CUDA for what it cannot.
-    TensorRt,
+named! {
+    /// What computes: the execution providers of ONNX Runtime. Those for GPUs need a build of the
+    /// runtime that has them (`pip install onnxruntime-gpu`).
+    #[derive(Default)]
+    pub enum Provider {
+        /// The processor.
+        #[default]
+        Cpu = "cpu",
+        /// NVIDIA's CUDA.
+        Cuda = "cuda",
+        /// NVIDIA's TensorRT, and CUDA for what it cannot.
+        TensorRt = "tensorrt",
+    }
 }
 
 impl Runtime {
@@ -118,16 +120,6 @@ impl Provider {
             Provider::Cuda => vec![cuda()],
             Provider::TensorRt => vec![ep::TensorRT::default().build().error_on_failure(), cuda()],
         }
-    }
-}
-
-impl fmt::Display for Provider {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Provider::Cpu => "cpu",
-            Provider::Cuda => "cuda",
-            Provider::TensorRt => "tensorrt",
-        })
     }
 }
 

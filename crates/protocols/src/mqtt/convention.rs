@@ -18,6 +18,7 @@
 use std::sync::Arc;
 
 use trackbed_connection::Priority;
+use trackbed_core::named;
 use trackbed_mqtt::{Message, Properties, Qos, Version};
 
 /// Where requests are published.
@@ -27,30 +28,19 @@ pub(super) const ANSWERS: &str = "answers";
 /// Where clients publish what they take back themselves.
 const ECHOES: &str = "echoes";
 
-/// What a message is of a body that may have several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
-    /// There are more behind it.
-    More,
-    /// It is the last.
-    Last,
-    /// The rest does not come, or is not wanted any more.
-    Broken,
+named! {
+    /// What a message is of a body that may have several.
+    pub(super) enum Part {
+        /// There are more behind it.
+        More = "more",
+        /// It is the last.
+        Last = "last",
+        /// The rest does not come, or is not wanted any more.
+        Broken = "broken",
+    }
 }
 
 impl Part {
-    fn name(self) -> &'static str {
-        match self {
-            Part::More => "more",
-            Part::Last => "last",
-            Part::Broken => "broken",
-        }
-    }
-
-    fn from_name(name: &str) -> Option<Part> {
-        [Part::More, Part::Last, Part::Broken].into_iter().find(|part| part.name() == name)
-    }
-
     fn of(properties: &Properties) -> Option<Part> {
         properties.user_value(PART).map_or(Some(Part::Last), Part::from_name)
     }

@@ -1,23 +1,24 @@
 //! A train on its way.
 
-use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use trackbed_core::Time;
+use trackbed_core::{Time, named};
 
 use crate::motion::coordinates::Coordinates;
 use crate::motion::error::MotionError;
 use crate::motion::speed::SpeedProfile;
 use crate::motion::track::Track;
 
-/// Which way along a track.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Direction {
-    /// Chainages rise.
-    Forward,
-    /// Chainages fall.
-    Backward,
+named! {
+    /// Which way along a track.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum Direction {
+        /// Chainages rise.
+        Forward = "forward",
+        /// Chainages fall.
+        Backward = "backward",
+    }
 }
 
 impl Direction {
@@ -30,20 +31,6 @@ impl Direction {
             Direction::Forward => 1.0,
             Direction::Backward => -1.0,
         }
-    }
-
-    /// `forward` or `backward`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Direction::Forward => "forward",
-            Direction::Backward => "backward",
-        }
-    }
-}
-
-impl fmt::Display for Direction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

@@ -1,9 +1,8 @@
 //! What the radio of one operator does to a link, and when.
 
-use std::fmt;
 use std::time::Duration;
 
-use trackbed_core::{Bitrate, ByteSize, Ratio, Time};
+use trackbed_core::{Bitrate, ByteSize, Ratio, Time, named};
 
 /// What happens on the link by way of one operator during a drive. All is known beforehand: it is a
 /// matter of the seed.
@@ -33,26 +32,20 @@ pub struct LinkChange {
     pub what: What,
 }
 
-/// A direction of a link, seen from the train.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LinkDirection {
-    /// From the train.
-    Up,
-    /// To the train.
-    Down,
+named! {
+    /// A direction of a link, seen from the train.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum LinkDirection {
+        /// From the train.
+        Up = "up",
+        /// To the train.
+        Down = "down",
+    }
 }
 
 impl LinkDirection {
     /// Both of them.
     pub const BOTH: [LinkDirection; 2] = [LinkDirection::Up, LinkDirection::Down];
-
-    /// `up` or `down`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            LinkDirection::Up => "up",
-            LinkDirection::Down => "down",
-        }
-    }
 }
 
 /// What changes.
@@ -70,25 +63,16 @@ pub enum What {
     Flush(ByteSize),
 }
 
-/// Whether packets pass.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Service {
-    /// They do.
-    Up,
-    /// They wait in the queue: somebody keeps them for later.
-    Held,
-    /// They are sent and lost.
-    Lost,
-}
-
-impl Service {
-    /// `up`, `held` or `lost`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Service::Up => "up",
-            Service::Held => "held",
-            Service::Lost => "lost",
-        }
+named! {
+    /// Whether packets pass.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum Service {
+        /// They do.
+        Up = "up",
+        /// They wait in the queue: somebody keeps them for later.
+        Held = "held",
+        /// They are sent and lost.
+        Lost = "lost",
     }
 }
 
@@ -115,22 +99,13 @@ pub struct Handover {
     pub disturbed_m: (f64, f64),
 }
 
-/// How a change of cells came about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HandoverKind {
-    /// Prepared over X2, by command.
-    X2,
-    /// After a radio link failure, by establishing the link anew.
-    Failure,
-}
-
-impl HandoverKind {
-    /// `x2` or `failure`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            HandoverKind::X2 => "x2",
-            HandoverKind::Failure => "failure",
-        }
+named! {
+    /// How a change of cells came about.
+    pub enum HandoverKind {
+        /// Prepared over X2, by command.
+        X2 = "x2",
+        /// After a radio link failure, by establishing the link anew.
+        Failure = "failure",
     }
 }
 
@@ -199,17 +174,5 @@ impl RadioTimeline {
     fn rows<T>(&self, direction: LinkDirection, of: impl Fn(What) -> Option<T>) -> Vec<(Time, T)> {
         let changes = self.changes.iter().filter(|change| change.direction == direction);
         changes.filter_map(|change| Some((change.at, of(change.what)?))).collect()
-    }
-}
-
-impl fmt::Display for LinkDirection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl fmt::Display for Service {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }

@@ -128,7 +128,8 @@ fn object(
     manifest: &Manifest,
 ) -> Result<Object, Refusal> {
     let Some(kind) = Kind::from_name(entry.kind.get_ref()) else {
-        let names = Kind::ALL.map(Kind::name).join(", ");
+        let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+        let names = names.join(", ");
         let what = format!("\"{}\" is no kind; write one of {names}", entry.kind.get_ref());
         return refusal(&entry.kind.span(), what);
     };

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use trackbed_connection::Priority;
+use trackbed_core::named;
 
 /// A page with its objects; the first one is the document itself. Every object is reachable.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,44 +40,25 @@ pub(super) struct Found {
     pub(super) at: Option<u64>,
 }
 
-/// What an object is to a browser.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// A document.
-    Html,
-    /// A style sheet.
-    Css,
-    /// A script.
-    Js,
-    /// An image.
-    Image,
-    /// A font.
-    Font,
-    /// Anything else, such as what a script fetches.
-    Other,
+named! {
+    /// What an object is to a browser.
+    pub(super) enum Kind {
+        /// A document.
+        Html = "html",
+        /// A style sheet.
+        Css = "css",
+        /// A script.
+        Js = "js",
+        /// An image.
+        Image = "image",
+        /// A font.
+        Font = "font",
+        /// Anything else, such as what a script fetches.
+        Other = "other",
+    }
 }
 
 impl Kind {
-    pub(super) const ALL: [Kind; 6] =
-        [Kind::Html, Kind::Css, Kind::Js, Kind::Image, Kind::Font, Kind::Other];
-
-    /// The name that manifests and results use.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Kind::Html => "html",
-            Kind::Css => "css",
-            Kind::Js => "js",
-            Kind::Image => "image",
-            Kind::Font => "font",
-            Kind::Other => "other",
-        }
-    }
-
-    /// The kind called `name`.
-    pub(super) fn from_name(name: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-
     /// Whether browsers paint nothing before such an object is there, unless they are told.
     pub(super) fn blocks(self) -> bool {
         matches!(self, Kind::Html | Kind::Css | Kind::Js)

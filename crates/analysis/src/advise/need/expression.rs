@@ -1,7 +1,6 @@
 //! What a need is made of.
 
-use std::fmt;
-
+use trackbed_core::named;
 use trackbed_stats::Statistic;
 
 /// An expression over metrics.
@@ -28,19 +27,20 @@ pub struct Comparison {
     pub bound: Bound,
 }
 
-/// How a value must stand to a bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Relation {
-    /// `<`
-    Below,
-    /// `<=`
-    AtMost,
-    /// `>`
-    Above,
-    /// `>=`
-    AtLeast,
-    /// `=`
-    Equal,
+named! {
+    /// How a value must stand to a bound.
+    pub enum Relation {
+        /// `<`
+        Below = "<",
+        /// `<=`
+        AtMost = "<=",
+        /// `>`
+        Above = ">",
+        /// `>=`
+        AtLeast = ">=",
+        /// `=`
+        Equal = "=",
+    }
 }
 
 /// What a metric is compared with.
@@ -60,17 +60,5 @@ impl Relation {
             Relation::Above | Relation::AtLeast => Some(false),
             Relation::Equal => None,
         }
-    }
-}
-
-impl fmt::Display for Relation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Relation::Below => "<",
-            Relation::AtMost => "<=",
-            Relation::Above => ">",
-            Relation::AtLeast => ">=",
-            Relation::Equal => "=",
-        })
     }
 }

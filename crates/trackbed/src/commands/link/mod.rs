@@ -120,8 +120,8 @@ fn direction(name: &str, counters: &Counters, elapsed: Duration) -> String {
     let Counters { offered, delivered, .. } = counters;
     let mbps = delivered.bytes as f64 * 8.0 / 1e6 / elapsed.as_secs_f64().max(1e-9);
     let drops: Vec<String> = DropReason::ALL
-        .into_iter()
-        .map(|why| (why, counters.dropped(why).packets))
+        .iter()
+        .map(|why| (why, counters.dropped(*why).packets))
         .filter(|(_, packets)| *packets > 0)
         .map(|(why, packets)| format!(", {packets} dropped ({})", why.name()))
         .collect();
