@@ -14,7 +14,7 @@
 
 use std::time::Duration;
 
-use trackbed_core::{Arguments, Ratio, Rng, Seed, Time, parameters};
+use trackbed_core::{Ratio, Rng, Time, parameters};
 
 use super::{Action, PathAcked, PathView, Scheduler, SchedulingAlgorithm, View};
 
@@ -214,7 +214,8 @@ const LEAST_AGE: Duration = Duration::from_millis(1);
 
 #[cfg(test)]
 mod tests {
-    use trackbed_core::parameter::Value;
+    use trackbed_core::Seed;
+    use trackbed_core::parameter::{Arguments, Value};
 
     use super::super::PathId;
     use super::super::fixture::{Scene, build, full, path, segment};
@@ -354,8 +355,8 @@ mod tests {
     fn the_same_seed_gives_the_same_decisions() {
         let decisions = |run| {
             let given = [("wait-share", Value::Share(Ratio::from_parts(1, 2)))];
-            let arguments = Arguments::read(Peekaboo.parameters(), &given).unwrap();
-            let mut scheduler = Peekaboo.build(&arguments, &Seed::of_run(1, run));
+            let arguments = Arguments::read(ENTRY.parameters(), &given).unwrap();
+            let mut scheduler = ENTRY.build(&arguments, &Seed::of_run(1, run));
             let mut scene = Scene::new(vec![full(0, 20), path(1, 100)]);
             (0..200)
                 .map(|step| {

@@ -6,15 +6,17 @@ use super::{
 
 /// Every scheduler.
 pub fn algorithms() -> &'static [&'static SchedulingAlgorithm] {
-    &[
-        &minrtt::ENTRY,
-        &roundrobin::ENTRY,
-        &redundant::ENTRY,
-        &linux::ENTRY,
-        &ecf::ENTRY,
-        &blest::ENTRY,
-        &peekaboo::ENTRY,
-        &sttf::ENTRY,
-        &reinject::ENTRY,
-    ]
+    ALL
 }
+
+static ALL: &[&SchedulingAlgorithm] = &[
+    &minrtt::ENTRY,
+    &roundrobin::ENTRY,
+    &redundant::ENTRY,
+    &linux::ENTRY,
+    &ecf::ENTRY,
+    &blest::ENTRY,
+    &peekaboo::ENTRY,
+    &sttf::ENTRY,
+    &reinject::ENTRY,
+];

@@ -80,7 +80,7 @@ impl Timeline {
 
 /// Why changes make no timeline.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("at {}: {what}", trackbed_core::units::format_duration(.at))]
+#[error("at {}: {what}", trackbed_core::units::format_duration(*.at))]
 pub struct TimelineError {
     /// The time of the change that is wrong.
     pub at: Duration,

@@ -1,6 +1,7 @@
 //! What a need is made of.
 
-use trackbed_core::named;
+use std::fmt;
+
 use trackbed_stats::Statistic;
 
 /// An expression over metrics.
@@ -27,20 +28,19 @@ pub struct Comparison {
     pub bound: Bound,
 }
 
-named! {
-    /// How a value must stand to a bound.
-    pub enum Relation {
-        /// `<`
-        Below = "<",
-        /// `<=`
-        AtMost = "<=",
-        /// `>`
-        Above = ">",
-        /// `>=`
-        AtLeast = ">=",
-        /// `=`
-        Equal = "=",
-    }
+/// How a value must stand to a bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Relation {
+    /// `<`
+    Below,
+    /// `<=`
+    AtMost,
+    /// `>`
+    Above,
+    /// `>=`
+    AtLeast,
+    /// `=`
+    Equal,
 }
 
 /// What a metric is compared with.
@@ -60,5 +60,17 @@ impl Relation {
             Relation::Above | Relation::AtLeast => Some(false),
             Relation::Equal => None,
         }
+    }
+}
+
+impl fmt::Display for Relation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Relation::Below => "<",
+            Relation::AtMost => "<=",
+            Relation::Above => ">",
+            Relation::AtLeast => ">=",
+            Relation::Equal => "=",
+        })
     }
 }
