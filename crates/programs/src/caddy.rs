@@ -1,29 +1,21 @@
 //! Caddy: HTTP/3 over QUIC, HTTP/1.1 and HTTP/2 over TLS and TCP.
 
-use crate::program::{Abilities, Cipher, Launch, Listens, Program, Setup, TlsVersion, Transport};
+use crate::program::{
+    Abilities, About, Cipher, Launch, Listens, Program, Setup, TlsVersion, Transport,
+};
 
 /// The entry of the registry.
 pub(crate) struct Caddy;
 
 impl Program for Caddy {
-    fn name(&self) -> &str {
-        "caddy"
-    }
-
-    fn summary(&self) -> &str {
-        "Caddy; Go's TLS and HTTP/2, quic-go"
-    }
-
-    fn package(&self) -> Option<&'static str> {
-        Some("caddy")
-    }
-
-    fn executables(&self) -> Vec<&str> {
-        vec!["caddy"]
-    }
-
-    fn speaks(&self) -> &'static [&'static str] {
-        &["http1", "http2", "http3"]
+    fn about(&self) -> &About {
+        &About {
+            name: "caddy",
+            summary: "Caddy; Go's TLS and HTTP/2, quic-go",
+            package: Some("caddy"),
+            executables: &["caddy"],
+            speaks: &["http1", "http2", "http3"],
+        }
     }
 
     /// Go lets nobody choose among the suites of TLS 1.3 (crypto/tls, `Config.CipherSuites`).

@@ -1,6 +1,6 @@
 //! libcoap's example server: CoAP over DTLS and UDP.
 
-use crate::program::{Abilities, Launch, Listens, Program, Setup, TlsVersion, Transport};
+use crate::program::{Abilities, About, Launch, Listens, Program, Setup, TlsVersion, Transport};
 
 /// The entry of the registry.
 pub(crate) struct CoapServer;
@@ -9,24 +9,14 @@ pub(crate) struct CoapServer;
 const RESOURCES_MAX: &str = "1000";
 
 impl Program for CoapServer {
-    fn name(&self) -> &str {
-        "coap-server"
-    }
-
-    fn summary(&self) -> &str {
-        "the example server of libcoap, over DTLS; OpenSSL"
-    }
-
-    fn package(&self) -> Option<&'static str> {
-        Some("libcoap3-bin")
-    }
-
-    fn executables(&self) -> Vec<&str> {
-        vec!["coap-server-openssl", "coap-server"]
-    }
-
-    fn speaks(&self) -> &'static [&'static str] {
-        &["coap+dtls"]
+    fn about(&self) -> &About {
+        &About {
+            name: "coap-server",
+            summary: "the example server of libcoap, over DTLS; OpenSSL",
+            package: Some("libcoap3-bin"),
+            executables: &["coap-server-openssl", "coap-server"],
+            speaks: &["coap+dtls"],
+        }
     }
 
     /// It has DTLS 1.2 and takes what its library likes best.

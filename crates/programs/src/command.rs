@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use crate::program::{Abilities, Launch, Listens, Program, Setup, Transport};
+use crate::program::{Abilities, About, Launch, Listens, Program, Setup, Transport};
 
 /// The words of a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,24 +123,16 @@ impl CustomCommand {
 }
 
 impl Program for CustomCommand {
+    fn about(&self) -> &About {
+        &About::CUSTOM
+    }
+
     fn name(&self) -> &str {
         self.words.program()
     }
 
-    fn summary(&self) -> &str {
-        "a command of the user's own"
-    }
-
-    fn package(&self) -> Option<&'static str> {
-        None
-    }
-
     fn executables(&self) -> Vec<&str> {
         vec![self.words.program()]
-    }
-
-    fn speaks(&self) -> &'static [&'static str] {
-        &[]
     }
 
     fn abilities(&self) -> Abilities {

@@ -41,7 +41,7 @@ pub use error::ProgramError;
 pub use executable::{Missing, find_executable};
 pub use folder::Folder;
 pub use program::{
-    Abilities, Cipher, Launch, Listens, Program, Server, Setup, TlsVersion, Transport,
+    Abilities, About, Cipher, Launch, Listens, Program, Server, Setup, TlsVersion, Transport,
 };
 pub use running::{Running, Used};
 
@@ -75,8 +75,8 @@ mod tests {
         for (index, program) in registry().iter().enumerate() {
             let name = program.name();
             assert!(registry()[..index].iter().all(|other| other.name() != name));
-            assert!(!program.summary().is_empty() && !program.speaks().is_empty());
-            assert!(program.package().is_some() && !program.executables().is_empty());
+            assert!(!program.about().summary.is_empty() && !program.about().speaks.is_empty());
+            assert!(program.about().package.is_some() && !program.executables().is_empty());
             let abilities = program.abilities();
             for tls in abilities.tls.iter().copied().map(Some).chain([None]) {
                 let cipher = tls.filter(|tls| abilities.ciphers.contains(tls));

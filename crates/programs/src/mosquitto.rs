@@ -1,30 +1,20 @@
 //! Mosquitto: MQTT over TLS and TCP.
 
 use crate::openssl;
-use crate::program::{Abilities, Launch, Listens, Program, Setup, TlsVersion, Transport};
+use crate::program::{Abilities, About, Launch, Listens, Program, Setup, TlsVersion, Transport};
 
 /// The entry of the registry.
 pub(crate) struct Mosquitto;
 
 impl Program for Mosquitto {
-    fn name(&self) -> &str {
-        "mosquitto"
-    }
-
-    fn summary(&self) -> &str {
-        "the Mosquitto broker, open to everybody, with nothing kept; OpenSSL"
-    }
-
-    fn package(&self) -> Option<&'static str> {
-        Some("mosquitto")
-    }
-
-    fn executables(&self) -> Vec<&str> {
-        vec!["mosquitto"]
-    }
-
-    fn speaks(&self) -> &'static [&'static str] {
-        &["mqtt"]
+    fn about(&self) -> &About {
+        &About {
+            name: "mosquitto",
+            summary: "the Mosquitto broker, open to everybody, with nothing kept; OpenSSL",
+            package: Some("mosquitto"),
+            executables: &["mosquitto"],
+            speaks: &["mqtt"],
+        }
     }
 
     /// Early data is nothing that mosquitto.conf(5) could switch on.

@@ -1,30 +1,20 @@
 //! nghttpd: the HTTP/2 server of nghttp2.
 
 use crate::openssl;
-use crate::program::{Abilities, Launch, Listens, Program, Setup, TlsVersion, Transport};
+use crate::program::{Abilities, About, Launch, Listens, Program, Setup, TlsVersion, Transport};
 
 /// The entry of the registry.
 pub(crate) struct Nghttpd;
 
 impl Program for Nghttpd {
-    fn name(&self) -> &str {
-        "nghttpd"
-    }
-
-    fn summary(&self) -> &str {
-        "the server of nghttp2, one thread; it sends a message back; OpenSSL"
-    }
-
-    fn package(&self) -> Option<&'static str> {
-        Some("nghttp2-server")
-    }
-
-    fn executables(&self) -> Vec<&str> {
-        vec!["nghttpd"]
-    }
-
-    fn speaks(&self) -> &'static [&'static str] {
-        &["http2"]
+    fn about(&self) -> &About {
+        &About {
+            name: "nghttpd",
+            summary: "the server of nghttp2, one thread; it sends a message back; OpenSSL",
+            package: Some("nghttp2-server"),
+            executables: &["nghttpd"],
+            speaks: &["http2"],
+        }
     }
 
     /// It sets its versions, groups and the suites of TLS 1.2 itself, whatever OpenSSL's configuration says;

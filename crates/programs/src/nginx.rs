@@ -3,30 +3,20 @@
 use std::fmt::Write as _;
 
 use crate::openssl;
-use crate::program::{Abilities, Launch, Listens, Program, Setup, TlsVersion, Transport};
+use crate::program::{Abilities, About, Launch, Listens, Program, Setup, TlsVersion, Transport};
 
 /// The entry of the registry.
 pub(crate) struct Nginx;
 
 impl Program for Nginx {
-    fn name(&self) -> &str {
-        "nginx"
-    }
-
-    fn summary(&self) -> &str {
-        "nginx with one worker; OpenSSL"
-    }
-
-    fn package(&self) -> Option<&'static str> {
-        Some("nginx")
-    }
-
-    fn executables(&self) -> Vec<&str> {
-        vec!["nginx"]
-    }
-
-    fn speaks(&self) -> &'static [&'static str] {
-        &["http1", "http2"]
+    fn about(&self) -> &About {
+        &About {
+            name: "nginx",
+            summary: "nginx with one worker; OpenSSL",
+            package: Some("nginx"),
+            executables: &["nginx"],
+            speaks: &["http1", "http2"],
+        }
     }
 
     fn abilities(&self) -> Abilities {

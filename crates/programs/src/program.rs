@@ -14,20 +14,18 @@ use crate::command::CustomCommand;
 /// Where it speaks HTTP it answers a POST to any path with a status of 200 to 299 once it has the
 /// whole body, and a GET with the file of that path below [`Setup::site`].
 pub trait Program: Sync {
-    /// The name that scenarios use, for example `nginx`.
-    fn name(&self) -> &str;
+    /// What it is.
+    fn about(&self) -> &About;
 
-    /// One line for lists: what it is.
-    fn summary(&self) -> &str;
-
-    /// The Debian package that holds it, where that is known.
-    fn package(&self) -> Option<&'static str>;
+    /// Its name.
+    fn name(&self) -> &str {
+        self.about().name
+    }
 
     /// The names under which it is installed, the preferred one first.
-    fn executables(&self) -> Vec<&str>;
-
-    /// The protocols it serves, by the names that scenarios use; empty if that is not known.
-    fn speaks(&self) -> &'static [&'static str];
+    fn executables(&self) -> Vec<&str> {
+        self.about().executables.to_vec()
+    }
 
     /// What it can be held to.
     fn abilities(&self) -> Abilities;
@@ -39,6 +37,32 @@ pub trait Program: Sync {
 
     /// How to start it as `setup` asks. It touches nothing.
     fn prepare(&self, setup: &Setup<'_>) -> Launch;
+}
+
+/// What is known of a server or a client by its name.
+#[derive(Debug)]
+pub struct About {
+    /// The name that scenarios use, for example `nginx`.
+    pub name: &'static str,
+    /// One line for lists: what it is, and what it does.
+    pub summary: &'static str,
+    /// The Debian package that holds it, where that is known.
+    pub package: Option<&'static str>,
+    /// The names under which it is installed, the preferred one first.
+    pub executables: &'static [&'static str],
+    /// The protocols that it speaks, by the names that scenarios use; empty if that is not known.
+    pub speaks: &'static [&'static str],
+}
+
+impl About {
+    /// A command of the user's own, whose name and program only the command says.
+    pub(crate) const CUSTOM: About = About {
+        name: "",
+        summary: "a command of the user's own",
+        package: None,
+        executables: &[],
+        speaks: &[],
+    };
 }
 
 /// What a program can be held to.

@@ -12,7 +12,7 @@ use trackbed_core::{EventLog, Parameter};
 use trackbed_protocols::parameters::{over_tcp, security};
 use trackbed_protocols::{ClientConfig, Protocol, ServerConfig, ServerHandle};
 use trackbed_substrate::Host;
-use trackbed_workloads::{Expectation, Prepared, Site, Stage};
+use trackbed_workloads::{Prepared, Site, Stage};
 
 /// Whatever two programs speak with each other.
 pub(crate) const PROTOCOL: &dyn Protocol = &Foreign;
@@ -70,10 +70,6 @@ fn unspoken() -> Error {
 pub(crate) struct NoWorkload;
 
 impl Prepared for NoWorkload {
-    fn phones(&self) -> u32 {
-        1
-    }
-
     fn service(&self, _: EventLog) -> Rc<dyn Service> {
         let refuse = |_: Request| std::future::ready(Response { status: 404, body: body::empty() });
         Rc::new(refuse)
@@ -85,9 +81,5 @@ impl Prepared for NoWorkload {
 
     fn site(&self) -> Result<Site, String> {
         Ok(Site::default())
-    }
-
-    fn expectation(&self) -> Option<Expectation> {
-        None
     }
 }

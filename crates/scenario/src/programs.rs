@@ -60,7 +60,7 @@ pub(crate) fn check(endpoint: &Endpoint) -> Result<(), Refusal> {
         return refuse(end, format!("our own {end} needs a protocol: write protocol = \"http2\""));
     }
     if let Some(client) = client {
-        let (name, speaks) = (client.program.name(), client.program.speaks());
+        let (name, speaks) = (client.program.name(), client.program.about().speaks);
         if !speaks.is_empty() && !speaks.contains(&protocol) {
             let path = if unspoken { "protocol" } else { "client" };
             return refuse(
@@ -75,7 +75,7 @@ pub(crate) fn check(endpoint: &Endpoint) -> Result<(), Refusal> {
         }
     }
     let Some(server) = server else { return Ok(()) };
-    let (name, speaks) = (server.name(), server.speaks());
+    let (name, speaks) = (server.name(), server.about().speaks);
     if !unspoken && !speaks.is_empty() && !speaks.contains(&protocol) {
         return refuse("server", format!("{name} speaks {}, not {protocol}", speaks.join(", ")));
     }

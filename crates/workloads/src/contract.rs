@@ -50,7 +50,9 @@ pub trait Workload: Sync {
 /// A workload with everything resolved. All runs of a cell share it, on any thread.
 pub trait Prepared: Send + Sync {
     /// How many clients, each on a host of its own, it needs.
-    fn phones(&self) -> u32;
+    fn phones(&self) -> u32 {
+        1
+    }
 
     /// How many networks each phone is in during a run, one after the other: one more than the
     /// times that it moves.
@@ -94,8 +96,11 @@ pub trait Prepared: Send + Sync {
         None
     }
 
-    /// How the run proceeds if it is a strict sequence of round trips, else `None`.
-    fn expectation(&self) -> Option<Expectation>;
+    /// How the run proceeds if it is a strict sequence of round trips; `None` where it takes longer for
+    /// windows and rates.
+    fn expectation(&self) -> Option<Expectation> {
+        None
+    }
 }
 
 /// What a web server serves.

@@ -9,7 +9,7 @@ use trackbed_connection::Service;
 use trackbed_core::{Arguments, Event, EventLog, Parameter, parameters};
 use trackbed_substrate::{now, sleep_until};
 
-use crate::contract::{Expectation, Prepared, Site, Stage, Workload, WorkloadError};
+use crate::contract::{Prepared, Site, Stage, Workload, WorkloadError};
 use crate::warm_up::{nothing_but_warm_up, warm_up};
 
 /// The entry of the registry.
@@ -57,10 +57,6 @@ struct Pause {
 }
 
 impl Prepared for Pause {
-    fn phones(&self) -> u32 {
-        1
-    }
-
     fn service(&self, _: EventLog) -> Rc<dyn Service> {
         nothing_but_warm_up()
     }
@@ -71,10 +67,6 @@ impl Prepared for Pause {
 
     fn site(&self) -> Result<Site, String> {
         Ok(Site::default())
-    }
-
-    fn expectation(&self) -> Option<Expectation> {
-        None
     }
 }
 

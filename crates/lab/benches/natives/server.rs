@@ -25,7 +25,7 @@ impl Server {
     /// Starts the program `name`, if it and all of `clients` are installed.
     pub fn start(name: &str, clients: &[&str]) -> Option<Server> {
         let program = find(name)?;
-        let package = program.package();
+        let package = program.about().package;
         let found = find_executable(&program.executables(), package).and_then(|executable| {
             let mut clients = clients.iter().map(|client| find_executable(&[client], None));
             clients.try_for_each(|found| found.map(drop))?;

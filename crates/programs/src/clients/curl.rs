@@ -9,30 +9,20 @@ use serde::Deserialize;
 
 use super::{ClientProgram, Does, Fetched, Session, Visit, Visited};
 use crate::error::ProgramError;
-use crate::program::{Launch, Listens};
+use crate::program::{About, Launch, Listens};
 
 /// The entry of the registry.
 pub(super) struct Curl;
 
 impl ClientProgram for Curl {
-    fn name(&self) -> &str {
-        "curl"
-    }
-
-    fn summary(&self) -> &str {
-        "curl; it fetches the files of the workload one after the other, on one connection"
-    }
-
-    fn package(&self) -> Option<&'static str> {
-        Some("curl")
-    }
-
-    fn executables(&self) -> Vec<&str> {
-        vec!["curl"]
-    }
-
-    fn speaks(&self) -> &'static [&'static str] {
-        &["http1", "http2", "http3"]
+    fn about(&self) -> &About {
+        &About {
+            name: "curl",
+            summary: "curl; it fetches the files of the workload one after the other, on one connection",
+            package: Some("curl"),
+            executables: &["curl"],
+            speaks: &["http1", "http2", "http3"],
+        }
     }
 
     fn does(&self) -> Does {

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{ClientProgram, Does, Session, Visit};
 use crate::command::{CommandError, Words};
 use crate::error::ProgramError;
-use crate::program::{Launch, Listens};
+use crate::program::{About, Launch, Listens};
 
 /// A command line. Nothing is known of what it does; its exit status says whether it went well.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,25 +26,17 @@ impl CustomClient {
 }
 
 impl ClientProgram for CustomClient {
+    fn about(&self) -> &About {
+        &About::CUSTOM
+    }
+
     fn name(&self) -> &str {
         let program = self.0.program();
         Path::new(program).file_name().and_then(|name| name.to_str()).unwrap_or(program)
     }
 
-    fn summary(&self) -> &str {
-        "a command of the user's own"
-    }
-
-    fn package(&self) -> Option<&'static str> {
-        None
-    }
-
     fn executables(&self) -> Vec<&str> {
         vec![self.0.program()]
-    }
-
-    fn speaks(&self) -> &'static [&'static str] {
-        &[]
     }
 
     fn does(&self) -> Does {

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::ProgramError;
-use crate::program::Launch;
+use crate::program::{About, Launch};
 
 pub use custom::CustomClient;
 pub use packages::package_of;
@@ -25,25 +25,23 @@ pub use visit::{Fetched, PageTimes, Visit, Visited, Wanted};
 
 /// A client that is not ours.
 pub trait ClientProgram: Sync + Send {
-    /// The name that scenarios use, for example `curl`.
-    fn name(&self) -> &str;
+    /// What it is.
+    fn about(&self) -> &About;
 
-    /// One line for lists: what it is, and what it does.
-    fn summary(&self) -> &str;
-
-    /// The Debian package that holds it, where that is known.
-    fn package(&self) -> Option<&'static str>;
+    /// Its name.
+    fn name(&self) -> &str {
+        self.about().name
+    }
 
     /// The names under which it is installed, the preferred one first.
-    fn executables(&self) -> Vec<&str>;
-
-    /// The protocols that it speaks, by the names that scenarios use; empty if that is not known.
-    fn speaks(&self) -> &'static [&'static str];
+    fn executables(&self) -> Vec<&str> {
+        self.about().executables.to_vec()
+    }
 
     /// What it does with a workload.
     fn does(&self) -> Does;
 
-    /// Whether what is installed as `executable` speaks `protocol`, one of [`Self::speaks`].
+    /// Whether what is installed as `executable` speaks `protocol`, one of [`About::speaks`].
     ///
     /// # Errors
     /// If it does not; the message says what helps.

@@ -255,20 +255,20 @@ fn programs() -> Table {
         table.row([
             program.name().to_owned(),
             "server".to_owned(),
-            program.speaks().join(" "),
-            program.package().unwrap_or("-").to_owned(),
-            installed(&program.executables(), program.package()),
-            program.summary().to_owned(),
+            program.about().speaks.join(" "),
+            program.about().package.unwrap_or("-").to_owned(),
+            installed(&program.executables(), program.about().package),
+            program.about().summary.to_owned(),
         ]);
     }
     for program in trackbed_programs::clients::registry() {
         table.row([
             program.name().to_owned(),
             "client".to_owned(),
-            program.speaks().join(" "),
-            program.package().unwrap_or("-").to_owned(),
-            installed(&program.executables(), program.package()),
-            program.summary().to_owned(),
+            program.about().speaks.join(" "),
+            program.about().package.unwrap_or("-").to_owned(),
+            installed(&program.executables(), program.about().package),
+            program.about().summary.to_owned(),
         ]);
     }
     table

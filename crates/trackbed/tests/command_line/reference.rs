@@ -111,10 +111,10 @@ fn programs(page: &mut String) {
     let rows = trackbed_programs::registry().iter().map(|program| {
         [
             code(program.name()),
-            program.speaks().join(", "),
-            code(program.package().unwrap_or_default()),
+            program.about().speaks.join(", "),
+            code(program.about().package.unwrap_or_default()),
             program.port().to_string(),
-            program.summary().to_owned(),
+            program.about().summary.to_owned(),
         ]
     });
     table(page, ["name", "speaks", "Debian package", "port", "what it is"], rows);
@@ -122,9 +122,9 @@ fn programs(page: &mut String) {
     let rows = trackbed_programs::clients::registry().iter().map(|program| {
         [
             code(program.name()),
-            program.speaks().join(", "),
-            code(program.package().unwrap_or_default()),
-            program.summary().to_owned(),
+            program.about().speaks.join(", "),
+            code(program.about().package.unwrap_or_default()),
+            program.about().summary.to_owned(),
         ]
     });
     table(page, ["name", "speaks", "Debian package", "what it is"], rows);

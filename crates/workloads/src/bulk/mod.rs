@@ -19,7 +19,7 @@ use futures_core::future::LocalBoxFuture;
 use trackbed_connection::Service;
 use trackbed_core::{Arguments, EventLog, Parameter, parameters};
 
-use crate::contract::{Expectation, Prepared, Site, Stage, Workload, WorkloadError};
+use crate::contract::{Prepared, Site, Stage, Workload, WorkloadError};
 use crate::warm_up::{self, WithWarmUp};
 use plan::{Direction, Plan};
 use service::BulkService;
@@ -81,11 +81,6 @@ impl Prepared for Transfers {
                     .to_owned())
             }
         }
-    }
-
-    /// How long a transfer takes depends on windows and rates, not on round trips alone.
-    fn expectation(&self) -> Option<Expectation> {
-        None
     }
 }
 

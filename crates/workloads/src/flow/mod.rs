@@ -13,7 +13,7 @@ use futures_core::future::LocalBoxFuture;
 use trackbed_connection::Service;
 use trackbed_core::{Arguments, EventLog, Parameter, parameters};
 
-use crate::contract::{Expectation, Prepared, Site, Stage, Workload, WorkloadError};
+use crate::contract::{Prepared, Site, Stage, Workload, WorkloadError};
 use crate::warm_up::WithWarmUp;
 use service::FlowService;
 
@@ -78,10 +78,6 @@ impl Prepared for Plan {
 
     fn site(&self) -> Result<Site, String> {
         Err("only our own server has data without end: use the workload bulk".to_owned())
-    }
-
-    fn expectation(&self) -> Option<Expectation> {
-        None
     }
 }
 

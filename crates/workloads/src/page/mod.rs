@@ -23,9 +23,7 @@ use futures_core::future::LocalBoxFuture;
 use trackbed_connection::Service;
 use trackbed_core::{Arguments, EventLog, Parameter, parameters};
 
-use crate::contract::{
-    Expectation, PageObject, Prepared, Site, SiteFile, Stage, Workload, WorkloadError,
-};
+use crate::contract::{PageObject, Prepared, Site, SiteFile, Stage, Workload, WorkloadError};
 use crate::warm_up::{self, WithWarmUp};
 use content::Content;
 use service::PageService;
@@ -140,11 +138,6 @@ impl Prepared for Pages {
             blocking: object.blocking,
         });
         Some(objects.collect())
-    }
-
-    /// How long an object takes depends on windows and rates, not on round trips alone.
-    fn expectation(&self) -> Option<Expectation> {
-        None
     }
 }
 

@@ -32,7 +32,7 @@ use trackbed_connection::Service;
 use trackbed_core::units::ByteSize;
 use trackbed_core::{Arguments, EventLog, Parameter, parameters};
 
-use crate::contract::{Expectation, Prepared, Site, Stage, Workload, WorkloadError};
+use crate::contract::{Prepared, Site, Stage, Workload, WorkloadError};
 use crate::warm_up::{self, WithWarmUp};
 use player::{Buffering, PIECE};
 use rules::Rule;
@@ -168,11 +168,6 @@ impl Prepared for Sessions {
         let mut files = vec![warm_up::site_file()];
         files.extend(self.0.storage.site_files());
         Ok(Site { files })
-    }
-
-    /// How long pieces take depends on windows and rates, not on round trips alone.
-    fn expectation(&self) -> Option<Expectation> {
-        None
     }
 }
 

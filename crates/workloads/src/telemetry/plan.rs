@@ -12,7 +12,7 @@ use trackbed_core::{Arguments, ByteSize, EventLog, Seed};
 use super::client;
 use super::schedule::{Intervals, Schedule};
 use super::service::TelemetryService;
-use crate::contract::{Expectation, Prepared, Site, Stage, WorkloadError};
+use crate::contract::{Prepared, Site, Stage, WorkloadError};
 use crate::data::pieces;
 use crate::warm_up::{self, WithWarmUp};
 
@@ -111,10 +111,6 @@ impl Prepared for Sender {
                       out"
             .to_owned()),
         }
-    }
-
-    fn expectation(&self) -> Option<Expectation> {
-        None
     }
 }
 

@@ -21,7 +21,7 @@ use trackbed_connection::Service;
 use trackbed_core::{Arguments, Event, EventLog, Parameter};
 use trackbed_substrate::{is_simulating, now};
 
-use crate::contract::{Expectation, Prepared, Site, Stage, Workload, WorkloadError};
+use crate::contract::{Prepared, Site, Stage, Workload, WorkloadError};
 use crate::warm_up::nothing_but_warm_up;
 use plan::{Load, Plan};
 
@@ -54,10 +54,6 @@ impl Workload for Verification {
 struct Unit(Arc<Plan>);
 
 impl Prepared for Unit {
-    fn phones(&self) -> u32 {
-        1
-    }
-
     fn deadline(&self) -> Option<Duration> {
         Some(self.0.deadline)
     }
@@ -91,10 +87,6 @@ impl Prepared for Unit {
 
     fn board(&self) -> Option<&'static str> {
         Some(self.0.board.name)
-    }
-
-    fn expectation(&self) -> Option<Expectation> {
-        None
     }
 }
 

@@ -105,7 +105,7 @@ fn start(
     visit: &Visit<'_>,
     place: &Place<'_>,
 ) -> Result<Conversing, ProgramError> {
-    let executable = find_executable(&client.executables(), client.package());
+    let executable = find_executable(&client.executables(), client.about().package);
     let executable = executable.map_err(ProgramError::Missing)?;
     let launch = client.prepare(visit)?;
     let &Place { namespace, folder, .. } = place;

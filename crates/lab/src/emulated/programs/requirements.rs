@@ -22,7 +22,7 @@ fn of_cell(cell: &Cell) -> Vec<String> {
     let programs = &cell.endpoint.programs;
     let mut problems = Vec::new();
     if let Some(server) = &programs.server {
-        let found = find_executable(&server.executables(), server.package());
+        let found = find_executable(&server.executables(), server.about().package);
         problems.extend(found.err().map(|missing| missing.to_string()));
         let site = cell.workload.site().err().filter(|_| programs.client.is_none());
         problems.extend(site.map(|why| format!("{} as the server: {why}", server.name())));
@@ -37,7 +37,7 @@ fn of_client(client: &Client, cell: &Cell) -> Vec<String> {
     let mut problems = Vec::new();
     let name = client.name();
     let protocol = cell.endpoint.protocol.name();
-    match find_executable(&client.executables(), client.package()) {
+    match find_executable(&client.executables(), client.about().package) {
         Ok(executable) => problems.extend(client.check(&executable, protocol).err()),
         Err(missing) => problems.push(missing.to_string()),
     }

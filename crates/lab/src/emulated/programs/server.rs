@@ -33,7 +33,7 @@ pub(super) fn start(
     folder: &Arc<Folder>,
 ) -> Result<Server, String> {
     let words = |why: ProgramError| why.to_string();
-    let executable = find_executable(&program.executables(), program.package());
+    let executable = find_executable(&program.executables(), program.about().package);
     let executable = executable.map_err(|missing| missing.to_string())?;
     let names = SERVER_ADDRESSES.map(|address| address.to_string());
     let names = [SERVER_NAME.to_owned()].into_iter().chain(names);

@@ -15,30 +15,20 @@ use webpki::EndEntityCert;
 use self::devtools::Conversation;
 use super::{ClientProgram, Does, Session, Visit};
 use crate::error::ProgramError;
-use crate::program::{Launch, Listens};
+use crate::program::{About, Launch, Listens};
 
 /// The entry of the registry.
 pub(super) struct Chromium;
 
 impl ClientProgram for Chromium {
-    fn name(&self) -> &str {
-        "chromium"
-    }
-
-    fn summary(&self) -> &str {
-        "Chromium without a screen; it loads the page of the workload, and tells its own times"
-    }
-
-    fn package(&self) -> Option<&'static str> {
-        Some("chromium")
-    }
-
-    fn executables(&self) -> Vec<&str> {
-        vec!["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
-    }
-
-    fn speaks(&self) -> &'static [&'static str] {
-        &["http1", "http2", "http3"]
+    fn about(&self) -> &About {
+        &About {
+            name: "chromium",
+            summary: "Chromium without a screen; it loads the page of the workload, and tells its own times",
+            package: Some("chromium"),
+            executables: &["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
+            speaks: &["http1", "http2", "http3"],
+        }
     }
 
     fn does(&self) -> Does {

@@ -78,8 +78,8 @@ fn is_there(program: &str) -> bool {
     let names = server.map(|server| server.executables());
     let names = names.or_else(|| client.map(|client| client.executables()));
     let names = names.unwrap_or_else(|| vec![program]);
-    let package = server.and_then(|server| server.package());
-    let package = package.or_else(|| client.and_then(|client| client.package()));
+    let package = server.and_then(|server| server.about().package);
+    let package = package.or_else(|| client.and_then(|client| client.about().package));
     match trackbed_programs::find_executable(&names, package) {
         Ok(_) => true,
         Err(missing) => {
