@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use trackbed_core::named;
+
 /// The result type of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -53,20 +55,21 @@ pub enum Error {
     },
 }
 
-/// What was being done when something failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Step {
-    /// Opening a server's socket.
-    Listen,
-    /// Opening a connection of the transport.
-    Connect,
-    /// Authenticating the peer and agreeing on keys.
-    Handshake,
-    /// Sending a request or a response.
-    Send,
-    /// Receiving a request or a response.
-    Receive,
+named! {
+    /// What was being done when something failed.
+    #[non_exhaustive]
+    pub enum Step {
+        /// Opening a server's socket.
+        Listen = "listening",
+        /// Opening a connection of the transport.
+        Connect = "connecting",
+        /// Authenticating the peer and agreeing on keys.
+        Handshake = "the handshake",
+        /// Sending a request or a response.
+        Send = "sending",
+        /// Receiving a request or a response.
+        Receive = "receiving",
+    }
 }
 
 impl Error {
@@ -88,17 +91,5 @@ impl Error {
     /// A breach of the protocol by the peer.
     pub fn malformed(protocol: &'static str, step: Step, reason: impl fmt::Display) -> Error {
         Error::Malformed { protocol, step, reason: reason.to_string() }
-    }
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Step::Listen => "listening",
-            Step::Connect => "connecting",
-            Step::Handshake => "the handshake",
-            Step::Send => "sending",
-            Step::Receive => "receiving",
-        })
     }
 }

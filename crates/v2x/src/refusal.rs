@@ -3,24 +3,29 @@
 use std::fmt;
 use std::time::Duration;
 
+use trackbed_core::named;
+
 use crate::hash::HashedId8;
 
-/// What a refused signature or date belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Signed {
-    /// A message, by its ticket.
-    Message,
-    /// An authorization ticket, by its authority.
-    Ticket,
-    /// An authorization authority, by its root.
-    Authority,
-    /// A root certificate, by itself.
-    Root,
+named! {
+    /// What a refused signature or date belongs to.
+    #[derive(PartialOrd, Ord)]
+    pub enum Signed {
+        /// A message, by its ticket.
+        Message = "message",
+        /// An authorization ticket, by its authority.
+        Ticket = "authorization ticket",
+        /// An authorization authority, by its root.
+        Authority = "authorization authority's certificate",
+        /// A root certificate, by itself.
+        Root = "root certificate",
+    }
 }
 
 /// Why something was refused. None of them is fatal to whoever checks: the next message is checked as
 /// if this one had never come.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the texts say it")]
 pub enum Refusal {
@@ -70,6 +75,7 @@ pub enum Refusal {
     UnknownSigner(HashedId8),
     #[error("no authority {0} is known and trusted")]
     UnknownIssuer(HashedId8),
+    #[strum(serialize = "certificate-not-yet-valid")]
     #[error("the {of} is not valid yet")]
     NotYetValid { of: Signed },
     #[error("the {of} has expired")]
@@ -101,55 +107,12 @@ pub enum Refusal {
 impl Refusal {
     /// A short name of the reason, the same for all that were refused for it: to count by.
     pub fn name(&self) -> &'static str {
-        match self {
-            Refusal::TooLong { .. } => "too-long",
-            Refusal::Malformed { .. } => "malformed",
-            Refusal::TrailingBytes { .. } => "trailing-bytes",
-            Refusal::Version(_) => "version",
-            Refusal::NotSigned => "not-signed",
-            Refusal::Nested => "nested",
-            Refusal::HashAlgorithm => "hash-algorithm",
-            Refusal::SignerForm => "signer-form",
-            Refusal::SignatureCurve { .. } => "signature-curve",
-            Refusal::FillPoint { .. } => "fill-point",
-            Refusal::KeyCurve => "key-curve",
-            Refusal::KeyNotOnCurve => "key-not-on-curve",
-            Refusal::CertificateForm(_) => "certificate-form",
-            Refusal::Header(_) => "header",
-            Refusal::Psid(_) => "psid",
-            Refusal::TooOld { .. } => "too-old",
-            Refusal::FromTheFuture { .. } => "from-the-future",
-            Refusal::Expired => "expired",
-            Refusal::UnknownSigner(_) => "unknown-signer",
-            Refusal::UnknownIssuer(_) => "unknown-issuer",
-            Refusal::NotYetValid { .. } => "certificate-not-yet-valid",
-            Refusal::CertificateExpired { .. } => "certificate-expired",
-            Refusal::OutlivesIssuer => "outlives-issuer",
-            Refusal::OutOfRegion => "out-of-region",
-            Refusal::RegionBeyondIssuer => "region-beyond-issuer",
-            Refusal::TooFar { .. } => "too-far",
-            Refusal::PsidNotPermitted(_) => "psid-not-permitted",
-            Refusal::ServiceNotPermitted(_) => "service-not-permitted",
-            Refusal::IssueNotPermitted(_) => "issue-not-permitted",
-            Refusal::Revoked(_) => "revoked",
-            Refusal::BadSignature { .. } => "bad-signature",
-        }
+        self.into()
     }
 
     /// What a decoder says, cut to a length that a log can bear.
     pub(crate) fn malformed(what: &'static str, error: &impl fmt::Display) -> Refusal {
         let detail = error.to_string().chars().take(160).collect();
         Refusal::Malformed { what, detail }
-    }
-}
-
-impl fmt::Display for Signed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Signed::Message => "message",
-            Signed::Ticket => "authorization ticket",
-            Signed::Authority => "authorization authority's certificate",
-            Signed::Root => "root certificate",
-        })
     }
 }

@@ -13,12 +13,11 @@ mod timer;
 mod timer_queue;
 mod waiter;
 
-use std::fmt;
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll};
 
-use trackbed_core::Time;
+use trackbed_core::{Time, named};
 
 use crate::clock;
 use context::Ready;
@@ -61,28 +60,17 @@ pub(crate) struct Parked {
     pub(crate) events: u64,
 }
 
-/// Why a run cannot go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StallReason {
-    /// The main future waits, but no timer, packet or task is left that could wake it.
-    NothingLeft,
-    /// The run would go beyond its limit of time.
-    TimeLimit,
-    /// Too much happened at one instant: tasks wake one another without end.
-    Livelock,
-    /// The run was cancelled.
-    Cancelled,
-}
-
-/// Why a run cannot go on, in a sentence.
-impl fmt::Display for StallReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            StallReason::NothingLeft => "nothing is left that could wake the main future",
-            StallReason::TimeLimit => "the limit of time is reached",
-            StallReason::Livelock => "too much happens at one instant; do tasks wake one another?",
-            StallReason::Cancelled => "it was cancelled",
-        })
+named! {
+    /// Why a run cannot go on.
+    pub enum StallReason {
+        /// The main future waits, but no timer, packet or task is left that could wake it.
+        NothingLeft = "nothing is left that could wake the main future",
+        /// The run would go beyond its limit of time.
+        TimeLimit = "the limit of time is reached",
+        /// Too much happened at one instant: tasks wake one another without end.
+        Livelock = "too much happens at one instant; do tasks wake one another?",
+        /// The run was cancelled.
+        Cancelled = "it was cancelled",
     }
 }
 
