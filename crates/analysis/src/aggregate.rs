@@ -10,10 +10,8 @@ use trackbed_measure::results::{
 };
 use trackbed_stats::{PairedDifference, Sample, mean_interval, paired};
 
-use trackbed_archive::Counted;
-use trackbed_archive::DirectoryError;
-use trackbed_scenario::expectation;
-use trackbed_scenario::{Cell, PART};
+use trackbed_archive::{Counted, DirectoryError};
+use trackbed_scenario::{Cell, PART, expectation};
 
 /// What the runs of a cell say together, and what is checked about them.
 pub(crate) struct Summed {

@@ -1,8 +1,7 @@
 //! Descriptors that a process finds open when it starts.
 
 use std::io;
-use std::os::fd::RawFd;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 
 use crate::sys;
 

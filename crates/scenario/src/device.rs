@@ -11,11 +11,9 @@ use trackbed_device::processor::costs::{COST_MAX_NS, Cost, Costs};
 use trackbed_device::processor::durations::{Durations, THREADS_MAX};
 use trackbed_device::processor::host::PacketCost;
 
-use crate::files;
 use crate::inference_keys::Reader;
-use crate::measured;
 use crate::plan::{Device, Endpoint, Work};
-use crate::silence;
+use crate::{files, measured, silence};
 
 /// Measurements that cells share, by what they were read from.
 #[derive(Default)]

@@ -4,18 +4,12 @@ use std::path::Path;
 
 use trackbed_core::parameter::{FromValue, Value};
 
-use crate::files;
-use crate::inference;
 use crate::overrides::Override;
-use crate::parts;
 use crate::plan::{Home, Plan};
 use crate::problem::{Origin, Problems, ScenarioError};
-use crate::reader;
-use crate::resolve;
-use crate::schema;
 use crate::source::Source;
 use crate::spec::Spec;
-use crate::tree;
+use crate::{files, inference, parts, reader, resolve, schema, tree};
 
 /// Reads a scenario, lays `overrides` over it (the last one of a key rules), and resolves it.
 ///

@@ -7,8 +7,7 @@ use std::time::Duration;
 use trackbed_core::Bitrate;
 use trackbed_core::parameter::{Otherwise, Parameter, Value};
 use trackbed_net::spec::ModelEntry;
-use trackbed_net::{LinkSpec, Model};
-use trackbed_net::{QUEUES, SELECTOR};
+use trackbed_net::{LinkSpec, Model, QUEUES, SELECTOR};
 
 use crate::field::{Entry, SECOND, STAGES, Shape};
 use crate::files::Files;

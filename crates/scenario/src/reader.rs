@@ -7,10 +7,8 @@ use crate::field::{Field, Shape, kebab};
 use crate::problem::{Place, Problems};
 use crate::schema::SCHEMA;
 use crate::spec::{Axis, Choice, Chosen, Setting, Spec};
-use crate::suggest;
-use crate::sweep;
 use crate::tree::{Content, Entry, Node, Table};
-use crate::values;
+use crate::{suggest, sweep, values};
 
 /// Where the files are looked for that settings name.
 #[derive(Clone, Copy, Debug)]

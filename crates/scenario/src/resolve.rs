@@ -10,21 +10,17 @@ use trackbed_workloads::Prepared;
 use crate::device::Measurements;
 use crate::endpoint::{self, ignored_factor};
 use crate::ends::{Refusal, Resolved};
-use crate::environment;
 use crate::factors::{Column, Names, columns};
 use crate::field::{Field, Shape, kebab};
-use crate::foreign;
-use crate::inference;
 use crate::network::{self, Builder};
 use crate::parts::PART;
 use crate::plan::{Cell, Factor};
 use crate::problem::Problems;
-use crate::programs;
 use crate::radio::{self, Railways};
 use crate::schema::SCHEMA;
-use crate::silence;
 use crate::spec::{Setting, Spec};
 use crate::sweep::{self, combinations};
+use crate::{environment, foreign, inference, programs, silence};
 
 /// The cells of a scenario.
 #[derive(Default)]

@@ -3,12 +3,11 @@
 use rasn_its::ieee1609dot2 as asn1;
 use rasn_its::ieee1609dot2::base_types as base;
 
-use crate::coer;
 use crate::hash::{CertificateHash, HashedId8, SELF_SIGNED, sha256, signed_digest};
 use crate::job::{PublicKey, SignatureJob};
-use crate::point;
 use crate::refusal::{Refusal, Signed};
 use crate::time::Validity;
+use crate::{coer, point};
 
 /// The longest certificate that is taken, in bytes. Tickets have about 150, roots with many
 /// permissions some hundreds.

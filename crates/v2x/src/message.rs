@@ -4,13 +4,12 @@ use rasn_its::ieee1609dot2 as asn1;
 use rasn_its::ieee1609dot2::base_types as base;
 
 use crate::certificate::{ParsedCertificate, compressed_encryption_key};
-use crate::coer;
 use crate::hash::{CertificateHash, HashedId8, signed_digest};
 use crate::job::{PublicKey, SignatureJob};
 use crate::location::Position;
-use crate::point;
 use crate::refusal::{Refusal, Signed};
 use crate::time::ItsTime;
+use crate::{coer, point};
 
 /// The longest message that is taken, in bytes: three times what a frame of ITS-G5 carries.
 pub const MAX_MESSAGE_LEN: usize = 4_608;

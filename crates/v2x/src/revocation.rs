@@ -3,11 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use rasn_its::ieee1609dot2::base_types as base;
-use rasn_its::ieee1609dot2::crl_base_types as crl;
+use rasn_its::ieee1609dot2::{base_types as base, crl_base_types as crl};
 
-use crate::check::Trust;
-use crate::check::permission;
+use crate::check::{Trust, permission};
 use crate::coer;
 use crate::hash::CertificateHash;
 use crate::job::SignatureVerifier;

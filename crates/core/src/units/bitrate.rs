@@ -4,8 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::QuantityError;
-use super::decimal;
+use super::{QuantityError, decimal};
 
 /// A rate in bits per second; zero stands for "nothing passes".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

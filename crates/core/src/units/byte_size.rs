@@ -3,8 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::QuantityError;
-use super::decimal;
+use super::{QuantityError, decimal};
 
 /// A number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

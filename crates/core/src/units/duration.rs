@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use super::QuantityError;
-use super::decimal;
+use super::{QuantityError, decimal};
 
 /// Reads `10 ms`, `1.5s`, `250 us`, `2 min`.
 ///

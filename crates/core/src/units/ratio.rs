@@ -3,8 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::QuantityError;
-use super::decimal;
+use super::{QuantityError, decimal};
 
 const WHOLE: u64 = 1_000_000_000;
 

@@ -11,11 +11,7 @@ use trackbed_measure::results::{Document, SCHEMA};
 
 use crate::backend::Virtual;
 use crate::campaign::{self, Execution};
-use trackbed_archive::Recorded;
-use trackbed_archive::Results as _;
-use trackbed_archive::Units;
-use trackbed_archive::VERSION;
-use trackbed_archive::{DirectoryError, read_document};
+use trackbed_archive::{DirectoryError, Recorded, Results as _, Units, VERSION, read_document};
 
 /// What came of it: what `trackbed verify-results --json` prints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]

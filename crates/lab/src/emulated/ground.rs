@@ -13,8 +13,7 @@ use trackbed_net::{LinkId, Network, NodeId};
 
 use super::multipath;
 use crate::topology::{Ends, Track, phone_addresses, phone_networks, second_addresses};
-use trackbed_scenario::SERVER_ADDRESSES;
-use trackbed_scenario::{Cell, NetworkPlan};
+use trackbed_scenario::{Cell, NetworkPlan, SERVER_ADDRESSES};
 
 /// A server's namespace and one for all phones.
 pub(super) struct Ground {

@@ -22,11 +22,9 @@ use trackbed_substrate::RunError;
 
 use crate::backend::Backend;
 use crate::beside::{Beside, Roles};
-use crate::boards;
-use crate::environment;
-use crate::machine;
 use crate::run::{link_events, outcome};
 use crate::scene::Scene;
+use crate::{boards, environment, machine};
 use conversation::{Job, Role, Start};
 use ground::{Closed, Ground};
 use process::Ends;

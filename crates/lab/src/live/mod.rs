@@ -30,12 +30,11 @@ use trackbed_substrate::kernel::{Execution, Machine, Origin};
 
 use crate::backend::Backend;
 use crate::beside::{Beside, Roles};
-use crate::boards;
 use crate::ends::Clients;
-use crate::machine;
 use crate::run::outcome;
 use crate::topology::phone_name;
 use crate::warm_up::warm_up;
+use crate::{boards, machine};
 use trackbed_archive::About;
 use trackbed_scenario::{Cell, Plan};
 use words::{BODY_MAX, CLOSE, Close, Closed, OPEN, Open, Opened};

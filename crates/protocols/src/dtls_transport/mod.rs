@@ -23,8 +23,7 @@ use trackbed_connection::error::{Result, Step};
 use trackbed_connection::{CipherSuite, Error, Handshake, KeyExchange, TlsVersion};
 use trackbed_substrate::{Entropy, now, to_std_instant};
 
-use crate::config::Trust;
-use crate::config::{ClientConfig, ServerConfig, TlsParameters};
+use crate::config::{ClientConfig, ServerConfig, TlsParameters, Trust};
 use crate::datagrams::Channel;
 use crate::tls::{Identity, Randomness};
 pub(crate) use channel::DtlsChannel;

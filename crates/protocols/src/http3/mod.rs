@@ -11,9 +11,8 @@ use std::sync::Arc;
 
 use bytes::{Buf as _, Bytes};
 use futures_core::future::LocalBoxFuture;
-use futures_util::StreamExt as _;
 use futures_util::future::{Either, select};
-use futures_util::stream;
+use futures_util::{StreamExt as _, stream};
 use h3::client::SendRequest;
 use h3::error::{Code, ConnectionError, StreamError};
 use h3::{client, server};

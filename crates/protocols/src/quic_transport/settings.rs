@@ -15,8 +15,7 @@ use trackbed_substrate::{EntropyError, SeededEntropy, to_std_instant};
 
 use super::congestion::QuicCongestion;
 use super::probing::Leave;
-use crate::config::STREAMS_MAX;
-use crate::config::TransportParameters;
+use crate::config::{STREAMS_MAX, TransportParameters};
 use crate::observer::{Observer, Side};
 use crate::tls::{Randomness, hex};
 

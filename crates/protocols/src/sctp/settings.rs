@@ -5,8 +5,7 @@ use std::time::Duration;
 use dcsctp::api::{Options, ZERO_CHECKSUM_ALTERNATE_ERROR_DETECTION_METHOD_LOWER_LAYER_DTLS};
 use trackbed_substrate::Entropy;
 
-use crate::config::STREAMS_MAX;
-use crate::config::TransportParameters;
+use crate::config::{STREAMS_MAX, TransportParameters};
 
 /// The two ends of an association, by their ports (RFC 9260 section 3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

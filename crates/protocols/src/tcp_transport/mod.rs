@@ -16,8 +16,7 @@ use trackbed_connection::Error;
 use trackbed_connection::error::{Result, Step};
 use trackbed_substrate::{Host, TcpOptions};
 
-use crate::config::Trust;
-use crate::config::{ClientConfig, ServerConfig};
+use crate::config::{ClientConfig, ServerConfig, Trust};
 use crate::guests::{Guests, Standing};
 use crate::nursery::Nursery;
 use crate::observer::Side;

@@ -20,9 +20,8 @@ use trackbed_substrate::{Task, TcpListener, TcpStream, now, sleep, spawn};
 use crate::relay::carry::carry;
 use crate::relay::figures::Figures;
 use crate::relay::fronts::Front;
-use crate::relay::names;
-use crate::relay::sockets;
 use crate::relay::socks::{Conversation, Destination, Reply, Step, reply};
+use crate::relay::{names, sockets};
 
 /// What a relay is to do.
 #[derive(Clone, Debug)]

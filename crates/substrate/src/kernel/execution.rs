@@ -9,9 +9,8 @@ use super::host::Machine;
 use super::origin::{self, Origin};
 use super::reactor::KernelReactor;
 use super::world::{self, World};
-use crate::clock;
-use crate::executor;
 use crate::run::{self, Cancel, RunError, panic};
+use crate::{clock, executor};
 
 /// How a run on the kernel's sockets is executed.
 #[derive(Clone, Debug)]

@@ -8,13 +8,11 @@ use std::task::{Context, Poll};
 use rustix::io::{Errno, ioctl_fionbio};
 use rustix::net::{self, SocketType, sockopt};
 
-use super::descriptor;
-use super::multipath;
 use super::options::{self, Role};
 use super::sockets::Listener;
 use super::source::{Detail, Source, Way};
 use super::tcp::KernelTcpStream;
-use super::world;
+use super::{descriptor, multipath, world};
 use crate::executor::{SocketKind, SocketRef, Wait, note};
 use crate::socket::{TcpListener, TcpOptions, TcpStream};
 

@@ -13,9 +13,8 @@ use trackbed_net::{InterfaceId, Network};
 use super::host::Hosts;
 use super::reactor::SimulatedReactor;
 use super::world::{self, World};
-use crate::clock;
-use crate::executor;
 use crate::run::{self, Cancel, RunError, panic};
+use crate::{clock, executor};
 
 /// How runs are executed. One simulation may execute any number of runs, also at once.
 #[derive(Clone, Debug)]

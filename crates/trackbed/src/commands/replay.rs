@@ -4,11 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use trackbed_archive::Recorded;
-use trackbed_archive::Results as _;
+use trackbed_archive::{Recorded, Results as _};
 use trackbed_lab::replay::{self, Replay};
-use trackbed_measure::results::Outcome;
-use trackbed_measure::results::VIRTUAL;
+use trackbed_measure::results::{Outcome, VIRTUAL};
 
 use crate::ending::Ending;
 use crate::options::number;

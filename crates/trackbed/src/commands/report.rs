@@ -6,9 +6,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::Context as _;
 use clap::Args;
-use trackbed_archive::Recorded;
-use trackbed_archive::Results as _;
 use trackbed_archive::files::PAGE;
+use trackbed_archive::{Recorded, Results as _};
 use trackbed_archive::{RecordedRuns, check_complete, read_about, read_document};
 use trackbed_lab::shell;
 use trackbed_lab::timeline::{self, Seen};

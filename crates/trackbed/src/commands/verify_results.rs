@@ -7,8 +7,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::Args;
 use trackbed_archive::Recorded;
-use trackbed_lab::campaign::Execution;
-use trackbed_lab::campaign::audit;
+use trackbed_lab::campaign::{Execution, audit};
 use trackbed_measure::results::VIRTUAL;
 
 use crate::ending::Ending;

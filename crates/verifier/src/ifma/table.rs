@@ -3,10 +3,9 @@
 use crate::arithmetic::{FieldElement, invert_all};
 use crate::curve::{Affine, Entry, Form, Jacobian, Table, Windows};
 
-use super::inverses;
-use super::lanes;
 use super::points::Points;
 use super::vector::Vector;
+use super::{inverses, lanes};
 
 /// Part of a window's multiples: a point, then it plus 2, 4, 6, ... times the window's base.
 struct Run {

@@ -5,8 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use futures_core::future::LocalBoxFuture;
-use futures_util::StreamExt as _;
-use futures_util::stream;
+use futures_util::{StreamExt as _, stream};
 use trackbed_connection::{Body, Error, Request, Response, Service, body};
 use trackbed_core::{Event, EventLog};
 use trackbed_substrate::now;

@@ -18,8 +18,7 @@ use trackbed_protocols::SERVER_NAME;
 use trackbed_workloads::PageObject;
 
 use super::visited;
-use trackbed_scenario::{Cell, ForeignClient};
-use trackbed_scenario::{IpVersion, SERVER_PORT};
+use trackbed_scenario::{Cell, ForeignClient, IpVersion, SERVER_PORT};
 
 /// Where a client runs.
 pub(super) struct Place<'a> {

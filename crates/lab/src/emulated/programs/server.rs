@@ -9,8 +9,7 @@ use trackbed_programs::{
 };
 use trackbed_protocols::SERVER_NAME;
 
-use trackbed_scenario::SERVER_ADDRESSES;
-use trackbed_scenario::{Cell, program_version};
+use trackbed_scenario::{Cell, SERVER_ADDRESSES, program_version};
 
 /// A program that listens, with its certificate in DER.
 pub(super) struct Server {

@@ -3,10 +3,9 @@
 use trackbed_measure::results::{CellResult, Verdict};
 
 use crate::differences::{Group, groups};
-use crate::page::factors;
 use crate::page::figure::{Along, Axis, Chooser, Figure, Mark, Series, Shape, View};
 use crate::page::material::{Material, axis, label};
-use crate::page::words;
+use crate::page::{factors, words};
 
 /// With more rows, each condition is a choice.
 const ROWS_MAX: usize = 24;

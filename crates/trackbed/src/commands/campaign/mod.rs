@@ -9,18 +9,14 @@ use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use trackbed_analysis::paper::{self, Held};
-use trackbed_archive::VERSION;
-use trackbed_archive::results;
-use trackbed_archive::{About, Refresh, RunDirectory};
-use trackbed_archive::{Shard, Units};
+use trackbed_archive::{About, Refresh, RunDirectory, Shard, Units, VERSION, results};
 use trackbed_inference::runtime::{Runtime, Search};
 use trackbed_lab::backend::{Backend, Virtual};
 use trackbed_lab::campaign::Execution;
 use trackbed_lab::campaign::keeping::Keeping;
 use trackbed_lab::emulated::Emulated;
 use trackbed_lab::live::{Live, Ticket};
-use trackbed_measure::results::{Document, RunResult, SCHEMA};
-use trackbed_measure::results::{EMULATED, LIVE, VIRTUAL};
+use trackbed_measure::results::{Document, EMULATED, LIVE, RunResult, SCHEMA, VIRTUAL};
 use trackbed_report::summary;
 use trackbed_scenario::{self as scenario, Home, Override, Plan, Source, Work};
 

@@ -15,9 +15,8 @@ use std::time::Duration;
 use anyhow::Context as _;
 use trackbed_core::Seed;
 use trackbed_emulator::enclosure::{Enclosed, Enclosure};
-use trackbed_emulator::namespace;
 use trackbed_emulator::passage::{Passage, Reach, Report};
-use trackbed_emulator::{Clock, Verdict};
+use trackbed_emulator::{Clock, Verdict, namespace};
 use trackbed_net::{Counters, DropReason, Duplex};
 use trackbed_scenario::{self as scenario, LinkPlan, Override};
 
