@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::about::{About, read_about};
 use crate::error::DirectoryError;
 use crate::index::RecordedRuns;
-use trackbed_scenario::{Plan, RecipeError};
+use trackbed_scenario::{Plan, RecipeError, ScenarioError};
 
 /// A run directory that was read, with the plan that made it.
 #[derive(Debug)]

@@ -114,7 +114,7 @@ fn congestion_for(of: CongestionOf) -> Vec<Parameter> {
 
 fn mptcp() -> Vec<Parameter> {
     static NAMES: Names = LazyLock::new(|| {
-        trackbed_tcp::schedulers::algorithms().iter().map(|entry| entry.name()).collect()
+        trackbed_tcp::schedulers::algorithms().iter().map(|entry| entry.name).collect()
     });
     const OPPORTUNISTIC: &str = "MPTCP: opportunistic retransmission and penalisation";
     const CHECKSUM: &str = "MPTCP: checksums over the data (RFC 8684 section 3.3.1)";

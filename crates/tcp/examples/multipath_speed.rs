@@ -37,7 +37,7 @@ fn main() {
         let packets = world.lanes.iter().flat_map(|lane| lane.packets).sum::<u64>();
         let rate = world.hosts[0].read as f64 * 8.0 / 70e6;
         let each = elapsed * 1e9 / packets as f64;
-        let name = scheduler.name();
+        let name = scheduler.name;
         println!("{name:12} {packets:9} {rate:9.2} {elapsed:8.2} {each:10.0}");
     }
 }

@@ -40,7 +40,7 @@ fn a_congestion_controller_has_the_window_that_its_paper_says() {
 fn a_scheduler_keeps_to_the_first_path_until_it_is_gone() {
     let endpoints = vec![Endpoint::subflow(client_ip(1))];
     let config =
-        MultipathConfig { scheduler: &scheduler::First, endpoints, ..MultipathConfig::default() };
+        MultipathConfig { scheduler: &scheduler::ENTRY, endpoints, ..MultipathConfig::default() };
     let mut lanes = vec![Lane::new(10, 40), Lane::new(10, 10)];
     lanes[0].outages = vec![(Time::from_millis(5_000), Time::MAX)];
     let mut world = World::new(1, [config.clone(), config], lanes);

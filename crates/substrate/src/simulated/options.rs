@@ -56,9 +56,9 @@ pub(super) fn multipath(
     connects: bool,
     seed: Seed,
 ) -> io::Result<MultipathConfig> {
-    let known = schedulers::algorithms().iter().find(|known| known.name() == wanted.scheduler);
+    let known = schedulers::algorithms().iter().find(|known| known.name == wanted.scheduler);
     let scheduler = *known.ok_or_else(|| {
-        let names: Vec<&str> = schedulers::algorithms().iter().map(|known| known.name()).collect();
+        let names: Vec<&str> = schedulers::algorithms().iter().map(|known| known.name).collect();
         invalid(format!(
             "the scheduler \"{}\" is not known; choose one of {}",
             wanted.scheduler,

@@ -78,10 +78,10 @@ impl MultipathConfig {
     /// # Panics
     /// If the scheduler has a parameter without a default, and no arguments were given.
     pub(super) fn build_scheduler(&self) -> Box<dyn Scheduler> {
-        let defaults = || Arguments::read(self.scheduler.parameters(), &[]);
+        let defaults = || Arguments::read(self.scheduler.parameters, &[]);
         let arguments = self.arguments.clone().map_or_else(defaults, Ok);
         let arguments = arguments.expect("a scheduler's parameters have defaults");
-        let mut scheduler = self.scheduler.build(&arguments, &self.seed);
+        let mut scheduler = (self.scheduler.build)(&arguments, &self.seed);
         if self.opportunistic {
             scheduler = Box::new(Opportunistic::new(scheduler));
         }

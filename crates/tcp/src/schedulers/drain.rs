@@ -216,7 +216,7 @@ fn run(entry: &SchedulingAlgorithm, case: u64) -> (Time, u64) {
             return (model.scene.now, model.carried);
         }
     }
-    panic!("{} does not finish case {case}: {:?}", entry.name(), model.scene);
+    panic!("{} does not finish case {case}: {:?}", entry.name, model.scene);
 }
 
 #[test]
@@ -231,6 +231,6 @@ fn every_scheduler_drains_over_paths_that_fail() {
 #[test]
 fn every_case_is_repeatable() {
     for entry in algorithms() {
-        assert_eq!(run(*entry, 3), run(*entry, 3), "{}", entry.name());
+        assert_eq!(run(*entry, 3), run(*entry, 3), "{}", entry.name);
     }
 }

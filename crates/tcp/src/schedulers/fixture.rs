@@ -162,6 +162,6 @@ pub fn segment(path: u32) -> Action {
 
 /// A scheduler with `given` parameters.
 pub fn build(entry: &SchedulingAlgorithm, given: &[(&str, Value)]) -> Box<dyn Scheduler> {
-    let arguments = Arguments::read(entry.parameters(), given).expect("the entry knows them");
-    entry.build(&arguments, &Seed::of_run(1, 0))
+    let arguments = Arguments::read(entry.parameters, given).expect("the entry knows them");
+    (entry.build)(&arguments, &Seed::of_run(1, 0))
 }

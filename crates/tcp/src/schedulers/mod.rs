@@ -87,36 +87,14 @@ pub trait Scheduler: Debug + Send {
 /// An entry of the registry: makes a [`Scheduler`] for a connection.
 #[derive(Debug)]
 pub struct SchedulingAlgorithm {
-    pub(crate) name: &'static str,
-    pub(crate) summary: &'static str,
-    pub(crate) source: &'static str,
-    pub(crate) parameters: &'static [Parameter],
-    pub(crate) build: fn(&Arguments, &Seed) -> Box<dyn Scheduler>,
-}
-
-impl SchedulingAlgorithm {
     /// The name in scenarios, lower case.
-    pub fn name(&self) -> &'static str {
-        self.name
-    }
-
+    pub name: &'static str,
     /// One line for lists.
-    pub fn summary(&self) -> &'static str {
-        self.summary
-    }
-
+    pub summary: &'static str,
     /// Where it comes from: a paper, or a program.
-    pub fn source(&self) -> &'static str {
-        self.source
-    }
-
+    pub source: &'static str,
     /// What a scenario may set.
-    pub fn parameters(&self) -> &'static [Parameter] {
-        self.parameters
-    }
-
-    /// A scheduler for a new connection, which takes its randomness from `seed` alone.
-    pub fn build(&self, arguments: &Arguments, seed: &Seed) -> Box<dyn Scheduler> {
-        (self.build)(arguments, seed)
-    }
+    pub parameters: &'static [Parameter],
+    /// A scheduler for a new connection, which takes its randomness from the seed alone.
+    pub build: fn(&Arguments, &Seed) -> Box<dyn Scheduler>,
 }

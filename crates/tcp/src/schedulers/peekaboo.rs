@@ -355,8 +355,8 @@ mod tests {
     fn the_same_seed_gives_the_same_decisions() {
         let decisions = |run| {
             let given = [("wait-share", Value::Share(Ratio::from_parts(1, 2)))];
-            let arguments = Arguments::read(ENTRY.parameters(), &given).unwrap();
-            let mut scheduler = ENTRY.build(&arguments, &Seed::of_run(1, run));
+            let arguments = Arguments::read(ENTRY.parameters, &given).unwrap();
+            let mut scheduler = (ENTRY.build)(&arguments, &Seed::of_run(1, run));
             let mut scene = Scene::new(vec![full(0, 20), path(1, 100)]);
             (0..200)
                 .map(|step| {

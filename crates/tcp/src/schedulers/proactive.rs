@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn with_nothing_blocked_every_scheduler_is_itself() {
         for entry in algorithms() {
-            let mut rng = trackbed_core::Seed::of_run(9, 0).stream(entry.name());
+            let mut rng = trackbed_core::Seed::of_run(9, 0).stream(entry.name);
             let (mut alone, mut wrapped) = (build(*entry, &[]), Proactive::new(build(*entry, &[])));
             let mut scene = Scene::new(vec![path(0, 20), path(1, 80), path(2, 50)]);
             for _ in 0..3_000 {
@@ -137,7 +137,7 @@ mod tests {
                 alone.on_acked(&acked);
                 wrapped.on_acked(&acked);
                 let action = alone.next(&scene.view());
-                assert_eq!(wrapped.next(&scene.view()), action, "{}", entry.name());
+                assert_eq!(wrapped.next(&scene.view()), action, "{}", entry.name);
                 scene.apply(action);
             }
         }

@@ -87,7 +87,7 @@ fn the_same_seed_gives_the_same_packets_and_another_others() {
 #[test]
 fn two_clean_paths_are_pooled() {
     for scheduler in ["minrtt", "ecf", "blest", "roundrobin"] {
-        let found = schedulers::algorithms().iter().find(|known| known.name() == scheduler);
+        let found = schedulers::algorithms().iter().find(|known| known.name == scheduler);
         let scheduler = *found.expect("it is registered");
         let config = MultipathConfig { scheduler, ..second_path() };
         let lanes = vec![Lane::new(25, 20), Lane::new(25, 25)];

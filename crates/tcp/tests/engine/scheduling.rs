@@ -15,7 +15,7 @@ use trackbed_tcp::schedulers::{PathId, SchedulingAlgorithm, algorithms};
 use trackbed_tcp::{Config, Connection};
 
 fn scheduler(name: &str) -> &'static SchedulingAlgorithm {
-    *algorithms().iter().find(|entry| entry.name() == name).unwrap()
+    *algorithms().iter().find(|entry| entry.name == name).unwrap()
 }
 
 fn tcp(congestion: &str) -> Config {
@@ -91,7 +91,7 @@ const PAYLOAD: f64 = 1_420.0 / 1_500.0;
 /// reinjection pay for what they try.
 #[test]
 fn two_clean_paths_add_up() {
-    let cases = algorithms().iter().map(|entry| ("lia", entry.name()));
+    let cases = algorithms().iter().map(|entry| ("lia", entry.name));
     let others = ["reno", "cubic", "olia", "balia"].map(|congestion| (congestion, "minrtt"));
     for (congestion, name) in cases.chain(others) {
         let least = match name {
@@ -199,7 +199,7 @@ fn harm(world: &mut World) -> (Duration, u64) {
 #[test]
 fn who_foresees_an_outage_loses_nothing_in_it() {
     for entry in algorithms() {
-        let lead_ms = if ["linux", "sttf"].contains(&entry.name()) { 1_000 } else { 200 };
+        let lead_ms = if ["linux", "sttf"].contains(&entry.name) { 1_000 } else { 200 };
         let measure = |foresight| {
             let config =
                 MultipathConfig { scheduler: *entry, proactive: true, ..Default::default() };
@@ -208,7 +208,7 @@ fn who_foresees_an_outage_loses_nothing_in_it() {
         let plain = measure(Foresight::Nobody);
         for foresight in [Foresight::Sender { lead_ms }, Foresight::Receiver { lead_ms }] {
             let aware = measure(foresight);
-            let name = entry.name();
+            let name = entry.name;
             assert!(aware.0 * 4 < plain.0 && aware.1 < plain.1, "{name}: {plain:?} {aware:?}");
         }
     }
@@ -224,9 +224,9 @@ fn without_warnings_the_wrapper_changes_no_packet() {
             outage(config, Foresight::Nobody).capture.unwrap()
         });
         assert!(plain.len() > 8_000, "{}", plain.len());
-        assert_eq!(plain.len(), wrapped.len(), "{}", entry.name());
+        assert_eq!(plain.len(), wrapped.len(), "{}", entry.name);
         let differs = plain.iter().zip(&wrapped).position(|(plain, wrapped)| plain != wrapped);
-        assert_eq!(differs, None, "{}", entry.name());
+        assert_eq!(differs, None, "{}", entry.name);
     }
 }
 

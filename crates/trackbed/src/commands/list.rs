@@ -185,10 +185,10 @@ fn schedulers() -> Table {
     let mut table =
         Table::new(["scheduler", "of", "which path it takes"].map(|title| (title, Align::Left)));
     for scheduler in trackbed_tcp::schedulers::algorithms() {
-        let name = scheduler.name();
+        let name = scheduler.name;
         let is_common = quic_schedulers().iter().any(|known| known.name == name);
         let of = if is_common { "mptcp, mpquic" } else { "mptcp" };
-        table.row([name.to_owned(), of.to_owned(), scheduler.summary().to_owned()]);
+        table.row([name.to_owned(), of.to_owned(), scheduler.summary.to_owned()]);
     }
     table
 }

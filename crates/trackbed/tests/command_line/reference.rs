@@ -237,15 +237,15 @@ fn schedulers(page: &mut String) {
     );
     let rows = trackbed_tcp::schedulers::algorithms()
         .iter()
-        .map(|entry| [code(entry.name()), entry.summary().to_owned(), entry.source().to_owned()]);
+        .map(|entry| [code(entry.name), entry.summary.to_owned(), entry.source.to_owned()]);
     table(page, ["name", "what it does", "source"], rows);
     let of_quic: Vec<String> =
         trackbed_protocols::quic_schedulers().iter().map(|entry| code(entry.name)).collect();
     page.push_str(&format!("\nOf these `mpquic` has {}.\n", of_quic.join(" and ")));
     let parameters = trackbed_tcp::schedulers::algorithms().iter().flat_map(|entry| {
-        entry.parameters().iter().map(|parameter| {
+        entry.parameters.iter().map(|parameter| {
             let default = parameter.otherwise.default_text().map_or(String::new(), code);
-            [code(entry.name()), code(parameter.name), default, parameter.help.to_owned()]
+            [code(entry.name), code(parameter.name), default, parameter.help.to_owned()]
         })
     });
     page.push('\n');
