@@ -148,7 +148,8 @@ macro_rules! values {
 
             fn write(&self, $out: &mut Vec<u8>) -> Result<()> {
                 let $value = self;
-                $write
+                $write;
+                Ok(())
             }
         })*
     };
@@ -156,14 +157,15 @@ macro_rules! values {
 
 values! {
     bool: |reader| match reader.byte()? { 0 => Ok(false), 1 => Ok(true), _ => Err(MISPLACED) },
-        |value, out| Ok(out.push(u8::from(*value)));
-    u16: |reader| reader.two(), |value, out| Ok(out.extend(value.to_be_bytes()));
-    u32: |reader| reader.array().map(u32::from_be_bytes), |value, out| Ok(out.extend(value.to_be_bytes()));
-    Varint: |reader| reader.varint().map(Varint), |value, out| Ok(write_varint(value.0 as usize, out));
-    &'a str: |reader| reader.text(), |value, out| write_data(value, out);
-    &'a [u8]: |reader| reader.data(), |value, out| write_data(value, out);
+        |value, out| out.push(u8::from(*value));
+    u16: |reader| reader.two(), |value, out| out.extend(value.to_be_bytes());
+    u32: |reader| reader.array().map(u32::from_be_bytes),
+        |value, out| out.extend(value.to_be_bytes());
+    Varint: |reader| reader.varint().map(Varint), |value, out| write_varint(value.0 as usize, out);
+    &'a str: |reader| reader.text(), |value, out| write_data(value, out)?;
+    &'a [u8]: |reader| reader.data(), |value, out| write_data(value, out)?;
     (&'a str, &'a str): |reader| Ok((reader.text()?, reader.text()?)),
-        |value, out| { write_data(value.0, out)?; write_data(value.1, out) };
+        |value, out| { write_data(value.0, out)?; write_data(value.1, out)? };
 }
 
 /// What holds the values of a property: a `Vec` where it may be repeated.

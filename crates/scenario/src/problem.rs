@@ -25,8 +25,6 @@ impl ScenarioError {
     }
 }
 
-/// The reports with an empty line between them; no newline at the end.
-
 /// A text that settings come from: the scenario file, or one argument of the command line.
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {

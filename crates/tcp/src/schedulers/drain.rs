@@ -223,7 +223,7 @@ fn run(entry: &SchedulingAlgorithm, case: u64) -> (Time, u64) {
 fn every_scheduler_drains_over_paths_that_fail() {
     for entry in algorithms() {
         for case in 0..100 {
-            run(*entry, case);
+            run(entry, case);
         }
     }
 }
@@ -231,6 +231,6 @@ fn every_scheduler_drains_over_paths_that_fail() {
 #[test]
 fn every_case_is_repeatable() {
     for entry in algorithms() {
-        assert_eq!(run(*entry, 3), run(*entry, 3), "{}", entry.name);
+        assert_eq!(run(entry, 3), run(entry, 3), "{}", entry.name);
     }
 }

@@ -111,7 +111,7 @@ mod tests {
     fn with_nothing_blocked_every_scheduler_is_itself() {
         for entry in algorithms() {
             let mut rng = trackbed_core::Seed::of_run(9, 0).stream(entry.name);
-            let (mut alone, mut wrapped) = (build(*entry, &[]), Proactive::new(build(*entry, &[])));
+            let (mut alone, mut wrapped) = (build(entry, &[]), Proactive::new(build(entry, &[])));
             let mut scene = Scene::new(vec![path(0, 20), path(1, 80), path(2, 50)]);
             for _ in 0..3_000 {
                 for path in &mut scene.paths {

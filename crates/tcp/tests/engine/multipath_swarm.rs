@@ -50,7 +50,7 @@ fn config(dice: &mut Dice) -> MultipathConfig {
     };
     MultipathConfig {
         tcp,
-        scheduler: *dice.pick(schedulers::algorithms()),
+        scheduler: dice.pick::<&_>(schedulers::algorithms()),
         opportunistic: dice.one_in(2),
         proactive: dice.one_in(3),
         reactive: dice.one_in(4).then(|| Duration::from_millis(200)),

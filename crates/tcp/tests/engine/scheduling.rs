@@ -15,7 +15,7 @@ use trackbed_tcp::schedulers::{PathId, SchedulingAlgorithm, algorithms};
 use trackbed_tcp::{Config, Connection};
 
 fn scheduler(name: &str) -> &'static SchedulingAlgorithm {
-    *algorithms().iter().find(|entry| entry.name == name).unwrap()
+    algorithms().iter().find(|entry| entry.name == name).unwrap()
 }
 
 fn tcp(congestion: &str) -> Config {
@@ -202,7 +202,7 @@ fn who_foresees_an_outage_loses_nothing_in_it() {
         let lead_ms = if ["linux", "sttf"].contains(&entry.name) { 1_000 } else { 200 };
         let measure = |foresight| {
             let config =
-                MultipathConfig { scheduler: *entry, proactive: true, ..Default::default() };
+                MultipathConfig { scheduler: entry, proactive: true, ..Default::default() };
             harm(&mut outage(config, foresight))
         };
         let plain = measure(Foresight::Nobody);
@@ -220,7 +220,7 @@ fn without_warnings_the_wrapper_changes_no_packet() {
     for entry in algorithms() {
         let [plain, wrapped] = [false, true].map(|proactive| {
             let config =
-                MultipathConfig { scheduler: *entry, proactive, ..MultipathConfig::default() };
+                MultipathConfig { scheduler: entry, proactive, ..MultipathConfig::default() };
             outage(config, Foresight::Nobody).capture.unwrap()
         });
         assert!(plain.len() > 8_000, "{}", plain.len());

@@ -170,7 +170,7 @@ fn engine(dice: &mut Dice) -> MultipathConfig {
     };
     MultipathConfig {
         tcp,
-        scheduler: *dice.pick(schedulers::algorithms()),
+        scheduler: dice.pick::<&_>(schedulers::algorithms()),
         opportunistic: dice.one_in(2),
         checksum: dice.one_in(4),
         short_numbers: dice.one_in(4),
