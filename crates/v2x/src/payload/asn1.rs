@@ -14,7 +14,7 @@ pub(super) enum Type {
     OctetString(Bounds),
     /// IA5String or NumericString, by the bits of a character: 7 or 4.
     Characters(u32, Bounds),
-    /// Of so many characters; packed encoding rules count its octets instead.
+    /// The size is in characters; packed encoding rules ignore it and count octets.
     Utf8String(Bounds),
     SequenceOf(Bounds, &'static Type),
     Sequence(Fields),

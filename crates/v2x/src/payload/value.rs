@@ -11,7 +11,7 @@ pub enum Value {
     Integer(i64),
     /// Of an ENUMERATED.
     Name(&'static str),
-    /// Of a BIT STRING: its bits, of which the last is the lowest here, and how many they are.
+    /// Of a BIT STRING: its bits as a number, the last one the lowest, and how many there are.
     Bits(u64, u32),
     /// Of a string; octets in hexadecimal.
     Text(String),

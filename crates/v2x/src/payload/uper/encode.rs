@@ -17,15 +17,17 @@ struct Writer {
 
 impl Writer {
     /// Writes the last `count` bits of `value`.
-    fn bits(&mut self, count: u32, value: u64) {
-        for at in (0..count).rev() {
+    fn bits(&mut self, mut count: u32, value: u64) {
+        while count > 0 {
             if self.free == 0 {
                 self.bytes.push(0);
                 self.free = 8;
             }
-            self.free -= 1;
+            let part = count.min(self.free);
+            count -= part;
+            self.free -= part;
             if let Some(last) = self.bytes.last_mut() {
-                *last |= (((value >> at) & 1) as u8) << self.free;
+                *last |= ((value >> count) as u8 & (0xff >> (8 - part))) << self.free;
             }
         }
     }
