@@ -107,7 +107,7 @@ fn who_has_no_ticket_is_not_served() {
     let mut other: Value = serde_json::from_str(&text).unwrap();
     other["secret"] = "0".repeat(64).into();
     server.scratch.write("guessed.json", other.to_string());
-    server.run(&["vru", "--ticket", "guessed.json"]).refused(&["not the server's ticket"]);
+    server.run(&["vru", "--ticket", "guessed.json"]).says(2, &["not the server's ticket"]);
 
     // Of another server: its certificate is not this one's.
     let stranger = Server::start(&[]);
@@ -115,7 +115,7 @@ fn who_has_no_ticket_is_not_served() {
     server
         .run(&["vru", "--ticket", theirs.to_str().unwrap()])
         .refused(&["help: start `trackbed serve` there"]);
-    server.run(&["vru", "--ticket", "nowhere.json"]).refused(&["`trackbed serve` writes it"]);
+    server.run(&["vru", "--ticket", "nowhere.json"]).says(2, &["`trackbed serve` writes it"]);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn a_server_keeps_to_its_limits_and_reads_no_files() {
     server
         .run(&["vru", "--set", "workload.payload=message.json"])
         .refused(&["files are not read for others"]);
-    server.run(&["train", "--quick"]).refused(&["a radio and a second link are not"]);
+    server.run(&["train", "--quick"]).says(2, &["a radio and a second link are not"]);
 }
 
 /// A server that is gone is no result: what was done is kept, and the same command goes on.
