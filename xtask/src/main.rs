@@ -34,7 +34,7 @@ Chores:
   test --thorough [--install] [PART ...]
                     what takes hours or other programs, all of it or these parts: tests, docs, release,
                     grids, agreement, swarm; asks before it installs anything, --install says yes
-  ci                lints, test, then parts of the thorough tier, as many as fit into 45 minutes
+  ci                lints, test, then parts of the thorough tier, as many as fit into 40 minutes
   swarm [RUNS]      random topologies, faults and protocols, 20000 runs unless said otherwise
   bench             all benchmarks, figures on stdout
   kernel-agreement  regenerates crates/tcp/kernel-agreement.md: our TCP against the kernel's

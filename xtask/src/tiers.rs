@@ -69,7 +69,7 @@ pub const PARTS: [Part; 6] = [
     Part {
         name: "tests",
         about: "every test: real time, foreign programs, browsers, Python, Slurm",
-        minutes: 25,
+        minutes: 30,
         watches: &[
             "crates/trackbed",
             "crates/programs",
@@ -86,7 +86,7 @@ pub const PARTS: [Part; 6] = [
     Part {
         name: "docs",
         about: "the book, its links and all of its commands; rustdoc and its examples",
-        minutes: 15,
+        minutes: 20,
         watches: &["docs", "README.md", "xtask/src/docs", "scenarios"],
         uses_programs: true,
         steps: || {
@@ -102,7 +102,7 @@ pub const PARTS: [Part; 6] = [
     Part {
         name: "release",
         about: "digests of results in a release build, long forms of tests, engines as published",
-        minutes: 18,
+        minutes: 25,
         watches: &["Cargo.toml", "Cargo.lock", "third_party", "crates/net", "crates/substrate"],
         uses_programs: false,
         steps: || {
@@ -113,7 +113,7 @@ pub const PARTS: [Part; 6] = [
     Part {
         name: "grids",
         about: "the table of the TCP engine against the kernel, computed again",
-        minutes: 6,
+        minutes: 8,
         watches: &["crates/tcp"],
         uses_programs: false,
         steps: || vec![Step::Grid],
@@ -121,7 +121,7 @@ pub const PARTS: [Part; 6] = [
     Part {
         name: "agreement",
         about: "virtual against emulated, on a few paths",
-        minutes: 12,
+        minutes: 15,
         watches: &["crates/lab", "crates/emulator"],
         uses_programs: false,
         steps: || steps::agreement(Extent::Short),
@@ -129,7 +129,7 @@ pub const PARTS: [Part; 6] = [
     Part {
         name: "swarm",
         about: "20,000 random topologies, faults and protocols",
-        minutes: 20,
+        minutes: 25,
         watches: &["crates/protocols", "crates/workloads", "tests/tests/virtual_time/swarm"],
         uses_programs: false,
         steps: || steps::swarm("20000"),
