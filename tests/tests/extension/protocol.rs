@@ -10,10 +10,11 @@ use futures_util::future::LocalBoxFuture;
 use futures_util::{AsyncReadExt as _, AsyncWriteExt as _};
 use trackbed_connection::error::Step;
 use trackbed_connection::{
-    Capabilities, Connection, Dialer, Error, Handshake, Request, Response, Security, Service,
-    Transport, TransportStats, body,
+    Capabilities, Connection, Dialer, Error, Handshake, MAX_PATH_LEN, Request, Response, Security,
+    Service, Transport, TransportStats, body,
 };
-use trackbed_core::Parameter;
+use trackbed_core::ByteSize;
+use trackbed_core::parameter::{Kind, Parameter};
 use trackbed_protocols::parameters::over_tcp;
 use trackbed_protocols::{ClientConfig, Protocol, ServerConfig, ServerHandle, TransportParameters};
 use trackbed_substrate::{Host, TcpOptions, TcpStream, spawn};
@@ -42,7 +43,9 @@ impl Protocol for Once {
     }
 
     fn parameters(&self) -> Vec<Parameter> {
-        over_tcp()
+        const HELP: &str = "once: the most bytes of a body";
+        let longest = Parameter::with_default("once-longest", Kind::Size, "1 MiB", HELP);
+        [over_tcp(), vec![longest]].concat()
     }
 
     fn serve(
@@ -54,19 +57,20 @@ impl Protocol for Once {
     ) -> Result<ServerHandle, Error> {
         let failed = |why| Error::lasting("once", Step::Listen, why);
         let listener = host.listen_tcp(listen, &options(&config.transport)).map_err(failed)?;
-        let local = listener.local_addr();
+        let (local, longest) = (listener.local_addr(), longest(&config.transport));
         let running = spawn(async move {
             while let Ok(stream) = listener.accept().await {
                 let service = Rc::clone(&service);
                 // A client that breaks off has nothing to be told.
-                spawn(async move { drop(answer(stream, &*service).await) }).detach();
+                spawn(async move { drop(answer(stream, &*service, longest).await) }).detach();
             }
         });
         Ok(ServerHandle::new(local, None, running))
     }
 
     fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>, Error> {
-        Ok(Rc::new(Client { host, options: options(&config.transport) }))
+        let (options, longest) = (options(&config.transport), longest(&config.transport));
+        Ok(Rc::new(Client { host, options, longest }))
     }
 }
 
@@ -75,14 +79,23 @@ fn options(transport: &TransportParameters) -> TcpOptions {
     TcpOptions { congestion, nodelay: true, ..transport.tcp.clone() }
 }
 
-async fn answer(mut stream: Box<dyn TcpStream>, service: &dyn Service) -> io::Result<()> {
+fn longest(transport: &TransportParameters) -> usize {
+    let longest: Option<ByteSize> = transport.arguments.get("once-longest");
+    longest.map_or(1 << 20, |size| size.as_bytes() as usize)
+}
+
+async fn answer(
+    mut stream: Box<dyn TcpStream>,
+    service: &dyn Service,
+    longest: usize,
+) -> io::Result<()> {
     let mut text = Vec::new();
-    (&mut stream).take(LONGEST as u64).read_to_end(&mut text).await?;
+    (&mut stream).take((MAX_PATH_LEN + 1 + longest) as u64).read_to_end(&mut text).await?;
     let end = text.iter().position(|byte| *byte == b'\n').ok_or(io::ErrorKind::InvalidData)?;
     let body = text.split_off(end + 1);
     let path = String::from_utf8_lossy(&text[..end]);
     let response = service.call(Request::new(path, body::full(body))).await;
-    let body = body::collect(response.body, LONGEST).await.map_err(io::Error::other)?;
+    let body = body::collect(response.body, longest).await.map_err(io::Error::other)?;
     stream.write_all(&[&response.status.to_be_bytes()[..], &body].concat()).await?;
     stream.close().await
 }
@@ -91,6 +104,7 @@ async fn answer(mut stream: Box<dyn TcpStream>, service: &dyn Service) -> io::Re
 struct Client {
     host: Arc<dyn Host>,
     options: TcpOptions,
+    longest: usize,
 }
 
 impl Dialer for Client {
@@ -108,7 +122,7 @@ struct Open {
 impl Connection for Open {
     fn exchange(&self, request: Request) -> LocalBoxFuture<'_, Result<Response, Error>> {
         Box::pin(async move {
-            let body = body::collect(request.body, LONGEST).await?;
+            let body = body::collect(request.body, self.client.longest).await?;
             let text = [request.path.as_bytes(), b"\n", &body].concat();
             let asked = self.ask(&text).await;
             asked.map_err(|why| Error::transient("once", Step::Receive, why))
@@ -130,17 +144,14 @@ impl Connection for Open {
 
 impl Open {
     async fn ask(&self, text: &[u8]) -> io::Result<Response> {
-        let Client { host, options } = &self.client;
+        let Client { host, options, longest } = &self.client;
         let mut stream = host.connect_tcp(None, self.remote, options).await?;
         stream.write_all(text).await?;
         stream.close().await?;
         let mut status = [0; 2];
         stream.read_exact(&mut status).await?;
         let mut body = Vec::new();
-        stream.take(LONGEST as u64).read_to_end(&mut body).await?;
+        stream.take(*longest as u64).read_to_end(&mut body).await?;
         Ok(Response { status: u16::from_be_bytes(status), body: body::full(body) })
     }
 }
-
-/// The most bytes of a body that either end takes.
-const LONGEST: usize = 1 << 20;

@@ -10,6 +10,7 @@ use trackbed_core::{Bitrate, Event, Seed, Time};
 use trackbed_lab::run::Runner;
 use trackbed_net::models::Rate;
 use trackbed_net::{Duplex, End, LinkSpec, NetworkBuilder};
+use trackbed_protocols::{Protocol as _, TransportParameters};
 use trackbed_scenario::{self as scenario, Cell, Source, expectation};
 use trackbed_substrate::Cancel;
 use trackbed_tcp::Config;
@@ -85,10 +86,15 @@ fn a_protocol_carries_a_workload() {
     let mut cell = cell("protocol = \"tcp\"\n[workload]\nkind = \"messages\"\ncount = 7");
     cell.endpoint.protocol = &protocol::Once;
     assert_eq!(completion(&cell), Duration::from_millis(14 * 20));
+    // A message has 355 B.
+    let given = arguments(&protocol::Once.parameters(), "once-longest", "354 B");
+    cell.endpoint.transport = TransportParameters::read(&given).unwrap();
+    let records = Runner::new(Cancel::new()).events(&cell, 1, 0).unwrap();
+    assert!(records.iter().any(failed));
 }
 
 /// The values of an entry's parameters, of which one is set.
-fn arguments(parameters: &'static [Parameter], name: &'static str, text: &str) -> Arguments {
+fn arguments(parameters: &[Parameter], name: &str, text: &str) -> Arguments {
     let parameter = parameters.iter().find(|parameter| parameter.name == name).unwrap();
     let value = parameter.kind.parse(text).unwrap();
     Arguments::read(parameters, &[(name, value)]).unwrap()
@@ -123,8 +129,11 @@ fn cell(text: &str) -> Cell {
 /// How long the measured part of a run takes, in which nothing fails.
 fn completion(cell: &Cell) -> Duration {
     let records = Runner::new(Cancel::new()).events(cell, 1, 0).unwrap();
-    let failed = |record: &&Record| matches!(record.event, Event::Failed { .. });
-    assert_eq!(records.iter().find(failed), None);
+    assert_eq!(records.iter().find(|record| failed(record)), None);
     let at = |event: &Event| records.iter().find(|record| record.event == *event).unwrap().at;
     at(&Event::Finished).since(at(&Event::Started))
+}
+
+fn failed(record: &Record) -> bool {
+    matches!(record.event, Event::Failed { .. })
 }
