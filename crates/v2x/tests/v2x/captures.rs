@@ -63,10 +63,9 @@ fn captures_come_out_as_they_went_in() {
 fn each_field_reads_as_other_implementations_read_it() {
     for (kind, message, fields, later) in examples() {
         let message = bytes(&message);
-        let (decode, encode): (fn(&[u8]) -> _, fn(&Value) -> _) = match kind.as_str() {
-            "cam" => (cam::decode, cam::encode_cam),
-            _ => (denm::decode, denm::encode_denm),
-        };
+        let is_cam = kind == "cam";
+        let decode = if is_cam { cam::decode } else { denm::decode };
+        let encode = if is_cam { cam::encode_cam } else { denm::encode_denm };
         let text = |bytes: &[u8]| decode(bytes).unwrap().to_json().to_string();
         assert_eq!(text(&message), fields.to_string());
         assert_eq!(encode(&fields).unwrap(), message, "{fields}");
