@@ -49,8 +49,8 @@ pub fn message(bytes: &[u8]) -> Result<Value, Refusal> {
     );
     match payload::decode(message.psid().unwrap_or(u64::MAX), message.payload()) {
         Ok(None) => {}
-        Ok(Some(facility)) => {
-            shown.insert("payload".into(), facility_json(facility)?);
+        Ok(Some(Facility::Cam(fields) | Facility::Denm(fields) | Facility::Bsm(fields))) => {
+            shown.insert("payload".into(), fields.to_json());
         }
         Err(error) => {
             shown.insert("payload_error".into(), error.to_string().into());
@@ -95,13 +95,6 @@ fn summary(parsed: &ParsedCertificate<'_>) -> Value {
         Err(error) => shown["refused"] = error.to_string().into(),
     }
     shown
-}
-
-fn facility_json(facility: Facility) -> Result<Value, Refusal> {
-    match facility {
-        Facility::Cam(message) | Facility::Denm(message) => Ok(message.to_json()),
-        Facility::Bsm(frame) => jer("BSM", &frame.core),
-    }
 }
 
 fn jer<T: rasn::Encode>(what: &'static str, value: &T) -> Result<Value, Refusal> {

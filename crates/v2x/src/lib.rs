@@ -7,8 +7,8 @@
 //! the certificates of a [`lab::Infrastructure`]. [`json`] shows messages and certificates, [`traffic`]
 //! is what a crossing sends.
 //!
-//! Canonical octet encoding rules are rasn's, the types rasn-its'; CAM and DENM are read and written by
-//! tables of their types. What is hashed are the bytes as they came: re-encoding would lose extensions that the types do not know.
+//! Canonical octet encoding rules are rasn's, the types rasn-its'; payloads are read and written by tables
+//! of their types. What is hashed are the bytes as they came: re-encoding would lose extensions that the types do not know.
 //! Only where a point is not in its canonical form is that hashed in place of it (IEEE 1609.2 section
 //! 6.1.2).
 //!

@@ -35,8 +35,8 @@ pub enum Facility {
     Cam(Value),
     /// That something has happened.
     Denm(Value),
-    /// Where a vehicle is and how it moves, in North America.
-    Bsm(Box<bsm::MessageFrame>),
+    /// Where a vehicle is and how it moves, in North America: the core data.
+    Bsm(Value),
 }
 
 /// Reads the payload of an application; `None` if it is one whose payloads are not known here.
@@ -45,7 +45,7 @@ pub enum Facility {
 /// If it is malformed, or addressed to another port than the application's.
 pub fn decode(psid: u64, payload: &[u8]) -> Result<Option<Facility>, Refusal> {
     Ok(Some(match psid {
-        psid::BSM => Facility::Bsm(Box::new(bsm::MessageFrame::decode(payload)?)),
+        psid::BSM => Facility::Bsm(bsm::decode(payload)?),
         psid::CAM => Facility::Cam(cam::decode(geonet::unwrap(payload, geonet::PORT_CAM)?)?),
         psid::DENM => Facility::Denm(denm::decode(geonet::unwrap(payload, geonet::PORT_DENM)?)?),
         _ => return Ok(None),

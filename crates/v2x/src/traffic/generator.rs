@@ -164,7 +164,7 @@ fn sign(
     identification: Identification,
 ) -> Result<Vec<u8>, Refusal> {
     let (psid, payload) = match kind {
-        Kind::Bsm => (psid::BSM, bsm::MessageFrame::of(vehicle, time, count).encode()?),
+        Kind::Bsm => (psid::BSM, bsm::encode(vehicle, time, count)?),
         Kind::Cam => {
             let [a, b, c, d] = vehicle.station_id.to_be_bytes();
             let source = geonet::Source {

@@ -56,7 +56,7 @@ fn captures_come_out_as_they_went_in() {
     assert_eq!(cam::encode_cam(&cam::decode(CAM).unwrap().to_json()).unwrap(), CAM);
     assert_eq!(denm::encode_denm(&denm::decode(DENM).unwrap().to_json()).unwrap(), DENM);
     let bsm = bytes(BSM);
-    assert_eq!(bsm::MessageFrame::decode(&bsm).unwrap().encode().unwrap(), bsm);
+    assert_eq!(bsm::encode_core(&bsm::decode(&bsm).unwrap().to_json()).unwrap(), bsm);
 }
 
 #[test]
@@ -131,12 +131,12 @@ fn the_car_says_where_it_is() {
 
 #[test]
 fn a_bsm_says_where_it_is() {
-    let core = bsm::MessageFrame::decode(&bytes(BSM)).unwrap().core;
+    let core = bsm::decode(&bytes(BSM)).unwrap().to_json();
     // From the documents of the Operational Data Environment.
-    assert_eq!(core.msg_count, 117);
-    assert_eq!(core.id.as_ref(), &[0x67, 0x45, 0x8b, 0x6b]);
-    assert_eq!((core.sec_mark, core.speed, core.heading), (24_440, 8_191, 28_800));
-    assert_eq!((core.lat, core.lon), (389_565_434, -771_500_475));
+    assert_eq!(core["msgCnt"], 117);
+    assert_eq!(core["id"], "67458B6B");
+    assert_eq!([&core["secMark"], &core["speed"], &core["heading"]], [24_440, 8_191, 28_800]);
+    assert_eq!([&core["lat"], &core["long"]], [389_565_434, -771_500_475]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use trackbed_v2x::payload::{self, Facility, bsm, psid};
+use trackbed_v2x::payload::{self, bsm, psid};
 use trackbed_v2x::sign::{Identification, Unsigned};
 use trackbed_v2x::{PointForm, SignedMessage};
 
@@ -228,37 +228,24 @@ print(json.dumps(out))
 #[test]
 fn pycrate_reads_in_a_bsm_what_we_read() {
     let world = World::new();
-    let ours = bsm::MessageFrame::of(&world.vehicle(), world.now, 77).encode().unwrap();
+    let ours = bsm::encode(&world.vehicle(), world.now, 77).unwrap();
     let capture = crate::captures::bytes(
         "0014251d59d162dad7de266e9a7d1ea6d4220974ffffffff8ffff080fdfa1fa1007fff0000640fa0",
     );
     let cases = [ours, capture];
     let Some(said) = ask(BSMS, &json!(cases.each_ref().map(|data| hex(data)))) else { return };
     for (data, said) in cases.iter().zip(said.as_array().unwrap()) {
-        let Some(Facility::Bsm(frame)) = payload::decode(psid::BSM, data).unwrap() else {
-            panic!("it is a BSM")
-        };
-        let core = &frame.core;
-        let wheels =
-            core.brakes.wheel_brakes.iter().fold(0, |bits, bit| bits * 2 + i32::from(*bit));
-        let transmission = ["neutral", "park", "forwardGears"][core.transmission as usize];
-        let ours = json!([
-            core.msg_count,
-            core.sec_mark,
-            core.lat,
-            core.lon,
-            core.elev,
-            core.speed,
-            core.heading,
-            core.angle,
-            hex(core.id.as_ref()),
-            transmission,
-            core.accel_set.longitudinal,
-            core.accel_set.yaw,
-            wheels,
-            core.size.width,
-            core.size.length
-        ]);
+        let core = bsm::decode(data).unwrap().to_json();
+        let names = ["msgCnt", "secMark", "lat", "long", "elev", "speed", "heading", "angle"];
+        let mut ours: Vec<Value> = names.map(|name| core[name].clone()).into();
+        ours.push(core["id"].as_str().unwrap().to_lowercase().into());
+        let transmission = core["transmission"].as_str().unwrap();
+        ours.push((transmission[..1].to_lowercase() + &transmission[1..]).into());
+        let wheels = core["brakes"]["wheelBrakes"].as_str().unwrap();
+        let wheels = u8::from_str_radix(wheels, 16).unwrap() >> 3;
+        ours.extend([core["accelSet"]["long"].clone(), core["accelSet"]["yaw"].clone()]);
+        ours.extend([wheels.into(), core["size"]["width"].clone(), core["size"]["length"].clone()]);
+        let ours = Value::Array(ours);
         assert_eq!(&ours, said);
     }
 }

@@ -87,7 +87,7 @@ fn times_are_held_to_their_limits() {
 }
 
 fn bsm(world: &World) -> Vec<u8> {
-    trackbed_v2x::payload::bsm::MessageFrame::of(&world.vehicle(), world.now, 5).encode().unwrap()
+    trackbed_v2x::payload::bsm::encode(&world.vehicle(), world.now, 5).unwrap()
 }
 
 #[test]
