@@ -542,9 +542,7 @@ impl<'buffer, const RCL: usize, const ECL: usize> Encoder<'buffer, RCL, ECL> {
         // Section 16.2.3
         let (needed, option_bitfield) = if self.options.set_encoding {
             // In set encoding, tags must be unique so we just sort them to be in canonical order for preamble
-            self.root_bitfield
-                .1
-                .sort_by(|(_, tag1), (_, tag2)| tag1.const_cmp(tag2));
+            Tag::sort_presence(&mut self.root_bitfield.1);
             self.root_bitfield
         } else {
             self.root_bitfield

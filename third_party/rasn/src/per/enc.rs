@@ -405,7 +405,7 @@ impl<const RCL: usize, const ECL: usize> Encoder<RCL, ECL> {
             C::IS_EXTENSIBLE && encoder.extension_fields.iter().any(Option::is_some);
         let (needed, option_bitfield) = if encoder.options.set_encoding {
             // In set encoding, tags must be unique so we sort them to canonical order for preamble
-            encoder.root_bitfield.1.sort_by_key(|(_, tag1)| *tag1);
+            Tag::sort_presence(&mut encoder.root_bitfield.1);
             encoder.root_bitfield
         } else {
             encoder.root_bitfield

@@ -63,6 +63,12 @@ pub struct Tag {
     pub value: u32,
 }
 impl Tag {
+    /// Sorts the presence of fields by their tags: here, so that it is compiled once, and not anew for
+    /// each type that is encoded.
+    pub(crate) fn sort_presence(fields: &mut [(bool, Tag)]) {
+        fields.sort_by(|(_, tag1), (_, tag2)| tag1.const_cmp(tag2));
+    }
+
     /// Constant implementation for [Ord] for [Tag].
     #[must_use]
     pub const fn const_cmp(&self, other: &Tag) -> core::cmp::Ordering {
