@@ -71,9 +71,9 @@ fn both_paths_are_used() {
 fn foreseen_handovers_cost_less() {
     let plan =
         ride("profile = \"hsr-measured\"\nforesight = [\"none\", \"pha\", \"pha-d\", \"oracle\"]");
-    let rides = |cell| [0, 1, 2].map(|run| events(&plan, cell, run));
+    let rides = |cell| [0, 1].map(|run| events(&plan, cell, run));
     let [none, foreseen @ ..] = [0, 1, 2, 3].map(rides);
-    assert!(sum("handover_count", &none) >= 3.0);
+    assert!(sum("handover_count", &none) >= 2.0);
     for foreseen in foreseen {
         assert!(sum("retransmission_percent", &foreseen) < sum("retransmission_percent", &none));
         assert!(sum("handover_goodput_mbps", &foreseen) > sum("handover_goodput_mbps", &none));
@@ -88,10 +88,11 @@ fn an_old_table_foresees_less() {
         "profile = \"hsr-measured\"\nforesight = \"pha\"\ntable-drift = [\"0 %\", \"50 %\", \"100 %\"]",
     );
     let rides = |cell| [0, 1, 2, 3].map(|run| events(&plan, cell, run));
-    let [fresh, older, wrong] = [0, 1, 2].map(|cell| sum("handover_goodput_mbps", &rides(cell)));
+    let all = [0, 1, 2].map(rides);
+    let [fresh, older, wrong] = [0, 1, 2].map(|cell| sum("handover_goodput_mbps", &all[cell]));
     assert!(fresh > older && older > wrong, "{fresh}, {older}, {wrong}");
     let equal = ride("profile = \"hsr-measured\"\nforesight = \"pha\"");
-    assert_eq!(events(&equal, 0, 0), events(&plan, 0, 0));
+    assert_eq!(events(&equal, 0, 0), all[0][0]);
 }
 
 /// The same by PATH_STATUS in place of MP_PRIO.
@@ -101,13 +102,13 @@ fn foreseen_handovers_cost_less_over_quic() {
         "protocol = \"mpquic\"",
         "profile = \"hsr-measured\"\nforesight = [\"none\", \"pha\", \"pha-d\", \"oracle\"]",
     );
-    let rides = |cell| [0, 1, 2].map(|run| events(&plan, cell, run));
+    let rides = |cell| [0, 1].map(|run| events(&plan, cell, run));
     let [none, foreseen @ ..] = [0, 1, 2, 3].map(rides);
-    for foreseen in foreseen {
-        assert!(sum("handover_goodput_mbps", &foreseen) > sum("handover_goodput_mbps", &none));
-        assert!(sum("goodput_mbps", &foreseen) > 3.0 * 25.0);
+    for foreseen in &foreseen {
+        assert!(sum("handover_goodput_mbps", foreseen) > sum("handover_goodput_mbps", &none));
+        assert!(sum("goodput_mbps", foreseen) > 2.0 * 25.0);
     }
-    assert_eq!(events(&plan, 2, 1), events(&plan, 2, 1));
+    assert_eq!(foreseen[1][1], events(&plan, 2, 1));
 }
 
 #[test]
