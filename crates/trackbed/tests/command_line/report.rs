@@ -94,7 +94,7 @@ fn every_figure_is_drawn_at_every_width_and_nothing_is_fetched() {
 #[test]
 fn parts_models_and_failures_have_their_places() {
     let scratch = Scratch::new();
-    scratch.trackbed("run v2x --quick --runs 6 --out v2x --report");
+    scratch.succeed("run v2x --quick --runs 6 --set workload.duration=1s --out v2x --report");
     let lost = "run vru --runs 4 --set link.loss=1 --set protocol=quic --set workload.timeout=2s --out lost";
     scratch.trackbed(lost).says(1, &[]);
     scratch.succeed("report lost --out lost.html");
