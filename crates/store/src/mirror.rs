@@ -206,11 +206,9 @@ impl Sending {
     /// The file of results as one piece; its name.
     fn send_results(&self) -> Result<String, StoreError> {
         let path = self.directory.join(RUNS_FILE);
-        let mut hash = Sha256::new();
-        let copied = File::open(&path).and_then(|mut file| std::io::copy(&mut file, &mut hash));
-        let copied = copied.map_err(StoreError::file(&path))?;
-        let name = hex(&hash.finalize());
-        if copied > 0 {
+        let (digest, bytes) = digest(&path).map_err(StoreError::file(&path))?;
+        let name = hex(&digest);
+        if bytes > 0 {
             self.send(&path, &[PIECES, &format!("{name}.jsonl")])?;
         }
         Ok(name)
@@ -276,3 +274,17 @@ fn locked(sending: &Mutex<Sending>) -> MutexGuard<'_, Sending> {
 const PIECE_MAX: u64 = 8 << 20;
 /// Bytes that are read at a time.
 const CHUNK: usize = 1 << 20;
+
+/// The SHA-256 of a file, and how many bytes it has.
+fn digest(path: &Path) -> std::io::Result<([u8; 32], usize)> {
+    let (mut file, mut hash, mut bytes) = (File::open(path)?, Sha256::new(), 0);
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        let read = file.read(&mut buffer)?;
+        if read == 0 {
+            return Ok((hash.finalize().into(), bytes));
+        }
+        hash.update(&buffer[..read]);
+        bytes += read;
+    }
+}

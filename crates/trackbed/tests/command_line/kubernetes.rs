@@ -22,7 +22,7 @@ fn the_manifest_is_what_kubernetes_takes() {
     let manifest = |words: &str, file: &str| {
         let mut command = scratch.command("plan");
         command.args(words.split('|')).args(["--for", "kubernetes"]);
-        scratch.write(file, printed(&mut command));
+        scratch.write(file, &printed(&mut command));
         printed(Command::new(&python).args(["-c", VALIDATE]).arg(scratch.path(file)))
     };
     let with_file = "My Sweep.toml|--runs|9|--shards|4|--out|/results|--set|link.delay=\"7 ms\"";

@@ -106,7 +106,7 @@ fn who_has_no_ticket_is_not_served() {
     let text = fs::read_to_string(&ticket).unwrap();
     let mut other: Value = serde_json::from_str(&text).unwrap();
     other["secret"] = "0".repeat(64).into();
-    server.scratch.write("guessed.json", other.to_string());
+    server.scratch.write("guessed.json", &other.to_string());
     server.run(&["vru", "--ticket", "guessed.json"]).says(2, &["not the server's ticket"]);
 
     // Of another server: its certificate is not this one's.
@@ -114,7 +114,7 @@ fn who_has_no_ticket_is_not_served() {
     let theirs = stranger.scratch.path("trackbed-ticket.json");
     server
         .run(&["vru", "--ticket", theirs.to_str().unwrap()])
-        .refused(&["help: start `trackbed serve` there"]);
+        .says(2, &["help: start `trackbed serve` there"]);
     server.run(&["vru", "--ticket", "nowhere.json"]).says(2, &["`trackbed serve` writes it"]);
 }
 
@@ -185,7 +185,7 @@ fn inference_goes_on_beside_the_clients() {
                 command = \"while true; do echo; sleep 0.05; done\"\n[workload]\n\
                 kind = \"telemetry\"\nrate = \"20 /s\"\nduration = \"5 s\"\nwarm-up = \"1 s\"\n";
     server.scratch.write("beside.toml", text);
-    server.scratch.write("model.onnx", [0; 9]);
+    server.scratch.write("model.onnx", &[0; 9]);
     let document = server.document(&["./beside.toml", "--runs", "1"]);
     let cells = document["cells"].as_array().unwrap();
     assert_eq!(cells.len(), 2);

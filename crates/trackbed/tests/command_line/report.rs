@@ -94,7 +94,8 @@ fn every_figure_is_drawn_at_every_width_and_nothing_is_fetched() {
 #[test]
 fn parts_models_and_failures_have_their_places() {
     let scratch = Scratch::new();
-    scratch.succeed("run v2x --quick --runs 6 --set workload.duration=1s --out v2x --report");
+    let short = "--set workload.duration=600ms --set workload.warm-up=100ms";
+    scratch.succeed(&format!("run v2x --quick --runs 6 {short} --out v2x --report"));
     let lost = "run vru --runs 4 --set link.loss=1 --set protocol=quic --set workload.timeout=2s --out lost";
     scratch.trackbed(lost).says(1, &[]);
     scratch.succeed("report lost --out lost.html");

@@ -14,7 +14,7 @@ fn scenario(scratch: &Scratch, workload: &str, inference: &str) {
         "substrate = \"emulated\"\nprotocol = \"http2\"\n[link]\ndelay = \"1 ms\"\n[inference]\n\
          {inference}\n[workload]\n{workload}\n"
     );
-    scratch.write("beside.toml", text);
+    scratch.write("beside.toml", &text);
 }
 
 /// A run of it, where it is at home.

@@ -137,7 +137,7 @@ fn the_kernels_multipath_tcp_uses_both_paths() {
         "protocol = [\"tcp\", \"mptcp\"]\nip = {ip}\ncongestion = \"cubic\"\n\
          [link]\n{link}[second-link]\n{link}[workload]\nkind = \"flow\"\nduration = \"6 s\"\n"
     );
-    scratch.write("paths.toml", scenario);
+    scratch.write("paths.toml", &scenario);
     let document = scratch.document(&["paths.toml", "--runs", "1"]);
     for cell in document["cells"].as_array().unwrap() {
         let goodput = least(cell, "goodput_mbps");

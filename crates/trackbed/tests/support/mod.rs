@@ -27,7 +27,7 @@ impl Scratch {
         self.folder().join(name)
     }
 
-    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+    pub fn write(&self, name: &str, text: &(impl AsRef<[u8]> + ?Sized)) {
         fs::write(self.path(name), text).unwrap();
     }
 
