@@ -9,7 +9,6 @@ pub mod metrics;
 pub mod pcapng;
 pub mod planned;
 pub mod qlog;
-pub mod reference;
 pub mod results;
 pub mod samples;
 pub mod schema;

@@ -1,64 +1,9 @@
-//! A study's figures and recommendations beside what was measured.
+//! The values that a study's tables print beside what was measured.
 
-use std::fmt::{self, Write as _};
-
-use trackbed_analysis::advise::guidance::{Figure, GuidanceVerdict, Load, Recommendation, devices};
+use trackbed_analysis::advise::guidance::{Figure, Load, devices};
 
 use crate::number::{Decimals, dash, significant};
 use crate::table::{Align, Table};
-
-/// Renders the figures and recommendations of the study called `title`; `model` says what of the runs
-/// is a model's, if anything.
-pub fn render(
-    title: &str,
-    model: Option<&str>,
-    figures: &[Figure],
-    guidance: &[Recommendation],
-) -> String {
-    let mut text = format!("paper: {title}\n");
-    let written = write_all(model, figures, guidance, &mut text);
-    written.expect("a String takes everything");
-    text
-}
-
-fn write_all(
-    model: Option<&str>,
-    figures: &[Figure],
-    guidance: &[Recommendation],
-    out: &mut String,
-) -> fmt::Result {
-    if let Some(model) = model {
-        writeln!(out, "MODEL, no measurement: {model}")?;
-    }
-    if !figures.is_empty() {
-        write!(out, "\n{}", table(figures, if model.is_some() { "model" } else { "here" }))?;
-    }
-    let (derived, refuted) = match model {
-        None => ("derived from these runs", "refuted by these runs"),
-        Some(_) => ("derived from these runs of a model", "refuted by these runs of a model"),
-    };
-    for advice in guidance {
-        let verdict = match advice.verdict {
-            GuidanceVerdict::Derived => derived,
-            GuidanceVerdict::Refuted => refuted,
-            GuidanceVerdict::Undecided => "undecided: intervals overlap, or runs are too few",
-            GuidanceVerdict::NotMeasured => "not measured: the settings left cells out",
-        };
-        let Recommendation { text, reading, better, undecided, against, .. } = advice;
-        writeln!(out, "\nrecommendation: {text}\n  read as: {reading}\n  {verdict}")?;
-        if advice.verdict != GuidanceVerdict::NotMeasured {
-            let against = against.len();
-            writeln!(out, "  {better} comparisons for it, {against} against it, {undecided} open")?;
-        }
-        for words in against.iter().take(AGAINST_MAX) {
-            writeln!(out, "  against it: {words}")?;
-        }
-        if let Some(more @ 1..) = against.len().checked_sub(AGAINST_MAX) {
-            writeln!(out, "  and {more} more")?;
-        }
-    }
-    Ok(())
-}
 
 /// `ours` is the title of the column of what was found in the runs.
 pub(crate) fn table(figures: &[Figure], ours: &str) -> Table {
@@ -95,6 +40,3 @@ pub(crate) fn table(figures: &[Figure], ours: &str) -> Table {
 fn range(low: f64, high: f64) -> String {
     if low == high { significant(low) } else { format!("{low} to {high}") }
 }
-
-/// More say no more.
-const AGAINST_MAX: usize = 3;

@@ -8,13 +8,12 @@
 pub mod advice;
 pub mod agreement;
 mod cells;
-pub mod comparison;
 mod conclusion;
 pub mod contrast;
 mod details;
 mod differences;
 pub mod export;
-pub mod guidance;
+mod guidance;
 pub mod handover;
 mod number;
 pub mod page;

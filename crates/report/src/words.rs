@@ -28,3 +28,18 @@ pub(crate) fn numbered(document: &Document, index: u32) -> String {
         None => format!("cell {index}"),
     }
 }
+
+/// The words of a text in lines of so many characters.
+pub(crate) fn lines(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for (number, word) in text.split(' ').enumerate() {
+        let line = lines.last_mut().expect("there is one from the beginning");
+        if number == 0 || line.chars().count() + 1 + word.chars().count() <= width {
+            line.push_str(if number == 0 { "" } else { " " });
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}

@@ -1,53 +1,54 @@
-//! The study of secure communication beside inference: its figures, and its guidance, which anybody's
-//! runs derive or refute.
+//! The study of secure communication beside inference: its tables, and its guidance, which anybody's runs
+//! derive or refute.
 
 use crate::advise::guidance::{
-    Figure, GuidanceVerdict, Load, Recommendation, Setting, TITLE, figures, judge, observe,
+    GuidanceVerdict, Load, Recommendation, Setting as Cell, figures, judge, observe,
 };
-use schemars::JsonSchema;
-use serde::Serialize;
-use trackbed_measure::results::{CellResult, Check, Document, RunResult};
+use trackbed_measure::results::{CellResult, Document, RunResult};
 
-/// What the study found, held against runs.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Study {
-    /// Its title.
-    pub title: &'static str,
-    /// What of the runs is a model's and no measurement, in words.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// Its figures that have a counterpart in the runs.
-    pub figures: Vec<Figure>,
-    /// What it recommends, and what the runs say about it.
-    pub guidance: Vec<Recommendation>,
-}
+use super::{Held, Setting, Statement, Verdict};
 
-/// Holds the study against the runs behind `document`.
-pub(super) fn study(document: &Document, runs: &[RunResult]) -> Study {
+/// The numbers of its recommendations.
+#[cfg(test)]
+pub(super) const ADVICE: [&str; 4] =
+    ["edge-advice-1", "edge-advice-2", "edge-advice-3", "edge-advice-4"];
+
+/// Adds to what is held the study's tables and its recommendations, against the runs behind `document`.
+pub(super) fn add(held: &mut Held, document: &Document, runs: &[RunResult]) {
     let observed = observe(document, runs, setting);
-    let (figures, guidance) = (figures(&observed), judge(&observed));
-    Study { title: TITLE, model: document.model.clone(), figures, guidance }
+    held.tables = figures(&observed);
+    held.statements.extend((1..).zip(judge(&observed)).map(statement));
 }
 
-impl Study {
-    /// Its recommendations as checks: one that the runs do not derive does not pass.
-    pub fn checks(&self) -> Vec<Check> {
-        let check = |advice: &Recommendation| Check {
-            name: advice.text.to_owned(),
-            pass: advice.verdict == GuidanceVerdict::Derived,
-            detail: format!(
-                "{} comparisons for it, {} against it, {} undecided",
-                advice.better,
-                advice.against.len(),
-                advice.undecided
-            ),
-        };
-        self.guidance.iter().map(check).collect()
+/// A recommendation as a statement.
+fn statement((number, advice): (u32, Recommendation)) -> Statement {
+    let Recommendation { text, reading, better, undecided, against, verdict, .. } = advice;
+    let counts = format!("{better} comparisons for it, {} against it", against.len());
+    Statement {
+        id: format!("edge-advice-{number}"),
+        source: "conclusion".to_owned(),
+        text: format!("{text} ({reading}): {counts}, {undecided} undecided"),
+        setting: Setting::Study,
+        says: "better".to_owned(),
+        study: None,
+        unit: "%".to_owned(),
+        ours: None,
+        ci95: None,
+        runs: 0,
+        verdict: match verdict {
+            GuidanceVerdict::Derived => Verdict::Confirmed,
+            GuidanceVerdict::Refuted => Verdict::Opposite,
+            GuidanceVerdict::Undecided => Verdict::Undecided,
+            GuidanceVerdict::NotMeasured => Verdict::NotRun,
+        },
+        runs_needed: None,
+        why: (!against.is_empty()).then(|| format!("against it: {}", against.join("; "))),
+        evidence: None,
     }
 }
 
 /// What a cell is in the study's terms; `None` where it had no such thing.
-fn setting(cell: &CellResult) -> Option<Setting> {
+fn setting(cell: &CellResult) -> Option<Cell> {
     let protocol = match cell.factor_text("protocol").as_str() {
         "http2" => "https",
         "http3" => "http3",
@@ -67,7 +68,7 @@ fn setting(cell: &CellResult) -> Option<Setting> {
         _ => return None,
     };
     let inferring = !["", "none"].contains(&cell.factor_text("inference").as_str());
-    inferring.then(|| Setting { protocol: protocol.to_owned(), cipher, load })
+    inferring.then(|| Cell { protocol: protocol.to_owned(), cipher, load })
 }
 
 #[cfg(test)]
@@ -88,7 +89,7 @@ mod tests {
         let plan = scenario::load(&Source::named(EDGE), &[]).unwrap();
         assert_eq!(plan.paper.as_deref(), Some(EDGE));
         let cells = document_of_nothing(&plan).cells;
-        let settings: Vec<Setting> = cells.iter().filter_map(setting).collect();
+        let settings: Vec<Cell> = cells.iter().filter_map(setting).collect();
         assert_eq!((cells.len(), settings.len()), (29, 24));
         for (index, setting) in settings.iter().enumerate() {
             assert!(!settings[..index].contains(setting), "{setting:?}");
@@ -123,11 +124,12 @@ mod tests {
             ..crate::Origin::default()
         };
         let document = crate::document(&plan, &origin, &runs, false).unwrap();
-        let study = study(&document, &runs);
-        let passes: Vec<bool> = study.checks().iter().map(|check| check.pass).collect();
+        let mut held = Held::default();
+        add(&mut held, &document, &runs);
+        let passes: Vec<bool> = held.checks().iter().map(|check| check.pass).collect();
         assert_eq!(passes, [true, false, false, false]);
-        let cpu = study.figures.iter().find(|figure| {
-            let Setting { protocol, cipher, load } = &figure.setting;
+        let cpu = held.tables.iter().find(|figure| {
+            let Cell { protocol, cipher, load } = &figure.setting;
             figure.metric == "cpu_percent"
                 && (protocol.as_str(), cipher.as_str(), *load) == ("https", "aes128gcm", Load::Low)
         });

@@ -1,11 +1,10 @@
-//! A paper held against runs, whatever it says.
+//! A study held against runs, as a document and as checks.
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use trackbed_measure::reference::Comparison;
 use trackbed_measure::results::{Check, Document};
 
-use super::{Study, checks};
+use super::{Held, Setting, Statement, Verdict};
 
 /// What `trackbed paper --json` prints: what the runs say, with what is held against the paper among its
 /// checks.
@@ -25,22 +24,46 @@ impl PaperDocument {
     }
 }
 
-/// What a paper found, held against runs.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(untagged)]
-pub enum Held {
-    /// One that makes claims.
-    Claims(Comparison),
-    /// One that makes recommendations.
-    Guidance(Study),
+impl Held {
+    /// What was tried, as checks: what is not confirmed does not pass.
+    pub fn checks(&self) -> Vec<Check> {
+        let tried = |statement: &&Statement| statement.verdict != Verdict::NotTestable;
+        let check = |statement: &Statement| {
+            let Statement { id, text, verdict, says, .. } = statement;
+            let here = statement.here().unwrap_or_else(|| "not run".to_owned());
+            Check {
+                name: format!("{id}: {text}"),
+                pass: *verdict == Verdict::Confirmed,
+                detail: format!("{verdict}: here {here}, in the study {says}"),
+            }
+        };
+        self.statements.iter().filter(tried).map(check).collect()
+    }
+
+    /// How many statements that were tried in a setting came out each way.
+    pub fn tally(&self, setting: Setting) -> Vec<(Verdict, usize)> {
+        let count = |verdict: &Verdict| {
+            let is = |s: &&Statement| s.setting == setting && s.verdict == *verdict;
+            (*verdict, self.statements.iter().filter(is).count())
+        };
+        Verdict::ALL.iter().map(count).collect()
+    }
 }
 
-impl Held {
-    /// What it says as checks: what is refuted or undecided does not pass.
-    pub fn checks(&self) -> Vec<Check> {
-        match self {
-            Held::Claims(comparison) => checks(comparison),
-            Held::Guidance(study) => study.checks(),
-        }
+impl Statement {
+    /// Our number with its interval: `-18.2 % [-33.1, -7.4]`.
+    pub fn here(&self) -> Option<String> {
+        let ours = self.ours?;
+        let number = |value: f64| match self.is_difference() {
+            true => format!("{value:+.1}"),
+            false => super::verdict::short(value),
+        };
+        let unit = if self.is_difference() { " %" } else { "" };
+        Some(match self.ci95 {
+            Some([low, high]) if low != high => {
+                format!("{}{unit} [{}, {}]", number(ours), number(low), number(high))
+            }
+            _ => format!("{}{unit}", number(ours)),
+        })
     }
 }

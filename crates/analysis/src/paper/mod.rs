@@ -1,22 +1,24 @@
-//! Holds a paper's figures and claims against our runs of its scenario.
+//! Holds what a study says against our runs of its scenario.
 
+mod chart;
 mod edge;
+mod estimate;
 mod held;
 mod reference;
+mod statement;
 mod verdict;
 
 use trackbed_measure::metrics;
-use trackbed_measure::reference::{Claim, ClaimVerdict, Comparison, Figure};
-use trackbed_measure::results::{CellResult, Check, Document};
+use trackbed_measure::results::Document;
 
-use crate::aggregate::run_means;
-pub use edge::Study;
-pub use held::{Held, PaperDocument};
-use reference::{Reference, ReferenceClaim, ReferenceFigure, Selector};
+pub use chart::{Chart, Curve, Point};
+use estimate::Ours;
+pub use held::PaperDocument;
+use reference::{Reference, ReferenceFigure, ReferenceStatement};
+pub use statement::{Held, Setting, Statement, Verdict};
 use trackbed_archive::{Counted, DirectoryError, Results};
 use trackbed_scenario::Plan;
 use trackbed_scenario::papers::{self, PAPERS};
-use verdict::{Found, Runs, difference, verdict, widening};
 
 /// Holds the paper called `name` against the runs of `plan`, which `document` sums up; `None` if there is
 /// no such paper. Runs for which the machine was too slow count if `keep_invalid`.
@@ -33,99 +35,64 @@ pub fn hold(
     results: &dyn Results,
     keep_invalid: bool,
 ) -> Result<Option<Held>, DirectoryError> {
-    let counted = Counted { plan, results, keep_invalid };
-    if name == papers::EDGE {
-        return Ok(Some(Held::Guidance(edge::study(document, &counted.all()?))));
-    }
     let Some((_, text)) = PAPERS.iter().find(|(paper, _)| *paper == name) else { return Ok(None) };
+    let counted = Counted { plan, results, keep_invalid };
     let ours = Ours { cells: &document.cells, counted };
-    Ok(Some(Held::Claims(compare(Reference::parse(text), &ours)?)))
+    let mut held = compare(Reference::parse(text), &ours)?;
+    held.model = document.model.clone();
+    if name == papers::EDGE {
+        edge::add(&mut held, document, &ours.counted.all()?);
+    }
+    Ok(Some(held))
 }
 
-fn compare(reference: Reference, ours: &Ours<'_>) -> Result<Comparison, DirectoryError> {
-    let figures = reference.figure.iter().map(|figure| figure.metric.as_str());
-    let claims = reference.claim.iter().map(|claim| claim.metric.as_str());
-    let definition = |name: &str| Some((name.to_owned(), metrics::find(name)?.help.to_owned()));
-    let definitions = figures.chain(claims).filter_map(definition).collect();
-    Ok(Comparison {
-        title: reference.title,
-        figures: reference.figure.into_iter().map(|figure| ours.figure(figure)).collect(),
-        claims: reference
-            .claim
-            .iter()
-            .flat_map(ReferenceClaim::each)
-            .map(|claim| ours.claim(claim))
+fn compare(reference: Reference, ours: &Ours<'_>) -> Result<Held, DirectoryError> {
+    let Reference { title, statement, figure } = reference;
+    let names = statement.iter().filter_map(|statement| statement.metric.clone());
+    let names = names.chain(figure.iter().map(|figure: &ReferenceFigure| figure.metric.clone()));
+    let definition = |name: String| Some((name.clone(), metrics::find(&name)?.help.to_owned()));
+    let definitions = names.filter_map(definition).collect();
+    let each = statement.iter().flat_map(ReferenceStatement::each);
+    Ok(Held {
+        title,
+        statements: each.map(|statement| judge(statement, ours)).collect::<Result<_, _>>()?,
+        charts: figure
+            .into_iter()
+            .map(|figure| chart::chart(figure, ours))
             .collect::<Result<_, _>>()?,
         definitions,
+        ..Held::default()
     })
 }
 
-/// Our runs.
-struct Ours<'a> {
-    cells: &'a [CellResult],
-    counted: Counted<'a>,
-}
-
-impl Ours<'_> {
-    fn figure(&self, figure: ReferenceFigure) -> Figure {
-        let found = figure.cell.find(self.cells);
-        let summary = found.and_then(|index| self.cells[index].metrics.get(&figure.metric));
-        Figure {
-            cell: figure.cell.values(),
-            metric: figure.metric,
-            paper: figure.value,
-            ours: summary.map(|summary| summary.mean),
-            ci95: summary.map(|summary| summary.ci95),
-        }
-    }
-
-    fn claim(&self, claim: ReferenceClaim) -> Result<Claim, DirectoryError> {
-        let (found, says) = (self.found(&claim)?, claim.says());
-        Ok(Claim {
-            verdict: verdict(says.bounds(), found),
-            text: claim.text,
-            claimed: says.to_string(),
-            margin_percent: says.margin,
-            ours_percent: found.map(|found| found.percent),
-            ci95_percent: found.map(|found| found.ci95),
-        })
-    }
-
-    fn found(&self, claim: &ReferenceClaim) -> Result<Option<Found>, DirectoryError> {
-        let runs = |selector: &Selector| self.runs(selector, &claim.metric);
-        let (Some(cell), Some(against)) = (runs(&claim.cell)?, runs(&claim.against)?) else {
-            return Ok(None);
-        };
-        let Some(place) = &claim.beyond else { return Ok(difference(&cell, &against)) };
-        let here = [runs(&claim.cell.with(place))?, runs(&claim.against.with(place))?];
-        Ok(match &here {
-            [Some(cell_here), Some(against_here)] => {
-                widening([&cell, &against], [cell_here, against_here])
-            }
-            _ => None,
-        })
-    }
-
-    fn runs(&self, selector: &Selector, metric: &str) -> Result<Option<Runs>, DirectoryError> {
-        let Some(index) = selector.find(self.cells) else { return Ok(None) };
-        let (runs, _) = self.counted.of(index as u32)?;
-        Ok(Some(run_means(&runs, metric, self.counted.plan.runs)))
-    }
-}
-
-/// The claims as checks: one that is contradicted or undecided does not pass.
-fn checks(comparison: &Comparison) -> Vec<Check> {
-    let check = |claim: &Claim| Check {
-        name: claim.text.clone(),
-        pass: claim.verdict == ClaimVerdict::Holds,
-        detail: match (claim.ours_percent, claim.ci95_percent) {
-            (Some(ours), Some([low, high])) => {
-                format!("here {ours:+.1} % [{low:+.1}, {high:+.1}], in the paper {}", claim.claimed)
-            }
-            _ => "not measured: the scenario was changed so that a cell is missing".to_owned(),
-        },
+/// What the runs say about a statement.
+fn judge(statement: ReferenceStatement, ours: &Ours<'_>) -> Result<Statement, DirectoryError> {
+    let (says, found) = (statement.says(), ours.found(&statement)?);
+    let (verdict, runs_needed) = match (says, found) {
+        (None, _) => (Verdict::NotTestable, None),
+        (Some(_), None) => (Verdict::NotRun, None),
+        (Some(says), Some(found)) => says.verdict(found),
     };
-    comparison.claims.iter().map(check).collect()
+    let is_difference = statement.against.is_some();
+    Ok(Statement {
+        says: says.map_or_else(String::new, |says| says.words()),
+        study: says.and_then(|says| says.number()),
+        unit: match statement.metric {
+            Some(metric) if !is_difference => metric,
+            _ => "%".to_owned(),
+        },
+        ours: found.map(|found| found.value),
+        ci95: found.and_then(|found| found.ci95),
+        runs: found.map_or(0, |found| found.runs),
+        verdict,
+        runs_needed,
+        why: statement.not_testable.or(statement.why.filter(|_| verdict.differs())),
+        evidence: statement.evidence.filter(|_| verdict.differs()),
+        id: statement.id,
+        source: statement.source,
+        text: statement.text,
+        setting: statement.setting,
+    })
 }
 
 #[cfg(test)]
@@ -135,6 +102,7 @@ mod tests {
     use trackbed_measure::metrics;
     use trackbed_measure::results::{Certificate, Outcome, Reliability, RunResult};
 
+    use super::reference::Selector;
     use super::*;
     use trackbed_measure::results::VIRTUAL;
     use trackbed_scenario::{self as scenario, Override, Source};
@@ -145,13 +113,12 @@ mod tests {
         crate::document(plan, &origin, &Vec::<RunResult>::new(), false).unwrap()
     }
 
-    /// Every figure and claim is about a cell that its scenario has and a metric that there is, so
+    /// Every statement and figure is about a cell that its scenario has and a metric that there is, so
     /// that none can go unmeasured by a slip of the pen.
     #[test]
     fn every_reference_is_about_cells_of_its_scenario() {
         for (name, text) in PAPERS {
             let reference = Reference::parse(text);
-            assert!(!reference.claim.is_empty(), "{name}");
             let plan = scenario::load(&Source::named(name), &[]).unwrap();
             assert_eq!(plan.paper.as_deref(), Some(name));
             let cells = document_of_nothing(&plan).cells;
@@ -162,19 +129,46 @@ mod tests {
             for figure in &reference.figure {
                 known(&figure.cell);
                 metric(&figure.metric);
-            }
-            for claim in reference.claim.iter().flat_map(ReferenceClaim::each) {
-                let beyond = claim.beyond.clone().unwrap_or_default();
-                for selector in [&claim.cell, &claim.against] {
-                    known(selector);
-                    known(&selector.with(&beyond));
+                for printed in &figure.printed {
+                    let curve = Selector::of(&figure.curves, &printed.curve);
+                    known(&figure.cell.with(&curve).with(&Selector::of(&figure.x, &printed.x)));
                 }
-                metric(&claim.metric);
-                let says = claim.says();
-                assert!(says.percent.is_some() != says.direction.is_some(), "{}", claim.text);
-                assert!(says.percent != Some(0.0) || says.margin.is_some(), "{}", claim.text);
+            }
+            for statement in reference.statement.iter().flat_map(ReferenceStatement::each) {
+                let Some(_) = statement.says() else {
+                    assert!(statement.not_testable.is_some(), "{}", statement.id);
+                    continue;
+                };
+                let places = statement.beyond.iter().chain(&statement.over).cloned();
+                let places: Vec<Selector> = places.chain([Selector::default()]).collect();
+                for place in &places[..places.len() - usize::from(!statement.over.is_empty())] {
+                    for selector in [Some(&statement.cell), statement.against.as_ref()] {
+                        selector.iter().for_each(|selector| known(&selector.with(place)));
+                    }
+                }
+                metric(statement.metric.as_deref().unwrap_or_default());
             }
         }
+    }
+
+    /// The page has every statement by its number, and each of them is held against runs.
+    #[test]
+    fn the_page_of_the_studies_lists_every_statement() {
+        let page = include_str!("../../../../docs/studies.md");
+        let rows = page.lines().filter_map(|line| line.strip_prefix("| ")?.split_once(" |"));
+        let is_number =
+            |id: &&str| PAPERS.iter().any(|(name, _)| id.starts_with(&format!("{name}-")));
+        let mut listed: Vec<&str> = rows.map(|(id, _)| id).filter(is_number).collect();
+        let references: Vec<Reference> = PAPERS.map(|(_, text)| Reference::parse(text)).into();
+        let statements = references.iter().flat_map(|reference| &reference.statement);
+        let mut held: Vec<&str> = statements
+            .filter(|statement| statement.setting == Setting::Study)
+            .map(|statement| statement.id.as_str())
+            .chain(edge::ADVICE)
+            .collect();
+        listed.sort_unstable();
+        held.sort_unstable();
+        assert_eq!(listed, held);
     }
 
     /// Runs for which the machine was too slow are in a claim where they are in the tables, and only
@@ -184,7 +178,7 @@ mod tests {
         let overrides = ["runs=12".parse::<Override>().unwrap()];
         let plan = scenario::load(&Source::named("vru"), &overrides).unwrap();
         let document = document_of_nothing(&plan);
-        let claim = &Reference::parse(PAPERS[0].1).claim[0];
+        let claim = &Reference::parse(PAPERS[0].1).statement[2];
         let claimed = claim.cell.find(&document.cells).unwrap();
         let run = |cell: usize, run: u32| {
             let is_late = run >= 6;
@@ -194,7 +188,7 @@ mod tests {
                 (true, true) => 3.0,
             };
             let value = (100.0 + f64::from(run)) * factor;
-            let samples = BTreeMap::from([(claim.metric.clone(), vec![value])]);
+            let samples = BTreeMap::from([(claim.metric.clone().unwrap(), vec![value])]);
             let certificate = is_late.then(|| Certificate {
                 verdict: Reliability::Invalid,
                 packets: 1,
@@ -215,8 +209,7 @@ mod tests {
             .collect();
         let percent = |keep_invalid| {
             let held = hold("vru", &plan, &document, &runs, keep_invalid).unwrap().unwrap();
-            let Held::Claims(comparison) = held else { panic!("a paper that makes claims") };
-            comparison.claims[0].ours_percent.unwrap()
+            held.statements[2].ours.unwrap()
         };
         assert!((percent(false) + 10.0).abs() < 1e-9, "{}", percent(false));
         assert!(percent(true) > 50.0, "{}", percent(true));

@@ -1,64 +1,117 @@
-//! The files in which papers' figures and claims stand: `scenarios/reference/*.toml`.
+//! The files in which studies' statements and figures stand: `scenarios/reference/*.toml`.
 
 use std::fmt;
 
 use serde::Deserialize;
 use trackbed_measure::results::CellResult;
+use trackbed_stats::Statistic;
 
-/// What a paper found.
+use super::Setting;
+use super::verdict::Says;
+
+/// What a study says.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Reference {
     pub title: String,
-    /// Values that the paper prints.
+    pub statement: Vec<ReferenceStatement>,
+    /// Its figures, by the axes that they have.
     #[serde(default)]
     pub figure: Vec<ReferenceFigure>,
-    /// What it concludes, one cell against another.
+}
+
+/// How much a cell has of a metric, or by how much more or less than another.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReferenceStatement {
+    pub id: String,
+    pub source: String,
+    pub text: String,
     #[serde(default)]
-    pub claim: Vec<ReferenceClaim>,
+    pub setting: Setting,
+    #[serde(default)]
+    pub metric: Option<String>,
+    #[serde(default)]
+    pub statistic: Statistics,
+    #[serde(default)]
+    pub cell: Selector,
+    #[serde(default)]
+    pub against: Option<Selector>,
+    /// The metric of `against`, where it is another one.
+    #[serde(default)]
+    pub against_metric: Option<String>,
+    /// What the study says: one of these.
+    #[serde(default)]
+    pub value: Option<f64>,
+    /// The difference in percent of `against`; 0 where they are equal.
+    #[serde(default)]
+    pub percent: Option<f64>,
+    #[serde(default)]
+    pub direction: Option<Direction>,
+    #[serde(default)]
+    pub not_testable: Option<String>,
+    /// How far ours may lie from it: in percent points, or in the unit of a value. Equality has to have one.
+    #[serde(default)]
+    pub margin: Option<f64>,
+    /// With it, the statement is that the relative difference goes beyond the one that there is where these
+    /// factors have these values: a gap that widens. It is then about the change of the quotient of the two.
+    #[serde(default)]
+    pub beyond: Option<Selector>,
+    /// With it, the statement is about the two cells on the whole: the mean over these places of the
+    /// logarithm of their quotient.
+    #[serde(default)]
+    pub over: Vec<Selector>,
+    /// It is made once for each of these sets of factors, in addition to the cells' own.
+    #[serde(default)]
+    pub at: Vec<Selector>,
+    /// Why ours differs, and the command that shows it.
+    #[serde(default)]
+    pub why: Option<String>,
+    #[serde(default)]
+    pub evidence: Option<String>,
+}
+
+/// A figure or table of the study: a metric over a factor, a curve for each value of another one.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReferenceFigure {
+    /// As the study numbers it.
+    pub number: String,
+    pub title: String,
+    pub metric: String,
+    #[serde(default)]
+    pub statistic: Statistics,
+    /// The factor along the axis, or `SAMPLE`: the samples of a run, in their order.
+    pub x: String,
+    /// The factor whose values the curves are of.
+    pub curves: String,
+    #[serde(default)]
+    pub cell: Selector,
+    /// What the study prints.
+    #[serde(default)]
+    pub printed: Vec<Printed>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ReferenceFigure {
-    pub metric: String,
-    pub cell: Selector,
+pub(super) struct Printed {
+    pub curve: String,
+    pub x: String,
     pub value: f64,
 }
 
-/// How much more or less of `metric` `cell` has than `against`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ReferenceClaim {
-    pub text: String,
-    pub metric: String,
-    pub cell: Selector,
-    pub against: Selector,
-    /// By how much, in percent of `against`. The sign alone counts, unless there is a margin.
-    #[serde(default)]
-    pub percent: Option<f64>,
-    /// How far from `percent` the difference may lie, in percent points.
-    #[serde(default)]
-    pub margin: Option<f64>,
-    /// Where the paper gives no number: in which direction.
-    #[serde(default)]
-    pub direction: Option<Direction>,
-    /// With it, the claim is that the relative difference goes beyond the one that there is where
-    /// these factors have these values: a gap that widens. What the paper says then is about the
-    /// change of the quotient of the two cells.
-    #[serde(default)]
-    pub beyond: Option<Selector>,
-    /// The claim is made once for each of these sets of factors, in addition to the cells' own.
-    #[serde(default)]
-    pub at: Vec<Selector>,
-}
+/// In place of a factor: the samples of a run, counted from 1.
+pub(super) const SAMPLE: &str = "sample";
 
-/// What a paper says of a difference: see the fields of [`ReferenceClaim`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Says {
-    pub percent: Option<f64>,
-    pub margin: Option<f64>,
-    pub direction: Option<Direction>,
+/// Which number of a metric.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Statistics {
+    #[default]
+    Mean,
+    Median,
+    P95,
+    P99,
 }
 
 /// Which way a difference goes.
@@ -70,8 +123,19 @@ pub(super) enum Direction {
 }
 
 /// Factors and the values that single out a cell, in the order of the file.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub(super) struct Selector(toml::Table);
+
+impl Statistics {
+    pub fn statistic(self) -> Statistic {
+        match self {
+            Statistics::Mean => Statistic::Mean,
+            Statistics::Median => Statistic::Quantile(0.5),
+            Statistics::P95 => Statistic::Quantile(0.95),
+            Statistics::P99 => Statistic::Quantile(0.99),
+        }
+    }
+}
 
 impl Reference {
     /// # Panics
@@ -81,21 +145,29 @@ impl Reference {
     }
 }
 
-impl ReferenceClaim {
-    pub fn says(&self) -> Says {
-        let &ReferenceClaim { percent, margin, direction, .. } = self;
-        Says { percent, margin, direction }
+impl ReferenceStatement {
+    /// What it says of a number; none where it cannot be tested.
+    pub fn says(&self) -> Option<Says> {
+        let margin = self.margin;
+        Some(match (self.value, self.percent, self.direction) {
+            (Some(value), ..) => Says::value(value, margin),
+            (_, Some(0.0), _) => Says::Equal { margin: margin? },
+            (_, Some(percent), _) => Says::size(percent, margin),
+            (.., Some(Direction::Less)) => Says::Less,
+            (.., Some(Direction::More)) => Says::More,
+            (None, None, None) => return None,
+        })
     }
 
-    /// The claims that this one stands for.
-    pub fn each(&self) -> Vec<ReferenceClaim> {
+    /// The statements that this one stands for.
+    pub fn each(&self) -> Vec<ReferenceStatement> {
         if self.at.is_empty() {
             return vec![self.clone()];
         }
-        let at = |place: &Selector| ReferenceClaim {
+        let at = |place: &Selector| ReferenceStatement {
             text: format!("{} (at {place})", self.text),
             cell: self.cell.with(place),
-            against: self.against.with(place),
+            against: self.against.as_ref().map(|against| against.with(place)),
             at: Vec::new(),
             ..self.clone()
         };
@@ -103,36 +175,12 @@ impl ReferenceClaim {
     }
 }
 
-impl Says {
-    /// Between which bounds the difference lies, in percent.
-    pub fn bounds(&self) -> [f64; 2] {
-        let less = [f64::NEG_INFINITY, -f64::MIN_POSITIVE];
-        let more = [f64::MIN_POSITIVE, f64::INFINITY];
-        match (self.percent, self.margin, self.direction) {
-            (Some(percent), Some(margin), _) => [percent - margin, percent + margin],
-            (Some(percent), None, _) if percent < 0.0 => less,
-            (None, _, Some(Direction::Less)) => less,
-            _ => more,
-        }
-    }
-}
-
-/// `-15 %`, `less`, `0 % (give or take 5)`
-impl fmt::Display for Says {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.percent, self.margin, self.direction) {
-            (Some(0.0), Some(margin), _) => write!(f, "equal (give or take {margin:.0} %)"),
-            (Some(percent), Some(margin), _) => {
-                write!(f, "{percent:+.0} % (give or take {margin:.0})")
-            }
-            (Some(percent), None, _) => write!(f, "{percent:+.0} %"),
-            (None, _, Some(Direction::Less)) => f.write_str("less"),
-            (None, _, _) => f.write_str("more"),
-        }
-    }
-}
-
 impl Selector {
+    /// One factor.
+    pub fn of(name: &str, value: &str) -> Selector {
+        Selector(toml::Table::from_iter([(name.to_owned(), value.into())]))
+    }
+
     /// The same with `more` in addition, or instead.
     pub fn with(&self, more: &Selector) -> Selector {
         let mut all = self.0.clone();
@@ -140,16 +188,14 @@ impl Selector {
         Selector(all)
     }
 
-    /// The first cell that has all of the factors.
-    pub fn find(&self, cells: &[CellResult]) -> Option<usize> {
-        cells.iter().position(|cell| {
-            self.0.iter().all(|(name, value)| cell.factor_text(name) == plain(value))
-        })
+    /// Whether a cell has all of the factors.
+    pub fn fits(&self, cell: &CellResult) -> bool {
+        self.0.iter().all(|(name, value)| cell.factor_text(name) == plain(value))
     }
 
-    /// The values alone: `quic 1.3 new`.
-    pub fn values(&self) -> String {
-        self.0.values().map(plain).collect::<Vec<_>>().join(" ")
+    /// The first cell that has all of the factors.
+    pub fn find(&self, cells: &[CellResult]) -> Option<usize> {
+        cells.iter().position(|cell| self.fits(cell))
     }
 }
 

@@ -1,109 +1,219 @@
-//! What our runs say about a claim.
+//! Which numbers a statement allows, and what an interval says about that.
 
-use trackbed_measure::reference::ClaimVerdict;
-use trackbed_stats::{MIN_PAIRS, paired};
+use trackbed_stats::MIN_PAIRS;
 
-/// A difference in percent, run by run.
+use super::Verdict;
+
+/// What runs gave for a statement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Found {
-    pub percent: f64,
-    pub ci95: [f64; 2],
-    pub pairs: usize,
+    pub value: f64,
+    /// None where too few runs close it.
+    pub ci95: Option<[f64; 2]>,
+    pub runs: usize,
 }
 
-/// A metric's mean in each run of a cell; `None` where the run failed.
-pub(super) type Runs = Vec<Option<f64>>;
-
-/// By how much `cell` has more than `against`.
-pub(super) fn difference(cell: &Runs, against: &Runs) -> Option<Found> {
-    let pairs = paired(against, cell).ok()?;
-    let relative = pairs.relative?;
-    let ci95 = relative.ci95.map(|end| end * 100.0);
-    Some(Found { percent: relative.mean * 100.0, ci95, pairs: pairs.n })
+/// What a statement says of a number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Says {
+    /// A value of a cell, within a margin.
+    Value { value: f64, margin: f64 },
+    /// A difference in percent, within a margin in points, on its side of zero.
+    Size { percent: f64, margin: f64 },
+    /// No difference but for a margin, in percent points.
+    Equal { margin: f64 },
+    /// Less than zero.
+    Less,
+    /// More than zero.
+    More,
 }
 
-/// By how much the quotient of the first two is larger than that of the others: the difference of
-/// the logarithms, run by run.
-pub(super) fn widening(there: [&Runs; 2], here: [&Runs; 2]) -> Option<Found> {
-    let logarithms = |[cell, against]: [&Runs; 2]| -> Runs {
-        let quotient = |(cell, against): (&Option<f64>, &Option<f64>)| {
-            Some(logarithm((*cell)?)? - logarithm((*against)?)?)
+impl Says {
+    /// A difference of so many percent, with the margin that the page states: a quarter of it, and one
+    /// point at the least.
+    pub fn size(percent: f64, margin: Option<f64>) -> Says {
+        Says::Size { percent, margin: margin.unwrap_or((percent.abs() / 4.0).max(1.0)) }
+    }
+
+    /// A value, give or take a tenth of it.
+    pub fn value(value: f64, margin: Option<f64>) -> Says {
+        Says::Value { value, margin: margin.unwrap_or(value.abs() / 10.0) }
+    }
+
+    /// The study's number.
+    pub fn number(self) -> Option<f64> {
+        match self {
+            Says::Value { value, .. } => Some(value),
+            Says::Size { percent, .. } => Some(percent),
+            Says::Equal { .. } => Some(0.0),
+            Says::Less | Says::More => None,
+        }
+    }
+
+    /// The ranges of numbers, in rising order, that cover the line, each with its verdict.
+    fn ranges(self) -> Vec<([f64; 2], Verdict)> {
+        use Verdict::{Confirmed, Opposite, OtherSize};
+        const ALL: f64 = f64::INFINITY;
+        let around = |[low, high]: [f64; 2], below, above| {
+            vec![([-ALL, low], below), ([low, high], Confirmed), ([high, ALL], above)]
         };
-        cell.iter().zip(against).map(quotient).collect()
-    };
-    let pairs = paired(&logarithms(here), &logarithms(there)).ok()?;
-    let percent = |logarithm: f64| (logarithm.exp() - 1.0) * 100.0;
-    Some(Found { percent: percent(pairs.mean), ci95: pairs.ci95.map(percent), pairs: pairs.n })
+        match self {
+            Says::Value { value, margin } => {
+                around([value - margin, value + margin], OtherSize, OtherSize)
+            }
+            Says::Equal { margin } => around([-margin, margin], Opposite, Opposite),
+            Says::Less => vec![([-ALL, 0.0], Confirmed), ([0.0, ALL], Opposite)],
+            Says::More => vec![([-ALL, 0.0], Opposite), ([0.0, ALL], Confirmed)],
+            Says::Size { percent, margin } if percent < 0.0 => {
+                let edges = [percent - margin, (percent + margin).min(0.0)];
+                let mut ranges = around(edges, OtherSize, OtherSize);
+                ranges[2].0[1] = 0.0;
+                ranges.push(([0.0, ALL], Opposite));
+                ranges
+            }
+            Says::Size { percent, margin } => {
+                let edges = [(percent - margin).max(0.0), percent + margin];
+                let mut ranges = around(edges, OtherSize, OtherSize);
+                ranges[0].0[0] = 0.0;
+                ranges.insert(0, ([-ALL, 0.0], Opposite));
+                ranges
+            }
+        }
+    }
+
+    /// What `found` says about it; with an undecided one, how many runs would probably decide.
+    pub fn verdict(self, found: Found) -> (Verdict, Option<u64>) {
+        let Some([low, high]) = found.ci95.filter(|_| found.runs >= MIN_PAIRS) else {
+            return (Verdict::Undecided, None);
+        };
+        // An interval that begins at an edge is beyond it only if it has a width, or is no edge's number.
+        let holds = |range: &[f64; 2]| range[0] <= low && high <= range[1];
+        let ranges = self.ranges();
+        let is_zero_alone = low == high && low == 0.0 && !matches!(self, Says::Equal { .. });
+        match ranges.iter().find(|(range, _)| holds(range)) {
+            Some(_) if is_zero_alone && !matches!(self, Says::Value { .. }) => {
+                (Verdict::Opposite, None)
+            }
+            Some((_, verdict)) => (*verdict, None),
+            None => (Verdict::Undecided, self.runs_needed(found, [low, high])),
+        }
+    }
+
+    /// The interval shrinks with the root of the number of runs; it has to come clear of the nearest edge.
+    fn runs_needed(self, found: Found, [low, high]: [f64; 2]) -> Option<u64> {
+        let ranges = self.ranges();
+        let edges = ranges.iter().map(|([_, high], _)| *high).filter(|edge| edge.is_finite());
+        let factor = edges
+            .filter(|edge| low < *edge && *edge < high)
+            .map(|edge| {
+                let reach = if edge < found.value { found.value - low } else { high - found.value };
+                (reach / (found.value - edge).abs()).powi(2)
+            })
+            .fold(1.0_f64, f64::max);
+        let runs = (found.runs as f64 * factor).ceil();
+        (runs < RUNS_MAX).then_some(runs as u64)
+    }
+
+    /// `+21 % (16 to 26)`, `less`, `equal (within 10 %)`, `130 (117 to 143)`
+    pub fn words(self) -> String {
+        match self {
+            Says::Value { value, margin } => {
+                format!("{} ({} to {})", short(value), short(value - margin), short(value + margin))
+            }
+            Says::Size { percent, .. } => {
+                let ranges = self.ranges();
+                let confirmed = ranges.iter().find(|(_, verdict)| *verdict == Verdict::Confirmed);
+                let [low, high] = confirmed.map_or([f64::NAN; 2], |(range, _)| *range);
+                format!("{percent:+.1} % ({low:.1} to {high:.1})")
+            }
+            Says::Equal { margin } => format!("equal (within {margin} %)"),
+            Says::Less => "less".to_owned(),
+            Says::More => "more".to_owned(),
+        }
+    }
 }
 
-/// Of what is above zero.
-fn logarithm(value: f64) -> Option<f64> {
-    (value > 0.0).then(|| value.ln())
-}
+/// Beyond it a number of runs is no advice.
+const RUNS_MAX: f64 = 1e6;
 
-/// The whole interval must lie between the bounds.
-pub(super) fn verdict([least, most]: [f64; 2], found: Option<Found>) -> ClaimVerdict {
-    let Some(Found { ci95: [low, high], pairs, .. }) = found else {
-        return ClaimVerdict::NotMeasured;
-    };
-    if pairs < MIN_PAIRS {
-        ClaimVerdict::Undecided
-    } else if least <= low && high <= most {
-        ClaimVerdict::Holds
-    } else if high < least || most < low {
-        ClaimVerdict::Contradicted
-    } else {
-        ClaimVerdict::Undecided
+/// Four significant digits, without noughts at the end.
+pub(super) fn short(value: f64) -> String {
+    let digits = 3 - value.abs().max(1e-9).log10().floor() as i32;
+    let text = format!("{value:.*}", digits.clamp(0, 9) as usize);
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::reference::Says;
     use super::*;
 
-    fn bounds(percent: f64, margin: Option<f64>) -> [f64; 2] {
-        Says { percent: Some(percent), margin, direction: None }.bounds()
-    }
-
-    fn found(ci95: [f64; 2], pairs: usize) -> Option<Found> {
-        Some(Found { percent: (ci95[0] + ci95[1]) / 2.0, ci95, pairs })
+    fn verdict(says: Says, ci95: [f64; 2]) -> Verdict {
+        let value = (ci95[0] + ci95[1]) / 2.0;
+        says.verdict(Found { value, ci95: Some(ci95), runs: 6 }).0
     }
 
     #[test]
-    fn without_a_margin_the_interval_must_lie_on_the_claimed_side() {
-        let of = |claimed, ci95| verdict(bounds(claimed, None), found(ci95, 6));
-        assert_eq!(of(-15.0, [-16.0, -10.0]), ClaimVerdict::Holds);
-        assert_eq!(of(-15.0, [-16.0, 1.0]), ClaimVerdict::Undecided);
-        assert_eq!(of(-15.0, [-16.0, 0.0]), ClaimVerdict::Undecided);
-        assert_eq!(of(-15.0, [2.0, 3.0]), ClaimVerdict::Contradicted);
-        assert_eq!(of(27.0, [2.0, 3.0]), ClaimVerdict::Holds);
-        assert_eq!(of(27.0, [-3.0, -2.0]), ClaimVerdict::Contradicted);
-        assert_eq!(verdict(bounds(27.0, None), None), ClaimVerdict::NotMeasured);
-        assert_eq!(verdict(bounds(27.0, None), found([2.0, 3.0], 5)), ClaimVerdict::Undecided);
+    fn a_direction_is_confirmed_by_the_side_of_zero() {
+        assert_eq!(verdict(Says::Less, [-16.0, -10.0]), Verdict::Confirmed);
+        assert_eq!(verdict(Says::Less, [-16.0, 1.0]), Verdict::Undecided);
+        assert_eq!(verdict(Says::Less, [2.0, 3.0]), Verdict::Opposite);
+        assert_eq!(verdict(Says::More, [2.0, 3.0]), Verdict::Confirmed);
+        assert_eq!(verdict(Says::More, [0.0, 0.0]), Verdict::Opposite);
+    }
+
+    /// The study has +21 %: 2 % and 210 % are another size, -20 % is the opposite.
+    #[test]
+    fn a_size_is_confirmed_within_its_margin_alone() {
+        let says = Says::size(21.0, None);
+        assert_eq!(verdict(says, [16.0, 26.0]), Verdict::Confirmed);
+        assert_eq!(verdict(says, [1.0, 3.0]), Verdict::OtherSize);
+        assert_eq!(verdict(says, [155.0, 287.0]), Verdict::OtherSize);
+        assert_eq!(verdict(says, [-21.0, -19.0]), Verdict::Opposite);
+        assert_eq!(verdict(says, [14.0, 20.0]), Verdict::Undecided);
+        assert_eq!(verdict(says, [-3.0, 2.0]), Verdict::Undecided);
+        let less = Says::size(-2.0, Some(3.0));
+        assert_eq!(verdict(less, [-4.0, -1.0]), Verdict::Confirmed);
+        assert_eq!(verdict(less, [-9.0, -6.0]), Verdict::OtherSize);
+        assert_eq!(verdict(less, [0.5, 0.9]), Verdict::Opposite);
     }
 
     #[test]
-    fn with_a_margin_it_must_lie_around_the_claim() {
-        let of = |claimed, ci95| verdict(bounds(claimed, Some(5.0)), found(ci95, 6));
-        assert_eq!(of(0.0, [-1.0, 4.0]), ClaimVerdict::Holds);
-        assert_eq!(of(0.0, [3.0, 6.0]), ClaimVerdict::Undecided);
-        assert_eq!(of(0.0, [6.0, 9.0]), ClaimVerdict::Contradicted);
-        assert_eq!(of(-50.0, [-52.0, -46.0]), ClaimVerdict::Holds);
-        assert_eq!(of(-50.0, [-30.0, -20.0]), ClaimVerdict::Contradicted);
+    fn equality_and_values_have_margins() {
+        let equal = Says::Equal { margin: 5.0 };
+        assert_eq!(verdict(equal, [-1.0, 4.0]), Verdict::Confirmed);
+        assert_eq!(verdict(equal, [0.0, 0.0]), Verdict::Confirmed);
+        assert_eq!(verdict(equal, [3.0, 6.0]), Verdict::Undecided);
+        assert_eq!(verdict(equal, [6.0, 9.0]), Verdict::Opposite);
+        let value = Says::value(130.0, None);
+        assert_eq!(verdict(value, [129.0, 131.0]), Verdict::Confirmed);
+        assert_eq!(verdict(value, [150.0, 160.0]), Verdict::OtherSize);
+        assert_eq!(verdict(Says::value(0.0, Some(1.0)), [0.0, 0.0]), Verdict::Confirmed);
     }
 
-    /// Half as much without loss, a quarter with it: the quotient halves.
     #[test]
-    fn a_gap_widens_by_the_change_of_the_quotient() {
-        let runs = |factor: f64| -> Runs { (1..=6).map(|k| Some(f64::from(k) * factor)).collect() };
-        let (two, four, one) = (runs(2.0), runs(4.0), runs(1.0));
-        let found = widening([&one, &four], [&two, &four]).unwrap();
-        assert!((found.percent + 50.0).abs() < 1e-9, "{found:?}");
-        assert_eq!(found.pairs, 6);
-        let same = widening([&two, &four], [&one, &two]).unwrap();
-        assert!(same.percent.abs() < 1e-9, "{same:?}");
-        let nothing: Runs = vec![Some(0.0); 6];
-        assert_eq!(widening([&nothing, &one], [&one, &one]), None);
+    fn few_runs_and_open_intervals_decide_nothing() {
+        let of = |ci95, runs| Says::Less.verdict(Found { value: -5.0, ci95, runs });
+        assert_eq!(of(Some([-6.0, -4.0]), 5), (Verdict::Undecided, None));
+        assert_eq!(of(None, 100), (Verdict::Undecided, None));
+    }
+
+    /// Twice as near as the interval reaches: four times the runs.
+    #[test]
+    fn an_undecided_statement_says_how_many_runs_would_decide() {
+        let found = Found { value: -5.0, ci95: Some([-15.0, 5.0]), runs: 10 };
+        assert_eq!(Says::Less.verdict(found), (Verdict::Undecided, Some(40)));
+        let on_the_edge = Found { value: 0.0, ..found };
+        assert_eq!(Says::Less.verdict(on_the_edge), (Verdict::Undecided, None));
+    }
+
+    #[test]
+    fn what_it_says_in_words() {
+        assert_eq!(Says::size(20.785, None).words(), "+20.8 % (15.6 to 26.0)");
+        assert_eq!(Says::value(0.22, None).words(), "0.22 (0.198 to 0.242)");
+        assert_eq!(Says::value(2439.69, None).words(), "2440 (2196 to 2684)");
+        assert_eq!(Says::Equal { margin: 10.0 }.words(), "equal (within 10 %)");
     }
 }

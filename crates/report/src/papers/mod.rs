@@ -1,16 +1,19 @@
-//! What papers claim and what was found here, all on one page of Markdown.
+//! What studies say and what came out here, as text, and all on one page of Markdown.
 
+mod axis;
+mod chart;
 mod picture;
+mod statements;
 
 use std::fmt::{self, Write as _};
 
-use trackbed_analysis::advise::guidance::{Figure, GuidanceVerdict, Recommendation};
-use trackbed_measure::reference::{Claim, ClaimVerdict, Comparison};
+use trackbed_analysis::paper::{Chart, Held, Setting, Statement, Verdict};
 
+use crate::guidance;
 use crate::table::{Align, Table};
-use crate::{comparison, guidance};
+pub use statements::{conclusion, render};
 
-/// A paper, held against runs.
+/// A study, held against runs.
 #[derive(Clone, Debug)]
 pub struct Chapter {
     /// The name of its scenario.
@@ -20,81 +23,45 @@ pub struct Chapter {
     /// What was run, in a line.
     pub extent: String,
     /// What came of it.
-    pub findings: Findings,
+    pub held: Held,
 }
 
-/// What came of a paper.
-#[derive(Clone, Debug)]
-pub enum Findings {
-    /// Figures and claims.
-    Claims(Comparison),
-    /// A study's figures and recommendations.
-    Guidance {
-        /// The study's title.
-        title: String,
-        /// What of the runs is a model's and no measurement.
-        model: Option<String>,
-        /// Its figures that have a counterpart here.
-        figures: Vec<Figure>,
-        /// What it recommends.
-        guidance: Vec<Recommendation>,
-    },
-}
-
-impl Findings {
-    /// What papers call themselves.
-    pub fn title(&self) -> &str {
-        match self {
-            Findings::Claims(comparison) => &comparison.title,
-            Findings::Guidance { title, .. } => title,
-        }
-    }
-
-    /// How many claims hold, do not, are undecided, and were not measured.
-    pub fn tally(&self) -> [usize; 4] {
-        let mut tally = [0; 4];
-        match self {
-            Findings::Claims(comparison) => {
-                for claim in &comparison.claims {
-                    tally[match claim.verdict {
-                        ClaimVerdict::Holds => 0,
-                        ClaimVerdict::Contradicted => 1,
-                        ClaimVerdict::Undecided => 2,
-                        ClaimVerdict::NotMeasured => 3,
-                    }] += 1;
-                }
-            }
-            Findings::Guidance { guidance, .. } => {
-                for advice in guidance {
-                    tally[match advice.verdict {
-                        GuidanceVerdict::Derived => 0,
-                        GuidanceVerdict::Refuted => 1,
-                        GuidanceVerdict::Undecided => 2,
-                        GuidanceVerdict::NotMeasured => 3,
-                    }] += 1;
-                }
-            }
-        }
-        tally
-    }
-}
-
-/// A picture of a chapter's figures and claims.
+/// A picture of a chapter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
-    /// The name of its chapter.
+    /// The name of its file, without the ending.
     pub name: String,
+    /// What it shows, for those who do not see it.
+    pub alternative: String,
     /// SVG 1.1.
     pub svg: String,
 }
 
-/// The pictures of all chapters that have something to draw.
-pub fn pictures(chapters: &[Chapter]) -> Vec<Picture> {
-    let picture = |chapter: &Chapter| {
-        let svg = picture::svg(&chapter.name, &chapter.findings)?;
-        Some(Picture { name: chapter.name.clone(), svg })
-    };
-    chapters.iter().filter_map(picture).collect()
+impl Chapter {
+    /// Its figures by their numbers, and one of all statements and tables.
+    pub fn pictures(&self) -> Vec<Picture> {
+        let drawn = self.held.charts.iter().filter(|chart| statements::is_drawn(chart));
+        let figure = |chart: &Chart| {
+            let Chart { number, title, .. } = chart;
+            let file: String = number
+                .to_lowercase()
+                .split(|c: char| !c.is_alphanumeric())
+                .filter(|part| !part.is_empty())
+                .collect::<Vec<_>>()
+                .join("-");
+            Picture {
+                name: format!("{}-{file}", self.name),
+                alternative: format!("{number}, {title}: the table below has its values"),
+                svg: chart::svg(chart),
+            }
+        };
+        let all = picture::svg(&self.name, &self.held).map(|svg| Picture {
+            name: self.name.clone(),
+            alternative: "what the study says and what came out here, as in the tables".to_owned(),
+            svg,
+        });
+        drawn.map(figure).chain(all).collect()
+    }
 }
 
 /// The page; `command` makes it again. With `folder`, the folder of its pictures as it lies beside it, it
@@ -105,18 +72,19 @@ pub fn page(chapters: &[Chapter], command: &str, folder: Option<&str>) -> String
     text
 }
 
-/// The table of how many claims of each paper hold, for the terminal.
+/// How many statements of each study came out each way, in its own setting and in ours.
 pub fn tallies(chapters: &[Chapter]) -> Table {
-    let titles = ["paper", "claims", "hold", "do not", "undecided", "not measured"];
-    let mut table = Table::new(titles.map(|title| match title {
-        "paper" => (title, Align::Left),
-        _ => (title, Align::Right),
-    }));
-    for chapter in chapters {
-        let tally = chapter.findings.tally();
-        let numbers = tally.map(|count| count.to_string());
-        let claims = tally.iter().sum::<usize>().to_string();
-        table.row([chapter.name.clone(), claims].into_iter().chain(numbers));
+    let verdicts = Verdict::ALL.iter().map(|verdict| (verdict.label(), Align::Right));
+    let words = [("study", Align::Left), ("setting", Align::Left), ("statements", Align::Right)];
+    let mut table = Table::new(words.into_iter().chain(verdicts));
+    let settings = [(Setting::Study, "its own"), (Setting::Ours, "ours")];
+    for (chapter, (setting, whose)) in chapters.iter().flat_map(|c| settings.map(|s| (c, s))) {
+        let counts: Vec<usize> = chapter.held.tally(setting).iter().map(|(_, n)| *n).collect();
+        let all: usize = counts.iter().sum();
+        if all > 0 {
+            let words = [chapter.name.clone(), whose.to_owned(), all.to_string()];
+            table.row(words.into_iter().chain(counts.iter().map(ToString::to_string)));
+        }
     }
     table
 }
@@ -127,127 +95,102 @@ fn write_page(
     folder: Option<&str>,
     out: &mut String,
 ) -> fmt::Result {
-    let drawn = pictures(chapters);
     writeln!(
         out,
-        "# What papers claim, and what comes out here\n\n\
-         Written by `{command}`; do not edit. Each claim is held against runs of the paper's scenario, with \
-         the 95 % interval of ours: it *holds* if the whole interval lies where the paper says, *does not* if \
-         the whole of it lies elsewhere, and is *undecided* if it reaches across. Where our machines and \
-         links are not the paper's, absolute figures differ; claims compare.\n"
+        "# What the five studies say, and what comes out here\n\n\
+         Written by `{command}`; do not edit. [The studies](studies.md) has their set-ups and every \
+         statement by its number.\n\n\
+         Each statement is held against runs of the study's scenario, with the 95 % interval of ours. It is \
+         *confirmed* if the whole interval lies within the margin: a quarter of a difference (a point at the \
+         least), a tenth of a value, unless the column *study* gives another; where the study gives a \
+         direction alone, if the whole interval lies on that side of zero. It has the *same direction, other \
+         size* if the whole interval lies outside of the margin but on the study's side of zero (or is \
+         another value), and is *opposite* if all of it lies on the other side, or there is a difference where \
+         the study has none. *Undecided* means that it reaches across an edge.\n"
     )?;
     writeln!(out, "{}", tallies(chapters).markdown())?;
-    for chapter in chapters {
-        let Chapter { name, command, extent, findings } = chapter;
-        writeln!(out, "## {name}: {}\n", findings.title())?;
-        writeln!(out, "`{command}`: {extent}\n")?;
-        if let Some(folder) = folder.filter(|_| drawn.iter().any(|one| one.name == *name)) {
-            let alternative =
-                "the paper's figures and claims beside ours; the tables below have all";
-            writeln!(out, "![{name}: {alternative}]({folder}/{name}.svg)\n")?;
+    chapters.iter().try_for_each(|chapter| write_chapter(chapter, folder, out))
+}
+
+fn write_chapter(chapter: &Chapter, folder: Option<&str>, out: &mut String) -> fmt::Result {
+    let Chapter { name, command, extent, held } = chapter;
+    writeln!(out, "## {name}: {}\n\n`{command}`: {extent}\n\n{}\n", held.title, conclusion(held))?;
+    if let Some(model) = &held.model {
+        writeln!(out, "**A model, no measurement**: {model}\n")?;
+    }
+    if let Some(table) = statements::statements(held, Setting::Study) {
+        writeln!(out, "{}", table.markdown())?;
+    }
+    if let Some(table) = statements::statements(held, Setting::Ours) {
+        writeln!(out, "In a setting of ours:\n\n{}", table.markdown())?;
+    }
+    write_reasons(&held.statements, out)?;
+    let pictures = chapter.pictures();
+    let shown = |picture: &Picture, out: &mut String| match folder {
+        Some(folder) => {
+            writeln!(out, "![{}]({folder}/{}.svg)\n", picture.alternative, picture.name)
         }
-        match findings {
-            Findings::Claims(comparison) => write_claims(comparison, out)?,
-            Findings::Guidance { model, figures, guidance, .. } => {
-                write_guidance(model.as_deref(), figures, guidance, out)?;
-            }
+        None => Ok(()),
+    };
+    let drawn = held.charts.iter().filter(|chart| statements::is_drawn(chart));
+    for (chart, picture) in drawn.zip(&pictures) {
+        writeln!(out, "### {}: {} ({})\n", chart.number, chart.title, chart.metric)?;
+        shown(picture, out)?;
+        writeln!(out, "{}", statements::table(chart).markdown())?;
+    }
+    if !held.tables.is_empty() {
+        writeln!(out, "### Its tables\n")?;
+        writeln!(out, "{}", guidance::table(&held.tables, statements::ours(held)).markdown())?;
+    }
+    Ok(())
+}
+
+/// Why statements came out otherwise, each reason once.
+fn write_reasons(statements: &[Statement], out: &mut String) -> fmt::Result {
+    let mut reasons: Vec<(Vec<&str>, &str, Option<&String>)> = Vec::new();
+    for statement in statements {
+        let Some(why) = &statement.why else { continue };
+        match reasons.iter_mut().find(|(_, known, _)| known == why) {
+            Some((ids, ..)) if ids.contains(&statement.id.as_str()) => {}
+            Some((ids, ..)) => ids.push(&statement.id),
+            None => reasons.push((vec![&statement.id], why, statement.evidence.as_ref())),
+        }
+    }
+    if reasons.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "### Why\n")?;
+    for (ids, why, evidence) in reasons {
+        writeln!(out, "**{}**: {}", ids.join(", "), why.trim())?;
+        match evidence {
+            Some(command) => writeln!(out, "\n```console,illustration\n$ {command}\n```\n")?,
+            None => writeln!(out)?,
         }
     }
     Ok(())
 }
 
-fn write_claims(comparison: &Comparison, out: &mut String) -> fmt::Result {
-    if !comparison.figures.is_empty() {
-        writeln!(out, "{}", comparison::figures(comparison).markdown())?;
-    }
-    let titles = ["claim", "in the paper", "here", "verdict"].map(|title| (title, Align::Left));
-    let mut table = Table::new(titles);
-    for claim in &comparison.claims {
-        let Claim { text, claimed, .. } = claim;
-        let here = match (claim.ours_percent, claim.ci95_percent) {
-            (Some(ours), Some([low, high])) => format!("{ours:+.1} % [{low:+.1}, {high:+.1}]"),
-            _ => "-".to_owned(),
-        };
-        let verdict = match claim.verdict {
-            ClaimVerdict::Holds => "holds",
-            ClaimVerdict::Contradicted => "**does not hold**",
-            ClaimVerdict::Undecided => "undecided",
-            ClaimVerdict::NotMeasured => "not measured",
-        };
-        table.row([text.as_str(), claimed, &here, verdict]);
-    }
-    writeln!(out, "{}", table.markdown())
-}
-
-fn write_guidance(
-    model: Option<&str>,
-    figures: &[Figure],
-    advice: &[Recommendation],
-    out: &mut String,
-) -> fmt::Result {
-    if let Some(model) = model {
-        writeln!(out, "**A model, no measurement**: {model}\n")?;
-    }
-    let ours = if model.is_some() { "model" } else { "here" };
-    if !figures.is_empty() {
-        writeln!(out, "{}", guidance::table(figures, ours).markdown())?;
-    }
-    let titles = ["recommendation", "comparisons for it", "against", "undecided", "verdict"];
-    let mut table = Table::new(titles.map(|title| (title, Align::Left)));
-    for Recommendation { text, better, undecided, against, verdict, .. } in advice {
-        let verdict = match verdict {
-            GuidanceVerdict::Derived => "derived",
-            GuidanceVerdict::Refuted => "**refuted**",
-            GuidanceVerdict::Undecided => "undecided",
-            GuidanceVerdict::NotMeasured => "not measured",
-        };
-        let counts = [better.to_string(), against.len().to_string(), undecided.to_string()];
-        let row = [(*text).to_owned()].into_iter().chain(counts).chain([verdict.to_owned()]);
-        table.row(row);
-    }
-    writeln!(out, "{}", table.markdown())
-}
-
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
 
     #[test]
-    fn claims_are_counted_and_listed() {
-        let claim = |text: &str, verdict| Claim {
-            text: text.to_owned(),
-            claimed: "-15 %".to_owned(),
-            margin_percent: None,
-            ours_percent: Some(-12.0),
-            ci95_percent: Some([-20.0, -4.0]),
-            verdict,
-        };
-        let comparison = Comparison {
-            title: "A study of pipes | tubes".to_owned(),
-            figures: Vec::new(),
-            claims: vec![
-                claim("QUIC is faster", ClaimVerdict::Holds),
-                claim("by a|lot", ClaimVerdict::Contradicted),
-                claim("always", ClaimVerdict::Holds),
-            ],
-            definitions: BTreeMap::new(),
-        };
+    fn statements_are_counted_and_listed() {
         let chapter = Chapter {
             name: "vru".to_owned(),
             command: "trackbed paper vru".to_owned(),
             extent: "11 cells, 30 runs each".to_owned(),
-            findings: Findings::Claims(comparison),
+            held: statements::tests::held(),
         };
         let page = page(&[chapter], "trackbed paper all --page docs/papers.md", Some("papers"));
-        assert!(page.contains("](papers/vru.svg)\n"), "{page}");
-        assert!(page.contains("| vru | 3 | 2 | 1 | 0 | 0 |\n"), "{page}");
+        assert!(page.contains("](papers/vru-fig-9.svg)\n"), "{page}");
+        assert!(page.contains("| vru | its own | 3 | 1 | 0 | 1 | 1 | 0 | 0 |\n"), "{page}");
         assert!(
-            page.contains("| QUIC is faster | -15 % | -12.0 % [-20.0, -4.0] | holds |\n"),
-            "{page}"
+            page.contains("| s-2 | Fig. 9 | by a\\|lot | "),
+            "bars in text are no columns: {page}"
         );
-        assert!(page.contains("| by a\\|lot | "), "bars in text are no columns: {page}");
+        assert!(page.contains(" | **opposite** |\n"), "{page}");
         assert!(page.contains("\n## vru: A study of pipes | tubes\n"), "{page}");
+        assert!(page.contains("**s-2**: The study's machine is slower.\n"), "{page}");
     }
 }

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use trackbed_analysis::paper::{Held, PaperDocument, Study};
+use trackbed_analysis::paper::{Held, PaperDocument};
 use trackbed_lab::shell;
-use trackbed_report::papers::{self, Chapter, Findings};
+use trackbed_report::papers::{self, Chapter};
+use trackbed_report::summary;
 use trackbed_report::summary::Options;
-use trackbed_report::{comparison, guidance, summary};
 use trackbed_scenario::{self as scenario, Override, Source};
 
 use super::campaign::{self, Finished};
@@ -66,7 +66,7 @@ pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Ending> {
         let options =
             Options { replay: &replay, verbose: arguments.options.verbose, width: output::width() };
         let results = summary::render(&finished.document, options);
-        format!("{results}\n{}", text(&found))
+        format!("{results}\n{}", papers::render(&found, output::width().unwrap_or(100)))
     };
     // Whether or not somebody reads the text, results are to be kept; and the other way round.
     let kept = finished.keep();
@@ -151,8 +151,8 @@ fn write_page(
         fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
     };
     write(path, &papers::page(chapters, command, name.as_deref()))?;
-    papers::pictures(chapters)
-        .iter()
+    let mut pictures = chapters.iter().flat_map(Chapter::pictures);
+    pictures
         .try_for_each(|picture| write(&folder.join(format!("{}.svg", picture.name)), &picture.svg))
 }
 
@@ -168,12 +168,7 @@ fn chapter(name: &str, quick: bool, finished: &Finished, found: Held) -> Chapter
         name: name.to_owned(),
         command: format!("trackbed paper {name}{}", if quick { " --quick" } else { "" }),
         extent: format!("{cells} cells, {runs} runs each, {} substrate", document.substrate),
-        findings: match found {
-            Held::Claims(comparison) => Findings::Claims(comparison),
-            Held::Guidance(Study { title, model, figures, guidance }) => {
-                Findings::Guidance { title: title.to_owned(), model, figures, guidance }
-            }
-        },
+        held: found,
     }
 }
 
@@ -181,14 +176,4 @@ fn chapter(name: &str, quick: bool, finished: &Finished, found: Held) -> Chapter
 fn held(name: &str, finished: &Finished) -> anyhow::Result<Held> {
     let held = finished.held(name)?;
     held.with_context(|| format!("the scenario {} has no paper", finished.plan.name))
-}
-
-/// What is held against runs, in words and tables.
-pub fn text(held: &Held) -> String {
-    match held {
-        Held::Claims(comparison) => comparison::render(comparison),
-        Held::Guidance(Study { title, model, figures, guidance }) => {
-            guidance::render(title, model.as_deref(), figures, guidance)
-        }
-    }
 }

@@ -5,7 +5,7 @@ use clap::Args;
 use trackbed_report::summary::{self, Options};
 
 use super::campaign::{Finished, remote};
-use super::{campaign, paper, report};
+use super::{campaign, report};
 use crate::ending::Ending;
 use crate::options::RunOptions;
 use crate::output;
@@ -89,7 +89,8 @@ fn tables(finished: &Finished, arguments: &RunArguments) -> anyhow::Result<Strin
     if let Some(name) = finished.plan.paper.as_deref()
         && let Some(held) = finished.held(name)?
     {
-        text.push_str(&format!("\n{}", paper::text(&held)));
+        let conclusion = trackbed_report::papers::conclusion(&held);
+        text.push_str(&format!("\n{conclusion} Each of them: trackbed paper {name}\n"));
         finished.tell_changed(&arguments.options);
     }
     Ok(text)

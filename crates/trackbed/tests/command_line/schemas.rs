@@ -181,7 +181,7 @@ fn answers_are_what_the_schemas_say() {
         let (document, validator) = (parse(&ended.stdout), validator(name));
         assert_eq!(errors(&validator, &document), Vec::<String>::new(), "{words}");
         let places: &[&str] = match name {
-            "paper" => &["/cells/0/metrics", "/paper", "/paper/figures/0/metric"],
+            "paper" => &["/cells/0/metrics", "/paper", "/paper/statements/0/verdict"],
             "plan" => &["/cells", "/cells/0/factors/loss", "/plan"],
             "verify-results" => &["/repeated", "/different", "/summary"],
             _ => &["/cells", "/cells/0/verdict"],

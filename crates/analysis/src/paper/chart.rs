@@ -1,0 +1,117 @@
+//! A figure of a study, with our values on its axes.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use trackbed_archive::DirectoryError;
+use trackbed_measure::results::CellResult;
+
+use super::estimate::{Ours, value};
+use super::reference::{ReferenceFigure, SAMPLE, Selector};
+use super::verdict::Found;
+
+/// A figure or table of a study: a metric over a factor.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Chart {
+    /// As the study numbers it: `Fig. 9`.
+    pub number: String,
+    /// What it shows.
+    pub title: String,
+    /// What is along the axis.
+    pub x: String,
+    /// The metric, which has its unit in its name.
+    pub metric: String,
+    /// The curves.
+    pub curves: Vec<Curve>,
+}
+
+/// A curve of a chart.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Curve {
+    /// Its name.
+    pub name: String,
+    /// Its points, in the order of the scenario.
+    pub points: Vec<Point>,
+}
+
+/// A point of a curve.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Point {
+    /// Where along the axis.
+    pub x: String,
+    /// Our value, if the cell was run.
+    pub ours: Option<f64>,
+    /// Its 95 % interval.
+    pub ci95: Option<[f64; 2]>,
+    /// What the study prints there, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub study: Option<f64>,
+}
+
+/// The chart of a figure.
+pub(super) fn chart(figure: ReferenceFigure, ours: &Ours<'_>) -> Result<Chart, DirectoryError> {
+    let cells: Vec<&CellResult> = ours.cells.iter().filter(|cell| figure.cell.fits(cell)).collect();
+    let names = distinct(cells.iter().map(|cell| cell.factor_text(&figure.curves)));
+    let mut curves = Vec::new();
+    for name in names {
+        let on_it = Selector::of(&figure.curves, &name).with(&figure.cell);
+        let points = match figure.x == SAMPLE {
+            true => of_samples(&figure, &on_it, ours)?,
+            false => of_cells(&figure, &on_it, &cells, ours)?,
+        };
+        let printed =
+            |x: &str| figure.printed.iter().find(|p| p.curve == name && p.x == x).map(|p| p.value);
+        let point = |(x, found): (String, Option<Found>)| Point {
+            study: printed(&x),
+            x,
+            ours: found.map(|found| found.value),
+            ci95: found.and_then(|found| found.ci95),
+        };
+        curves.push(Curve { points: points.into_iter().map(point).collect(), name });
+    }
+    let ReferenceFigure { number, title, metric, x, .. } = figure;
+    Ok(Chart { number, title, x, metric, curves })
+}
+
+/// A point for each cell of the curve.
+fn of_cells(
+    figure: &ReferenceFigure,
+    on_it: &Selector,
+    cells: &[&CellResult],
+    ours: &Ours<'_>,
+) -> Result<Vec<(String, Option<Found>)>, DirectoryError> {
+    let xs = cells.iter().filter(|cell| on_it.fits(cell)).map(|cell| cell.factor_text(&figure.x));
+    let found = |x: String| {
+        let samples = ours.samples(&on_it.with(&Selector::of(&figure.x, &x)), &figure.metric)?;
+        let found = samples.and_then(|samples| value(&samples, figure.statistic.statistic()));
+        Ok((x, found))
+    };
+    distinct(xs).into_iter().map(found).collect()
+}
+
+/// A point for each sample of a run: what the k-th ones of all runs have in common.
+fn of_samples(
+    figure: &ReferenceFigure,
+    on_it: &Selector,
+    ours: &Ours<'_>,
+) -> Result<Vec<(String, Option<Found>)>, DirectoryError> {
+    let samples = ours.samples(on_it, &figure.metric)?.unwrap_or_default();
+    let most = samples.iter().flatten().map(Vec::len).max().unwrap_or(0);
+    let of_place = |place: usize| {
+        let at = |run: &Option<Vec<f64>>| Some(vec![*run.as_ref()?.get(place)?]);
+        let found =
+            value(&samples.iter().map(at).collect::<Vec<_>>(), figure.statistic.statistic());
+        ((place + 1).to_string(), found)
+    };
+    Ok((0..most).map(of_place).collect())
+}
+
+/// Each once, in the order in which they come.
+fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
+    let mut once = Vec::new();
+    for value in values.filter(|value| !value.is_empty()) {
+        if !once.contains(&value) {
+            once.push(value);
+        }
+    }
+    once
+}

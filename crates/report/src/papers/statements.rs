@@ -1,0 +1,227 @@
+//! What a study says beside what came out here, as text and tables.
+
+use std::fmt::{self, Write as _};
+
+use trackbed_analysis::paper::{Chart, Held, Setting, Statement, Verdict};
+
+use crate::guidance;
+use crate::number::{Decimals, dash};
+use crate::table::{Align, Table};
+use crate::words::lines;
+
+/// What is held against a study, for a terminal of `width` characters. With `all`, also those statements of
+/// which nothing was run.
+pub fn render(held: &Held, width: usize) -> String {
+    let mut text = format!("{}\nstudy: {}\n", conclusion(held), held.title);
+    write_all(held, width, &mut text).expect("a String takes everything");
+    text
+}
+
+/// How the statements came out, in a sentence.
+pub fn conclusion(held: &Held) -> String {
+    let sentence = |setting: Setting, whose: &str| {
+        let tally = held.tally(setting);
+        let all: usize = tally.iter().map(|(_, count)| count).sum();
+        let of = |(verdict, count): &(Verdict, usize)| format!("{count} {verdict}");
+        let there: Vec<String> = tally.iter().filter(|(_, n)| *n > 0).map(of).collect();
+        (all > 0).then(|| format!("Of {all} statements in {whose} setting: {}.", there.join(", ")))
+    };
+    let sentences =
+        [sentence(Setting::Study, "the study's"), sentence(Setting::Ours, "another, ours,")];
+    sentences.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
+fn write_all(held: &Held, width: usize, out: &mut String) -> fmt::Result {
+    if let Some(model) = &held.model {
+        writeln!(out, "MODEL, no measurement: {model}")?;
+    }
+    for statement in held.statements.iter().filter(|s| s.verdict != Verdict::NotRun) {
+        write_statement(statement, width, out)?;
+    }
+    let left_out = held.statements.iter().filter(|s| s.verdict == Verdict::NotRun).count();
+    if left_out > 0 {
+        writeln!(out, "\n{left_out} statements are about cells that were not run")?;
+    }
+    for chart in held.charts.iter().filter(|chart| is_drawn(chart)) {
+        writeln!(out, "\n{}: {} ({})\n{}", chart.number, chart.title, chart.metric, table(chart))?;
+    }
+    if !held.tables.is_empty() {
+        write!(out, "\n{}", guidance::table(&held.tables, ours(held)))?;
+    }
+    held.definitions.iter().try_for_each(|(metric, help)| {
+        writeln!(out, "\n{metric}:")?;
+        lines(help, width.saturating_sub(2)).iter().try_for_each(|line| writeln!(out, "  {line}"))
+    })
+}
+
+fn write_statement(statement: &Statement, width: usize, out: &mut String) -> fmt::Result {
+    let Statement { id, source, text, says, .. } = statement;
+    let mut indented = |text: &str, first: &str| {
+        let folded = lines(text, width.saturating_sub(2));
+        folded.iter().enumerate().try_for_each(|(number, line)| {
+            writeln!(out, "{}{line}", if number == 0 { first } else { "  " })
+        })
+    };
+    indented(&format!("\n{id}, {source}: {text}"), "")?;
+    let here = statement.here().map_or_else(String::new, |here| format!("; here {here}"));
+    let says = if says.is_empty() { String::new() } else { format!(", in the study {says}") };
+    indented(&format!("{}{here}{says}", verdict(statement)), "  ")?;
+    if let Some(why) = &statement.why {
+        indented(why, "  ")?;
+    }
+    if let Some(command) = &statement.evidence {
+        writeln!(out, "  $ {command}")?;
+    }
+    Ok(())
+}
+
+/// `undecided (about 60 runs would decide)`
+fn verdict(statement: &Statement) -> String {
+    match statement.runs_needed {
+        Some(runs) => format!("{} (about {runs} runs would decide)", statement.verdict),
+        None => statement.verdict.to_string(),
+    }
+}
+
+/// What our values are called.
+pub(super) fn ours(held: &Held) -> &'static str {
+    if held.model.is_some() { "model" } else { "here" }
+}
+
+/// Whether there is anything of ours in it.
+pub(super) fn is_drawn(chart: &Chart) -> bool {
+    chart.curves.iter().flat_map(|curve| &curve.points).any(|point| point.ours.is_some())
+}
+
+/// A chart's values: a row for each place along its axis, a column for each curve, and one for what the study
+/// prints of it.
+pub(super) fn table(chart: &Chart) -> Table {
+    let prints = |curve: usize| chart.curves[curve].points.iter().any(|p| p.study.is_some());
+    let mut titles = vec![(chart.x.clone(), Align::Left)];
+    for (number, curve) in chart.curves.iter().enumerate() {
+        titles.push((curve.name.clone(), Align::Right));
+        titles.push(("95 % interval".to_owned(), Align::Right));
+        if prints(number) {
+            titles.push(("study".to_owned(), Align::Right));
+        }
+    }
+    let mut table = Table::new(titles);
+    let mut places: Vec<&str> = Vec::new();
+    for point in chart.curves.iter().flat_map(|curve| &curve.points) {
+        if !places.contains(&point.x.as_str()) {
+            places.push(&point.x);
+        }
+    }
+    for x in places {
+        let mut row = vec![x.to_owned()];
+        for (number, curve) in chart.curves.iter().enumerate() {
+            let point = curve.points.iter().find(|point| point.x == x);
+            let ours = point.and_then(|point| point.ours);
+            let decimals = Decimals::of(ours);
+            let text = |value: Option<f64>| value.map_or_else(dash, |value| decimals.text(value));
+            row.push(text(ours));
+            row.push(match point.and_then(|point| point.ci95) {
+                Some([low, high]) if low == high => "constant".to_owned(),
+                Some(ends) => decimals.interval(ends),
+                None => dash(),
+            });
+            if prints(number) {
+                row.push(text(point.and_then(|point| point.study)));
+            }
+        }
+        table.row(row);
+    }
+    table
+}
+
+/// The statements tried in a setting, as a table for a page; none if there is none.
+pub(super) fn statements(held: &Held, setting: Setting) -> Option<Table> {
+    let titles = ["", "where", "the study says", "study", "here", "verdict"];
+    let mut table = Table::new(titles.map(|title| (title, Align::Left)));
+    let mut of_setting = held.statements.iter().filter(|s| s.setting == setting).peekable();
+    of_setting.peek()?;
+    for statement in of_setting {
+        let Statement { id, source, text, says, .. } = statement;
+        let verdict = match statement.verdict.differs() {
+            true => format!("**{}**", verdict(statement)),
+            false => verdict(statement),
+        };
+        let here = statement.here().unwrap_or_else(dash);
+        table.row([id.clone(), source.clone(), text.clone(), says.clone(), here, verdict]);
+    }
+    Some(table)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use trackbed_analysis::paper::{Curve, Point};
+
+    use super::*;
+
+    pub(in crate::papers) fn held() -> Held {
+        let statement = |id: &str, text: &str, verdict| Statement {
+            id: id.to_owned(),
+            source: "Fig. 9".to_owned(),
+            text: text.to_owned(),
+            setting: Setting::Study,
+            says: "-15.0 % (-18.8 to -11.2)".to_owned(),
+            study: Some(-15.0),
+            unit: "%".to_owned(),
+            ours: Some(-12.0),
+            ci95: Some([-20.0, -4.0]),
+            runs: 30,
+            verdict,
+            runs_needed: (verdict == Verdict::Undecided).then_some(60),
+            why: verdict.differs().then(|| "The study's machine is slower.".to_owned()),
+            evidence: None,
+        };
+        let point = |x: &str, ours: f64, study| Point {
+            x: x.to_owned(),
+            ours: Some(ours),
+            ci95: Some([ours - 1.0, ours + 1.0]),
+            study,
+        };
+        let curve = |name: &str, points| Curve { name: name.to_owned(), points };
+        Held {
+            title: "A study of pipes | tubes".to_owned(),
+            statements: vec![
+                statement("s-1", "QUIC is faster", Verdict::Confirmed),
+                statement("s-2", "by a|lot", Verdict::Opposite),
+                statement("s-3", "less < more & so on", Verdict::Undecided),
+            ],
+            charts: vec![Chart {
+                number: "Fig. 9".to_owned(),
+                title: "delay by errors".to_owned(),
+                x: "loss".to_owned(),
+                metric: "completion_ms".to_owned(),
+                curves: vec![
+                    curve("tcp", vec![point("0", 10.0, None), point("0.1", 20.0, None)]),
+                    curve("quic", vec![point("0", 11.0, Some(9.0)), point("0.1", 12.0, None)]),
+                ],
+            }],
+            ..Held::default()
+        }
+    }
+
+    #[test]
+    fn the_answer_comes_first() {
+        let text = render(&held(), 100);
+        let first = text.lines().next().unwrap();
+        assert_eq!(
+            first,
+            "Of 3 statements in the study's setting: 1 confirmed, 1 opposite, 1 undecided."
+        );
+        assert!(text.contains("\ns-2, Fig. 9: by a|lot\n  opposite; here -12.0 % [-20.0, -4.0], "));
+        assert!(text.contains("undecided (about 60 runs would decide)"), "{text}");
+        assert!(text.contains("  The study's machine is slower.\n"), "{text}");
+    }
+
+    #[test]
+    fn a_chart_has_a_row_for_each_place() {
+        let text = table(&held().charts[0]).to_string();
+        assert!(
+            text.contains("0.1   20.00  [19.00, 21.00]  12.00  [11.00, 13.00]      -"),
+            "{text}"
+        );
+    }
+}
