@@ -86,7 +86,7 @@ impl Clients {
         let account = Account::open(Role::Client, machine);
         let Clients { hosts, server, trust } = self;
         let scene = Scene::of(cell, seed, environment::REAL_LEAD);
-        scene.handovers().into_iter().for_each(|Record { at, event }| log.record(at, event));
+        scene.handovers(cell).into_iter().for_each(|Record { at, event }| log.record(at, event));
         let (transport, paths) = (account.transport(cell), PathControl::default());
         let controls = (paths.clone(), PathControl::default());
         let patience = Patience::REAL;

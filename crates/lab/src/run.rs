@@ -159,7 +159,7 @@ async fn play(
 ) -> Result<Vec<Record>, Error> {
     let log = EventLog::default();
     let Layout { phones, shared, second, scene, device } = layout;
-    scene.handovers().into_iter().for_each(|Record { at, event }| log.record(at, event));
+    scene.handovers(cell).into_iter().for_each(|Record { at, event }| log.record(at, event));
     let ledgers = [(Role::Client, Ledger::default()), (Role::Server, Ledger::default())];
     let [client_side, server_side] = ledgers.each_ref().map(|(_, ledger)| TransportParameters {
         observer: observer.clone(),

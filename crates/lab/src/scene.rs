@@ -39,10 +39,13 @@ impl Scene {
         Scene { course, network, drive: Some(drive) }
     }
 
-    /// The handovers to come, for the record.
-    pub fn handovers(&self) -> Vec<Record> {
-        let events = self.drive.iter().flat_map(Drive::events);
-        events.map(|event: Event| Record { at: Time::ZERO, event }).collect()
+    /// The handovers to come of the paths that `cell` has a use for, for the record.
+    pub fn handovers(&self, cell: &Cell) -> Vec<Record> {
+        let has_many = cell.endpoint.protocol.capabilities().multipath;
+        let used =
+            |event: &Event| has_many || !matches!(event, Event::Handover { path, .. } if *path > 0);
+        let events = self.drive.iter().flat_map(Drive::events).filter(used);
+        events.map(|event| Record { at: Time::ZERO, event }).collect()
     }
 
     /// The addresses of phone `number`, network by network, on every path that it has.

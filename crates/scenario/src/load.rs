@@ -72,7 +72,8 @@ fn plan(
         if !reads_files {
             inference::forget_files(&mut part.table);
         }
-        specs.push(Spec { part: part.name, ..reader::read(&part.table, folders, &mut problems) });
+        let spec = reader::read(&part.table, folders, &mut problems);
+        specs.push(Spec { part: part.name, part_begins: part.begins, ..spec });
     }
     if !reads_files {
         let help = "only the machine that runs the clients reads files; leave it out";

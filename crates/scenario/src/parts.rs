@@ -25,6 +25,8 @@ const OF_THE_WHOLE: [&str; 7] = ["summary", "paper", "substrate", "seed", "runs"
 pub(crate) struct Part {
     /// `None` where the scenario has no parts.
     pub name: Option<String>,
+    /// The byte of the file at which it begins; 0 where the scenario has no parts.
+    pub begins: usize,
     /// Its keys.
     pub table: Table,
 }
@@ -65,13 +67,13 @@ pub(crate) fn of(
         for quick in [quick.clone(), own_quick].into_iter().flatten().filter(|_| choice.quick) {
             lay(&mut table, quick, &SCHEMA.top);
         }
-        all.push(Part { name, table });
+        all.push(Part { name, begins: place.span.start, table });
     }
     if all.is_empty() {
         quick.into_iter().filter(|_| choice.quick).for_each(|quick| {
             lay(&mut scenario, quick, &SCHEMA.top);
         });
-        all.push(Part { name: None, table: scenario });
+        all.push(Part { name: None, begins: 0, table: scenario });
     }
     if choice.quick && !has_quick {
         let help = "leave --quick out, or make it smaller with --set and --runs";

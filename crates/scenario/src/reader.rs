@@ -25,7 +25,7 @@ pub(crate) fn read(table: &Table, folders: Folders<'_>, problems: &mut Problems)
     let mut settings = Vec::new();
     reader.section(&Section::top(), table, &SCHEMA.top, &mut settings);
     let written = table.entries.iter().map(|entry| kebab(&entry.key)).collect();
-    Spec { part: None, settings, axes: reader.axes, written }
+    Spec { part: None, part_begins: 0, settings, axes: reader.axes, written }
 }
 
 /// A table that is being read.

@@ -15,7 +15,7 @@ use crate::field::{Field, Shape, kebab};
 use crate::network::{self, Builder};
 use crate::parts::PART;
 use crate::plan::{Cell, Factor};
-use crate::problem::Problems;
+use crate::problem::{Place, Problems};
 use crate::radio::{self, Railways};
 use crate::schema::SCHEMA;
 use crate::spec::{Setting, Spec};
@@ -194,20 +194,27 @@ impl Resolver<'_> {
         combined
     }
 
-    /// Every value that is written must be of use somewhere. What the file says beside a choice
-    /// made on the command line may go unused: whoever picks one protocol need not rewrite the
-    /// rest.
+    /// Every value that is written must be of use somewhere. What the file says beside a choice made on
+    /// the command line may go unused, and so may what all parts have in common beside a choice of one
+    /// part: whoever picks one protocol need not rewrite the rest.
     fn refuse_unused(
         &mut self,
         occurring: &BTreeSet<(&str, usize)>,
         refusals: &[(Vec<usize>, Refusal)],
         nothing_left: bool,
     ) {
-        let narrowed = endpoint_settings(self.spec).any(|setting| setting.place.origin > 0);
+        let begins = self.spec.part_begins;
+        let is_common = |place: &Place| place.origin == 0 && place.span.start < begins;
+        let places: Vec<&Place> =
+            endpoint_settings(self.spec).map(|setting| &setting.place).collect();
+        let by_command = places.iter().any(|place| place.origin > 0);
+        let by_part = begins > 0 && places.iter().any(|p| p.origin == 0 && !is_common(p));
         let mut unused = Vec::new();
         for setting in endpoint_settings(self.spec) {
             for (index, choice) in setting.choices.iter().enumerate() {
-                let lenient = narrowed && !nothing_left && choice.place.origin == 0;
+                let narrowed =
+                    by_command && choice.place.origin == 0 || by_part && is_common(&choice.place);
+                let lenient = narrowed && !nothing_left;
                 if lenient || occurring.contains(&(setting.path.as_str(), index)) {
                     continue;
                 }

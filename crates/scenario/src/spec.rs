@@ -13,6 +13,8 @@ use crate::problem::Place;
 pub(crate) struct Spec {
     /// The part of the scenario that says it, where there are several.
     pub part: Option<String>,
+    /// The byte of the file at which the part begins; what stands before it, all parts have in common.
+    pub part_begins: usize,
     pub settings: Vec<Setting>,
     /// What varies, in the order of the file.
     pub axes: Vec<Axis>,

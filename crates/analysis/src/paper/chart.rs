@@ -18,7 +18,7 @@ pub struct Chart {
     pub title: String,
     /// What is along the axis.
     pub x: String,
-    /// The metric, which has its unit in its name.
+    /// The metric, which has its unit in its name; or by how many percent it is more than elsewhere.
     pub metric: String,
     /// The curves.
     pub curves: Vec<Curve>,
@@ -68,7 +68,8 @@ pub(super) fn chart(figure: ReferenceFigure, ours: &Ours<'_>) -> Result<Chart, D
         };
         curves.push(Curve { points: points.into_iter().map(point).collect(), name });
     }
-    let ReferenceFigure { number, title, metric, x, .. } = figure;
+    let ReferenceFigure { number, title, metric, x, against, .. } = figure;
+    let metric = if against.is_some() { format!("{metric}, % more") } else { metric };
     Ok(Chart { number, title, x, metric, curves })
 }
 
@@ -81,8 +82,15 @@ fn of_cells(
 ) -> Result<Vec<(String, Option<Found>)>, DirectoryError> {
     let xs = cells.iter().filter(|cell| on_it.fits(cell)).map(|cell| cell.factor_text(&figure.x));
     let found = |x: String| {
-        let samples = ours.samples(&on_it.with(&Selector::of(&figure.x, &x)), &figure.metric)?;
-        let found = samples.and_then(|samples| value(&samples, figure.statistic.statistic()));
+        let place = Selector::of(&figure.x, &x);
+        let cell = on_it.with(&place);
+        let found = match &figure.against {
+            Some(against) => ours.difference(&figure.metric, &cell, &against.with(&place))?,
+            None => {
+                let samples = ours.samples(&cell, &figure.metric)?;
+                samples.and_then(|samples| value(&samples, figure.statistic.statistic()))
+            }
+        };
         Ok((x, found))
     };
     distinct(xs).into_iter().map(found).collect()

@@ -41,6 +41,16 @@ impl Ours<'_> {
         }
     }
 
+    /// By how much the mean of a cell is more than that of another, in percent.
+    pub fn difference(
+        &self,
+        metric: &String,
+        cell: &Selector,
+        against: &Selector,
+    ) -> Result<Option<Found>, DirectoryError> {
+        Sides { ours: self, cell: (cell, metric), against: (against, metric) }.difference()
+    }
+
     /// The samples of a metric in the runs of the first cell that fits.
     pub fn samples(
         &self,

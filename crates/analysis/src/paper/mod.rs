@@ -17,8 +17,8 @@ pub use held::PaperDocument;
 use reference::{Reference, ReferenceFigure, ReferenceStatement};
 pub use statement::{Held, Setting, Statement, Verdict};
 use trackbed_archive::{Counted, DirectoryError, Results};
-use trackbed_scenario::Plan;
 use trackbed_scenario::papers::{self, PAPERS};
+use trackbed_scenario::{PART, Plan};
 
 /// Holds the paper called `name` against the runs of `plan`, which `document` sums up; `None` if there is
 /// no such paper. Runs for which the machine was too slow count if `keep_invalid`.
@@ -44,6 +44,27 @@ pub fn hold(
         edge::add(&mut held, document, &ours.counted.all()?);
     }
     Ok(Some(held))
+}
+
+/// The parts of the scenario that the statements and figures of the paper called `name` are about; none where
+/// it has no parts.
+///
+/// # Panics
+/// If the built-in reference file is not valid.
+pub fn parts(name: &str) -> Vec<String> {
+    let Some((_, text)) = PAPERS.iter().find(|(paper, _)| *paper == name) else {
+        return Vec::new();
+    };
+    let Reference { statement, figure, .. } = Reference::parse(text);
+    let of_statements = statement.iter().flat_map(|one| [Some(&one.cell), one.against.as_ref()]);
+    let of_figures = figure.iter().flat_map(|one| [Some(&one.cell), one.against.as_ref()]);
+    let mut parts: Vec<String> = Vec::new();
+    for part in of_statements.chain(of_figures).flatten().filter_map(|cell| cell.factor(PART)) {
+        if !parts.contains(&part) {
+            parts.push(part);
+        }
+    }
+    parts
 }
 
 fn compare(reference: Reference, ours: &Ours<'_>) -> Result<Held, DirectoryError> {

@@ -87,6 +87,9 @@ pub(super) struct ReferenceFigure {
     pub curves: String,
     #[serde(default)]
     pub cell: Selector,
+    /// With it the curves are of the difference to this cell at the same place, in percent.
+    #[serde(default)]
+    pub against: Option<Selector>,
     /// What the study prints.
     #[serde(default)]
     pub printed: Vec<Printed>,
@@ -186,6 +189,11 @@ impl Selector {
         let mut all = self.0.clone();
         all.extend(more.0.iter().map(|(name, value)| (name.clone(), value.clone())));
         Selector(all)
+    }
+
+    /// The value of a factor, if it is named.
+    pub fn factor(&self, name: &str) -> Option<String> {
+        self.0.get(name).map(plain)
     }
 
     /// Whether a cell has all of the factors.

@@ -137,6 +137,11 @@ impl SpeedProfile {
         }
     }
 
+    /// The highest speed there is, in metres a second.
+    pub fn fastest_m_s(&self) -> f64 {
+        self.knots.iter().map(|knot| knot.speed_m_s).fold(0.0, f64::max)
+    }
+
     /// How far the train has come at `at`, in metres.
     pub fn distance_m(&self, at: Time) -> f64 {
         let seconds = at.as_secs_f64();

@@ -201,7 +201,7 @@ impl<'a> Terminal<'a> {
         let Some(target) = target else { return };
         let profile = self.railway.profile;
         let command = report + self.draws.span(profile.preparation);
-        let gap = self.draws.span(profile.gap);
+        let gap = self.draws.span(self.railway.gap());
         let forwarding = self.draws.span(profile.forwarding);
         let fails = self.draws.0.chance(profile.failures);
         // Drawn in any case, so that another share of failures shifts no draw.

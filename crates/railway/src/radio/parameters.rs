@@ -29,6 +29,7 @@ impl Railway {
         let track = Arc::new(track(arguments)?);
         let speed = speed(arguments)?;
         let operators: Arc<[Operator]> = operators(arguments, &track)?.into();
+        let interruption = interruption(arguments, &operators, &speed)?;
         let propagation = propagation(arguments, profile)?;
         let period: Duration = arguments.need("measurement-period");
         if period < Duration::from_millis(1) {
@@ -53,6 +54,7 @@ impl Railway {
             speed,
             gps: gps(arguments)?,
             profile,
+            interruption,
             operators,
             propagation,
             measurement: Measurement { period, filter },
@@ -123,6 +125,30 @@ fn rows(arguments: &Arguments, track: &Track) -> Result<Named, RadioError> {
     let row =
         |name: &str, first| (name.to_owned(), station::row(track, name, first, spacing, offset));
     Ok(vec![row("A", first), row("B", first + libm::fmod(shift, spacing))])
+}
+
+/// How long a handover interrupts a link; less than the train needs through the shortest cell.
+fn interruption(
+    arguments: &Arguments,
+    operators: &[Operator],
+    speed: &SpeedProfile,
+) -> Result<Option<Duration>, RadioError> {
+    let Some(interruption) = arguments.get::<Duration>("interruption") else { return Ok(None) };
+    let cells = operators.iter().flat_map(|operator| operator.stations.windows(2));
+    let shortest_m = cells
+        .map(|pair| (pair[1].chainage_m - pair[0].chainage_m).abs())
+        .filter(|length_m| *length_m > 0.0)
+        .fold(f64::INFINITY, f64::min);
+    let seconds = shortest_m / speed.fastest_m_s();
+    match interruption.as_secs_f64() < seconds {
+        true => Ok(Some(interruption)),
+        false => Err(RadioError::new(
+            "interruption",
+            format!(
+                "as long as a cell: the train needs {seconds:.1} s for {shortest_m:.0} m; write less"
+            ),
+        )),
+    }
 }
 
 fn propagation(
@@ -251,6 +277,9 @@ pub const PARAMETERS: &[Parameter] = parameters! {
     "a3-offset": Text = "0 dB" => "the offset of event A3";
     "hysteresis": Text = "3 dB" => "the hysteresis of event A3";
     "time-to-trigger": Time = "256 ms" => "how long the condition of event A3 must hold";
+    "interruption": Time, optional =>
+        "how long each handover interrupts a link, from the command until data flows again; the \
+         profile's times if not given";
     "forwarding": Flag = "true" =>
         "whether packets for the old cell go on to the new one; if not, they are lost with its \
          queue";

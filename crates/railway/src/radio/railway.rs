@@ -21,6 +21,8 @@ pub struct Railway {
     pub(crate) speed: SpeedProfile,
     pub(crate) gps: GpsModel,
     pub(crate) profile: &'static Profile,
+    /// How long each handover interrupts a link, in place of the profile's times.
+    pub(crate) interruption: Option<Duration>,
     pub(crate) operators: Arc<[Operator]>,
     pub(crate) propagation: Propagation,
     pub(crate) measurement: Measurement,
@@ -61,6 +63,11 @@ impl Railway {
     /// What handovers cost.
     pub fn profile(&self) -> &'static Profile {
         self.profile
+    }
+
+    /// From the command of a handover until data flows again: the ends of a uniform distribution.
+    pub(crate) fn gap(&self) -> (Duration, Duration) {
+        self.interruption.map_or(self.profile.gap, |interruption| (interruption, interruption))
     }
 
     /// How strong stations are received.

@@ -109,3 +109,16 @@ fn common_mistakes_are_reported_once() {
     let error = plan_with(&PARTS.replace("rate =", "rtae ="), &[]).unwrap_err();
     assert_eq!(error.reports().len(), 1, "{error}");
 }
+
+/// What all parts have in common need not be of use to one that chooses another protocol; what a part says
+/// itself must be.
+#[test]
+fn a_part_may_choose_a_protocol_that_has_no_use_for_a_common_key() {
+    let common = "protocol = \"quic\"\ntls = \"1.3\"\nruns = 1\n[link]\nrate = \"50 Mbit/s\"\n\
+                  [workload]\nkind = \"bulk\"\nsize = \"1 MB\"\n[[part]]\nname = \"quic\"\n\
+                  [[part]]\nname = \"plain\"\nprotocol = \"tcp\"\n";
+    let cells = factors(&plan(common));
+    assert_eq!(cells, ["part=quic protocol=quic tls=1.3", "part=plain protocol=tcp tls=none"]);
+    let error = plan_with(&format!("{common}tls = \"1.2\"\n"), &[]).unwrap_err().to_string();
+    assert!(error.contains("tls 1.2 occurs in no cell"), "{error}");
+}

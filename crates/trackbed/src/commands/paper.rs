@@ -54,7 +54,8 @@ pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Ending> {
     if arguments.page.is_some() {
         bail!("a page is about all papers: write trackbed paper all --page FILE");
     }
-    let mut finished = campaign::execute(&arguments.name, &arguments.options)?;
+    let options = with_parts(&arguments.name, &arguments.options);
+    let mut finished = campaign::execute(&arguments.name, &options)?;
     let found = held(&arguments.name, &finished)?;
     let claims = found.checks();
     let is_json = arguments.options.json;
@@ -81,6 +82,15 @@ pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Ending> {
     })
 }
 
+/// The options with the parts of the scenario that the paper called `name` is about, unless some were chosen.
+fn with_parts(name: &str, options: &RunOptions) -> RunOptions {
+    let mut options = options.clone();
+    if options.parts.is_empty() {
+        options.parts = trackbed_analysis::paper::parts(name);
+    }
+    options
+}
+
 /// The name that stands for every paper.
 const ALL: &str = "all";
 
@@ -103,7 +113,7 @@ fn all(arguments: &PaperArguments) -> anyhow::Result<Ending> {
             out: Some(out.join(name)),
             substrate: options.substrate.or(Some(SubstrateArgument::Virtual)),
             quick,
-            ..options.clone()
+            ..with_parts(name, options)
         };
         tell(format_args!("{name}:"));
         let mut finished = campaign::execute(name, &options)?;

@@ -270,3 +270,19 @@ fn the_first_drive_of_seed_1_is_this_one() {
         assert_eq!(handovers(profile), expected, "{profile}");
     }
 }
+
+/// Whatever the profile says; 1,340 m at 300 km/h (83.3 m/s) take 16.1 s.
+#[test]
+fn an_interruption_of_ones_own_lasts_as_long_as_it_says() {
+    for profile in ["ns3", "3gpp"] {
+        let railway = railway(&[("profile", profile), ("interruption", "700 ms")]);
+        for timeline in drive(&railway, 0) {
+            assert!(!timeline.handovers.is_empty());
+            let held = timeline.spells(LinkDirection::Down, Service::Held);
+            assert!(held.iter().all(|(from, until)| within(*until - *from, 700, 700)), "{profile}");
+        }
+    }
+    let error = try_railway(&[("interruption", "17 s")]).unwrap_err().to_string();
+    assert!(error.contains("interruption") && error.contains("16.1 s for 1340 m"), "{error}");
+    assert!(try_railway(&[("interruption", "16 s")]).is_ok());
+}
