@@ -12,6 +12,7 @@ use trackbed_device::processor::durations::{Durations, THREADS_MAX};
 use trackbed_device::processor::host::PacketCost;
 
 use crate::inference_keys::Reader;
+use crate::measured::devices::{ModelledDevice, NAMES};
 use crate::plan::{Device, Endpoint, Work};
 use crate::{files, measured, silence};
 
@@ -28,15 +29,18 @@ pub(crate) fn resolve(
     shared: &mut Measurements,
     (endpoint, work): (&Endpoint, Option<&Work>),
 ) -> Option<Device> {
-    let cores = reader.read::<u64>(CORES)?.unwrap_or(CORES_DEFAULT);
+    let model = reader.read::<&'static str>(DEVICE)?;
+    let model = model.and_then(ModelledDevice::find);
+    let cores = model.map_or(CORES_DEFAULT, |model| model.cores);
+    let cores = reader.read::<u64>(CORES)?.unwrap_or(cores);
     if cores > u64::from(THREADS_MAX) {
         let message = "no device has so many cores";
         return reader.refuse(CORES, message, &format!("write at most {THREADS_MAX}"));
     }
     let mut sources = Vec::new();
     let cores = u32::try_from(cores).unwrap_or(THREADS_MAX);
-    let durations = durations(reader, shared, (work, cores), &mut sources)?;
-    let cost = cost(reader, shared, endpoint, &mut sources)?;
+    let durations = durations(reader, shared, (work, cores, model), &mut sources)?;
+    let cost = cost(reader, shared, (endpoint, model), &mut sources)?;
     reader.add(&format!(" {CORES}={cores}"));
     Some(Device { cores, durations, cost, sources })
 }
@@ -47,7 +51,7 @@ pub(crate) fn resolve(
 fn durations(
     reader: &mut Reader<'_>,
     shared: &mut Measurements,
-    (work, cores): (Option<&Work>, u32),
+    (work, cores, model): (Option<&Work>, u32, Option<&ModelledDevice>),
     sources: &mut Vec<String>,
 ) -> Option<Option<Arc<Durations>>> {
     let given = reader.contents(DURATIONS)?;
@@ -56,13 +60,17 @@ fn durations(
         Some(Work::Detector { threads, .. }) => *threads,
         Some(Work::Command(_)) => None,
     };
-    let (text, source, threads) = match (given, work) {
-        (Some((text, name)), _) => (text, format!("frames as {name} says"), threads),
-        (None, Some(Work::Detector { model: None, .. })) => {
+    let (text, source, threads) = match (given, model, work) {
+        (Some((text, name)), ..) => (text, format!("frames as {name} says"), threads),
+        (None, Some(model), _) => {
+            let source = format!("frames of {}: {}", model.name, ModelledDevice::ABOUT);
+            (model.durations.into(), source, threads)
+        }
+        (None, None, Some(Work::Detector { model: None, .. })) => {
             let source = format!("frames of the generated model as built in, {}", measured::ABOUT);
             (measured::DURATIONS.into(), source, Some(threads.unwrap_or(cores)))
         }
-        (None, _) => return Some(None),
+        (None, None, _) => return Some(None),
     };
     sources.push(source);
     let digest = files::digest(text.as_bytes());
@@ -92,16 +100,20 @@ fn durations(
 fn cost(
     reader: &mut Reader<'_>,
     shared: &mut Measurements,
-    endpoint: &Endpoint,
+    (endpoint, model): (&Endpoint, Option<&ModelledDevice>),
     sources: &mut Vec<String>,
 ) -> Option<Cost> {
     let given = reader.contents(COSTS)?;
     let message = span(reader, MESSAGE_COST)?;
     let packet = span(reader, PACKET_COST)?;
     let kilobyte = span(reader, KILOBYTE_COST)?;
-    let (text, source) = match given {
-        Some((text, name)) => (text, format!("costs of packets and messages as {name} says")),
-        None => {
+    let (text, source) = match (given, model) {
+        (Some((text, name)), _) => (text, format!("costs of packets and messages as {name} says")),
+        (None, Some(model)) => {
+            let source = format!("costs of messages of {}: {}", model.name, ModelledDevice::ABOUT);
+            (model.costs.into(), source)
+        }
+        (None, None) => {
             let source = format!("costs of packets and messages as built in, {}", measured::ABOUT);
             (measured::COSTS.into(), source)
         }
@@ -183,6 +195,7 @@ fn span(reader: &mut Reader<'_>, name: &str) -> Option<Option<Duration>> {
     Some(span)
 }
 
+pub(crate) const DEVICE: &str = "device";
 pub(crate) const CORES: &str = "cores";
 pub(crate) const DURATIONS: &str = "durations";
 pub(crate) const COSTS: &str = "costs";
@@ -202,6 +215,9 @@ const COSTS_HELP: &str = "let `trackbed calibrate DIR --costs FILE` write it, or
                           that are built in";
 
 pub(crate) const PARAMETERS: &[Parameter] = parameters! {
+    DEVICE: Choice(NAMES), optional =>
+        "in virtual time: a device of the study that `trackbed paper edge` is about, fitted to a part of its \
+         tables, in place of the built-in machine; other keys win";
     CORES: Count { min: 1 } = "2" =>
         "in virtual time: cores of the modelled device, which the threads of the inference and \
          that of the network share evenly";

@@ -15,19 +15,35 @@ pub(super) const ADVICE: [&str; 4] =
 
 /// Adds to what is held the study's tables and its recommendations, against the runs behind `document`.
 pub(super) fn add(held: &mut Held, document: &Document, runs: &[RunResult]) {
-    let observed = observe(document, runs, setting);
-    held.tables = figures(&observed);
-    held.statements.extend((1..).zip(judge(&observed)).map(statement));
+    // What is no model of one of its devices is a machine of the user's, held against both of them.
+    let known =
+        [("raspberry-pi-5", "Raspberry Pi 5"), ("jetson-orin-nano", "Jetson Orin Nano"), ("", "")];
+    for (name, title) in known {
+        let is_it = |cell: &CellResult| cell.factor_text("device") == name;
+        let observed = observe(document, runs, |cell| setting(cell).filter(|_| is_it(cell)));
+        if observed.all.is_empty() {
+            continue;
+        }
+        let mut tables = figures(&observed);
+        if !title.is_empty() {
+            tables.iter_mut().for_each(|row| row.printed.retain(|printed| printed.device == title));
+            tables.retain(|row| !row.printed.is_empty());
+        }
+        held.tables.extend(tables);
+        let advice = (1..).zip(judge(&observed)).map(|advice| statement(advice, title));
+        held.statements.extend(advice);
+    }
 }
 
-/// A recommendation as a statement.
-fn statement((number, advice): (u32, Recommendation)) -> Statement {
+/// A recommendation as a statement about the runs of a device, or of the user's machine if it has no name.
+fn statement((number, advice): (u32, Recommendation), device: &str) -> Statement {
     let Recommendation { text, reading, better, undecided, against, verdict, .. } = advice;
+    let machine = if device.is_empty() { "this machine" } else { device };
     let counts = format!("{better} comparisons for it, {} against it", against.len());
     Statement {
         id: format!("edge-advice-{number}"),
         source: "conclusion".to_owned(),
-        text: format!("{text} ({reading}): {counts}, {undecided} undecided"),
+        text: format!("{text} ({reading}), {machine}: {counts}, {undecided} undecided"),
         setting: Setting::Study,
         says: "better".to_owned(),
         study: None,
@@ -38,14 +54,31 @@ fn statement((number, advice): (u32, Recommendation)) -> Statement {
         verdict: match verdict {
             GuidanceVerdict::Derived => Verdict::Confirmed,
             GuidanceVerdict::Refuted => Verdict::Opposite,
+            // More runs of a model that has no such difference show none.
+            GuidanceVerdict::Undecided if !device.is_empty() => Verdict::NotTestable,
             GuidanceVerdict::Undecided => Verdict::Undecided,
             GuidanceVerdict::NotMeasured => Verdict::NotRun,
         },
         runs_needed: None,
-        why: (!against.is_empty()).then(|| format!("against it: {}", against.join("; "))),
+        why: (!against.is_empty() || verdict == GuidanceVerdict::Undecided).then(|| {
+            if against.is_empty() {
+                return "What it compares costs the same in the model, or differs by less than \
+                        its intervals."
+                    .to_owned();
+            }
+            let more = match against.len().saturating_sub(AGAINST_MAX) {
+                0 => String::new(),
+                more => format!("; and {more} more"),
+            };
+            let first: Vec<&str> = against.iter().take(AGAINST_MAX).map(String::as_str).collect();
+            format!("Against it: {}{more}.", first.join("; "))
+        }),
         evidence: None,
     }
 }
+
+/// More say no more.
+const AGAINST_MAX: usize = 3;
 
 /// What a cell is in the study's terms; `None` where it had no such thing.
 fn setting(cell: &CellResult) -> Option<Cell> {

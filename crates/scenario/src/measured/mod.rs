@@ -1,5 +1,7 @@
 //! What the model takes unless the user measures: frames and costs of a machine that is named.
 
+pub(crate) mod devices;
+
 /// Frames of the generated model of YOLO11n's size, on 640x480 images, by two threads.
 pub(crate) const DURATIONS: &str = include_str!("durations.txt");
 

@@ -187,3 +187,20 @@ fn idle_ends_speak_nothing_whatever_their_keys_say() {
     let message = mistake(&sent);
     assert!(message.contains("carries nothing") && message.contains("\"idle\""), "{message}");
 }
+
+/// 34 ms by one thread and 307 by two; what the scenario says itself wins.
+#[test]
+fn a_device_of_the_study_is_a_model_with_a_name() {
+    let device = |lines: &str| {
+        let lines = format!("kind = \"detector\"\ndevice = \"raspberry-pi-5\"\n{lines}");
+        plan(&telemetry(&lines, "")).cells[0].inference.clone().unwrap().device
+    };
+    let model = device("");
+    assert_eq!((model.cores, model.durations.unwrap().mean().as_millis()), (2, 341));
+    assert_eq!(model.cost.message.as_micros(), 800);
+    assert!(model.sources.iter().all(|source| source.contains("raspberry-pi-5")));
+    let own = device("cores = 4\nmessage-cost = \"1 ms\"");
+    assert_eq!((own.cores, own.cost.message.as_micros()), (4, 1_000));
+    let error = mistake(&telemetry("kind = \"detector\"\ndevice = \"pi\"", ""));
+    assert!(error.contains("raspberry-pi-5"), "{error}");
+}

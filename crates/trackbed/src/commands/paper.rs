@@ -10,6 +10,7 @@ use trackbed_lab::shell;
 use trackbed_report::papers::{self, Chapter};
 use trackbed_report::summary;
 use trackbed_report::summary::Options;
+use trackbed_scenario::papers::EDGE;
 use trackbed_scenario::{self as scenario, Override, Source};
 
 use super::campaign::{self, Finished};
@@ -83,13 +84,25 @@ pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Ending> {
 }
 
 /// The options with the parts of the scenario that the paper called `name` is about, unless some were chosen.
+///
+/// The study whose devices are models is held against these, in virtual time, unless a substrate or a device was
+/// chosen: `--substrate emulated` measures the machine itself, for hours.
 fn with_parts(name: &str, options: &RunOptions) -> RunOptions {
     let mut options = options.clone();
+    let is_virtual = matches!(options.substrate, None | Some(SubstrateArgument::Virtual));
+    let key = "inference.device";
+    if name == EDGE && is_virtual && !options.overrides.iter().any(|one| one.key == key) {
+        options.substrate = Some(SubstrateArgument::Virtual);
+        options.overrides.push(Override { key: key.to_owned(), value: DEVICES.to_owned() });
+    }
     if options.parts.is_empty() {
         options.parts = trackbed_analysis::paper::parts(name);
     }
     options
 }
+
+/// The devices of the study that are built in as models.
+const DEVICES: &str = "raspberry-pi-5,jetson-orin-nano";
 
 /// The name that stands for every paper.
 const ALL: &str = "all";
