@@ -777,6 +777,7 @@ impl DcSctpSocket for Socket {
         send_options: &SendOptions,
     ) -> Result<(), BatchSendError> {
         let now = *self.now.borrow();
+        let count = messages.len();
         let mut errors = Vec::new();
         for (idx, message) in messages.into_iter().enumerate() {
             match validate_send(&mut self.state, &mut self.ctx, &message, send_options) {
@@ -790,7 +791,22 @@ impl DcSctpSocket for Socket {
             }
         }
 
-        self.ctx.send_buffered_packets(&mut self.state, now);
+        // From <https://datatracker.ietf.org/doc/html/rfc9260#section-6.1>, rule D:
+        //
+        //   When the time comes for the sender to transmit new DATA chunks, the protocol parameter
+        //   Max.Burst SHOULD be used to limit the number of packets sent.
+        //
+        // That time comes with each message: together, they may send as much as one by one.
+        for _ in 0..count {
+            let packets_before = self.ctx.tx_packets_count;
+            self.ctx.send_buffered_packets(&mut self.state, now);
+            // A COOKIE ECHO has to be acknowledged before anything else is sent.
+            if self.ctx.tx_packets_count == packets_before
+                || matches!(self.state, State::CookieEchoed(_))
+            {
+                break;
+            }
+        }
         if errors.is_empty() { Ok(()) } else { Err(BatchSendError(errors)) }
     }
 
