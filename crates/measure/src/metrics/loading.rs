@@ -9,9 +9,10 @@ use super::Metric;
 
 pub(super) const METRICS: &[Metric] = metrics! {
     "loading_delay_ms", loading_delays =>
-        "for each piece of media that arrived, from the request for it to its last byte: waiting \
-         for what is before it and for a connection, and the transfer; a piece that is asked for \
-         again on a new connection counts from the first time";
+        "for each piece of media that a viewer waited for, from when it was needed and asked for to its \
+         last byte, waiting for a connection and for what is before it included: the first piece of a \
+         start or after a jump from its request, a piece fetched ahead that comes too late from when \
+         pictures stood still; what is there in time is not counted, nor what a jump leaves";
     "startup_delay_ms", |records| {
         let begins = |event: &Event| match event {
             Event::ConnectStarted { phone, connection: 0 } => Some(*phone),
@@ -31,23 +32,41 @@ pub(super) const METRICS: &[Metric] = metrics! {
 };
 
 fn loading_delays(records: &[Record]) -> Vec<f64> {
-    let mut requests = BTreeMap::new();
+    let mut viewers: BTreeMap<u32, Viewer> = BTreeMap::new();
     let mut delays = Vec::new();
     for record in records {
         let Event::Playback { phone, step } = record.event else { continue };
+        let viewer = viewers.entry(phone).or_default();
         match step {
-            Playback::Requested { piece, .. } => {
-                requests.entry((phone, piece)).or_insert(record.at);
+            Playback::Requested { piece, .. } if viewer.asked.is_none_or(|(of, _)| of != piece) => {
+                viewer.asked = Some((piece, record.at));
             }
-            Playback::Loaded { piece, .. } => {
-                if let Some(asked) = requests.remove(&(phone, piece)) {
-                    delays.push((record.at - asked).as_secs_f64() * 1e3);
+            Playback::Stalled | Playback::Sought { .. } => viewer.needs_since = Some(record.at),
+            Playback::Loaded { .. } => {
+                if let (Some((_, asked)), Some(needed)) = (viewer.asked, viewer.needs_since.take())
+                {
+                    delays.push((record.at - needed.max(asked)).as_secs_f64() * 1e3);
                 }
             }
             _ => {}
         }
     }
     delays
+}
+
+/// Whether somebody waits for the piece that is to be played at that moment.
+struct Viewer {
+    /// Since when nothing is there to play.
+    needs_since: Option<Time>,
+    /// The last piece that was asked for, and when for the first time.
+    asked: Option<(u32, Time)>,
+}
+
+/// At first a viewer needs a piece.
+impl Default for Viewer {
+    fn default() -> Viewer {
+        Viewer { needs_since: Some(Time::ZERO), asked: None }
+    }
 }
 
 /// From what `begins` picks, for a phone, to the next time that its pictures move. Where

@@ -14,7 +14,7 @@ use trackbed_substrate::sleep;
 use trackbed_workloads::environment::Course;
 
 use super::fake::{Behaviour, Ran, run_with};
-use super::support::{Settings, expect, failures, prepare};
+use super::support::{Settings, equal, expect, failures, pieces_ms, prepare};
 
 /// A session whose pieces take so many milliseconds at the server, the last one of these for all
 /// that follow, while the environment does what the lines of `changes` say.
@@ -73,8 +73,9 @@ fn a_smooth_session_takes_its_start_up_and_its_length() {
     let ran = session(&[("duration", "5 s")], &[300], "");
     assert_eq!(outcome(&ran.records), Ok(()));
     assert_eq!(moves(&ran.records), [(330.0, "playing"), (5_330.0, "ended")]);
-    // The first one waits for the connection.
-    expect("loading_delay_ms", &ran.records, &[330.0, 310.0, 310.0, 310.0, 310.0]);
+    // The first one waits for the connection; the others are there before they are needed.
+    equal("pieces", &pieces_ms(&ran.records), &[330.0, 310.0, 310.0, 310.0, 310.0]);
+    expect("loading_delay_ms", &ran.records, &[330.0]);
     expect("startup_delay_ms", &ran.records, &[330.0]);
     expect("rebuffering_ms", &ran.records, &[0.0]);
     expect("seek_count", &ran.records, &[0.0]);
@@ -94,7 +95,9 @@ fn a_late_piece_stalls_the_player_for_as_long_as_arithmetic_says() {
     expect("startup_delay_ms", &ran.records, &[640.0]);
     expect("rebuffering_ms", &ran.records, &[1_320.0]);
     expect("rebuffering_count", &ran.records, &[1.0]);
-    expect("loading_delay_ms", &ran.records, &[330.0, 310.0, 3_010.0, 310.0, 310.0]);
+    equal("pieces", &pieces_ms(&ran.records), &[330.0, 310.0, 3_010.0, 310.0, 310.0]);
+    // The third piece was fetched ahead, and needed from 2,640 on.
+    expect("loading_delay_ms", &ran.records, &[330.0, 3_650.0 - 2_640.0]);
 }
 
 /// The buffer of 2 s is full with two pieces at 640, of which 310 ms are played by then: the next
@@ -142,7 +145,8 @@ fn a_jump_leaves_the_piece_under_way_and_begins_low() {
     expect("seek_delay_ms", &ran.records, &[310.0]);
     expect("seek_count", &ran.records, &[1.0]);
     // Of the first piece 670 ms were played, so three more are needed for 3 s.
-    expect("loading_delay_ms", &ran.records, &[330.0, 310.0, 310.0, 310.0]);
+    equal("pieces", &pieces_ms(&ran.records), &[330.0, 310.0, 310.0, 310.0]);
+    expect("loading_delay_ms", &ran.records, &[330.0, 310.0]);
 }
 
 /// The second piece is there at 3,340 ms; pictures stand still from 1,330 on.
@@ -180,7 +184,8 @@ fn a_reconnection_asks_again_for_what_is_lacking() {
     assert_eq!(outcome(&ran.records), Ok(()));
     expect("reconnection_count", &ran.records, &[1.0]);
     expect("reconnect_ms", &ran.records, &[20.0]);
-    expect("loading_delay_ms", &ran.records, &[330.0, 310.0, 1_330.0 - 640.0]);
+    equal("pieces", &pieces_ms(&ran.records), &[330.0, 310.0, 1_330.0 - 640.0]);
+    expect("loading_delay_ms", &ran.records, &[330.0]);
     expect("rebuffering_ms", &ran.records, &[0.0]);
     assert_eq!((ran.open, ran.closed.len()), (0, 2));
 }

@@ -14,7 +14,7 @@ use trackbed_protocols::{Protocol, registry};
 use trackbed_workloads::environment::Course;
 
 use super::protocols::{Endpoint, perform};
-use super::support::{Settings, expect, prepare, samples};
+use super::support::{Settings, expect, pieces_ms, prepare, samples};
 
 /// The link and what the environment does.
 struct Track {
@@ -121,7 +121,7 @@ fn later_pieces_take_a_round_trip_and_their_serialisation() {
     let track = Track::new(100, 20);
     for protocol in counted() {
         let records = track.session(&[EVEN, ("duration", "8 s")], protocol, Handshake::New);
-        let delays = samples("loading_delay_ms", &records);
+        let delays = pieces_ms(&records);
         let share = if is_tcp(protocol) { 1_448.0 / 1_500.0 } else { 1_410.0 / 1_480.0 };
         let serialisation = QHD_BYTES * 8.0 / 100e6 / share * 1e3;
         let expected = track.round_trip_ms() + serialisation;
@@ -233,8 +233,7 @@ fn media_of_a_user_takes_as_long_as_generated_media_of_its_size() {
     let session = |settings: &Settings| track.session(settings, tcp(), Handshake::New);
     let own = session(&[("duration", "4 s"), ("media", path)]);
     let generated = session(&[("duration", "4 s"), EVEN, ("piece_size", "450 kB")]);
-    let (own, generated) =
-        (samples("loading_delay_ms", &own), samples("loading_delay_ms", &generated));
+    let (own, generated) = (pieces_ms(&own), pieces_ms(&generated));
     assert_eq!(own.len(), generated.len());
     // The paths differ by a few bytes.
     own.iter().zip(generated).for_each(|(own, generated)| near(*own, generated, "tcp"));

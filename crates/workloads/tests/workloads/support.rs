@@ -1,8 +1,9 @@
 //! Runs of a workload in virtual time, over whatever dialers a test provides.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use trackbed_core::event::{Event, Record};
+use trackbed_core::event::{Event, Playback, Record};
 use trackbed_core::parameter::Arguments;
 use trackbed_measure::metrics;
 use trackbed_workloads::{Prepared, Workload, WorkloadError};
@@ -34,10 +35,32 @@ pub fn samples(metric: &str, records: &[Record]) -> Vec<f64> {
 
 /// Asserts that the samples of a metric are these, to the nanosecond.
 pub fn expect(metric: &str, records: &[Record], expected: &[f64]) {
-    let found = samples(metric, records);
+    equal(metric, &samples(metric, records), expected);
+}
+
+/// Asserts that times are these, to the nanosecond.
+pub fn equal(what: &str, found: &[f64], expected: &[f64]) {
     let near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-6;
     let equal = found.len() == expected.len() && found.iter().zip(expected).all(near);
-    assert!(equal, "{metric}: found {found:?}, expected {expected:?}");
+    assert!(equal, "{what}: found {found:?}, expected {expected:?}");
+}
+
+/// How long each piece of media that arrived took, from its first request.
+pub fn pieces_ms(records: &[Record]) -> Vec<f64> {
+    let mut asked = BTreeMap::new();
+    let mut took = Vec::new();
+    for record in records {
+        match record.event {
+            Event::Playback { step: Playback::Requested { piece, .. }, .. } => {
+                asked.entry(piece).or_insert(record.at);
+            }
+            Event::Playback { step: Playback::Loaded { piece, .. }, .. } => {
+                took.push((record.at - asked[&piece]).as_secs_f64() * 1e3);
+            }
+            _ => {}
+        }
+    }
+    took
 }
 
 /// How many events `wanted` picks.
