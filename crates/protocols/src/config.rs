@@ -178,6 +178,43 @@ impl Encapsulation {
     }
 }
 
+/// How SCTP sends and acknowledges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SctpParameters {
+    /// The retransmission timeout until a round-trip time was measured, and that of INIT and COOKIE
+    /// ECHO (RTO.Initial); between the two that follow.
+    pub rto_initial: Duration,
+    /// The least retransmission timeout (RTO.Min), at least a millisecond.
+    pub rto_min: Duration,
+    /// The longest retransmission timeout (RTO.Max).
+    pub rto_max: Duration,
+    /// The most packets that an acknowledgment, a timeout or a message sets free (Max.Burst), at
+    /// least 1.
+    pub max_burst: u32,
+    /// The initial congestion window in packets, at least 1.
+    pub initial_window: u32,
+    /// How long an acknowledgment may be delayed, at least a millisecond.
+    pub sack_delay: Duration,
+    /// Whether data asks for an acknowledgment without delay while the congestion window is below ten
+    /// packets (RFC 7053).
+    pub immediate_sack: bool,
+}
+
+/// What RFC 9260 section 16 recommends, but for the initial window, which is TCP's (RFC 6928).
+impl Default for SctpParameters {
+    fn default() -> SctpParameters {
+        SctpParameters {
+            rto_initial: Duration::from_secs(1),
+            rto_min: Duration::from_secs(1),
+            rto_max: Duration::from_secs(60),
+            max_burst: 4,
+            initial_window: 10,
+            sack_delay: Duration::from_millis(200),
+            immediate_sack: true,
+        }
+    }
+}
+
 /// How MQTT is spoken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MqttParameters {
@@ -259,6 +296,8 @@ pub struct TransportParameters {
     pub window: u32,
     /// What carries the packets of SCTP.
     pub encapsulation: Encapsulation,
+    /// How SCTP sends and acknowledges.
+    pub sctp: SctpParameters,
     /// How MQTT is spoken.
     pub mqtt: MqttParameters,
     /// The most bytes that a packet of SCTP or DTLS has, IP header included; 1,280..=9,000. They do
@@ -292,6 +331,7 @@ impl Default for TransportParameters {
             tcp: TcpOptions::default(),
             window: 64 << 20,
             encapsulation: Encapsulation::default(),
+            sctp: SctpParameters::default(),
             mqtt: MqttParameters::default(),
             packet_len_max: 1_500,
             coap: CoapParameters::default(),

@@ -51,7 +51,7 @@ mod tls;
 
 pub use config::{
     ClientConfig, CoapParameters, Encapsulation, MqttAnswer, MqttParameters, MqttQos, MqttVersion,
-    ServerConfig, ServerLimits, TlsParameters, TransportParameters, Trust,
+    SctpParameters, ServerConfig, ServerLimits, TlsParameters, TransportParameters, Trust,
 };
 pub use congestion::{Congestion, CongestionOf, congestion};
 pub use ledger::{Ledger, LedgerTotals};

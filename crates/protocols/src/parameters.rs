@@ -2,6 +2,7 @@
 //! and what their values set.
 
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use trackbed_connection::{CipherSuite, Handshake, TlsVersion};
 use trackbed_core::ByteSize;
@@ -10,7 +11,7 @@ use trackbed_substrate::Multipath;
 
 use crate::config::{
     CoapParameters, Encapsulation, MqttAnswer, MqttParameters, MqttQos, MqttVersion,
-    TransportParameters,
+    SctpParameters, TransportParameters,
 };
 use crate::congestion::{CongestionOf, congestion};
 use crate::quic_transport::quic_schedulers;
@@ -55,7 +56,7 @@ pub fn quic_scheduler() -> Vec<Parameter> {
 
 /// Everything of SCTP, in packets of `encapsulations`.
 pub fn over_sctp(encapsulations: &'static [&'static str]) -> Vec<Parameter> {
-    [encapsulation(encapsulations), window(), idle_timeout()].concat()
+    [encapsulation(encapsulations), sctp(), window(), idle_timeout()].concat()
 }
 
 /// Everything of CoAP, but for what DTLS brings.
@@ -96,8 +97,8 @@ pub fn mqtt() -> Vec<Parameter> {
 /// The keys that protocols share, in the order of lists.
 pub(crate) fn shared() -> Vec<Parameter> {
     let ends = [security(), congestion_for(CongestionOf::CoupledTcp), mptcp()].concat();
-    let others = [encapsulation(&ENCAPSULATIONS), coap(), cookie(), tcp(), window()].concat();
-    [ends, others, idle_timeout(), mqtt()].concat()
+    let others = [encapsulation(&ENCAPSULATIONS), sctp(), coap(), cookie(), tcp(), window()];
+    [ends, others.concat(), idle_timeout(), mqtt()].concat()
 }
 
 fn congestion_for(of: CongestionOf) -> Vec<Parameter> {
@@ -129,6 +130,28 @@ fn mptcp() -> Vec<Parameter> {
 fn encapsulation(ways: &'static [&'static str]) -> Vec<Parameter> {
     let (ways, help) = (Kind::Choice(ways), "SCTP: what carries its packets");
     vec![Parameter::with_default("encapsulation", ways, "udp", help)]
+}
+
+fn sctp() -> Vec<Parameter> {
+    const RTO_INITIAL: &str = "SCTP: the retransmission timeout before a round-trip time is known, for the \
+                               handshake too";
+    const RTO_MIN: &str = "SCTP: the least retransmission timeout; else 1 s";
+    const RTO_MAX: &str = "SCTP: the longest retransmission timeout";
+    const MAX_BURST: &str =
+        "SCTP: the most packets sent at once for an acknowledgment or a message";
+    const INITIAL_WINDOW: &str = "SCTP: the initial congestion window in packets; else ten";
+    const SACK_DELAY: &str = "SCTP: how long an acknowledgment may be delayed, 1 ms to 500 ms";
+    const IMMEDIATE_SACK: &str = "SCTP: data asks for an acknowledgment without delay while the \
+                                  congestion window is below ten packets (RFC 7053)";
+    vec![
+        Parameter::with_default("rto-initial", Kind::Time, "1 s", RTO_INITIAL),
+        Parameter::optional("rto-min", Kind::Time, RTO_MIN),
+        Parameter::with_default("rto-max", Kind::Time, "60 s", RTO_MAX),
+        Parameter::with_default("max-burst", Kind::Count { min: 1 }, "4", MAX_BURST),
+        Parameter::optional("initial-window", Kind::Count { min: 1 }, INITIAL_WINDOW),
+        Parameter::with_default("sack-delay", Kind::Time, "200 ms", SACK_DELAY),
+        Parameter::with_default("immediate-sack", Kind::Flag, "true", IMMEDIATE_SACK),
+    ]
 }
 
 fn coap() -> Vec<Parameter> {
@@ -212,6 +235,7 @@ impl TransportParameters {
         });
         let encapsulation = arguments.get("encapsulation").and_then(Encapsulation::from_name);
         transport.encapsulation = encapsulation.unwrap_or_default();
+        transport.sctp = SctpParameters::read(arguments)?;
         transport.coap = CoapParameters::read(arguments)?;
         transport.mqtt = MqttParameters::read(arguments);
         set(arguments, "idle-timeout", &mut transport.idle_timeout);
@@ -222,6 +246,31 @@ impl TransportParameters {
             })?;
         }
         Ok(transport)
+    }
+}
+
+impl SctpParameters {
+    fn read(arguments: &Arguments) -> Result<SctpParameters, ParameterError> {
+        let mut sctp = SctpParameters::default();
+        set(arguments, "rto-initial", &mut sctp.rto_initial);
+        set(arguments, "rto-min", &mut sctp.rto_min);
+        set(arguments, "rto-max", &mut sctp.rto_max);
+        set(arguments, "sack-delay", &mut sctp.sack_delay);
+        set(arguments, "immediate-sack", &mut sctp.immediate_sack);
+        let small = |count: u64| count.try_into().unwrap_or(u32::MAX);
+        sctp.max_burst = arguments.get("max-burst").map_or(sctp.max_burst, small);
+        sctp.initial_window = arguments.get("initial-window").map_or(sctp.initial_window, small);
+        let refuse = |parameter, why: &str| Err(ParameterError { parameter, why: why.to_owned() });
+        if sctp.rto_min < MILLISECOND {
+            return refuse("rto-min", "a retransmission timeout is at least 1 ms");
+        }
+        if !(sctp.rto_min..=sctp.rto_max).contains(&sctp.rto_initial) {
+            return refuse("rto-initial", "it must be between `rto-min` and `rto-max`");
+        }
+        if !(MILLISECOND..=SACK_DELAY_MAX).contains(&sctp.sack_delay) {
+            return refuse("sack-delay", "it is 1 ms to 500 ms (RFC 9260 section 6.2)");
+        }
+        Ok(sctp)
     }
 }
 
@@ -272,3 +321,7 @@ fn bytes(arguments: &Arguments, name: &str) -> Option<usize> {
     let size: ByteSize = arguments.get(name)?;
     Some(usize::try_from(size.as_bytes()).unwrap_or(usize::MAX))
 }
+
+const MILLISECOND: Duration = Duration::from_millis(1);
+/// RFC 9260 section 6.2.
+const SACK_DELAY_MAX: Duration = Duration::from_millis(500);

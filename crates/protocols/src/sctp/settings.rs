@@ -19,6 +19,7 @@ pub(super) struct Ports {
 pub(super) fn options(parameters: &TransportParameters, ports: Ports, room: usize) -> Options {
     // What waits to be read fills the window up to nine tenths; the rest is for what fills gaps.
     let window = u64::from(parameters.window) * 10 / 9 + 1;
+    let sctp = &parameters.sctp;
     Options {
         local_port: ports.local,
         remote_port: ports.remote,
@@ -31,16 +32,18 @@ pub(super) fn options(parameters: &TransportParameters, ports: Ports, room: usiz
         max_send_buffer_size: u32::MAX as usize,
         per_stream_send_queue_limit: u32::MAX as usize,
         default_stream_buffered_amount_low_threshold: UNSENT_MAX / 2,
-        rto_initial: RTO_INITIAL,
-        rto_min: Duration::from_secs(1),
-        rto_max: RTO_MAX,
-        max_timer_backoff_duration: Some(RTO_MAX),
-        t1_init_timeout: Duration::from_secs(1),
-        t1_cookie_timeout: Duration::from_secs(1),
-        t2_shutdown_timeout: Duration::from_secs(1),
-        delayed_ack_max_timeout: Duration::from_millis(200),
+        rto_initial: sctp.rto_initial,
+        rto_min: sctp.rto_min,
+        rto_max: sctp.rto_max,
+        max_timer_backoff_duration: Some(sctp.rto_max),
+        t1_init_timeout: sctp.rto_initial,
+        t1_cookie_timeout: sctp.rto_initial,
+        t2_shutdown_timeout: sctp.rto_initial,
+        delayed_ack_max_timeout: sctp.sack_delay,
         heartbeat_interval: Duration::from_secs(30),
-        max_burst: 4,
+        cwnd_mtus_initial: sctp.initial_window as usize,
+        immediate_sack_under_cwnd_mtus: if sctp.immediate_sack { 10 } else { 0 },
+        max_burst: i32::try_from(sctp.max_burst).unwrap_or(i32::MAX),
         max_retransmissions: Some(10),
         max_init_retransmits: Some(8),
         enable_partial_reliability: false,
@@ -74,13 +77,9 @@ pub(super) fn seed_generator(entropy: &Entropy) {
 /// How many bytes of a stream may wait in the engine to be sent for the first time.
 pub(super) const UNSENT_MAX: usize = 64 << 10;
 
-/// RFC 9260 section 16. The engine reports it as the round-trip time until it has measured one.
-pub(super) const RTO_INITIAL: Duration = Duration::from_secs(1);
 /// Inside DTLS there is one association, and its ports say nothing. This is WebRTC's (RFC 8841
 /// section 5).
 const DTLS_PORT: u16 = 5_000;
-
-const RTO_MAX: Duration = Duration::from_secs(60);
 
 /// The most bytes of a message that leaves in one packet (RFC 8260 section 2.1).
 pub(super) fn message_len(room: usize) -> usize {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use dcsctp::api::{
     DcSctpSocket, ErrorKind, Message, SendOptions, SocketEvent, SocketState, SocketTime, StreamId,
@@ -14,7 +15,7 @@ use trackbed_substrate::now;
 
 use super::association::Counters;
 use super::exchange::{Half, Kind, SharedExchange};
-use super::settings::{RTO_INITIAL, UNSENT_MAX};
+use super::settings::UNSENT_MAX;
 use crate::config::STREAMS_MAX;
 use crate::observer::Side;
 
@@ -25,6 +26,8 @@ pub(super) struct State {
     pub(super) engine: Box<dyn DcSctpSocket>,
     /// The engine's time zero.
     began: Time,
+    /// What the engine reports as the round-trip time until it has measured one.
+    unmeasured: Duration,
     counters: Counters,
     /// Packets that the channel has not taken yet.
     pub(super) outgoing: VecDeque<Vec<u8>>,
@@ -58,6 +61,7 @@ impl State {
         let mut state = State {
             protocol,
             side,
+            unmeasured: engine.options().rto_initial,
             engine,
             began,
             counters,
@@ -287,7 +291,7 @@ impl State {
         self.counters.0.set(TransportStats {
             packets_sent: metrics.tx_packets_count as u64,
             packets_lost: metrics.rtx_packets_count as u64,
-            smoothed_rtt: (metrics.srtt != RTO_INITIAL).then_some(metrics.srtt),
+            smoothed_rtt: (metrics.srtt != self.unmeasured).then_some(metrics.srtt),
             congestion_window: metrics.cwnd_bytes as u64,
             ..self.counters.0.get()
         });
