@@ -18,7 +18,9 @@ use crate::api::Options;
 use crate::api::SctpImplementation;
 use crate::api::SocketEvent;
 use crate::api::SocketTime;
+use crate::math::round_down_to_4;
 use crate::packet::chunk::Chunk;
+use crate::packet::sctp_packet::COMMON_HEADER_SIZE;
 use crate::packet::sctp_packet::SctpPacketBuilder;
 use crate::socket::State;
 use crate::socket::transmission_control_block::CurrentResetRequest;
@@ -154,7 +156,10 @@ impl Context {
                 }
 
                 let set_immediate_sack_bit = tcb.retransmission_queue.cwnd()
-                    < self.options.immediate_sack_under_cwnd_mtus.saturating_mul(self.options.mtu);
+                    < self
+                        .options
+                        .immediate_sack_under_cwnd_mtus
+                        .saturating_mul(round_down_to_4!(self.options.mtu) - COMMON_HEADER_SIZE);
                 for (tsn, data) in chunks {
                     builder.add(&tcb.make_data_chunk(tsn, data, set_immediate_sack_bit));
                 }

@@ -26,6 +26,7 @@ use crate::packet::data::Data;
 use crate::packet::data_chunk;
 use crate::packet::idata_chunk;
 use crate::packet::sack_chunk::SackChunk;
+use crate::packet::sctp_packet::COMMON_HEADER_SIZE;
 use crate::timer::Timer;
 use crate::timer::{self};
 use crate::tx::outstanding_data::ChunkState;
@@ -53,6 +54,8 @@ pub enum HandleSackResult {
 }
 
 pub struct RetransmissionQueue {
+    /// What chunks can take of a packet (PMDCS, RFC 9260 section 2.3): the common header is not in
+    /// flight either.
     mtu: usize,
 
     cwnd_mtus_min: usize,
@@ -114,14 +117,15 @@ impl RetransmissionQueue {
         } else {
             data_chunk::HEADER_SIZE
         };
+        let pmdcs = round_down_to_4!(options.mtu) - COMMON_HEADER_SIZE;
         Self {
-            mtu: options.mtu,
+            mtu: pmdcs,
             cwnd_mtus_min: options.cwnd_mtus_min,
             avoid_fragmentation_cwnd_mtus: options.avoid_fragmentation_cwnd_mtus,
             partial_reliability: supports_partial_reliability,
             data_chunk_header_size,
             use_message_interleaving,
-            cwnd: options.cwnd_mtus_initial * options.mtu,
+            cwnd: options.cwnd_mtus_initial * pmdcs,
             a_rwnd: a_rwnd as usize,
             ssthresh: a_rwnd as usize,
             partial_bytes_acked: 0,
