@@ -12,6 +12,7 @@ mod priorities;
 mod recovery;
 mod round_trips;
 mod sctp;
+mod sctp_windows;
 mod several_paths;
 mod siege;
 mod support;
