@@ -9,11 +9,14 @@ use futures_util::StreamExt as _;
 use futures_util::future::{join_all, select};
 use trackbed_connection::{Connection, body};
 use trackbed_core::packet::{Ecn, protocol as numbers};
+use trackbed_core::parameter::Arguments;
 use trackbed_core::{Packet, Ratio, Seed, Time};
 use trackbed_net::models::Loss;
 use trackbed_net::models::loss::Listed;
 use trackbed_net::{Direction, LinkId, LinkSpec, Point, Tap};
-use trackbed_protocols::{ClientConfig, Encapsulation, ServerConfig, TransportParameters};
+use trackbed_protocols::{
+    ClientConfig, Encapsulation, SctpParameters, ServerConfig, TransportParameters,
+};
 use trackbed_substrate::{Datagram, now, sleep, spawn};
 
 use crate::support::{
@@ -250,4 +253,37 @@ fn a_handshake_that_is_given_up_ends() {
         sent.set(sent.get() + sizes.0.lock().unwrap().len());
     }
     assert!(sent.get() <= 14 * 2, "{} packets", sent.get());
+}
+
+/// What the keys set, and what RFC 9260 does not allow.
+#[test]
+fn timers_that_contradict_each_other_are_refused() {
+    let parameters = protocol("sctp").parameters();
+    let read = |given: &[(&'static str, &str)]| {
+        let value = |(name, text): &(&'static str, &str)| {
+            let parameter = parameters.iter().find(|parameter| parameter.name == *name).unwrap();
+            (*name, parameter.kind.parse(text).unwrap())
+        };
+        let given: Vec<_> = given.iter().map(value).collect();
+        TransportParameters::read(&Arguments::read(&parameters, &given).unwrap())
+    };
+    assert_eq!(read(&[]).unwrap().sctp, SctpParameters::default());
+    let linux =
+        read(&[("rto-initial", "3 s"), ("initial-window", "4"), ("immediate-sack", "false")]);
+    let expected = SctpParameters {
+        rto_initial: Duration::from_secs(3),
+        initial_window: 4,
+        immediate_sack: false,
+        ..SctpParameters::default()
+    };
+    assert_eq!(linux.unwrap().sctp, expected);
+    for (given, refused) in [
+        (&[("rto-initial", "500 ms")][..], "rto-initial"),
+        (&[("rto-max", "500 ms")], "rto-initial"),
+        (&[("rto-min", "0 s")], "rto-min"),
+        (&[("sack-delay", "501 ms")], "sack-delay"),
+        (&[("sack-delay", "0 s")], "sack-delay"),
+    ] {
+        assert_eq!(read(given).unwrap_err().parameter, refused, "{given:?}");
+    }
 }
