@@ -1,12 +1,13 @@
 //! The keys of a scenario's ends: groups from which each protocol lists those that it has a use for,
 //! and what their values set.
 
+use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 use std::time::Duration;
 
 use trackbed_connection::{CipherSuite, Handshake, TlsVersion};
-use trackbed_core::ByteSize;
 use trackbed_core::parameter::{Arguments, FromValue, Kind, Parameter};
+use trackbed_core::{ByteSize, Ratio};
 use trackbed_substrate::Multipath;
 
 use crate::config::{
@@ -45,7 +46,7 @@ pub fn over_mptcp() -> Vec<Parameter> {
 
 /// Everything of QUIC, TLS included.
 pub fn over_quic() -> Vec<Parameter> {
-    [security(), congestion_for(CongestionOf::Quic), window(), idle_timeout()].concat()
+    [security(), congestion_for(CongestionOf::Quic), quic(), window(), idle_timeout()].concat()
 }
 
 /// The scheduler of Multipath QUIC.
@@ -97,7 +98,8 @@ pub fn mqtt() -> Vec<Parameter> {
 /// The keys that protocols share, in the order of lists.
 pub(crate) fn shared() -> Vec<Parameter> {
     let ends = [security(), congestion_for(CongestionOf::CoupledTcp), mptcp()].concat();
-    let others = [encapsulation(&ENCAPSULATIONS), sctp(), coap(), cookie(), tcp(), window()];
+    let others =
+        [encapsulation(&ENCAPSULATIONS), sctp(), coap(), cookie(), tcp(), quic(), window()];
     [ends, others.concat(), idle_timeout(), mqtt()].concat()
 }
 
@@ -166,20 +168,51 @@ fn coap() -> Vec<Parameter> {
     ]
 }
 
+/// What QUIC may do otherwise than we do, and other software does.
+fn quic() -> Vec<Parameter> {
+    const BETA: &str =
+        "QUIC: what is left of the window after a loss; else 70 % with cubic, 50 % with reno";
+    const PACKET_SIZE: &str = "QUIC: the bytes of every full datagram, 1200 B to 65527 B, without a \
+                               search for the largest that the path takes";
+    vec![
+        initial_window(),
+        Parameter::optional("beta", Kind::Share, BETA),
+        Parameter::optional("hystart", Kind::Flag, HYSTART),
+        Parameter::optional("packet-size", Kind::Size, PACKET_SIZE),
+    ]
+}
+
+fn initial_window() -> Parameter {
+    const HELP: &str =
+        "TCP, QUIC: the initial congestion window in packets; else ten (QUIC: 12000 B)";
+    Parameter::optional("initial-window", Kind::Count { min: 1 }, HELP)
+}
+
 /// The options of TCP's stack.
 pub fn tcp() -> Vec<Parameter> {
-    const HYSTART: &str = "TCP: CUBIC leaves slow start when the delay grows";
     const ECN: &str = "TCP: ask for congestion notification; else answer who asks";
     const SEND_BUFFER: &str = "TCP: the send buffer; else the stack's";
     const KEEPALIVE: &str = "TCP: probe after so long; else never";
+    const MSS: &str =
+        "TCP: the largest segment, options included, 536 B to 65495 B; else the link's";
+    const SACK: &str = "TCP: selective acknowledgments, and with them RACK-TLP; else true";
+    const RTO_MIN: &str = "TCP: the least allowance of the retransmission timeout above the smoothed \
+                           round-trip time; else 200 ms";
     vec![
         Parameter::with_default("hystart", Kind::Flag, "true", HYSTART),
         Parameter::optional("ecn", Kind::Flag, ECN),
         Parameter::optional("send-buffer", Kind::Size, SEND_BUFFER),
         Parameter::optional("receive-buffer", Kind::Size, "TCP: the receive buffer; likewise"),
         Parameter::optional("keepalive", Kind::Time, KEEPALIVE),
+        initial_window(),
+        Parameter::optional("mss", Kind::Size, MSS),
+        Parameter::optional("sack", Kind::Flag, SACK),
+        Parameter::optional("rto-min", Kind::Time, RTO_MIN),
     ]
 }
+
+const HYSTART: &str = "CUBIC, over QUIC reno too, leaves slow start when the delay grows; over QUIC \
+                       false unless it is said";
 
 /// The patience with a silent peer, which every protocol has.
 pub fn idle_timeout() -> Vec<Parameter> {
@@ -226,6 +259,17 @@ impl TransportParameters {
         tcp.send_buffer = bytes(arguments, "send-buffer");
         tcp.receive_buffer = bytes(arguments, "receive-buffer");
         tcp.keepalive = arguments.get("keepalive");
+        tcp.initial_window = arguments.get("initial-window").map(small);
+        tcp.mss = bytes_in(arguments, "mss", MSS_MIN..=MSS_MAX)?;
+        tcp.rto_min = arguments.get("rto-min");
+        set(arguments, "sack", &mut tcp.sack);
+        bytes_in(arguments, "packet-size", PACKET_MIN..=PACKET_MAX)?;
+        if let Some(beta) = arguments.get::<Ratio>("beta").map(Ratio::as_f64)
+            && !(beta > 0.0 && beta < 1.0)
+        {
+            let why = "after a loss more than nothing is left and less than all: write 50 % or 0.7";
+            return Err(ParameterError { parameter: "beta", why: why.to_owned() });
+        }
         tcp.multipath = arguments.get::<&str>("scheduler").map(|scheduler| {
             let mut multipath =
                 Multipath { scheduler: scheduler.to_owned(), ..Multipath::default() };
@@ -291,7 +335,7 @@ impl CoapParameters {
             coap.block_size = block as u16;
         }
         if let Some(count) = arguments.get::<u64>("nstart") {
-            coap.outstanding_max = count.try_into().unwrap_or(u32::MAX);
+            coap.outstanding_max = small(count);
         }
         Ok(coap)
     }
@@ -317,6 +361,24 @@ fn set<T: FromValue>(arguments: &Arguments, name: &str, field: &mut T) {
     }
 }
 
+/// A size within `range`.
+fn bytes_in(
+    arguments: &Arguments,
+    name: &'static str,
+    range: RangeInclusive<u32>,
+) -> Result<Option<u32>, ParameterError> {
+    let Some(size) = arguments.get::<ByteSize>(name) else { return Ok(None) };
+    let fits = u32::try_from(size.as_bytes()).ok().filter(|bytes| range.contains(bytes));
+    fits.map(Some).ok_or_else(|| {
+        let why = format!("{name} is {} B to {} B, not {size}", range.start(), range.end());
+        ParameterError { parameter: name, why }
+    })
+}
+
+fn small(count: u64) -> u32 {
+    count.try_into().unwrap_or(u32::MAX)
+}
+
 fn bytes(arguments: &Arguments, name: &str) -> Option<usize> {
     let size: ByteSize = arguments.get(name)?;
     Some(usize::try_from(size.as_bytes()).unwrap_or(usize::MAX))
@@ -325,3 +387,9 @@ fn bytes(arguments: &Arguments, name: &str) -> Option<usize> {
 const MILLISECOND: Duration = Duration::from_millis(1);
 /// RFC 9260 section 6.2.
 const SACK_DELAY_MAX: Duration = Duration::from_millis(500);
+/// What every host takes (RFC 9293 section 3.7.1), and the longest IP packet less its headers.
+const MSS_MIN: u32 = 536;
+const MSS_MAX: u32 = 65_495;
+/// What QUIC needs (RFC 9000 section 14), and the longest that UDP carries.
+const PACKET_MIN: u32 = 1_200;
+const PACKET_MAX: u32 = 65_527;

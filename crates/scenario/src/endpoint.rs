@@ -12,6 +12,7 @@ use crate::foreign;
 use crate::inference_keys;
 use crate::ip::IpVersion;
 use crate::plan::{Endpoint, Programs};
+use crate::preset;
 use crate::programs;
 use crate::silence;
 use crate::spec::Spec;
@@ -21,7 +22,8 @@ use crate::spec::Spec;
 pub(crate) fn resolve(spec: &Spec, selection: &[usize]) -> Option<Result<Resolved, Refusal>> {
     let settings = Settings { spec, selection };
     if silence::holds(spec) {
-        let keys = parameters().iter().map(|parameter| parameter.name).collect();
+        let keys = parameters().into_iter().map(|parameter| parameter.name);
+        let keys = keys.chain(preset::ignored(NONE)).collect();
         return Some(Ok(silence::ends(keys)));
     }
     let protocol = match settings.word("protocol") {
@@ -156,9 +158,11 @@ impl Settings<'_> {
     /// The values of what the protocol has a use for.
     fn arguments(&self, protocol: &dyn Protocol) -> Result<Arguments, Refusal> {
         let parameters = protocol.parameters();
+        let preset = preset::chosen(self, protocol);
         let value = |parameter: &Parameter| {
-            let value = self.spec.value(&kebab(parameter.name), self.selection)?;
-            Some((parameter.name, value.clone()))
+            let written = self.spec.value(&kebab(parameter.name), self.selection).cloned();
+            let value = written.or_else(|| preset?.value(parameter))?;
+            Some((parameter.name, value))
         };
         let given: Vec<(&str, Value)> = parameters.iter().filter_map(value).collect();
         Arguments::read(&parameters, &given).map_err(|error| match error {
@@ -191,7 +195,7 @@ fn ignored(protocol: &dyn Protocol) -> Vec<&'static str> {
     let used = protocol.parameters();
     let is_used = |name| used.iter().any(|parameter| parameter.name == name);
     let all = trackbed_protocols::parameters().iter().map(|parameter| parameter.name);
-    all.filter(|name| !is_used(*name)).collect()
+    all.filter(|name| !is_used(*name)).chain(preset::ignored(protocol)).collect()
 }
 
 /// The keys of the two ends.

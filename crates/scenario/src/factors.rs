@@ -7,6 +7,7 @@ use crate::ends::Resolved;
 use crate::field::Shape;
 use crate::inference_keys;
 use crate::plan::Factor;
+use crate::preset;
 use crate::spec::{Chosen, Setting, Spec};
 
 /// A factor: a setting that is shown in results.
@@ -96,7 +97,9 @@ fn collect<'a>(settings: &'a [Setting], columns: &mut Vec<&'a Setting>) {
 /// The last component of each path with the unit behind it, and as many more components in front
 /// as it takes to tell them apart.
 fn unique_names(settings: &[&Setting]) -> Vec<String> {
-    let mut components = vec![1; settings.len()];
+    // The software of a protocol is not told from another's by the protocol alone.
+    let least = |setting: &&Setting| if preset::is_key(&setting.path) { 2 } else { 1 };
+    let mut components: Vec<usize> = settings.iter().map(least).collect();
     loop {
         let names: Vec<String> = settings
             .iter()

@@ -40,6 +40,7 @@ mod overrides;
 pub mod papers;
 mod parts;
 mod plan;
+mod preset;
 mod problem;
 mod programs;
 mod radio;

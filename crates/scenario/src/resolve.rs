@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use trackbed_core::parameter::{Arguments, Otherwise, Value};
+use trackbed_core::parameter::{Arguments, Value};
 use trackbed_workloads::Prepared;
 
 use crate::device::Measurements;
@@ -15,6 +15,7 @@ use crate::field::{Field, Shape, kebab};
 use crate::network::{self, Builder};
 use crate::parts::PART;
 use crate::plan::{Cell, Factor};
+use crate::preset;
 use crate::problem::{Place, Problems};
 use crate::radio::{self, Railways};
 use crate::schema::SCHEMA;
@@ -248,7 +249,8 @@ impl Resolver<'_> {
         // What stands in a table is the track or the load; the ends have no table, but for who
         // foresees what the radio does to them.
         let conditions = self.columns.iter().filter(|column| {
-            column.path().contains('.') && !radio::OF_THE_ENDS.contains(&column.path())
+            let path = column.path();
+            path.contains('.') && !radio::OF_THE_ENDS.contains(&path) && !preset::is_key(path)
         });
         let part = self.spec.part.iter().map(|_| PART.to_owned());
         let conditions = part.chain(conditions.map(|column| column.name.clone())).collect();
@@ -361,7 +363,8 @@ fn workload_path(parameter: &str) -> String {
 
 /// The keys of the two ends that the scenario sets.
 fn endpoint_settings(spec: &Spec) -> impl Iterator<Item = &Setting> {
-    let top = spec.settings.iter().filter(|setting| !setting.path.contains('.'));
+    let is_of_ends = |path: &str| !path.contains('.') || preset::is_key(path);
+    let top = spec.settings.iter().filter(move |setting| is_of_ends(&setting.path));
     top.filter(|setting| matches!(setting.field.shape, Shape::Swept(_)))
 }
 
@@ -387,18 +390,17 @@ fn used_values<'s>(
 fn endpoint_lines(spec: &Spec, selection: &[usize], resolved: &Resolved) -> Vec<String> {
     let keys = SCHEMA.top.iter().filter(|field| matches!(field.shape, Shape::Swept(_)));
     let keys = keys.filter(|field| !resolved.ignored.contains(&field.target));
+    let transport = &resolved.endpoint.transport;
     let line = |field: &Field| {
-        let default = || match (&field.shape, field.otherwise) {
-            (Shape::Swept(kind), Otherwise::Default(text)) => kind.parse(text).ok(),
-            _ => None,
-        };
-        let paths = &resolved.endpoint.transport.tcp.multipath;
         let text = match (field.target, resolved.endpoint.tls) {
             ("tls", Some(version)) => version.name().to_owned(),
-            ("scheduler", _) => paths.as_ref()?.scheduler.clone(),
-            _ => match spec.value(&field.name, selection) {
-                Some(value) => value.to_string(),
-                None => default()?.to_string(),
+            (name, _) => match (transport.arguments.value(name), &field.shape) {
+                (Some(value), _) => value.to_string(),
+                (None, Shape::Swept(kind)) => match spec.value(&field.name, selection) {
+                    Some(value) => value.to_string(),
+                    None => kind.parse(field.otherwise.default_text()?).ok()?.to_string(),
+                },
+                _ => return None,
             },
         };
         Some(format!("{}: {text}", field.name))

@@ -16,6 +16,7 @@ use crate::inference;
 use crate::inference_keys;
 use crate::papers;
 use crate::plan::Home;
+use crate::preset;
 use crate::radio;
 
 /// The keys of every table.
@@ -34,6 +35,9 @@ impl Schema {
     fn new() -> Schema {
         let mut top: Vec<Field> = general().iter().map(Field::fixed).collect();
         top.extend(endpoint::parameters().iter().map(Field::swept));
+        let help = "software that studies used, by protocol: values of the keys above";
+        let section = Shape::Section(preset::fields());
+        top.push(Field::new(preset::SECTION, section, Otherwise::Absent, help));
         let link_help = "the link that all phones share; it has both directions";
         let access_help = "a link of each phone's own, between it and the shared one";
         let (needed, optional) = (Otherwise::Required, Otherwise::Absent);

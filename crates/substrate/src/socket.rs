@@ -221,6 +221,16 @@ pub struct TcpOptions {
     pub hystart: bool,
     /// How long an idle connection waits before it probes the peer; `None` never probes.
     pub keepalive: Option<Duration>,
+    /// The initial congestion window in segments; `None` is the stack's own choice.
+    pub initial_window: Option<u32>,
+    /// The largest segment in bytes, TCP's options included, as both ends announce it (RFC 6691);
+    /// `None` is what the link takes.
+    pub mss: Option<u32>,
+    /// Whether to use selective acknowledgments (RFC 2018), and with them RACK-TLP.
+    pub sack: bool,
+    /// The least allowance of the retransmission timeout above the smoothed round-trip time; `None`
+    /// is the stack's own choice.
+    pub rto_min: Option<Duration>,
     /// Several paths, if the peer agrees; `None` for plain TCP.
     pub multipath: Option<Multipath>,
     /// How many established connections may wait to be accepted before new ones are ignored.
@@ -237,6 +247,10 @@ impl Default for TcpOptions {
             ecn: None,
             hystart: true,
             keepalive: None,
+            initial_window: None,
+            mss: None,
+            sack: true,
+            rto_min: None,
             multipath: None,
             backlog: SOMAXCONN,
         }

@@ -19,6 +19,8 @@ pub struct Config {
     pub initial_window_segments: u32,
     /// The MTU of the local interface in bytes, IP header included; 576..=65,535.
     pub mtu: u32,
+    /// The largest segment in bytes, options not subtracted; less where the MTU allows less.
+    pub mss: u32,
     /// Receive buffer.
     pub receive_buffer: BufferSize,
     /// Send buffer.
@@ -64,6 +66,7 @@ impl Default for Config {
             growth: Growth::Bytes,
             initial_window_segments: 10,
             mtu: 1_500,
+            mss: u32::MAX,
             receive_buffer: BufferSize { initial: 131_072, max: 33_554_432 },
             send_buffer: BufferSize { initial: 16_384, max: 4_194_304 },
             nagle: true,

@@ -11,13 +11,16 @@ use std::time::{Duration, Instant};
 use noq::congestion::{Controller, ControllerFactory, ControllerMetrics};
 use noq_proto::RttEstimator;
 
+use super::hystart::HyStart;
+use super::tuning::Tuning;
+
 /// Builds controllers.
 #[derive(Debug)]
-pub(super) struct CubicFactory;
+pub(super) struct CubicFactory(pub(super) Tuning);
 
 impl ControllerFactory for CubicFactory {
     fn build(self: Arc<Self>, _now: Instant, mtu: u16) -> Box<dyn Controller> {
-        Box::new(Cubic::new(mtu))
+        Box::new(Cubic::new(&self.0, mtu))
     }
 }
 
@@ -25,6 +28,9 @@ impl ControllerFactory for CubicFactory {
 struct Cubic {
     /// The size of a full datagram.
     datagram: u64,
+    initial_window: u64,
+    beta: f64,
+    hystart: Option<HyStart>,
     state: State,
     /// What there was before the last reduction, in case that turns out to be spurious.
     before: Option<State>,
@@ -57,9 +63,10 @@ struct Epoch {
 }
 
 impl Cubic {
-    fn new(mtu: u16) -> Cubic {
+    fn new(tuning: &Tuning, mtu: u16) -> Cubic {
+        let initial_window = tuning.initial_window(mtu);
         let state = State {
-            window: INITIAL_WINDOW,
+            window: initial_window,
             ssthresh: u64::MAX,
             recovery_start: None,
             epoch: None,
@@ -67,7 +74,14 @@ impl Cubic {
             cwnd_prior: 0.0,
             credit: 0,
         };
-        Cubic { datagram: mtu.into(), state, before: None }
+        Cubic {
+            datagram: mtu.into(),
+            initial_window,
+            beta: tuning.beta.unwrap_or(BETA),
+            hystart: tuning.hystart.then(HyStart::default),
+            state,
+            before: None,
+        }
     }
 
     /// RFC 9002 section 7.2.
@@ -77,14 +91,14 @@ impl Cubic {
 
     /// Sections 4.2 to 4.5: an acknowledgement in congestion avoidance.
     fn avoid_congestion(&mut self, now: Instant, bytes: u64, rtt: Duration) {
-        let datagram = self.datagram;
+        let (datagram, alpha) = (self.datagram, alpha(self.beta));
         let State { window, epoch, w_max, cwnd_prior, credit, .. } = &mut self.state;
         let epoch = epoch.get_or_insert_with(|| {
             *w_max = *window as f64;
             Epoch { start: now, k: 0.0, w_est: *window as f64 }
         });
         let since_start = now - epoch.start;
-        epoch.grow_w_est(bytes, *window, *cwnd_prior, datagram);
+        epoch.grow_w_est(bytes, *window, *cwnd_prior, (alpha, datagram));
         if epoch.w_cubic(since_start, *w_max, datagram) < epoch.w_est {
             // Reno-friendly region (section 4.3). Also from behind the estimate the window grows by
             // one datagram at a time.
@@ -107,19 +121,19 @@ impl Cubic {
     /// Sections 4.6 and 4.7: the beginning of a recovery.
     fn reduce(&mut self, now: Instant) {
         let least = self.least_window();
-        let datagram = self.datagram;
+        let (datagram, beta) = (self.datagram, self.beta);
         let state = &mut self.state;
         let window = state.window as f64;
         let converges = window < state.w_max;
-        state.w_max = if converges { window * (1.0 + BETA) / 2.0 } else { window };
+        state.w_max = if converges { window * (1.0 + beta) / 2.0 } else { window };
         state.cwnd_prior = window;
-        state.ssthresh = ((window * BETA) as u64).max(least);
+        state.ssthresh = ((window * beta) as u64).max(least);
         state.window = state.ssthresh;
         state.recovery_start = Some(now);
         let below = (state.w_max - state.window as f64).max(0.0) / datagram as f64;
         let k = (below / C).cbrt();
         state.epoch = Some(Epoch { start: now, k, w_est: state.window as f64 });
-        state.credit = (state.credit as f64 * BETA) as u64;
+        state.credit = (state.credit as f64 * beta) as u64;
     }
 
     fn is_in_recovery(&self, sent: Instant) -> bool {
@@ -147,8 +161,14 @@ impl Epoch {
 
     /// Section 4.3: W_est grows with what is acknowledged, as fast as Reno's window once it has
     /// reached the window at the last reduction.
-    fn grow_w_est(&mut self, bytes: u64, window: u64, cwnd_prior: f64, datagram: u64) {
-        let alpha = if self.w_est < cwnd_prior { ALPHA } else { 1.0 };
+    fn grow_w_est(
+        &mut self,
+        bytes: u64,
+        window: u64,
+        cwnd_prior: f64,
+        (alpha, datagram): (f64, u64),
+    ) {
+        let alpha = if self.w_est < cwnd_prior { alpha } else { 1.0 };
         self.w_est += alpha * datagram as f64 * bytes as f64 / window as f64;
     }
 }
@@ -163,8 +183,21 @@ impl Controller for Cubic {
         app_limited: bool,
         rtt: &RttEstimator,
     ) {
+        if let Some(hystart) = &mut self.hystart {
+            hystart.on_ack(sent, rtt.min());
+        }
         if !app_limited {
             self.acknowledged(now, sent, bytes, rtt.get());
+        }
+    }
+
+    fn on_end_acks(&mut self, now: Instant, _: u64, _: bool, _: Option<u64>) {
+        let state = &mut self.state;
+        if state.window < state.ssthresh
+            && let Some(hystart) = &mut self.hystart
+            && hystart.ends_slow_start(now, state.window, self.datagram)
+        {
+            state.ssthresh = state.window;
         }
     }
 
@@ -193,6 +226,7 @@ impl Controller for Cubic {
             state.w_max = state.window as f64;
             state.credit = 0;
             state.window = least;
+            self.hystart = self.hystart.as_ref().map(|_| HyStart::default());
         }
     }
 
@@ -226,7 +260,7 @@ impl Controller for Cubic {
     }
 
     fn initial_window(&self) -> u64 {
-        INITIAL_WINDOW
+        self.initial_window
     }
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
@@ -238,9 +272,9 @@ impl Controller for Cubic {
 const BETA: f64 = 0.7;
 const C: f64 = 0.4;
 /// alpha_cubic (section 4.3): with the smaller decrease, as much as Reno in the mean.
-const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
-/// Ten datagrams of the least size that QUIC allows (RFC 9002 section 7.2).
-const INITIAL_WINDOW: u64 = 12_000;
+fn alpha(beta: f64) -> f64 {
+    3.0 * (1.0 - beta) / (1.0 + beta)
+}
 
 #[cfg(test)]
 mod tests {
@@ -251,7 +285,7 @@ mod tests {
 
     /// A controller with a window of so many datagrams, and a time.
     fn cubic(window: u64) -> (Cubic, Instant) {
-        let mut cubic = Cubic::new(DATAGRAM as u16);
+        let mut cubic = Cubic::new(&Tuning::default(), DATAGRAM as u16);
         cubic.state.window = window * DATAGRAM;
         (cubic, trackbed_substrate::to_std_instant(trackbed_core::Time::ZERO))
     }

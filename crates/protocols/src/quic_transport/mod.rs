@@ -2,10 +2,12 @@
 
 mod congestion;
 mod cubic;
+mod hystart;
 mod moving;
 mod pacing;
 mod probing;
 mod receiving;
+mod reno;
 mod retrying;
 mod runtime;
 mod scheduling;
@@ -13,6 +15,7 @@ mod sending;
 mod session;
 mod settings;
 mod several;
+mod tuning;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -34,7 +37,8 @@ use crate::ledger::{Account, Accounted, Ledger};
 use crate::nursery::{Nursery, yield_now};
 use crate::protocol::ServerHandle;
 use crate::tls::{Profile, Randomness, SERVER_NAME, TlsClient, TlsServer};
-pub(crate) use congestion::{QUIC_CONGESTION, QuicCongestion};
+use congestion::Controllers;
+pub(crate) use congestion::QUIC_CONGESTION;
 use probing::{Leave, Occasion};
 pub(crate) use receiving::InOrder;
 use retrying::RetryTokens;
@@ -53,7 +57,7 @@ pub(crate) struct QuicDialer {
     local: Option<IpAddr>,
     tls: TlsClient,
     transport: Arc<TransportConfig>,
-    congestion: &'static QuicCongestion,
+    congestion: Controllers,
     several: Option<Several>,
     endpoints: RefCell<BTreeMap<IpAddr, Endpoint>>,
     /// The connection that was opened last.
@@ -73,7 +77,7 @@ impl QuicDialer {
             protocol: profile.protocol,
             tls: TlsClient::new(profile, host.entropy(), config)?,
             transport: settings::transport(profile.protocol, &config.transport)?,
-            congestion: QuicCongestion::of(profile.protocol, &config.transport)?,
+            congestion: Controllers::of(profile.protocol, &config.transport)?,
             local: config.local,
             several,
             host,
@@ -245,7 +249,7 @@ pub(crate) fn serve<F: Future<Output = ()> + 'static>(
     retrying::set(&mut server);
     let transport = settings::transport(profile.protocol, &config.transport)?;
     server.transport_config(Arc::clone(&transport));
-    let congestion = QuicCongestion::of(profile.protocol, &config.transport)?;
+    let congestion = Controllers::of(profile.protocol, &config.transport)?;
     let settings = ServerSettings { shared: server.clone(), transport, congestion, several };
     let failed = |reason: String| Error::lasting(profile.protocol, Step::Listen, reason);
     let endpoint =
@@ -304,7 +308,7 @@ pub(crate) fn serve<F: Future<Output = ()> + 'static>(
 struct ServerSettings {
     shared: noq::ServerConfig,
     transport: Arc<TransportConfig>,
-    congestion: &'static QuicCongestion,
+    congestion: Controllers,
     several: Option<Several>,
 }
 

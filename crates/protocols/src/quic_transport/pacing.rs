@@ -1,9 +1,9 @@
 //! Pacing as RFC 9002 section 7.7 has it, for controllers that leave it to the engine, and within
 //! what the engine's clock can tell apart for all.
 //!
-//! There a sender may send a burst of the size of the initial window. The engine's own pacer spreads
+//! There a sender may send a burst of ten datagrams, which are the initial window of the RFC. The engine's own pacer spreads
 //! even two packets over several milliseconds on a path whose window is small, and so adds up to
-//! 10 ms to a handshake's last flight. This one lets the initial window go, and beyond it sends
+//! 10 ms to a handshake's last flight. This one lets the burst go, and beyond it sends
 //! 1.25 windows in a round-trip time, as the engine does.
 
 use std::any::Any;
@@ -15,6 +15,7 @@ use noq::congestion::{Controller, ControllerFactory, ControllerMetrics};
 use noq_proto::RttEstimator;
 
 use super::probing::Leave;
+use super::tuning::INITIAL_WINDOW;
 
 /// Builds the controllers of `inner`, paced.
 pub(super) struct PacedFactory {
@@ -51,7 +52,7 @@ impl Paced {
     /// Bytes in a second.
     fn rate(&self) -> u64 {
         match self.smoothed_rtt {
-            Some(rtt) if self.in_flight >= self.inner.initial_window() => {
+            Some(rtt) if self.in_flight >= INITIAL_WINDOW => {
                 let bytes = u128::from(self.inner.window()) * 1_250_000_000;
                 let rate = bytes / rtt.as_nanos().max(1);
                 u64::try_from(rate).unwrap_or(u64::MAX).clamp(1, BURST_RATE)

@@ -13,7 +13,7 @@ use trackbed_connection::error::Result;
 use trackbed_core::Time;
 use trackbed_substrate::{EntropyError, SeededEntropy, to_std_instant};
 
-use super::congestion::QuicCongestion;
+use super::congestion::Controllers;
 use super::probing::Leave;
 use crate::config::{STREAMS_MAX, TransportParameters};
 use crate::observer::{Observer, Side};
@@ -28,7 +28,7 @@ pub(super) fn transport(
     parameters: &TransportParameters,
 ) -> Result<Arc<TransportConfig>> {
     let unsupported = |advice: String| Error::Unsupported { protocol, advice };
-    let congestion = QuicCongestion::of(protocol, parameters)?;
+    let congestion = Controllers::of(protocol, parameters)?;
     let idle = IdleTimeout::try_from(parameters.idle_timeout)
         .map_err(|_| unsupported("the idle timeout is too long: use hours at most".to_owned()))?;
     let window = VarInt::from_u32(parameters.window);
@@ -43,6 +43,9 @@ pub(super) fn transport(
         .initial_rtt(Duration::from_millis(333))
         .datagram_receive_buffer_size(None)
         .congestion_controller_factory(congestion.paced(Leave::default()));
+    if let Some(datagram) = congestion.datagram() {
+        transport.initial_mtu(datagram).min_mtu(datagram).mtu_discovery_config(None);
+    }
     if let Some(observer) = &parameters.observer {
         transport.qlog_factory(Arc::new(Traces(Arc::clone(observer))));
     }
@@ -52,7 +55,7 @@ pub(super) fn transport(
 /// The same settings for a connection of its own, whose probes `leave` lets go.
 pub(super) fn with_probes(
     shared: &TransportConfig,
-    congestion: &QuicCongestion,
+    congestion: Controllers,
     leave: Leave,
 ) -> TransportConfig {
     let mut transport = shared.clone();

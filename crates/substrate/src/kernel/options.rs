@@ -25,6 +25,7 @@ pub(super) enum Role {
 pub(super) fn apply(socket: &OwnedFd, options: &TcpOptions, role: Role) -> io::Result<()> {
     check_ecn(options, role)?;
     check_hystart(options)?;
+    check_engine_only(options)?;
     set_congestion(socket, &options.congestion)?;
     if let Some(size) = options.send_buffer {
         set_buffer(socket, &SEND_BUFFER, size)?;
@@ -72,6 +73,22 @@ fn check_hystart(options: &TcpOptions) -> io::Result<()> {
     Err(invalid(format!(
         "the kernel's CUBIC {verb} HyStart, and no socket option changes that; write {value} to \
          {CUBIC_HYSTART}"
+    )))
+}
+
+/// What only the engine of virtual time lets a connection choose.
+fn check_engine_only(options: &TcpOptions) -> io::Result<()> {
+    let TcpOptions { initial_window, mss, sack, rto_min, .. } = options;
+    let asked = [
+        ("initial window", initial_window.is_some()),
+        ("largest segment", mss.is_some()),
+        ("selective acknowledgments", !sack),
+        ("least retransmission timeout", rto_min.is_some()),
+    ];
+    let Some((what, _)) = asked.into_iter().find(|(_, is_asked)| *is_asked) else { return Ok(()) };
+    Err(invalid(format!(
+        "the {what} of the kernel's TCP cannot be set here; remove that key or preset, or run in virtual \
+         time"
     )))
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use trackbed_core::Seed;
 use trackbed_net::Network;
-use trackbed_tcp::config::{BufferSize, EcnMode, HyStart, KeepAlive};
+use trackbed_tcp::config::{BufferSize, EcnMode, HyStart, KeepAlive, RtoBounds};
 use trackbed_tcp::multipath::{Endpoint, MultipathConfig};
 use trackbed_tcp::{Config, Stats, algorithms, schedulers};
 
@@ -31,7 +31,11 @@ pub(super) fn config(options: &TcpOptions, mtu: u32) -> io::Result<Config> {
     Ok(Config {
         congestion,
         hystart: if options.hystart { defaults.hystart } else { HyStart::Off },
+        initial_window_segments: options.initial_window.unwrap_or(defaults.initial_window_segments),
         mtu,
+        mss: options.mss.unwrap_or(defaults.mss),
+        sack: options.sack,
+        rto: RtoBounds { min: options.rto_min.unwrap_or(defaults.rto.min), ..defaults.rto },
         receive_buffer: buffer(options.receive_buffer, defaults.receive_buffer)?,
         send_buffer: buffer(options.send_buffer, defaults.send_buffer)?,
         nagle: !options.nodelay,
@@ -150,6 +154,10 @@ mod tests {
             ecn: Some(true),
             hystart: false,
             keepalive: Some(Duration::from_secs(9)),
+            initial_window: Some(3),
+            mss: Some(700),
+            sack: false,
+            rto_min: Some(Duration::from_secs(2)),
             multipath: None,
             backlog: 7,
         };
@@ -159,6 +167,8 @@ mod tests {
         assert_eq!((config.send_buffer.initial, config.send_buffer.max), (10_000, 10_000));
         assert_eq!((config.receive_buffer.initial, config.receive_buffer.max), (20_000, 20_000));
         assert_eq!((config.ecn, config.hystart), (EcnMode::Active, HyStart::Off));
+        assert_eq!((config.initial_window_segments, config.mss, config.sack), (3, 700, false));
+        assert_eq!(config.rto.min, Duration::from_secs(2));
         assert_eq!(config.keepalive.unwrap().idle, Duration::from_secs(9));
     }
 

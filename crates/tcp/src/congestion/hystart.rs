@@ -88,8 +88,29 @@ struct Round {
     start: Time,
     last_ack: Time,
     end: Seq,
-    least: Duration,
+    rise: DelayRise,
+}
+
+/// The second detector of Hybrid Slow Start (Ha and Rhee, 2011), with the thresholds of Linux and
+/// Chromium: in a round, the least delay has risen by an eighth above the least there ever was.
+#[derive(Clone, Debug, Default)]
+pub struct DelayRise {
+    least: Option<Duration>,
     samples: u32,
+}
+
+impl DelayRise {
+    /// Takes a round-trip time of this round, on a path whose least one is `least_ever`. Says whether
+    /// the delay has risen.
+    pub fn sample(&mut self, rtt: Duration, least_ever: Duration) -> bool {
+        let least = self.least.map_or(rtt, |least| least.min(rtt));
+        self.least = Some(least);
+        if self.samples < MIN_SAMPLES {
+            self.samples += 1;
+            return false;
+        }
+        least > least_ever + (least_ever / 8).clamp(MIN_RISE, MAX_RISE)
+    }
 }
 
 impl Linux {
@@ -104,8 +125,7 @@ impl Linux {
                 start: now,
                 last_ack: now,
                 end: next,
-                least: Duration::MAX,
-                samples: 0,
+                rise: DelayRise::default(),
             }),
         };
         if window.cwnd < LOW_WINDOW {
@@ -115,13 +135,7 @@ impl Linux {
             round.last_ack = now;
             self.found |= now - round.start > (delay_min + TRAIN_ALLOWANCE) / 2;
         }
-        round.least = round.least.min(rtt);
-        if round.samples < MIN_SAMPLES {
-            round.samples += 1;
-        } else {
-            let rise = (delay_min / 8).clamp(MIN_RISE, MAX_RISE);
-            self.found |= round.least > delay_min + rise;
-        }
+        self.found |= round.rise.sample(rtt, delay_min);
         if self.found {
             window.ssthresh = window.cwnd;
         }
@@ -199,8 +213,8 @@ impl PlusPlus {
     }
 }
 
-/// Below this window neither detector of Linux looks.
-const LOW_WINDOW: u32 = 16;
+/// Below this window, in segments, neither detector of Linux looks.
+pub const LOW_WINDOW: u32 = 16;
 /// Acknowledgments closer together than this belong to one train.
 const TRAIN_GAP: Duration = Duration::from_millis(2);
 /// Part of a train that may come from batching in the sender, not from the path.

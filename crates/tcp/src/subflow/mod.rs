@@ -343,10 +343,10 @@ impl Subflow {
     }
 }
 
-/// The MSS that the local MTU allows (RFC 9293 section 3.7.1), options not counted.
+/// The MSS that the local MTU and the settings allow (RFC 9293 section 3.7.1), options not counted.
 fn local_mss(config: &Config, local: SocketAddr) -> u32 {
     let headers = (ip_header_len(local.ip()) + HEADER_LEN) as u32;
-    config.mtu.clamp(MIN_MTU, MAX_MTU) - headers
+    (config.mtu.clamp(MIN_MTU, MAX_MTU) - headers).min(config.mss)
 }
 
 /// Three segments may overtake one before it counts as lost (RFC 5681 section 3.2).

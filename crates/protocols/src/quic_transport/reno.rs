@@ -1,0 +1,145 @@
+//! NewReno (RFC 9002 section 7) for QUIC: that of the engine, with hybrid slow start where a scenario
+//! asks for it.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::time::Instant;
+
+use noq::congestion::{Controller, ControllerFactory, ControllerMetrics};
+use noq_proto::RttEstimator;
+
+use super::hystart::HyStart;
+use super::tuning::Tuning;
+
+/// Builds controllers.
+#[derive(Debug)]
+pub(super) struct RenoFactory(pub(super) Tuning);
+
+impl ControllerFactory for RenoFactory {
+    fn build(self: Arc<Self>, now: Instant, mtu: u16) -> Box<dyn Controller> {
+        Box::new(Reno {
+            datagram: mtu.into(),
+            initial_window: self.0.initial_window(mtu),
+            beta: self.0.beta.unwrap_or(BETA),
+            hystart: self.0.hystart.then(HyStart::default),
+            window: self.0.initial_window(mtu),
+            ssthresh: u64::MAX,
+            recovery_start: now,
+            acknowledged: 0,
+        })
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Reno {
+    /// The size of a full datagram.
+    datagram: u64,
+    initial_window: u64,
+    /// What is left of the window after a loss.
+    beta: f64,
+    hystart: Option<HyStart>,
+    window: u64,
+    ssthresh: u64,
+    /// Acknowledgements and losses of packets that were sent before this belong to a recovery.
+    recovery_start: Instant,
+    /// Bytes acknowledged in congestion avoidance, less those that have made the window grow.
+    acknowledged: u64,
+}
+
+impl Reno {
+    /// RFC 9002 section 7.2.
+    fn least_window(&self) -> u64 {
+        2 * self.datagram
+    }
+}
+
+impl Controller for Reno {
+    fn on_ack(
+        &mut self,
+        _now: Instant,
+        sent: Instant,
+        bytes: u64,
+        _number: u64,
+        app_limited: bool,
+        rtt: &RttEstimator,
+    ) {
+        if let Some(hystart) = &mut self.hystart {
+            hystart.on_ack(sent, rtt.min());
+        }
+        if app_limited || sent <= self.recovery_start {
+            return;
+        }
+        if self.window < self.ssthresh {
+            self.window += bytes;
+            // What is beyond the threshold counts for congestion avoidance.
+            self.acknowledged = self.window.saturating_sub(self.ssthresh);
+            return;
+        }
+        self.acknowledged += bytes;
+        if self.acknowledged >= self.window {
+            self.acknowledged -= self.window;
+            self.window += self.datagram;
+        }
+    }
+
+    fn on_end_acks(&mut self, now: Instant, _: u64, _: bool, _: Option<u64>) {
+        if self.window < self.ssthresh
+            && let Some(hystart) = &mut self.hystart
+            && hystart.ends_slow_start(now, self.window, self.datagram)
+        {
+            self.ssthresh = self.window;
+        }
+    }
+
+    fn on_congestion_event(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        persistent: bool,
+        _ecn: bool,
+        _lost_bytes: u64,
+        _largest_lost: u64,
+    ) {
+        if sent <= self.recovery_start {
+            return;
+        }
+        self.recovery_start = now;
+        self.window = ((self.window as f64 * self.beta) as u64).max(self.least_window());
+        self.ssthresh = self.window;
+        if persistent {
+            self.window = self.least_window();
+            self.hystart = self.hystart.as_ref().map(|_| HyStart::default());
+        }
+    }
+
+    fn on_mtu_update(&mut self, mtu: u16) {
+        self.datagram = mtu.into();
+        self.window = self.window.max(self.least_window());
+    }
+
+    fn window(&self) -> u64 {
+        self.window
+    }
+
+    fn metrics(&self) -> ControllerMetrics {
+        let mut metrics = ControllerMetrics::default();
+        metrics.congestion_window = self.window;
+        metrics.ssthresh = Some(self.ssthresh);
+        metrics
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(self.clone())
+    }
+
+    fn initial_window(&self) -> u64 {
+        self.initial_window
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
+/// RFC 9002 section 7.3.2 halves the window.
+const BETA: f64 = 0.5;

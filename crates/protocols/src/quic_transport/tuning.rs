@@ -1,0 +1,36 @@
+//! What a scenario may choose of a congestion controller, and of the packets of QUIC.
+
+use trackbed_core::{Arguments, ByteSize, Ratio};
+
+/// The values of the keys of [`quic`](crate::parameters::quic).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tuning {
+    /// In datagrams.
+    initial_datagrams: Option<u64>,
+    /// What is left of the window after a loss.
+    pub(super) beta: Option<f64>,
+    /// Hybrid slow start.
+    pub(super) hystart: bool,
+    /// The size of every full datagram; `None` to look for the path's.
+    pub(super) datagram: Option<u16>,
+}
+
+impl Tuning {
+    pub(super) fn of(arguments: &Arguments) -> Tuning {
+        let datagram = arguments.get::<ByteSize>("packet-size");
+        Tuning {
+            initial_datagrams: arguments.get("initial-window"),
+            beta: arguments.get::<Ratio>("beta").map(Ratio::as_f64),
+            hystart: arguments.get("hystart").unwrap_or_default(),
+            datagram: datagram.and_then(|size| size.as_bytes().try_into().ok()),
+        }
+    }
+
+    /// The initial window in bytes, where datagrams have `mtu` of them.
+    pub(super) fn initial_window(&self, mtu: u16) -> u64 {
+        self.initial_datagrams.map_or(INITIAL_WINDOW, |count| count.saturating_mul(mtu.into()))
+    }
+}
+
+/// Ten datagrams of the least size that QUIC allows (RFC 9002 section 7.2).
+pub(super) const INITIAL_WINDOW: u64 = 12_000;

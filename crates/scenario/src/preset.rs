@@ -1,0 +1,57 @@
+//! The table `[preset]`: other software, as values that lie under the keys of the ends.
+
+use std::sync::LazyLock;
+
+use trackbed_core::parameter::{Kind, Parameter};
+use trackbed_protocols::{Preset, Protocol, presets, presets_by_protocol};
+
+use crate::ends::Settings;
+use crate::field::Field;
+
+/// The table's name.
+pub(crate) const SECTION: &str = "preset";
+
+/// A protocol with presets.
+struct Entry {
+    protocol: &'static str,
+    /// The dotted path of its key.
+    path: String,
+    names: Vec<&'static str>,
+}
+
+static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
+    let entry = |(protocol, names): (&dyn Protocol, _)| Entry {
+        protocol: protocol.name(),
+        path: format!("{SECTION}.{}", protocol.name()),
+        names,
+    };
+    presets_by_protocol().map(entry).collect()
+});
+
+/// The keys of the table: the protocols that have presets.
+pub(crate) fn fields() -> Vec<Field> {
+    let field = |entry: &'static Entry| {
+        Field::swept(&Parameter::optional(entry.protocol, Kind::Choice(&entry.names), HELP))
+    };
+    ENTRIES.iter().map(field).collect()
+}
+
+/// Whether `path` is a key of the table.
+pub(crate) fn is_key(path: &str) -> bool {
+    path.split_once('.').is_some_and(|(table, _)| table == SECTION)
+}
+
+/// The preset that a combination has for `protocol`.
+pub(crate) fn chosen(settings: &Settings<'_>, protocol: &dyn Protocol) -> Option<&'static Preset> {
+    let entry = ENTRIES.iter().find(|entry| entry.protocol == protocol.name())?;
+    let name = settings.word(&entry.path)?;
+    presets().iter().find(|preset| preset.name == name)
+}
+
+/// The keys of the table that mean nothing to `protocol`.
+pub(crate) fn ignored(protocol: &dyn Protocol) -> impl Iterator<Item = &'static str> {
+    let others = ENTRIES.iter().filter(move |entry| entry.protocol != protocol.name());
+    others.map(|entry| entry.path.as_str())
+}
+
+const HELP: &str = "the software that this protocol behaves as; a key that is written counts more";
