@@ -22,24 +22,27 @@ pub(crate) const REAL_LEAD: Duration = Duration::from_secs(15);
 /// `lead` later where sessions are warmed up first: the measured part then begins at a time that
 /// does not depend on how long that takes.
 pub(crate) fn course(cell: &Cell, seed: &Seed, lead: Duration) -> Course {
+    let reconnect = cell.environment.reconnect();
     if cell.environment.is_still() {
-        return Course::default();
+        return Course::default().reconnecting(reconnect);
     }
     let begin = match cell.endpoint.handshake {
         Handshake::New => Time::ZERO,
         Handshake::Resumed | Handshake::Early => Time::ZERO + lead,
     };
-    Course::new(begin, cell.environment.timeline(seed))
+    Course::new(begin, cell.environment.timeline(seed)).reconnecting(reconnect)
 }
 
-/// The network with the delays of `course` on its shared link, in both directions. Packets keep
-/// their order when the delay shrinks.
-pub(crate) fn under(plan: &NetworkPlan, course: &Course) -> NetworkPlan {
-    let mut plan = plan.clone();
+/// The network of `cell` with the delays of `course` on its shared link, in both directions.
+pub(crate) fn under(cell: &Cell, course: &Course) -> NetworkPlan {
+    let mut plan = cell.network.clone();
     let delays: Vec<(Time, Duration)> = course.delays().collect();
     if !delays.is_empty() {
         let law = Timetable::new(delays).expect("a timeline's delays hold from the start on");
-        let delay = Delay::new(law);
+        let delay = match cell.environment.lets_packets_overtake() {
+            true => Delay::new(law).with_overtaking(),
+            false => Delay::new(law),
+        };
         plan.link.up = plan.link.up.with(delay.clone());
         plan.link.down = plan.link.down.with(delay);
     }

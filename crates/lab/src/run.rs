@@ -111,7 +111,7 @@ impl Runner {
         onlooker: Option<&dyn Onlooker>,
     ) -> Result<Vec<Record>, Unfinished> {
         let scene = Scene::of(cell, &seed, environment::VIRTUAL_LEAD);
-        let who = (cell.workload.phones(), cell.workload.networks());
+        let who = (cell.workload.phones(), cell.networks());
         let mut track = Track::build(&scene.network, who, &seed, Ends::Hosts);
         track.network.set_tap(onlooker.map(|one| one.tap(track.shared, track.second)));
         let device = Device::of(cell, &seed);

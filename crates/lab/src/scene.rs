@@ -31,7 +31,7 @@ impl Scene {
     pub fn of(cell: &Cell, seed: &Seed, lead: Duration) -> Scene {
         let course = environment::course(cell, seed, lead);
         let Some(radio) = &cell.radio else {
-            let network = environment::under(&cell.network, &course);
+            let network = environment::under(cell, &course);
             return Scene { course, network, drive: None };
         };
         let drive = radio.drive(seed);
@@ -50,7 +50,7 @@ impl Scene {
 
     /// The addresses of phone `number`, network by network, on every path that it has.
     pub fn addresses(&self, cell: &Cell, number: u32) -> Vec<Vec<IpAddr>> {
-        let mut networks = phone_networks(number, cell.workload.networks());
+        let mut networks = phone_networks(number, cell.networks());
         if self.network.second.is_some() {
             networks.iter_mut().for_each(|network| network.extend(second_addresses(number)));
         }

@@ -52,7 +52,7 @@ impl Phones {
         let tls = endpoint.tls_parameters();
         let handshake = endpoint.handshake;
         let config = ClientConfig { trust, tls, handshake, local: None, transport, paths };
-        let binds = binds && cell.workload.networks() == 1;
+        let binds = binds && cell.networks() == 1;
         let dialer = |(number, host): (u32, &Arc<dyn Host>)| {
             let same_family = |own: &std::net::IpAddr| own.is_ipv4() == server.is_ipv4();
             let local = host.addresses().into_iter().find(same_family).filter(|_| binds);

@@ -51,7 +51,7 @@ pub mod queue;
 mod registry;
 pub mod spec;
 
-pub use link::{Alteration, Change, DropReason, Link, Outlet, Wire};
+pub use link::{Alteration, Change, DropReason, Link, Outlet, Waiting, Wire};
 pub use link_spec::LinkSpec;
 pub use network::{
     BuildError, Count, Counters, Delivery, Direction, Duplex, End, Handled, InterfaceId,

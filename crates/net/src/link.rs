@@ -1,7 +1,9 @@
 //! What every link model is: a state machine that takes packets and times and says when, and
 //! whether, each packet comes out.
 
+use std::collections::VecDeque;
 use std::fmt;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use trackbed_core::{Bitrate, ByteSize, Packet, Ratio, Time, named};
@@ -38,11 +40,10 @@ pub trait Link: fmt::Debug + Send {
         false
     }
 
-    /// Drops packets that wait in the queue, those first that have waited longest, as many as fit
-    /// into `bytes`; call [`Link::advance`] at `now` first. The packet that is being sent stays.
+    /// Drops packets that wait in the queue; call [`Link::advance`] at `now` first. The packet that is being sent stays.
     /// False if no model in the chain has a queue. The outermost model that has one does it.
-    fn flush(&mut self, now: Time, bytes: ByteSize, out: &mut dyn Outlet) -> bool {
-        let _ = (now, bytes, out);
+    fn flush(&mut self, now: Time, which: Waiting, out: &mut dyn Outlet) -> bool {
+        let _ = (now, which, out);
         false
     }
 
@@ -124,6 +125,39 @@ impl Alteration {
     /// The place of this alteration in [`Alteration::ALL`].
     pub const fn index(self) -> usize {
         self as usize
+    }
+}
+
+/// Which of the packets that wait in a queue are dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waiting {
+    /// Those first that have waited longest, as many as fit into so many bytes.
+    Longest(ByteSize),
+    /// Those from this address, and to it.
+    Of(IpAddr),
+}
+
+impl Waiting {
+    /// Takes them out of a queue.
+    pub fn take<T>(self, queue: &mut VecDeque<T>, packet: impl Fn(&T) -> &Packet) -> VecDeque<T> {
+        match self {
+            Waiting::Longest(bytes) => {
+                let mut left = Some(bytes.as_bytes());
+                let fits = |one: &&T| {
+                    left = left.and_then(|left| left.checked_sub(packet(one).len() as u64));
+                    left.is_some()
+                };
+                let count = queue.iter().take_while(fits).count();
+                queue.drain(..count).collect()
+            }
+            Waiting::Of(address) => {
+                let ends = |one: &T| [packet(one).source(), packet(one).destination()];
+                let is_of = |one: &T| ends(one).contains(&address);
+                let (taken, left) = std::mem::take(queue).into_iter().partition(is_of);
+                *queue = left;
+                taken
+            }
+        }
     }
 }
 

@@ -41,9 +41,9 @@ pub fn presets() -> &'static [Preset] {
         Preset {
             name: "lksctp",
             protocols: &["sctp"],
-            summary: "SCTP of the Linux kernel: no encapsulation, its default receive buffer",
-            source: "Linux 5.4: net/core/sock.c (rmem_default)",
-            values: &[("encapsulation", "none"), ("window", "212992 B")],
+            summary: "SCTP of the Linux kernel: no encapsulation, half of its default buffer as window",
+            source: "Linux 5.4: net/sctp/associola.c (rwnd), net/core/sock.c (rmem_default, 212992 B)",
+            values: &[("encapsulation", "none"), ("window", "106496 B")],
         },
         Preset {
             name: "ns-3",

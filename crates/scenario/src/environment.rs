@@ -21,12 +21,17 @@ pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
     let file = spec.get(&path("timeline"));
     for setting in settings(spec) {
         let name = setting.field.target;
-        if file.is_some() && name != "timeline" {
+        if file.is_some() && !["timeline", "reconnect", "overtaking"].contains(&name) {
             let message = format!("{} has no effect beside a timeline", setting.path);
             let help = format!("remove it, or {}", path("timeline"));
             problems.add_with_help(&setting.place, message, help);
         }
-        let is_for_clients = ["reconnections", "seek"].contains(&name);
+        let is_for_clients = match name {
+            "reconnections" | "seek" => true,
+            // The workload may say itself how often its clients do.
+            "reconnect" => spec.get("workload.reconnections").is_none(),
+            _ => false,
+        };
         if let Some(workload) = idle_workload(spec).filter(|_| is_for_clients) {
             let message = format!("the workload {workload} takes no notice of {}", setting.path);
             problems.add_with_help(&setting.place, message, "remove it");

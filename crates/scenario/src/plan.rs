@@ -14,7 +14,7 @@ use trackbed_net::LinkSpec;
 use trackbed_programs::{Client, Server};
 use trackbed_protocols::{Protocol, TlsParameters, TransportParameters};
 use trackbed_workloads::Prepared;
-use trackbed_workloads::environment::Environment;
+use trackbed_workloads::environment::{Environment, Reconnect};
 
 use crate::drive::Radio;
 use crate::ip::IpVersion;
@@ -210,6 +210,19 @@ pub struct LinkPlan {
     pub rate: Option<Bitrate>,
     /// The delay of both directions together, if it is the same for every packet.
     pub round_trip_delay: Option<Duration>,
+}
+
+impl Cell {
+    /// How many networks each phone is in during a run, one after the other.
+    pub fn networks(&self) -> u32 {
+        let reconnections = match self.environment.reconnect() {
+            Reconnect::SameAddress => 0,
+            Reconnect::NewAddress | Reconnect::Migration => {
+                self.environment.reconnections().saturating_add(self.workload.reconnections())
+            }
+        };
+        self.workload.networks().saturating_add(reconnections)
+    }
 }
 
 impl Endpoint {

@@ -290,7 +290,7 @@ impl Resolver<'_> {
             // Longer packets would be lost each time: SCTP does not look for the path MTU.
             let packet_len_max = &mut endpoint.transport.packet_len_max;
             *packet_len_max = network.mtu().min(*packet_len_max as u32) as usize;
-            cells.cells.push(Cell {
+            let cell = Cell {
                 factors,
                 endpoint,
                 network,
@@ -299,7 +299,15 @@ impl Resolver<'_> {
                 inference,
                 workload_name,
                 workload,
-            });
+            };
+            if let Some(setting) = self.spec.get("environment.reconnect")
+                && cell.networks() > NETWORKS_MAX
+            {
+                let message = format!("a phone has no {} addresses in a row", cell.networks());
+                let help = format!("write at most {} reconnections and moves", NETWORKS_MAX - 1);
+                self.problems.add_with_help(&setting.pick(&selection).place, message, help);
+            }
+            cells.cells.push(cell);
         }
         cells
     }
@@ -355,6 +363,9 @@ impl Resolver<'_> {
         }
     }
 }
+
+/// How many addresses a run's topology has for a phone.
+const NETWORKS_MAX: u32 = 101;
 
 /// The key of a workload's parameter.
 fn workload_path(parameter: &str) -> String {

@@ -60,6 +60,11 @@ pub trait Prepared: Send + Sync {
         1
     }
 
+    /// How often each phone drops its connection and opens another one, of its own accord.
+    fn reconnections(&self) -> u32 {
+        0
+    }
+
     /// The server's side of one run.
     fn service(&self, log: EventLog) -> Rc<dyn Service>;
 

@@ -9,10 +9,12 @@ use std::time::Duration;
 use futures_core::future::LocalBoxFuture;
 use futures_util::FutureExt as _;
 use trackbed_connection::{Connection, Dialer, Error, Request, Response};
+use trackbed_core::event::Disturbance;
 use trackbed_core::{Event, EventLog};
 use trackbed_substrate::{Host, now};
 
 use crate::contract::Stage;
+use crate::environment::Reconnect;
 use crate::limit::before;
 
 /// A client of the run.
@@ -23,6 +25,8 @@ pub(crate) struct Phone {
     dialer: Rc<dyn Dialer>,
     host: Option<Arc<dyn Host>>,
     server: SocketAddr,
+    /// What a reconnection is.
+    reconnect: Reconnect,
     /// Connections begun so far.
     begun: Cell<u32>,
 }
@@ -37,6 +41,7 @@ impl Phone {
                 dialer: Rc::clone(dialer),
                 host: stage.hosts.get(number as usize).map(Arc::clone),
                 server: stage.server,
+                reconnect: stage.course.reconnect(),
                 begun: Cell::new(0),
             })
         };
@@ -65,6 +70,27 @@ impl Phone {
             self.dialer.host_has_moved().map_err(|why| why.to_string())?;
         }
         Ok(())
+    }
+
+    /// What a disturbance is to this phone: where a reconnection is a change of access point that a
+    /// connection may outlive, it is a move.
+    pub(crate) fn disturbance(&self, disturbance: Disturbance) -> Disturbance {
+        match self.reconnect {
+            Reconnect::Migration => Disturbance::Move,
+            Reconnect::SameAddress | Reconnect::NewAddress => disturbance,
+        }
+    }
+
+    /// Takes the phone to the next access point before it reconnects, if a reconnection is that. The
+    /// old connection does not go with it.
+    ///
+    /// # Errors
+    /// As [`Phone::move_on`].
+    pub(crate) fn change_access_point(&self) -> Result<(), String> {
+        match self.reconnect {
+            Reconnect::NewAddress => self.move_on(false),
+            Reconnect::SameAddress | Reconnect::Migration => Ok(()),
+        }
     }
 
     /// The number that the next connection will have.

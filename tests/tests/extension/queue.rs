@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use trackbed_core::parameter::{Kind, Parameter};
-use trackbed_core::{ByteSize, Packet, Time};
+use trackbed_core::{Packet, Time};
 use trackbed_net::queue::{Queue, QueueEntry, QueueModel};
-use trackbed_net::{DropReason, Outlet};
+use trackbed_net::{DropReason, Outlet, Waiting};
 
 /// The registry entry.
 pub static ENTRY: QueueEntry = QueueEntry {
@@ -28,17 +28,17 @@ struct DropHead {
 
 impl QueueModel for DropHead {
     fn build(&self) -> Box<dyn Queue> {
-        Box::new(Waiting { most: self.packets, packets: VecDeque::new() })
+        Box::new(DropHeadQueue { most: self.packets, packets: VecDeque::new() })
     }
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct DropHeadQueue {
     most: u64,
     packets: VecDeque<Packet>,
 }
 
-impl Queue for Waiting {
+impl Queue for DropHeadQueue {
     fn push(&mut self, now: Time, packet: Packet, out: &mut dyn Outlet) {
         self.packets.push_back(packet);
         if self.packets.len() as u64 > self.most
@@ -52,13 +52,9 @@ impl Queue for Waiting {
         self.packets.pop_front()
     }
 
-    fn flush(&mut self, now: Time, bytes: ByteSize, out: &mut dyn Outlet) {
-        let mut left = bytes.as_bytes();
-        while self.packets.front().is_some_and(|oldest| oldest.len() as u64 <= left)
-            && let Some(oldest) = self.packets.pop_front()
-        {
-            left -= oldest.len() as u64;
-            out.drop(now, oldest, DropReason::Flushed);
+    fn flush(&mut self, now: Time, which: Waiting, out: &mut dyn Outlet) {
+        for packet in which.take(&mut self.packets, |packet| packet) {
+            out.drop(now, packet, DropReason::Flushed);
         }
     }
 

@@ -6,6 +6,7 @@ mod determinism;
 mod fuzz_corpus;
 mod migration;
 mod pages;
+mod presets;
 mod scenarios;
 mod slow_start;
 mod swarm;

@@ -86,6 +86,46 @@ fn a_move_costs_tcp_a_reconnection() {
     check(&run(&["workload.moves=1"]), &over_tcp);
 }
 
+/// A queue of a second in front of the phone, full by the middle of the transfer. It belongs to the old
+/// access point: behind the new one, the connection begins at an empty link, and takes the round trips
+/// of its handshake and of the request.
+#[test]
+fn the_queue_of_the_old_access_point_delays_nothing_at_the_new_one() {
+    let full = [
+        "workload.moves=0",
+        "workload.reconnections=1",
+        "protocol=tcp,quic",
+        "handshake=new",
+        "congestion=reno",
+        "hystart=false",
+        "link.rate=20 Mbit/s",
+        "link.queue=1600 packets",
+        "workload.size=20MB",
+    ];
+    let reconnect = |kind: &str| run(&[&full[..], &[kind]].concat());
+    let interruption = |document: &Document, protocol: &str| {
+        let cell = cell(document, &[("protocol", protocol)]);
+        assert_eq!(cell.failed, 0);
+        cell.metrics["interruption_ms"].mean
+    };
+    let (same, new) = (
+        reconnect("environment.reconnect=same-address"),
+        reconnect("environment.reconnect=new-address"),
+    );
+    for protocol in ["tcp", "quic"] {
+        let behind = interruption(&same, protocol);
+        assert!(behind > 5.0 * RTT_MS, "{protocol}: {behind} ms");
+        let took = interruption(&new, protocol);
+        assert!(
+            (2.0 * RTT_MS..2.0 * RTT_MS + SERIALISATION_MS).contains(&took),
+            "{protocol}: {took} ms"
+        );
+    }
+    let migrated = reconnect("environment.reconnect=migration");
+    let count = |protocol, metric| measured(&migrated, protocol, "new", metric).0;
+    assert_eq!((count("quic", "migration_count"), count("tcp", "migration_count")), (1.0, 0.0));
+}
+
 /// QUIC needs no handshake. What is lost with the old address is sent again when the server has the
 /// first acknowledgement from the new one, and that it has at the earliest with the answer to its
 /// challenge: the client's word half a round trip, the challenge one, the answer one and a half, the

@@ -48,7 +48,7 @@ impl Ground {
     /// Builds the machines of a run of `cell`, which is to be on `plan`. Nothing goes from one to
     /// another yet.
     pub fn build(cell: &Cell, plan: &NetworkPlan) -> Result<Ground, String> {
-        let (phones, networks) = (cell.workload.phones(), cell.workload.networks());
+        let (phones, networks) = (cell.workload.phones(), cell.networks());
         if phones > PHONES_MAX {
             return Err(format!(
                 "the emulated substrate takes at most {PHONES_MAX} phones; run more in virtual time"

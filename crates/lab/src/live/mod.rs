@@ -266,8 +266,8 @@ fn refusal(cell: &Cell) -> Option<String> {
             "a radio and a second link are not between two machines\n  help: leave --substrate live \
              away"
         }
-        () if cell.workload.networks() > 1 => {
-            "phones cannot move between networks here\n  help: add --set workload.moves=0"
+        () if cell.networks() > 1 => {
+            "phones cannot move between networks here\n  help: set workload.moves to 0, and leave environment.reconnect away"
         }
         () if !cell.endpoint.programs.is_empty() => {
             "programs of others run on the emulated substrate\n  help: add --substrate emulated"

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use trackbed_core::{ByteSize, Packet, Time};
+use trackbed_core::{Packet, Time};
 
-use crate::link::{Change, Link, Outlet};
+use crate::link::{Change, Link, Outlet, Waiting};
 
 /// Decides about one packet after the other.
 pub(super) trait Gate: fmt::Debug + Send {
@@ -51,8 +51,8 @@ impl<G: Gate> Link for Gated<G> {
         self.gate.change(change) || self.inner.change(now, change)
     }
 
-    fn flush(&mut self, now: Time, bytes: ByteSize, out: &mut dyn Outlet) -> bool {
-        self.inner.flush(now, bytes, out)
+    fn flush(&mut self, now: Time, which: Waiting, out: &mut dyn Outlet) -> bool {
+        self.inner.flush(now, which, out)
     }
 
     fn takes_super_packets(&self) -> bool {

@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use trackbed_core::{ByteSize, Packet, Rng, Time, parameters};
+use trackbed_core::{Packet, Rng, Time, parameters};
 
 use super::spells::Spells;
-use crate::link::{Change, Link, Outlet};
+use crate::link::{Change, Link, Outlet, Waiting};
 use crate::spec::{Model, ModelEntry, Stage};
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
@@ -117,7 +117,7 @@ impl Link for PauseLink {
         self.inner.change(now, change)
     }
 
-    fn flush(&mut self, now: Time, bytes: ByteSize, out: &mut dyn Outlet) -> bool {
-        self.inner.flush(now, bytes, out)
+    fn flush(&mut self, now: Time, which: Waiting, out: &mut dyn Outlet) -> bool {
+        self.inner.flush(now, which, out)
     }
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use trackbed_core::{Arguments, Bitrate, ByteSize, Packet, Rng, Time, parameters};
+use trackbed_core::{Arguments, Bitrate, Packet, Rng, Time, parameters};
 
-use crate::link::{Change, Link, Outlet};
+use crate::link::{Change, Link, Outlet, Waiting};
 use crate::queue::{Queue, QueueEntry, QueueModel};
 use crate::spec::{Model, ModelEntry, SpecError, Stage};
 
@@ -171,8 +171,8 @@ impl Link for RateLink {
         true
     }
 
-    fn flush(&mut self, now: Time, bytes: ByteSize, out: &mut dyn Outlet) -> bool {
-        self.queue.flush(now, bytes, out);
+    fn flush(&mut self, now: Time, which: Waiting, out: &mut dyn Outlet) -> bool {
+        self.queue.flush(now, which, out);
         true
     }
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::parameter::{Arguments, Kind, Parameter};
-use trackbed_core::{ByteSize, Packet, Rng, Time};
+use trackbed_core::{Packet, Rng, Time};
 
-use crate::link::{Change, Link, Outlet};
+use crate::link::{Change, Link, Outlet, Waiting};
 use crate::queue::{Queue, QueueEntry, QueueModel};
 use crate::spec::{Model, ModelEntry, SpecError, Stage};
 
@@ -243,8 +243,8 @@ impl Link for RateTraceLink {
         }
     }
 
-    fn flush(&mut self, now: Time, bytes: ByteSize, out: &mut dyn Outlet) -> bool {
-        self.queue.flush(now, bytes, out);
+    fn flush(&mut self, now: Time, which: Waiting, out: &mut dyn Outlet) -> bool {
+        self.queue.flush(now, which, out);
         true
     }
 }

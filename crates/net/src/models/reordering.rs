@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::parameter::{Kind, Parameter};
-use trackbed_core::{ByteSize, Packet, Ratio, Rng, Time};
+use trackbed_core::{Packet, Ratio, Rng, Time};
 
 use crate::in_flight::InFlight;
-use crate::link::{Alteration, Change, Link, Outlet};
+use crate::link::{Alteration, Change, Link, Outlet, Waiting};
 use crate::spec::{Model, ModelEntry, Stage};
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
@@ -93,7 +93,7 @@ impl Link for ReorderingLink {
         self.inner.change(now, change)
     }
 
-    fn flush(&mut self, now: Time, bytes: ByteSize, out: &mut dyn Outlet) -> bool {
-        self.inner.flush(now, bytes, out)
+    fn flush(&mut self, now: Time, which: Waiting, out: &mut dyn Outlet) -> bool {
+        self.inner.flush(now, which, out)
     }
 }

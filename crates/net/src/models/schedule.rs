@@ -6,7 +6,7 @@ use std::fmt;
 use trackbed_core::units::{QuantityError, parse_duration};
 use trackbed_core::{Bitrate, ByteSize, Packet, Time};
 
-use crate::link::{Change, Link, Outlet};
+use crate::link::{Change, Link, Outlet, Waiting};
 use crate::spec::SpecError;
 
 /// What is done to the link inside.
@@ -42,7 +42,7 @@ impl Scheduled {
             self.inner.advance(at, out);
             match act {
                 Act::Rate(rate) => self.inner.change(at, &Change::Rate(rate)),
-                Act::Flush(bytes) => self.inner.flush(at, bytes, out),
+                Act::Flush(bytes) => self.inner.flush(at, Waiting::Longest(bytes), out),
             };
         }
     }
@@ -73,8 +73,8 @@ impl Link for Scheduled {
         self.inner.change(now, change)
     }
 
-    fn flush(&mut self, now: Time, bytes: ByteSize, out: &mut dyn Outlet) -> bool {
-        self.inner.flush(now, bytes, out)
+    fn flush(&mut self, now: Time, which: Waiting, out: &mut dyn Outlet) -> bool {
+        self.inner.flush(now, which, out)
     }
 }
 

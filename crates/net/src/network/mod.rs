@@ -16,7 +16,7 @@ use std::time::Duration;
 use trackbed_core::packet::{TooBig, protocol};
 use trackbed_core::{Packet, Time};
 
-use crate::link::{Change, DropReason, Link, Outlet};
+use crate::link::{Change, DropReason, Link, Outlet, Waiting};
 use channel::{Arrival, Channel, Far};
 use ids::ChannelId;
 use processor::Busy;
@@ -218,9 +218,22 @@ impl Network {
 
     /// Takes `address` away for good, as when a host leaves the network that gave it: packets to
     /// it, also those on their way, and packets from it are discarded as unroutable at the next
-    /// node. False if nobody has it.
-    pub fn withdraw(&mut self, address: IpAddr) -> bool {
-        self.routes.withdraw(address)
+    /// node. Those that wait in a queue are dropped there: they are the old network's, and take none of
+    /// a link's time from the new one's. False if nobody has the address.
+    pub fn withdraw(&mut self, now: Time, address: IpAddr) -> bool {
+        self.advance(now);
+        if !self.routes.withdraw(address) {
+            return false;
+        }
+        let clock = self.clock;
+        for index in 0..self.channels.len() as u32 {
+            self.with_link(ChannelId(index), |link, far| {
+                link.advance(clock, far);
+                link.flush(clock, Waiting::Of(address), far);
+            });
+        }
+        self.settle();
+        true
     }
 
     /// The largest packet in bytes that the link at `interface` takes.

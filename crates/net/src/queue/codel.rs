@@ -8,7 +8,7 @@ use trackbed_core::packet::Ecn;
 use trackbed_core::{Arguments, ByteSize, Packet, Time, parameters};
 
 use super::{Queue, QueueEntry, QueueModel};
-use crate::link::{Alteration, DropReason, Outlet};
+use crate::link::{Alteration, DropReason, Outlet, Waiting};
 use crate::spec::SpecError;
 
 pub(crate) static ENTRY: QueueEntry = QueueEntry {
@@ -151,12 +151,8 @@ impl Queue for CodelQueue {
         packet
     }
 
-    fn flush(&mut self, now: Time, bytes: ByteSize, out: &mut dyn Outlet) {
-        let mut left = bytes.as_bytes();
-        while self.waiting.front().is_some_and(|(_, oldest)| oldest.len() as u64 <= left)
-            && let Some((_, packet)) = self.waiting.pop_front()
-        {
-            left -= packet.len() as u64;
+    fn flush(&mut self, now: Time, which: Waiting, out: &mut dyn Outlet) {
+        for (_, packet) in which.take(&mut self.waiting, |(_, packet)| packet) {
             self.waiting_bytes -= packet.len() as u64;
             out.drop(now, packet, DropReason::Flushed);
         }

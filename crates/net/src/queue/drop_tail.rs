@@ -6,7 +6,7 @@ use std::sync::Arc;
 use trackbed_core::{Arguments, ByteSize, Packet, Time, parameters};
 
 use super::{Queue, QueueEntry, QueueModel};
-use crate::link::{DropReason, Outlet};
+use crate::link::{DropReason, Outlet, Waiting};
 use crate::spec::SpecError;
 
 pub(crate) static ENTRY: QueueEntry = QueueEntry {
@@ -87,12 +87,9 @@ impl Queue for DropTailQueue {
         Some(packet)
     }
 
-    fn flush(&mut self, now: Time, bytes: ByteSize, out: &mut dyn Outlet) {
-        let mut left = bytes.as_bytes();
-        while self.waiting.front().is_some_and(|oldest| oldest.len() as u64 <= left)
-            && let Some(packet) = self.pop(now, out)
-        {
-            left -= packet.len() as u64;
+    fn flush(&mut self, now: Time, which: Waiting, out: &mut dyn Outlet) {
+        for packet in which.take(&mut self.waiting, |packet| packet) {
+            self.waiting_bytes -= packet.len() as u64;
             out.drop(now, packet, DropReason::Flushed);
         }
     }

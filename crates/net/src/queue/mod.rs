@@ -7,9 +7,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use trackbed_core::parameter::{Arguments, Parameter};
-use trackbed_core::{ByteSize, Packet, Time};
+use trackbed_core::{Packet, Time};
 
-use crate::link::Outlet;
+use crate::link::{Outlet, Waiting};
 use crate::spec::SpecError;
 
 pub use codel::Codel;
@@ -29,8 +29,8 @@ pub trait Queue: fmt::Debug + Send {
     /// link goes idle.
     fn pop(&mut self, now: Time, out: &mut dyn Outlet) -> Option<Packet>;
 
-    /// Drops the packets that have waited longest, as many as fit into `bytes`.
-    fn flush(&mut self, now: Time, bytes: ByteSize, out: &mut dyn Outlet);
+    /// Drops packets that wait.
+    fn flush(&mut self, now: Time, which: Waiting, out: &mut dyn Outlet);
 
     /// True if `pop` never drops or marks.
     fn pops_quietly(&self) -> bool {

@@ -129,8 +129,7 @@ fn a_packet_leaves_by_the_addresses_of_its_own_time() {
     let (mut network, a, _) = pair();
     network.set_processor(vec![a], Queue::new(ms(5), 10));
     network.send(Time::ZERO, a, there(1500));
-    network.advance(Time::from_millis(1));
-    network.withdraw(ip("10.0.0.1"));
+    network.withdraw(Time::from_millis(1), ip("10.0.0.1"));
     assert_eq!(drain(&mut network), []);
     assert_eq!(network.unroutable().packets, 1);
 }

@@ -405,6 +405,27 @@ fn a_router_sends_an_edge_what_is_addressed_to_it() {
     assert_eq!(arrivals(&mut network), [(edge, arrived), (host, arrived)]);
 }
 
+/// 1,500 bytes take 12 ms at 1 Mbit/s. The packet that is being sent goes on, and is lost at the host.
+#[test]
+fn what_waits_for_an_address_that_is_gone_takes_no_time_of_the_link() {
+    let mut builder = NetworkBuilder::new();
+    let (server, r, phone) = (builder.host("server"), builder.router("r"), builder.host("phone"));
+    builder.connect(End::new(server, [ip("10.0.0.1")]), End::new(r, []), duplex(1_000, ms(0)));
+    let two = addresses(["10.0.1.1", "10.0.1.2"]);
+    let link = builder.connect(End::new(r, []), End::new(phone, two), duplex(1, ms(5)));
+    let mut network = builder.build().unwrap();
+    for to in ["10.0.1.1"; 5].into_iter().chain(["10.0.1.2"]) {
+        network.send(Time::ZERO, server, datagram("10.0.0.1", to, 1500));
+    }
+    assert!(network.withdraw(Time::from_millis(1), two[0]));
+    assert!(!network.withdraw(Time::from_millis(1), two[0]));
+    // 12 us on the first link, then twice 12 ms and 5 ms.
+    assert_eq!(arrivals(&mut network), [(phone, Time::from_micros(29_012))]);
+    let counters = network.counters(link, Direction::Forward);
+    assert_eq!(counters.dropped(DropReason::Flushed).packets, 4);
+    assert_eq!(network.unroutable().packets, 1);
+}
+
 #[test]
 fn an_edge_has_one_link() {
     let mut builder = NetworkBuilder::new();

@@ -143,3 +143,54 @@ impl Controller for Reno {
 
 /// RFC 9002 section 7.3.2 halves the window.
 const BETA: f64 = 0.5;
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const RTT: Duration = Duration::from_millis(40);
+
+    fn start() -> Instant {
+        trackbed_substrate::to_std_instant(trackbed_core::Time::ZERO)
+    }
+
+    /// quic-go of 2020: 32 packets of 1,252 bytes, and 0.7 of the window after each loss event.
+    #[test]
+    fn beta_and_the_initial_window_are_those_that_are_asked_for() {
+        for (beta, after) in [(None, [20_032, 10_016]), (Some(0.7), [28_044, 19_630])] {
+            let tuning = Tuning { initial_datagrams: Some(32), beta, ..Tuning::default() };
+            let mut reno = Arc::new(RenoFactory(tuning)).build(start(), 1_252);
+            assert_eq!((reno.window(), reno.initial_window()), (40_064, 40_064));
+            let sent = start() + RTT;
+            reno.on_congestion_event(sent + RTT, sent, false, false, 1_252, 9);
+            reno.on_congestion_event(sent + RTT, sent, false, false, 1_252, 10);
+            assert_eq!(reno.window(), after[0]);
+            let sent = sent + 2 * RTT;
+            reno.on_congestion_event(sent + RTT, sent, false, false, 1_252, 50);
+            assert_eq!(reno.window(), after[1]);
+            let sent = sent + 2 * RTT;
+            reno.on_congestion_event(sent + RTT, sent, true, false, 1_252, 90);
+            assert_eq!(reno.window(), 2 * 1_252);
+        }
+    }
+
+    /// An eighth of 40 ms is 5 ms: with rounds of 44 ms slow start goes on, with 46 ms it ends after
+    /// the eight samples that no decision is taken on.
+    #[test]
+    fn slow_start_ends_when_the_delay_rises() {
+        for (rtt, ends) in [(44, None), (46, Some(9))] {
+            let (mut hystart, rtt) = (HyStart::default(), Duration::from_millis(rtt));
+            let ended = (1..=20).find(|ack| {
+                hystart.on_ack(start() + *ack * Duration::from_millis(1), RTT);
+                let now = start() + *ack * Duration::from_millis(1) + rtt;
+                hystart.ends_slow_start(now, 16 * 1_252, 1_252)
+            });
+            assert_eq!(ended, ends);
+            // Chromium's: not below 16 packets.
+            hystart.on_ack(start() + RTT, RTT);
+            assert!(!hystart.ends_slow_start(start() + 2 * RTT, 15 * 1_252, 1_252));
+        }
+    }
+}

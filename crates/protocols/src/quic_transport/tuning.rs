@@ -6,7 +6,7 @@ use trackbed_core::{Arguments, ByteSize, Ratio};
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tuning {
     /// In datagrams.
-    initial_datagrams: Option<u64>,
+    pub(super) initial_datagrams: Option<u64>,
     /// What is left of the window after a loss.
     pub(super) beta: Option<f64>,
     /// Hybrid slow start.

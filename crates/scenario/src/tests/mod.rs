@@ -7,6 +7,7 @@ mod inference;
 mod mistakes;
 mod overriding;
 mod parts;
+mod presets;
 mod programs;
 
 use super::{Factor, Override, Plan, ScenarioError, Source, load};

@@ -158,7 +158,7 @@ impl World {
         let next = host.later.pop_front().ok_or_else(|| no_further_network(&host.name))?;
         let left = std::mem::replace(&mut host.addresses, next.clone());
         for address in left.into_iter().filter(|address| !next.contains(address)) {
-            self.network.withdraw(address);
+            self.network.withdraw(clock::now(), address);
         }
         Ok(())
     }

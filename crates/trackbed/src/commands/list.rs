@@ -75,6 +75,8 @@ pub enum ListKind {
     Congestion,
     /// Schedulers of connections with several paths
     Schedulers,
+    /// Software that studies used, and the keys that a preset sets
+    Presets,
     /// What is measured
     Metrics,
     /// Every key of a scenario file
@@ -110,6 +112,7 @@ fn overview() -> String {
         ("queues", ListKind::Queues),
         ("congestion", ListKind::Congestion),
         ("schedulers", ListKind::Schedulers),
+        ("presets", ListKind::Presets),
     ];
     let sections = kinds.map(|(title, kind)| format!("{title}:\n{}", section(kind)));
     format!("{}\nMore: trackbed list metrics, trackbed list keys\n", sections.join("\n"))
@@ -133,6 +136,7 @@ fn section(kind: ListKind) -> String {
         ListKind::Programs => programs(),
         ListKind::Congestion => congestion(),
         ListKind::Schedulers => schedulers(),
+        ListKind::Presets => presets(),
         ListKind::Metrics => pairs(
             ["metric", "what it says"],
             metrics::registry().iter().map(|metric| (metric.name, metric.help.to_owned())),
@@ -279,6 +283,22 @@ fn congestion() -> Table {
     let mut table = Table::new(titles.map(|title| (title, Align::Left)));
     for algorithm in trackbed_protocols::congestion() {
         table.row([algorithm.name, algorithm.of.transport(), algorithm.summary]);
+    }
+    table
+}
+
+fn presets() -> Table {
+    let titles = ["preset", "of", "what it sets", "what it is", "source"];
+    let mut table = Table::new(titles.map(|title| (title, Align::Left)));
+    for preset in trackbed_protocols::presets() {
+        let set = preset.values.iter().map(|(key, value)| format!("{key} = {value}"));
+        table.row([
+            preset.name,
+            &preset.protocols.join(" "),
+            &set.collect::<Vec<_>>().join(", "),
+            preset.summary,
+            preset.source,
+        ]);
     }
     table
 }

@@ -62,6 +62,7 @@ fn page() -> String {
     protocols(&mut page);
     programs(&mut page);
     ends(&keys, &mut page);
+    presets(&keys, &mut page);
     links(&keys, &mut page);
     section(&keys, "environment", ENVIRONMENT, &mut page);
     section(&keys, "radio", RADIO, &mut page);
@@ -136,6 +137,25 @@ fn ends(keys: &[Key], page: &mut String) {
     let top = keys.iter().filter(|key| !key.path.contains('.') && !is_table(key));
     table(page, COLUMNS, top.map(|key| row(&key.path, key)));
 }
+
+/// The table of presets, and what each of them sets.
+fn presets(keys: &[Key], page: &mut String) {
+    section(keys, "preset", PRESETS, page);
+    page.push('\n');
+    let rows = trackbed_protocols::presets().iter().map(|preset| {
+        let set = preset.values.iter().map(|(key, value)| code(&format!("{key} = {value}")));
+        let set = set.collect::<Vec<_>>().join(", ");
+        let protocols = preset.protocols.iter().map(|name| code(name)).collect::<Vec<_>>();
+        let (summary, source) = (preset.summary.to_owned(), preset.source.to_owned());
+        [code(preset.name), protocols.join(", "), set, summary, source]
+    });
+    table(page, ["preset", "of", "what it sets", "what it is", "source"], rows);
+}
+
+const PRESETS: &str = "\
+Software that studies used, by protocol: `preset.quic = \"quic-go-2020\"`. A preset is a set of values for \
+the keys above. They lie under the scenario: a key that the scenario writes, for all protocols, counts \
+more. Without a preset the defaults hold.";
 
 /// Link and access keys: a table for each key, with the models that it takes.
 fn links(keys: &[Key], page: &mut String) {

@@ -57,6 +57,10 @@ impl Prepared for Transfers {
         self.0.moves + 1
     }
 
+    fn reconnections(&self) -> u32 {
+        self.0.reconnections
+    }
+
     fn service(&self, log: EventLog) -> Rc<dyn Service> {
         Rc::new(WithWarmUp(BulkService::new(Arc::clone(&self.0), log)))
     }

@@ -16,6 +16,8 @@ pub(super) struct Plan {
     pub(super) disturbances: Disturbances,
     /// How often each phone moves.
     pub(super) moves: u32,
+    /// How often each phone drops its connection.
+    pub(super) reconnections: u32,
     /// Whether phones are told that they have moved.
     pub(super) notice: bool,
     /// The data that is transferred.
@@ -64,6 +66,7 @@ impl Plan {
             timeout,
             disturbances: Disturbances::new(size.as_bytes(), reconnections, moves),
             moves,
+            reconnections,
             notice: arguments.need("notice"),
             expected: Expected::of(size.as_bytes()),
         })

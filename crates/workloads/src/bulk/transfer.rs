@@ -186,9 +186,13 @@ impl Transfer {
     pub(super) fn disturb(&self, line: &Line, disturbance: Disturbance) -> Result<bool, Trouble> {
         self.settle();
         self.disturbed.set(self.disturbed.get() + 1);
+        let disturbance = self.phone.disturbance(disturbance);
         self.phone.record(Event::Disturbed { phone: self.phone.number, disturbance });
         let keeps = match disturbance {
-            Disturbance::Reconnection => false,
+            Disturbance::Reconnection => {
+                self.phone.change_access_point().map_err(Trouble::Lasting)?;
+                false
+            }
             Disturbance::Move => {
                 let notice = self.plan.notice;
                 self.phone.move_on(notice).map_err(Trouble::Lasting)?;

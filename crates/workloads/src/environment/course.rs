@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use trackbed_core::Time;
 
+use crate::environment::parameters::Reconnect;
 use crate::environment::timeline::{Change, Timeline};
 
 /// A timeline and when it begins in the time of a run. The default is that nothing changes, from
@@ -13,12 +14,23 @@ use crate::environment::timeline::{Change, Timeline};
 pub struct Course {
     begin: Time,
     timeline: Arc<Timeline>,
+    reconnect: Reconnect,
 }
 
 impl Course {
     /// `timeline`, counted from `begin` on.
     pub fn new(begin: Time, timeline: Arc<Timeline>) -> Course {
-        Course { begin, timeline }
+        Course { begin, timeline, reconnect: Reconnect::default() }
+    }
+
+    /// The same with another kind of reconnections.
+    pub fn reconnecting(self, reconnect: Reconnect) -> Course {
+        Course { reconnect, ..self }
+    }
+
+    /// What a reconnection is.
+    pub fn reconnect(&self) -> Reconnect {
+        self.reconnect
     }
 
     /// When it begins. The measured part of the run should not begin before.

@@ -7,12 +7,41 @@ use trackbed_core::{Arguments, Parameter, Ratio, Seed, parameters};
 
 use crate::environment::seek::SeekChanger;
 use crate::environment::status::StatusChanger;
-use crate::environment::timeline::Timeline;
+use crate::environment::timeline::{Change, Timeline};
 use crate::environment::truncated_normal::TruncatedNormal;
 
 /// How the environment of a run comes about. The default is one that does not change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Environment(Origin);
+pub struct Environment {
+    origin: Origin,
+    reconnect: Reconnect,
+    overtaking: bool,
+}
+
+/// What a reconnection is to a phone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reconnect {
+    /// A new connection from the address that it has.
+    #[default]
+    SameAddress,
+    /// A change of access point, and a new connection from the address that the new one gives.
+    NewAddress,
+    /// A change of access point likewise, which a connection that can migrate outlives.
+    Migration,
+}
+
+impl Reconnect {
+    /// What scenarios write, in the order of the kinds.
+    const NAMES: &[&str] = &["same-address", "new-address", "migration"];
+
+    fn from_name(name: &str) -> Reconnect {
+        match Reconnect::NAMES.iter().position(|known| *known == name) {
+            Some(1) => Reconnect::NewAddress,
+            Some(2) => Reconnect::Migration,
+            _ => Reconnect::SameAddress,
+        }
+    }
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Origin {
@@ -24,7 +53,8 @@ enum Origin {
 
 impl Default for Environment {
     fn default() -> Environment {
-        Environment(Origin::Given(Arc::default()))
+        let origin = Origin::Given(Arc::default());
+        Environment { origin, reconnect: Reconnect::default(), overtaking: false }
     }
 }
 
@@ -35,9 +65,72 @@ impl Environment {
     /// # Errors
     /// If the values do not go together.
     pub fn read(arguments: &Arguments) -> Result<Environment, EnvironmentError> {
+        let reconnect = arguments.get::<&str>("reconnect").map(Reconnect::from_name);
+        Ok(Environment {
+            origin: Origin::read(arguments)?,
+            reconnect: reconnect.unwrap_or_default(),
+            overtaking: arguments.get("overtaking").unwrap_or_default(),
+        })
+    }
+
+    /// What a reconnection is.
+    pub fn reconnect(&self) -> Reconnect {
+        self.reconnect
+    }
+
+    /// Whether packets overtake one another when the delay falls.
+    pub fn lets_packets_overtake(&self) -> bool {
+        self.overtaking
+    }
+
+    /// How often clients reconnect in a run.
+    pub fn reconnections(&self) -> u32 {
+        match &self.origin {
+            Origin::Given(timeline) => {
+                let moments = timeline.moments().iter();
+                moments.filter(|moment| moment.change == Change::Reconnect).count() as u32
+            }
+            Origin::Drawn { status, .. } => status.reconnections,
+        }
+    }
+
+    /// The timeline of the run with this seed. It depends on nothing else, so all protocols meet
+    /// the same one.
+    pub fn timeline(&self, seed: &Seed) -> Arc<Timeline> {
+        match &self.origin {
+            Origin::Given(timeline) => Arc::clone(timeline),
+            Origin::Drawn { status, seek, duration } => {
+                let mut moments = status.moments(seed, *duration);
+                moments.extend(seek.moments(seed, *duration));
+                Arc::new(Timeline::new(moments).expect("changers change a thing once at a time"))
+            }
+        }
+    }
+
+    /// Whether it says what delay the link has.
+    pub fn has_delay(&self) -> bool {
+        match &self.origin {
+            Origin::Given(timeline) => timeline.has_delays(),
+            Origin::Drawn { status, .. } => status.delay.is_some(),
+        }
+    }
+
+    /// Whether anything changes in any run.
+    pub fn is_still(&self) -> bool {
+        match &self.origin {
+            Origin::Given(timeline) => timeline.moments().is_empty(),
+            Origin::Drawn { status, seek, .. } => {
+                status.delay.is_none() && status.reconnections == 0 && seek.probability.is_zero()
+            }
+        }
+    }
+}
+
+impl Origin {
+    fn read(arguments: &Arguments) -> Result<Origin, EnvironmentError> {
         if let Some(text) = arguments.get::<Arc<str>>("timeline") {
             let timeline = text.parse().map_err(|why| EnvironmentError::new("timeline", why));
-            return Ok(Environment(Origin::Given(Arc::new(timeline?))));
+            return Ok(Origin::Given(Arc::new(timeline?)));
         }
         let period: Duration = arguments.need("period");
         let duration: Duration = arguments.need("duration");
@@ -69,38 +162,7 @@ impl Environment {
             return Err(EnvironmentError::new("reconnections", advice));
         }
         let seek = SeekChanger { probability: arguments.need::<Ratio>("seek") };
-        Ok(Environment(Origin::Drawn { status, seek, duration }))
-    }
-
-    /// The timeline of the run with this seed. It depends on nothing else, so all protocols meet
-    /// the same one.
-    pub fn timeline(&self, seed: &Seed) -> Arc<Timeline> {
-        match &self.0 {
-            Origin::Given(timeline) => Arc::clone(timeline),
-            Origin::Drawn { status, seek, duration } => {
-                let mut moments = status.moments(seed, *duration);
-                moments.extend(seek.moments(seed, *duration));
-                Arc::new(Timeline::new(moments).expect("changers change a thing once at a time"))
-            }
-        }
-    }
-
-    /// Whether it says what delay the link has.
-    pub fn has_delay(&self) -> bool {
-        match &self.0 {
-            Origin::Given(timeline) => timeline.has_delays(),
-            Origin::Drawn { status, .. } => status.delay.is_some(),
-        }
-    }
-
-    /// Whether anything changes in any run.
-    pub fn is_still(&self) -> bool {
-        match &self.0 {
-            Origin::Given(timeline) => timeline.moments().is_empty(),
-            Origin::Drawn { status, seek, .. } => {
-                status.delay.is_none() && status.reconnections == 0 && seek.probability.is_zero()
-            }
-        }
+        Ok(Origin::Drawn { status, seek, duration })
     }
 }
 
@@ -146,6 +208,13 @@ pub const PARAMETERS: &[Parameter] = parameters! {
     "reconnections": Count { min: 0 } = "0" =>
         "how often clients drop their connections and open new ones within the duration, at ends \
          of periods drawn at random";
+    "reconnect": Choice(Reconnect::NAMES), optional =>
+        "what a reconnection is: a new connection from the same-address (without this key too), or from \
+         a new-address, as after a change of access point, which drops what waits in its queue; with \
+         migration likewise, but QUIC's connections go on";
+    "overtaking": Flag, optional =>
+        "whether packets overtake one another when the delay falls, as with netem; else they keep \
+         their order";
     "seek": Share = "0 %" => "the probability, each second, that viewers jump to a random place";
     "duration": Time = "60 s" =>
         "how long anything changes, from the start of the measured part on; then all stays as it \

@@ -123,6 +123,11 @@ impl Receiver {
         }
     }
 
+    /// Whether the connection outlives the move of its phone.
+    pub fn follows_phone(&self) -> bool {
+        matches!(&self.link, Link::Open(line) if line.follows_its_phone())
+    }
+
     /// Goes on until there is something to tell, at `until` at the latest.
     pub async fn next(&mut self, until: Time) -> Happening {
         let mut timer = pin!(sleep_until(until));

@@ -110,7 +110,7 @@ impl Session {
     async fn play(&mut self) -> Result<(), String> {
         loop {
             let now = now();
-            self.follow_environment(now);
+            self.follow_environment(now)?;
             let step = match self.end {
                 Some(end) if end <= now => Some(self.player.end(now)),
                 _ => self.player.advance(now),
@@ -130,15 +130,21 @@ impl Session {
     }
 
     /// Does what the environment has in store up to now.
-    fn follow_environment(&mut self, now: Time) {
+    fn follow_environment(&mut self, now: Time) -> Result<(), String> {
         while let Some((_, change)) = self.ahead.front().copied().filter(|(at, _)| *at <= now) {
             self.ahead.pop_front();
             match change {
                 Change::Delay(delay) => self.link_delay = Some(delay),
                 Change::Reconnect => {
-                    let disturbance = Disturbance::Reconnection;
+                    let disturbance = self.phone.disturbance(Disturbance::Reconnection);
                     self.phone.record(Event::Disturbed { phone: self.phone.number, disturbance });
-                    self.reconnect();
+                    match disturbance {
+                        Disturbance::Reconnection => self.phone.change_access_point()?,
+                        Disturbance::Move => self.phone.move_on(true)?,
+                    }
+                    if disturbance == Disturbance::Reconnection || !self.receiver.follows_phone() {
+                        self.reconnect();
+                    }
                 }
                 // A viewer who waits stays.
                 Change::Seek(_) if !self.plan.seeks_always && !self.player.is_playing() => {}
@@ -150,6 +156,7 @@ impl Session {
                 }
             }
         }
+        Ok(())
     }
 
     /// The second of the media at a share of its length below the whole.

@@ -13,10 +13,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::parameter::{Arguments, Kind, Parameter};
-use trackbed_core::{ByteSize, Packet, Rng, Time};
+use trackbed_core::{Packet, Rng, Time};
 
 use crate::in_flight::InFlight;
-use crate::link::{Change, Link, Outlet};
+use crate::link::{Change, Link, Outlet, Waiting};
 use crate::spec::{Model, Stage};
 
 pub use fixed::Fixed;
@@ -129,8 +129,8 @@ impl Link for DelayLink {
         true
     }
 
-    fn flush(&mut self, now: Time, bytes: ByteSize, out: &mut dyn Outlet) -> bool {
-        self.inner.flush(now, bytes, out)
+    fn flush(&mut self, now: Time, which: Waiting, out: &mut dyn Outlet) -> bool {
+        self.inner.flush(now, which, out)
     }
 
     fn least_delay(&self) -> Duration {

@@ -1,0 +1,83 @@
+//! The table `[preset]`.
+
+use trackbed_protocols::presets;
+
+use super::{factors, plan, plan_with, scenario};
+
+/// The scenario over `protocol`, with these settings.
+fn hash(protocol: &str, settings: &[&str]) -> String {
+    let text = scenario("").replace("quic", protocol);
+    plan_with(&text, settings).unwrap_or_else(|error| panic!("{error}")).hash
+}
+
+/// The digest is of all that a result depends on.
+#[test]
+fn a_preset_is_the_same_as_its_keys_written_out() {
+    for preset in presets() {
+        for protocol in preset.protocols {
+            let chosen = format!("preset.{protocol}={}", preset.name);
+            let keys = preset.values.iter().map(|(key, value)| format!("{key}={value}"));
+            let keys: Vec<String> = keys.collect();
+            let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+            assert_eq!(hash(protocol, &[&chosen]), hash(protocol, &keys), "{chosen}");
+            assert_ne!(hash(protocol, &[&chosen]), hash(protocol, &[]), "{chosen}");
+        }
+    }
+}
+
+/// Read off the sources that the presets name: quic-go's initialCongestionWindow, renoBeta,
+/// MaxPacketSizeIPv4 and DefaultMaxReceiveStreamFlowControlWindow; ns-3's InitialCwnd, SegmentSize,
+/// SndBufSize, RcvBufSize and MinRto.
+#[test]
+fn presets_hold_what_their_sources_say() {
+    let quic = plan_with(&scenario(""), &["preset.quic=quic-go-2020"]).unwrap();
+    let quic = &quic.cells[0].endpoint.transport;
+    assert_eq!((quic.congestion.as_str(), quic.window), ("reno", 6 << 20));
+    let said = ["initial-window", "beta", "hystart", "packet-size"]
+        .map(|key| quic.arguments.value(key).unwrap().to_string());
+    assert_eq!(said, ["32", "70 %", "true", "1252 B"]);
+    let text = scenario("").replace("quic", "tcp");
+    let ns3 = plan_with(&text, &["preset.tcp=ns-3"]).unwrap();
+    let tcp = &ns3.cells[0].endpoint.transport.tcp;
+    // 12 bytes of a segment are its timestamp (RFC 7323).
+    assert_eq!((tcp.initial_window, tcp.mss, tcp.sack), (Some(1), Some(536 + 12), false));
+    assert_eq!((tcp.send_buffer, tcp.receive_buffer), (Some(131_072), Some(131_072)));
+    assert_eq!(tcp.rto_min.map(|min| min.as_millis()), Some(1_000));
+}
+
+#[test]
+fn a_key_that_is_written_counts_more() {
+    let both = ["preset.quic=quic-go-2020", "congestion=cubic", "window=16MiB"];
+    let plan = plan_with(&scenario(""), &both).unwrap();
+    let transport = &plan.cells[0].endpoint.transport;
+    assert_eq!((transport.congestion.as_str(), transport.window), ("cubic", 16 << 20));
+    assert_eq!(transport.arguments.value("beta").unwrap().to_string(), "70 %");
+}
+
+#[test]
+fn a_preset_is_for_its_protocol_alone() {
+    let text = scenario("").replace("\"quic\"", "[\"quic\", \"tcp\"]");
+    let plan = plan(&text.replace("[link]", "[preset]\nquic = \"quic-go-2020\"\n[link]"));
+    let congestion = plan.cells.iter().map(|cell| cell.endpoint.transport.congestion.as_str());
+    assert_eq!(congestion.collect::<Vec<_>>(), ["reno", "cubic"]);
+    let axis = "[preset]\ntcp = [\"ns-3\"]\n[link]";
+    let plan = super::plan(&text.replace("[link]", axis));
+    let expected = ["protocol=quic preset_tcp=none", "protocol=tcp preset_tcp=ns-3"];
+    assert_eq!(factors(&plan), expected);
+    assert_eq!(plan.conditions, [""; 0]);
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_what_does() {
+    for (setting, words) in [
+        ("preset.tcp=quic-go-2020", "\"quic-go-2020\" is not known here; write \"ns-3\""),
+        ("preset.quic=quic-go", "\"quic-go\" is not known here; write \"quic-go-2020\""),
+        ("preset.coap=lksctp", "[preset] takes http3, mpquic, mptcp, quic, sctp, tcp"),
+        ("preset.sctp=lksctp", "no protocol of this scenario has a use for it"),
+        ("beta=1", "more than nothing is left and less than all"),
+        ("packet-size=1100B", "packet-size is 1200 B to 65527 B, not 1100 B"),
+    ] {
+        let error = plan_with(&scenario(""), &[setting]).unwrap_err().to_string();
+        assert!(error.contains(words) && error.contains(setting), "{setting}: {error}");
+    }
+}
