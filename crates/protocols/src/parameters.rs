@@ -137,20 +137,18 @@ fn encapsulation(ways: &'static [&'static str]) -> Vec<Parameter> {
 fn sctp() -> Vec<Parameter> {
     const RTO_INITIAL: &str = "SCTP: the retransmission timeout before a round-trip time is known, for the \
                                handshake too";
-    const RTO_MIN: &str = "SCTP: the least retransmission timeout; else 1 s";
     const RTO_MAX: &str = "SCTP: the longest retransmission timeout";
     const MAX_BURST: &str =
         "SCTP: the most packets sent at once for an acknowledgment or a message";
-    const INITIAL_WINDOW: &str = "SCTP: the initial congestion window in packets; else ten";
     const SACK_DELAY: &str = "SCTP: how long an acknowledgment may be delayed, 1 ms to 500 ms";
     const IMMEDIATE_SACK: &str = "SCTP: data asks for an acknowledgment without delay while the \
                                   congestion window is below ten packets (RFC 7053)";
     vec![
         Parameter::with_default("rto-initial", Kind::Time, "1 s", RTO_INITIAL),
-        Parameter::optional("rto-min", Kind::Time, RTO_MIN),
+        rto_min(),
         Parameter::with_default("rto-max", Kind::Time, "60 s", RTO_MAX),
         Parameter::with_default("max-burst", Kind::Count { min: 1 }, "4", MAX_BURST),
-        Parameter::optional("initial-window", Kind::Count { min: 1 }, INITIAL_WINDOW),
+        initial_window(),
         Parameter::with_default("sack-delay", Kind::Time, "200 ms", SACK_DELAY),
         Parameter::with_default("immediate-sack", Kind::Flag, "true", IMMEDIATE_SACK),
     ]
@@ -184,8 +182,14 @@ fn quic() -> Vec<Parameter> {
 
 fn initial_window() -> Parameter {
     const HELP: &str =
-        "TCP, QUIC: the initial congestion window in packets; else ten (QUIC: 12000 B)";
+        "TCP, QUIC, SCTP: the initial congestion window in packets; else ten (QUIC: 12000 B)";
     Parameter::optional("initial-window", Kind::Count { min: 1 }, HELP)
+}
+
+fn rto_min() -> Parameter {
+    const HELP: &str = "TCP: the least allowance of the retransmission timeout above the smoothed \
+                        round-trip time; else 200 ms. SCTP: the least timeout; else 1 s";
+    Parameter::optional("rto-min", Kind::Time, HELP)
 }
 
 /// The options of TCP's stack.
@@ -196,8 +200,6 @@ pub fn tcp() -> Vec<Parameter> {
     const MSS: &str =
         "TCP: the largest segment, options included, 536 B to 65495 B; else the link's";
     const SACK: &str = "TCP: selective acknowledgments, and with them RACK-TLP; else true";
-    const RTO_MIN: &str = "TCP: the least allowance of the retransmission timeout above the smoothed \
-                           round-trip time; else 200 ms";
     vec![
         Parameter::with_default("hystart", Kind::Flag, "true", HYSTART),
         Parameter::optional("ecn", Kind::Flag, ECN),
@@ -207,7 +209,7 @@ pub fn tcp() -> Vec<Parameter> {
         initial_window(),
         Parameter::optional("mss", Kind::Size, MSS),
         Parameter::optional("sack", Kind::Flag, SACK),
-        Parameter::optional("rto-min", Kind::Time, RTO_MIN),
+        rto_min(),
     ]
 }
 

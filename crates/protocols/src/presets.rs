@@ -42,8 +42,15 @@ pub fn presets() -> &'static [Preset] {
             name: "lksctp",
             protocols: &["sctp"],
             summary: "SCTP of the Linux kernel: no encapsulation, half of its default buffer as window",
-            source: "Linux 5.4: net/sctp/associola.c (rwnd), net/core/sock.c (rmem_default, 212992 B)",
-            values: &[("encapsulation", "none"), ("window", "106496 B")],
+            source: "Linux: include/net/sctp/constants.h (timers), net/sctp/associola.c (4380 B, which \
+                     are four packets; half of rmem_default, 212992 B)",
+            values: &[
+                ("encapsulation", "none"),
+                ("rto-initial", "3 s"),
+                ("initial-window", "4"),
+                ("immediate-sack", "false"),
+                ("window", "106496 B"),
+            ],
         },
         Preset {
             name: "ns-3",

@@ -184,7 +184,7 @@ impl Controller for Cubic {
         rtt: &RttEstimator,
     ) {
         if let Some(hystart) = &mut self.hystart {
-            hystart.on_ack(sent, rtt.min());
+            hystart.on_ack(sent);
         }
         if !app_limited {
             self.acknowledged(now, sent, bytes, rtt.get());
@@ -226,7 +226,7 @@ impl Controller for Cubic {
             state.w_max = state.window as f64;
             state.credit = 0;
             state.window = least;
-            self.hystart = self.hystart.as_ref().map(|_| HyStart::default());
+            self.hystart.iter_mut().for_each(HyStart::restart);
         }
     }
 

@@ -14,14 +14,19 @@ pub(super) struct HyStart {
     found: bool,
     /// When the newest packet was sent that the present ACK frame acknowledges.
     newest: Option<Instant>,
-    least_rtt: Duration,
+    /// The least round-trip time of the path so far.
+    least_rtt: Option<Duration>,
 }
 
 impl HyStart {
-    /// A packet was acknowledged, on a path with this least round-trip time.
-    pub(super) fn on_ack(&mut self, sent: Instant, least_rtt: Duration) {
+    /// A packet that was sent at this time was acknowledged.
+    pub(super) fn on_ack(&mut self, sent: Instant) {
         self.newest = self.newest.max(Some(sent));
-        self.least_rtt = least_rtt;
+    }
+
+    /// Slow start begins anew; the path is as long as before.
+    pub(super) fn restart(&mut self) {
+        *self = HyStart { least_rtt: self.least_rtt, ..HyStart::default() };
     }
 
     /// An ACK frame has ended. Says whether slow start ends with it.
@@ -31,7 +36,10 @@ impl HyStart {
             self.round = Some(now);
             self.rise = DelayRise::default();
         }
-        self.found |= self.rise.sample(now - newest, self.least_rtt);
+        let rtt = now - newest;
+        let least = self.least_rtt.map_or(rtt, |least| least.min(rtt));
+        self.least_rtt = Some(least);
+        self.found |= self.rise.sample(rtt, least);
         self.found && window >= u64::from(LOW_WINDOW) * datagram
     }
 }

@@ -61,10 +61,10 @@ impl Controller for Reno {
         bytes: u64,
         _number: u64,
         app_limited: bool,
-        rtt: &RttEstimator,
+        _rtt: &RttEstimator,
     ) {
         if let Some(hystart) = &mut self.hystart {
-            hystart.on_ack(sent, rtt.min());
+            hystart.on_ack(sent);
         }
         if app_limited || sent <= self.recovery_start {
             return;
@@ -108,7 +108,7 @@ impl Controller for Reno {
         self.ssthresh = self.window;
         if persistent {
             self.window = self.least_window();
-            self.hystart = self.hystart.as_ref().map(|_| HyStart::default());
+            self.hystart.iter_mut().for_each(HyStart::restart);
         }
     }
 
@@ -182,15 +182,32 @@ mod tests {
     fn slow_start_ends_when_the_delay_rises() {
         for (rtt, ends) in [(44, None), (46, Some(9))] {
             let (mut hystart, rtt) = (HyStart::default(), Duration::from_millis(rtt));
+            hystart.on_ack(start());
+            assert!(!hystart.ends_slow_start(start() + RTT, 16 * 1_252, 1_252));
             let ended = (1..=20).find(|ack| {
-                hystart.on_ack(start() + *ack * Duration::from_millis(1), RTT);
-                let now = start() + *ack * Duration::from_millis(1) + rtt;
-                hystart.ends_slow_start(now, 16 * 1_252, 1_252)
+                let sent = start() + RTT + *ack * Duration::from_millis(1);
+                hystart.on_ack(sent);
+                hystart.ends_slow_start(sent + rtt, 16 * 1_252, 1_252)
             });
             assert_eq!(ended, ends);
             // Chromium's: not below 16 packets.
-            hystart.on_ack(start() + RTT, RTT);
-            assert!(!hystart.ends_slow_start(start() + 2 * RTT, 15 * 1_252, 1_252));
+            hystart.on_ack(start() + 2 * RTT);
+            assert!(!hystart.ends_slow_start(start() + 3 * RTT, 15 * 1_252, 1_252));
+        }
+    }
+
+    /// A path may be as long as it likes: slow start ends by a rise alone, also after it began anew.
+    #[test]
+    fn a_long_path_is_no_rise() {
+        let mut hystart = HyStart::default();
+        let rtt = Duration::from_millis(600);
+        for packet in 0..200 {
+            let sent = start() + packet * Duration::from_millis(50);
+            hystart.on_ack(sent);
+            assert!(!hystart.ends_slow_start(sent + rtt, 64 * 1_252, 1_252), "{packet}");
+            if packet == 100 {
+                hystart.restart();
+            }
         }
     }
 }
