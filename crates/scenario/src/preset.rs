@@ -11,6 +11,9 @@ use crate::field::Field;
 /// The table's name.
 pub(crate) const SECTION: &str = "preset";
 
+/// In place of a preset's name: our defaults, where the scenario has a preset.
+const NONE: &str = "none";
+
 /// A protocol with presets.
 struct Entry {
     protocol: &'static str,
@@ -20,10 +23,13 @@ struct Entry {
 }
 
 static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
-    let entry = |(protocol, names): (&dyn Protocol, _)| Entry {
-        protocol: protocol.name(),
-        path: format!("{SECTION}.{}", protocol.name()),
-        names,
+    let entry = |(protocol, mut names): (&dyn Protocol, Vec<&'static str>)| {
+        names.push(NONE);
+        Entry {
+            protocol: protocol.name(),
+            path: format!("{SECTION}.{}", protocol.name()),
+            names,
+        }
     };
     presets_by_protocol().map(entry).collect()
 });
