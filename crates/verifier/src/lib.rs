@@ -34,12 +34,14 @@
 mod arithmetic;
 pub mod cache;
 mod curve;
+pub mod division;
 pub mod engine;
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "instructions that not every processor has")]
 mod ifma;
 mod job;
 mod key;
+pub mod others;
 mod path;
 mod places;
 mod portable;

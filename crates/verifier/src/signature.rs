@@ -51,6 +51,23 @@ impl Signature {
         let (s, rest) = integer(rest)?;
         if rest.is_empty() { Ok(Self { r, s }) } else { Err(SignatureError::Der) }
     }
+
+    /// The signature as an `Ecdsa-Sig-Value` in DER, from 8 to 72 octets.
+    #[must_use]
+    pub fn to_der(&self) -> Vec<u8> {
+        let mut der = vec![0x30, 0];
+        for integer in [&self.r, &self.s] {
+            let zeros = integer.iter().take(31).take_while(|octet| **octet == 0).count();
+            let magnitude = &integer[zeros..];
+            let sign = usize::from(magnitude[0] >= 0x80);
+            // At most 33 octets each, so that every length is one octet.
+            der.extend([0x02, (magnitude.len() + sign) as u8]);
+            der.extend(std::iter::repeat_n(0, sign));
+            der.extend(magnitude);
+        }
+        der[1] = (der.len() - 2) as u8;
+        der
+    }
 }
 
 /// The hash of a message, as the 256 bits that ECDSA on P-256 looks at.

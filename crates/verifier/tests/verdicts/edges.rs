@@ -8,8 +8,7 @@ use p256::elliptic_curve::sec1::ToSec1Point;
 use p256::{AffinePoint, FieldBytes, ProjectivePoint, Scalar, U256};
 use trackbed_verifier::{Digest, KeyError, PublicKey, Signature, SignatureError, Verdict};
 
-use crate::judges::{Case, Signer, assert_ours, others};
-use crate::openssl::OpenSsl;
+use crate::judges::{Case, Signer, assert_ours, openssl, others};
 
 /// Cases with signers of their own.
 #[derive(Default)]
@@ -195,7 +194,7 @@ fn keys_are_refused_as_openssl_refuses_them() {
         tries.push((octets, error));
     }
     assert!((10..30).contains(&off_curve), "half of all x have no point: {off_curve}");
-    let openssl = OpenSsl::open();
+    let openssl = openssl();
     for (octets, error) in tries {
         assert_eq!(PublicKey::from_sec1(&octets).err(), error, "{octets:02x?}");
         if let Some(openssl) = &openssl {

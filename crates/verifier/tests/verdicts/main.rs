@@ -2,6 +2,5 @@
 
 mod edges;
 mod judges;
-mod openssl;
 mod random;
 mod vectors;

@@ -1,0 +1,153 @@
+//! The system's OpenSSL, opened at run time, so that everything builds without it.
+
+use std::ffi::{CStr, OsStr, c_char, c_int, c_long, c_uchar, c_void};
+use std::ptr::{NonNull, null_mut};
+
+use libloading::Library;
+
+use crate::Digest;
+
+type Handle = *mut c_void;
+
+/// The functions of libcrypto, 1.1.0 or newer, that a verification needs.
+pub struct OpenSsl {
+    version: String,
+    read_key: unsafe extern "C" fn(*mut Handle, *mut *const c_uchar, c_long) -> Handle,
+    free_key: unsafe extern "C" fn(Handle),
+    new_context: unsafe extern "C" fn(Handle, Handle) -> Handle,
+    free_context: unsafe extern "C" fn(Handle),
+    begin: unsafe extern "C" fn(Handle) -> c_int,
+    verify: unsafe extern "C" fn(Handle, *const c_uchar, usize, *const c_uchar, usize) -> c_int,
+    _library: Library,
+}
+
+/// A parsed key and a context to verify with; both stay on the thread that made them.
+pub struct OpenSslKey<'a> {
+    openssl: &'a OpenSsl,
+    context: Handle,
+    key: Handle,
+}
+
+/// Why OpenSSL cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[allow(missing_docs, reason = "the texts say it")]
+pub enum OpenSslError {
+    #[error("no OpenSSL is installed (looked for {})", NAMES.join(", "))]
+    NotFound,
+    #[error("cannot load OpenSSL: {0}")]
+    Load(libloading::Error),
+    #[error("not OpenSSL 1.1.0 or newer: {0}")]
+    Symbol(libloading::Error),
+}
+
+/// File names of libcrypto, the newest first. A Mac ends programs that load the one without a number.
+const NAMES: &[&str] = if cfg!(target_os = "macos") {
+    &[
+        "/opt/homebrew/opt/openssl@3/lib/libcrypto.3.dylib",
+        "/usr/local/opt/openssl@3/lib/libcrypto.3.dylib",
+        "libcrypto.3.dylib",
+    ]
+} else {
+    &["libcrypto.so.3", "libcrypto.so.1.1", "libcrypto.so"]
+};
+
+impl OpenSsl {
+    /// Opens the system's libcrypto.
+    ///
+    /// # Errors
+    /// If there is none, or one without the functions that are needed.
+    pub fn open() -> Result<Self, OpenSslError> {
+        let mut found = NAMES.iter().filter_map(|name| load(name.as_ref()).ok());
+        Self::of(found.next().ok_or(OpenSslError::NotFound)?)
+    }
+
+    /// Opens the libcrypto in `file`.
+    ///
+    /// # Errors
+    /// If it cannot be loaded, or lacks the functions that are needed.
+    pub fn open_file(file: &OsStr) -> Result<Self, OpenSslError> {
+        Self::of(load(file).map_err(OpenSslError::Load)?)
+    }
+
+    /// What it calls itself, such as "OpenSSL 3.0.19 27 Jan 2026".
+    #[must_use]
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    fn of(library: Library) -> Result<Self, OpenSslError> {
+        macro_rules! symbol {
+            ($name:literal) => {
+                // SAFETY: the types are those of OpenSSL's headers for these names.
+                *unsafe { library.get($name) }.map_err(OpenSslError::Symbol)?
+            };
+        }
+        let version: unsafe extern "C" fn(c_int) -> *const c_char = symbol!(b"OpenSSL_version");
+        // SAFETY: 0 (OPENSSL_VERSION) gives a static string that ends with a zero.
+        let version = unsafe { CStr::from_ptr(version(0)) };
+        Ok(Self {
+            version: version.to_string_lossy().into_owned(),
+            read_key: symbol!(b"d2i_PUBKEY"),
+            free_key: symbol!(b"EVP_PKEY_free"),
+            new_context: symbol!(b"EVP_PKEY_CTX_new"),
+            free_context: symbol!(b"EVP_PKEY_CTX_free"),
+            begin: symbol!(b"EVP_PKEY_verify_init"),
+            verify: symbol!(b"EVP_PKEY_verify"),
+            _library: library,
+        })
+    }
+
+    /// Reads a key of P-256 in SEC 1's form; none if OpenSSL refuses it.
+    #[must_use]
+    pub fn key(&self, sec1: &[u8]) -> Option<OpenSslKey<'_>> {
+        // A SubjectPublicKeyInfo with id-ecPublicKey and prime256v1 (RFC 5480).
+        let algorithm = [
+            0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a,
+            0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07,
+        ];
+        let length = u8::try_from(sec1.len()).ok()?;
+        let mut der = vec![0x30, length + 3 + 21];
+        der.extend(algorithm);
+        der.extend([0x03, length + 1, 0]);
+        der.extend(sec1);
+        let mut position = der.as_ptr();
+        // SAFETY: `position` points at `der.len()` readable octets; the first argument may be null.
+        let key = unsafe { (self.read_key)(null_mut(), &mut position, der.len() as c_long) };
+        let key = NonNull::new(key)?;
+        // SAFETY: `key` is a key; the engine may be null.
+        let context = unsafe { (self.new_context)(key.as_ptr(), null_mut()) };
+        let parsed = OpenSslKey { openssl: self, context, key: key.as_ptr() };
+        // SAFETY: `context` is a context with a public key, or null, which is refused.
+        let begun = unsafe { (self.begin)(context) };
+        (begun == 1).then_some(parsed)
+    }
+}
+
+impl OpenSslKey<'_> {
+    /// Whether OpenSSL accepts the signature (in DER) of the digest.
+    #[must_use]
+    pub fn verify(&self, digest: &Digest, der: &[u8]) -> bool {
+        let digest = &digest.0;
+        let (context, verify) = (self.context, self.openssl.verify);
+        // SAFETY: the context is ready to verify; both slices are as long as is said.
+        let answer =
+            unsafe { verify(context, der.as_ptr(), der.len(), digest.as_ptr(), digest.len()) };
+        answer == 1
+    }
+}
+
+impl Drop for OpenSslKey<'_> {
+    fn drop(&mut self) {
+        // SAFETY: both are OpenSSL's, or null, and nobody uses them from here on.
+        unsafe {
+            (self.openssl.free_context)(self.context);
+            (self.openssl.free_key)(self.key);
+        }
+    }
+}
+
+fn load(name: &OsStr) -> Result<Library, libloading::Error> {
+    // SAFETY: libcrypto's initialisers have no requirements; whoever names another file runs it.
+    unsafe { Library::new(name) }
+}
