@@ -33,9 +33,7 @@ impl Division {
             let (start, end) = match self.split {
                 Split::Static => (share.start, share.end),
                 // Each thread adds once behind the end, so that this does not overflow.
-                Split::Dynamic => {
-                    (self.next.fetch_add(self.batch, Ordering::Relaxed), self.count)
-                }
+                Split::Dynamic => (self.next.fetch_add(self.batch, Ordering::Relaxed), self.count),
             };
             let end = end.min(start.saturating_add(self.batch));
             share.start = end;
@@ -87,7 +85,10 @@ mod tests {
             division.batches(thread).map(|range| range.len()).sum::<usize>()
         };
         let fixed = Division::new(Split::Static, 100_003, 4, 32);
-        assert_eq!([0, 1, 2, 3].map(|thread| items(&fixed, thread)), [25_000, 25_001, 25_001, 25_001]);
+        assert_eq!(
+            [0, 1, 2, 3].map(|thread| items(&fixed, thread)),
+            [25_000, 25_001, 25_001, 25_001]
+        );
         let shared = Division::new(Split::Dynamic, 100, 2, 32);
         let first = shared.batches(0).next();
         assert_eq!((first, items(&shared, 1), items(&shared, 0)), (Some(0..32), 68, 0));

@@ -17,6 +17,7 @@ use trackbed_protocols::quic_schedulers;
 use trackbed_report::{Align, Table};
 use trackbed_scenario::{self as scenario, Key};
 
+use super::verify::VerifyDocument;
 use crate::ending::Ending;
 use crate::output;
 
@@ -54,6 +55,8 @@ pub enum SchemaArgument {
     Plan,
     /// What `verify-results --json` prints
     VerifyResults,
+    /// What `verify --json` prints
+    Verify,
 }
 
 /// The kinds of things that there are.
@@ -172,6 +175,9 @@ fn schema(file: SchemaArgument) -> Value {
         }
         SchemaArgument::VerifyResults => {
             json_schema::<Findings>("verify-results", "What trackbed verify-results --json prints")
+        }
+        SchemaArgument::Verify => {
+            json_schema::<VerifyDocument>("verify", "What trackbed verify --json prints")
         }
     }
 }

@@ -26,6 +26,7 @@ mod store;
 mod support;
 mod sweeps;
 mod v2x;
+mod verify;
 
 use support::{Ended, Scratch};
 

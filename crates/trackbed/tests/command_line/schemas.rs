@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{SCENARIO, Scratch};
 
-const SCHEMAS: [&str; 10] = [
+const SCHEMAS: [&str; 11] = [
     "scenario",
     "run",
     "runs",
@@ -18,6 +18,7 @@ const SCHEMAS: [&str; 10] = [
     "paper",
     "plan",
     "verify-results",
+    "verify",
 ];
 
 /// `docs/schema` is what the registries and the types of results say; `cargo xtask reference` writes it
@@ -175,6 +176,7 @@ fn answers_are_what_the_schemas_say() {
         ("paper", "paper edge --quick --runs 1 --substrate virtual --json"),
         ("plan", "plan a.toml --set link.loss=0,2% --json"),
         ("verify-results", "verify-results a --json"),
+        ("verify", "verify --library trackbed --threads 1,2 --count 64 --keys 2 --json"),
     ] {
         let ended = scratch.trackbed(words);
         assert!([0, 1].contains(&ended.status), "{words}: {}", ended.stderr);
@@ -184,6 +186,7 @@ fn answers_are_what_the_schemas_say() {
             "paper" => &["/cells/0/metrics", "/paper", "/paper/statements/0/verdict"],
             "plan" => &["/cells", "/cells/0/factors/loss", "/plan"],
             "verify-results" => &["/repeated", "/different", "/summary"],
+            "verify" => &["/cells/2/division", "/cells/0/us_per_verification", "/study/0/board"],
             _ => &["/cells", "/cells/0/verdict"],
         };
         for place in places.iter().chain(&["/schema"]) {

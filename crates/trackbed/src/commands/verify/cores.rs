@@ -1,0 +1,171 @@
+//! Cores, some of them slowed down, and what arithmetic says of threads on them.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{Builder, Scope};
+
+use anyhow::Context as _;
+use trackbed_verifier::engine::Split;
+
+/// The cores that this process may use.
+#[derive(Debug)]
+pub struct Cores {
+    /// Their numbers, the slow ones last; empty where threads may run on any.
+    pinned: Vec<usize>,
+    count: usize,
+    slow: usize,
+    slowdown: usize,
+}
+
+impl Cores {
+    /// All of them, as they are.
+    pub fn equal() -> Cores {
+        let count = std::thread::available_parallelism().map_or(1, usize::from);
+        Cores { pinned: Vec::new(), count, slow: 0, slowdown: 1 }
+    }
+
+    /// The last `slow` of them `slowdown` times slower than the rest.
+    ///
+    /// # Errors
+    /// If that leaves none as it is, or this system pins no threads.
+    pub fn unequal(slow: usize, slowdown: usize) -> anyhow::Result<Cores> {
+        let pinned = affinity::cores()?;
+        let count = pinned.len();
+        anyhow::ensure!(
+            slow < count,
+            "--slow-cores {slow}: this program may use {count} cores, and one has to stay as it is"
+        );
+        Ok(Cores { pinned, count, slow, slowdown })
+    }
+
+    /// So many, of which the last are slow.
+    #[cfg(test)]
+    pub fn imagined(count: usize, slow: usize, slowdown: usize) -> Cores {
+        Cores { pinned: (0..count).collect(), count, slow, slowdown }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Whether some are slow.
+    pub fn are_unequal(&self) -> bool {
+        self.slow > 0
+    }
+
+    /// How many times as much as one thread so many do, if nothing but cores limits them. A dynamic
+    /// division lets each core do what it can. A static one ends with the slowest thread.
+    pub fn expected(&self, threads: usize, split: Split) -> f64 {
+        if !self.are_unequal() {
+            return threads.min(self.count) as f64;
+        }
+        let speeds = (0..threads).map(|thread| self.speed(thread, threads));
+        match split {
+            Split::Dynamic => speeds.sum(),
+            Split::Static => threads as f64 * speeds.fold(f64::INFINITY, f64::min),
+        }
+    }
+
+    /// The speed of one of so many threads; 1 is a core of its own that is not slow.
+    fn speed(&self, thread: usize, threads: usize) -> f64 {
+        let slowdown = if self.is_slow(thread % self.count) { self.slowdown } else { 1 };
+        1.0 / (self.threads_on(thread % self.count, threads) * slowdown) as f64
+    }
+
+    fn is_slow(&self, place: usize) -> bool {
+        place >= self.count - self.slow
+    }
+
+    /// How many of so many threads run on a core: they take turns over the cores.
+    fn threads_on(&self, place: usize, threads: usize) -> usize {
+        (threads + self.count - 1 - place) / self.count
+    }
+
+    /// Keeps the calling thread, one of those that verify, on its core, if cores are unequal.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn settle(&self, thread: usize) -> anyhow::Result<()> {
+        self.pinned.get(thread % self.count).map_or(Ok(()), |core| affinity::pin(*core))
+    }
+
+    /// Starts threads that keep the slow cores busy beside so many that verify, until `is_over`.
+    /// For each thread that verifies there, as many as leave it the share of the core that
+    /// it is to have: the kernel gives equal threads equal time.
+    ///
+    /// # Errors
+    /// The system's, if it gives no thread.
+    pub fn slow_down<'scope>(
+        &self,
+        threads: usize,
+        scope: &'scope Scope<'scope, '_>,
+        is_over: &'scope AtomicBool,
+    ) -> anyhow::Result<()> {
+        for place in (0..self.count).filter(|place| self.is_slow(*place)) {
+            let core = self.pinned[place];
+            for _ in 0..self.threads_on(place, threads) * (self.slowdown - 1) {
+                let spin = move || {
+                    let pinned = affinity::pin(core);
+                    let mut number = 1u64;
+                    while pinned.is_ok() && !is_over.load(Ordering::Relaxed) {
+                        number = std::hint::black_box(number.wrapping_mul(3));
+                    }
+                };
+                Builder::new().spawn_scoped(scope, spin).context("cannot start a thread")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod affinity {
+    use anyhow::Context as _;
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+    pub fn cores() -> anyhow::Result<Vec<usize>> {
+        let set = sched_getaffinity(None).context("cannot read this program's cores")?;
+        Ok((0..CpuSet::MAX_CPU).filter(|core| set.is_set(*core)).collect())
+    }
+
+    pub fn pin(core: usize) -> anyhow::Result<()> {
+        let mut only = CpuSet::new();
+        only.set(core);
+        sched_setaffinity(None, &only)
+            .with_context(|| format!("cannot keep a thread on core {core}"))
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod affinity {
+    pub fn cores() -> anyhow::Result<Vec<usize>> {
+        anyhow::bail!("--slow-cores works on Linux only")
+    }
+
+    pub fn pin(_: usize) -> anyhow::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Worked out by hand: with two threads the static half on the slow core takes twice as long.
+    #[test]
+    fn slow_cores_hold_a_static_division_up_and_add_to_a_dynamic_one() {
+        for (cores, threads, fixed, dynamic) in [
+            (Cores::imagined(2, 1, 2), 1, 1.0, 1.0),
+            (Cores::imagined(2, 1, 2), 2, 1.0, 1.5),
+            (Cores::imagined(2, 1, 2), 4, 1.0, 1.5),
+            (Cores::imagined(2, 1, 4), 2, 0.5, 1.25),
+            (Cores::imagined(8, 4, 2), 4, 4.0, 4.0),
+            (Cores::imagined(8, 4, 2), 8, 4.0, 6.0),
+            // Two threads share the core that is not slow, one has the slow one.
+            (Cores::imagined(2, 1, 2), 3, 1.5, 1.5),
+        ] {
+            assert_eq!(cores.expected(threads, Split::Static), fixed, "{cores:?} {threads}");
+            assert_eq!(cores.expected(threads, Split::Dynamic), dynamic, "{cores:?} {threads}");
+        }
+    }
+}

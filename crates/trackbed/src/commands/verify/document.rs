@@ -1,0 +1,217 @@
+//! What a measurement comes to.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use trackbed_measure::results::SCHEMA;
+use trackbed_verifier::engine::Split;
+
+use super::cell::Outcome;
+use super::cores::Cores;
+use super::study::{BOARDS, NEED_HZ};
+
+/// What `trackbed verify --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct VerifyDocument {
+    /// The version of this form.
+    #[schemars(extend("const" = SCHEMA))]
+    pub schema: u32,
+    /// The version of the tool.
+    pub trackbed: String,
+    /// Cores that this program may use.
+    pub cores: usize,
+    /// How many of them were slowed down.
+    pub slow_cores: usize,
+    /// How many times slower they were.
+    pub slowdown: usize,
+    /// Keys that sign.
+    pub keys: usize,
+    /// Signatures that a thread takes at once.
+    pub batch: usize,
+    /// The libraries, in the order of the cells.
+    pub libraries: Vec<LibraryDocument>,
+    /// One for each library, number of threads and division.
+    pub cells: Vec<CellDocument>,
+    /// What the study of 2018 measured on its boards.
+    pub study: Vec<StudyDocument>,
+}
+
+/// A library.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct LibraryDocument {
+    /// Its name.
+    pub library: String,
+    /// Its version, or the instructions that it uses.
+    pub version: String,
+}
+
+/// What one library does on so many threads.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CellDocument {
+    /// Its name.
+    pub library: String,
+    /// Threads.
+    pub threads: usize,
+    /// `static`: equal shares beforehand; `dynamic`: whoever is free takes the next batch.
+    pub division: String,
+    /// Verifications that were measured.
+    pub verified: usize,
+    /// Verdicts that were wrong.
+    pub wrong: usize,
+    /// How long they took, in seconds.
+    pub seconds: f64,
+    #[serde(flatten)]
+    pub rate: RateDocument,
+    /// What `percent_of_one_thread` would be if nothing but cores limited threads.
+    pub expected_percent: f64,
+    /// Processor time of a verification, in microseconds.
+    pub cpu_us_per_verification: f64,
+    /// How much of all cores is left at 3,500 verifications a second; null if that many are not
+    /// reached, or cores were slowed down.
+    pub cpu_left_percent: Option<f64>,
+}
+
+/// A line of the study's tables.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct StudyDocument {
+    /// The board.
+    pub board: String,
+    /// `posix` or `openmp`.
+    pub method: String,
+    /// Threads.
+    pub threads: usize,
+    #[serde(flatten)]
+    pub rate: RateDocument,
+    /// How much of all cores is left at 3,500 verifications a second; null if that many are not reached.
+    pub cpu_left_percent: Option<f64>,
+}
+
+/// The columns of the study's tables.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub struct RateDocument {
+    /// Wall-clock time over verifications, in microseconds.
+    pub us_per_verification: f64,
+    /// Verifications a second.
+    pub verifications_per_s: f64,
+    /// The rate as a percentage of that of one thread.
+    pub percent_of_one_thread: f64,
+}
+
+impl RateDocument {
+    fn new(rate: f64, one_thread: f64) -> RateDocument {
+        RateDocument {
+            us_per_verification: 1e6 / rate,
+            verifications_per_s: rate,
+            percent_of_one_thread: 100.0 * rate / one_thread,
+        }
+    }
+
+    /// What is left of `cores` at the study's need, if a verification takes them so much processor time.
+    fn cpu_left_percent(self, cpu_us: f64, cores: usize) -> Option<f64> {
+        let used = NEED_HZ * cpu_us / 1e6 / cores as f64;
+        (self.verifications_per_s >= NEED_HZ).then_some(100.0 * (1.0 - used))
+    }
+}
+
+impl CellDocument {
+    /// Of what was measured. `one_thread` is the rate of one thread.
+    pub fn new(
+        library: String,
+        (threads, split): (usize, Split),
+        outcome: Outcome,
+        one_thread: f64,
+        cores: &Cores,
+    ) -> CellDocument {
+        let seconds = outcome.wall_nanos as f64 / 1e9;
+        let rate = outcome.verified as f64 / seconds;
+        let cpu_us = outcome.cpu_nanos as f64 / 1e3 / outcome.verified as f64;
+        let rate = RateDocument::new(rate, one_thread);
+        let left = || rate.cpu_left_percent(cpu_us, cores.count());
+        CellDocument {
+            library,
+            threads,
+            division: division(split).to_owned(),
+            verified: outcome.verified,
+            wrong: outcome.wrong,
+            seconds,
+            rate,
+            expected_percent: 100.0 * cores.expected(threads, split),
+            cpu_us_per_verification: cpu_us,
+            cpu_left_percent: (!cores.are_unequal()).then(left).flatten(),
+        }
+    }
+}
+
+/// The name of a division.
+pub fn division(split: Split) -> &'static str {
+    match split {
+        Split::Static => "static",
+        Split::Dynamic => "dynamic",
+    }
+}
+
+/// The study's lines. It tells no processor time: threads are taken to be busy, one on each core.
+pub fn study() -> Vec<StudyDocument> {
+    BOARDS
+        .iter()
+        .flat_map(|board| {
+            let line = move |method: &str, threads: usize, rate: f64| {
+                let rate = RateDocument::new(rate, board.one_thread());
+                let cpu_us = rate.us_per_verification * threads.min(board.cores) as f64;
+                StudyDocument {
+                    board: board.name.to_owned(),
+                    method: method.to_owned(),
+                    threads,
+                    rate,
+                    cpu_left_percent: rate.cpu_left_percent(cpu_us, board.cores),
+                }
+            };
+            let posix =
+                board.posix.iter().map(move |(threads, rate)| line("posix", *threads, *rate));
+            posix.chain([line("openmp", board.cores, board.openmp)])
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Worked out by hand: 10,000 in half a second are 20,000 a second, and 3,500 of 80 us are 28 % of a
+    /// core, 14 % of two.
+    #[test]
+    fn the_columns_are_arithmetic() {
+        let cores = Cores::imagined(2, 0, 1);
+        let outcome =
+            Outcome { verified: 10_000, wrong: 0, wall_nanos: 500_000_000, cpu_nanos: 800_000_000 };
+        let cell =
+            CellDocument::new("openssl".to_owned(), (2, Split::Static), outcome, 12_500.0, &cores);
+        assert_eq!(cell.rate.us_per_verification, 50.0);
+        assert_eq!(cell.rate.verifications_per_s, 20_000.0);
+        assert_eq!(cell.rate.percent_of_one_thread, 160.0);
+        assert_eq!(cell.expected_percent, 200.0);
+        assert_eq!(cell.cpu_us_per_verification, 80.0);
+        assert!((cell.cpu_left_percent.unwrap() - 86.0).abs() < 1e-9);
+    }
+
+    /// As the study's own tables round them.
+    #[test]
+    fn the_study_s_columns_are_those_that_it_printed() {
+        let study = study();
+        for (board, method, threads, micros, percent) in [
+            ("udoo-quad", "posix", 4, 417.24, 386.75),
+            ("udoo-quad", "openmp", 4, 419.62, 384.55),
+            ("odroid-xu4", "posix", 8, 108.90, 450.62),
+            ("odroid-xu4", "openmp", 8, 169.37, 289.72),
+        ] {
+            let line = study
+                .iter()
+                .find(|line| {
+                    (line.board.as_str(), line.method.as_str(), line.threads)
+                        == (board, method, threads)
+                })
+                .unwrap();
+            assert!((line.rate.us_per_verification - micros).abs() < 0.02, "{line:?}");
+            assert!((line.rate.percent_of_one_thread - percent).abs() < 0.05, "{line:?}");
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! The libraries that can be measured.
+
+use std::ffi::OsStr;
+use std::ops::Range;
+
+use anyhow::Context as _;
+use clap::ValueEnum;
+use trackbed_verifier::cache::{KeyCache, Policy, SharedKey};
+use trackbed_verifier::others::OpenSsl;
+use trackbed_verifier::{Item, Path, PublicKey, Verifier};
+
+use super::signed::{Signed, Workload};
+
+/// Names of libraries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LibraryName {
+    /// This program's verifier; keys are known, and have tables
+    Trackbed,
+    /// The same without tables, as for keys that were never seen before
+    TrackbedNewKeys,
+    /// The system's OpenSSL, 1.1.0 or newer; keys are parsed once
+    Openssl,
+    /// AWS-LC, where this program was built with it; keys are parsed once
+    AwsLc,
+}
+
+/// A library that is ready to verify.
+pub struct Library {
+    /// Its name.
+    pub name: LibraryName,
+    /// Its version, or the instructions that it uses.
+    pub version: String,
+    kind: Kind,
+}
+
+enum Kind {
+    Trackbed(Path, Vec<SharedKey>),
+    OpenSsl(OpenSsl),
+    #[cfg(feature = "aws-lc")]
+    AwsLc,
+}
+
+/// Verifies some of the signatures, which repeat themselves, and counts wrong verdicts.
+pub type Worker<'a> = Box<dyn FnMut(Range<usize>) -> usize + 'a>;
+
+impl LibraryName {
+    /// The name by which a user asks for it.
+    pub fn text(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+}
+
+impl Library {
+    /// Trackbed's verifier, with tables for the keys as the policy says.
+    pub fn trackbed(name: LibraryName, path: Path, policy: Policy, workload: &Workload) -> Library {
+        let mut cache = KeyCache::new(policy, path);
+        for key in &workload.keys {
+            cache.get(key);
+        }
+        // A key that has lost its table to others is verified without.
+        let keys: Vec<SharedKey> = workload.keys.iter().map(|key| cache.look(key).0).collect();
+        let version =
+            format!("path {}, {} of {} keys with tables", path.name(), cache.len(), keys.len());
+        Library { name, version, kind: Kind::Trackbed(path, keys) }
+    }
+
+    /// The OpenSSL in `file`, or the system's.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn openssl(file: Option<&OsStr>) -> anyhow::Result<Library> {
+        let openssl = match file {
+            Some(file) => OpenSsl::open_file(file)
+                .with_context(|| format!("--openssl {}: use a libcrypto.so", file.display()))?,
+            None => OpenSsl::open().context(
+                "install OpenSSL (Debian: libssl3), give its libcrypto with --openssl FILE, or \
+                 leave openssl out of --library",
+            )?,
+        };
+        let version = openssl.version().to_owned();
+        Ok(Library { name: LibraryName::Openssl, version, kind: Kind::OpenSsl(openssl) })
+    }
+
+    /// AWS-LC.
+    ///
+    /// # Errors
+    /// If this program was built without.
+    #[cfg(feature = "aws-lc")]
+    pub fn aws_lc() -> anyhow::Result<Library> {
+        let version = "by aws-lc-rs".to_owned();
+        Ok(Library { name: LibraryName::AwsLc, version, kind: Kind::AwsLc })
+    }
+
+    /// AWS-LC.
+    ///
+    /// # Errors
+    /// If this program was built without.
+    #[cfg(not(feature = "aws-lc"))]
+    pub fn aws_lc() -> anyhow::Result<Library> {
+        anyhow::bail!(
+            "--library aws-lc: this trackbed was built without AWS-LC; build it with `cargo build \
+             --release --features aws-lc`"
+        )
+    }
+
+    /// What one thread needs: keys that are read and a context of its own. It verifies at most
+    /// `batch` signatures at a time.
+    ///
+    /// # Errors
+    /// If the library refuses a key.
+    pub fn worker<'a>(
+        &'a self,
+        workload: &'a Workload,
+        batch: usize,
+    ) -> anyhow::Result<Worker<'a>> {
+        let refused = || format!("{} refuses a key", self.name.text());
+        match &self.kind {
+            Kind::Trackbed(path, keys) => Ok(by_batch(*path, keys, &workload.signed, batch)),
+            Kind::OpenSsl(openssl) => {
+                let read = |key: &PublicKey| openssl.key(&key.to_sec1());
+                let keys: Option<Vec<_>> = workload.keys.iter().map(read).collect();
+                let keys = keys.with_context(refused)?;
+                let verify =
+                    move |signed: &Signed| keys[signed.key].verify(&signed.digest, &signed.der);
+                Ok(one_by_one(&workload.signed, verify))
+            }
+            #[cfg(feature = "aws-lc")]
+            Kind::AwsLc => {
+                let read =
+                    |key: &PublicKey| trackbed_verifier::others::AwsLcKey::new(&key.to_sec1());
+                let keys: Option<Vec<_>> = workload.keys.iter().map(read).collect();
+                let keys = keys.with_context(refused)?;
+                let verify =
+                    move |signed: &Signed| keys[signed.key].verify(&signed.digest, &signed.der);
+                Ok(one_by_one(&workload.signed, verify))
+            }
+        }
+    }
+}
+
+fn by_batch<'a>(
+    path: Path,
+    keys: &'a [SharedKey],
+    signed: &'a [Signed],
+    batch: usize,
+) -> Worker<'a> {
+    let item = |signed: &'a Signed| Item {
+        key: keys[signed.key].as_key(),
+        digest: &signed.digest,
+        signature: &signed.signature,
+    };
+    // Those at the beginning once more, so that a batch may begin anywhere.
+    let repeated = || signed.iter().cycle().take(signed.len() + batch);
+    let items: Vec<Item<'_>> = repeated().map(item).collect();
+    let is_forged: Vec<bool> = repeated().map(|signed| signed.is_forged).collect();
+    let (mut verifier, mut verdicts) = (Verifier::with_path(path).unwrap_or_default(), Vec::new());
+    Box::new(move |range| {
+        let start = range.start % signed.len();
+        let range = start..start + range.len();
+        verifier.verify(&items[range.clone()], &mut verdicts);
+        let judged = verdicts.iter().zip(&is_forged[range]);
+        judged.filter(|(verdict, is_forged)| verdict.is_valid() == **is_forged).count()
+    })
+}
+
+fn one_by_one<'a>(signed: &'a [Signed], verify: impl Fn(&Signed) -> bool + 'a) -> Worker<'a> {
+    Box::new(move |range| {
+        range
+            .map(|number| &signed[number % signed.len()])
+            .filter(|it| verify(it) == it.is_forged)
+            .count()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One in twenty of the signatures is forged, and each library finds out which: what it is told
+    /// wrongly of one of them is one wrong verdict each time round.
+    #[test]
+    fn a_verdict_that_is_not_as_it_should_be_is_counted() {
+        let mut workload = Workload::new(3).unwrap();
+        let libraries = |workload: &Workload| {
+            let ours = [Path::Portable, Path::fastest()].map(|path| {
+                [Policy::None, Policy::Lru { bytes: 1_000_000, after: 1 }]
+                    .map(|policy| Library::trackbed(LibraryName::Trackbed, path, policy, workload))
+            });
+            let others = [Library::openssl(None), Library::aws_lc()].into_iter().flatten();
+            ours.into_iter().flatten().chain(others).collect::<Vec<_>>()
+        };
+        let count = workload.signed.len();
+        for expected in [0, 1] {
+            for library in libraries(&workload) {
+                let mut worker = library.worker(&workload, 128).unwrap();
+                let batches = (0..2 * count).step_by(100).map(|start| start..start + 100);
+                let batches = batches.take_while(|batch| batch.end <= 2 * count);
+                let wrong: usize = batches.map(&mut worker).sum();
+                assert_eq!(wrong, 2 * expected, "{}", library.version);
+            }
+            // Far from the end, which is not a whole batch.
+            workload.signed[21].is_forged = true;
+        }
+    }
+}

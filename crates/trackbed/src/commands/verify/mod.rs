@@ -1,0 +1,287 @@
+//! `trackbed verify`: how many signatures this machine verifies, as the study of 2018 measured it.
+
+mod cell;
+mod cores;
+mod document;
+mod library;
+mod signed;
+mod study;
+mod tables;
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use trackbed_measure::results::SCHEMA;
+use trackbed_verifier::Path;
+use trackbed_verifier::cache::Policy;
+use trackbed_verifier::engine::Split;
+
+use crate::ending::Ending;
+use crate::options::{count, jobs};
+use crate::output::{print, print_json, tell, tell_error};
+use crate::progress;
+use cell::{Outcome, Setting};
+use cores::Cores;
+pub use document::VerifyDocument;
+use document::{CellDocument, LibraryDocument};
+use library::{Library, LibraryName};
+use signed::Workload;
+
+/// The help behind the options.
+pub const EXAMPLES: &str = "\
+Examples:
+  trackbed verify
+  trackbed verify --library openssl --count 100000
+  trackbed verify --slow-cores 1 --slowdown 3 --division static,dynamic --threads 2
+  trackbed verify --library trackbed --threads 2 --batch 128 --seconds 10 --json
+
+This is ETRI's measurement of 2018: a fixed number of ECDSA verifications on P-256, divided among
+threads, and Tables 2 and 3 of it for this machine, beside the study's two boards. As with its
+ECDSA_verify, digests are there already: hashing is not included, nor is decoding messages. Keys are
+read beforehand; `trackbed` also has tables of them, so its figures are for vehicles heard before, and
+those of `trackbed-new-keys` for strangers. One signature in twenty is forged, and every verdict is
+checked.
+
+Times are wall-clock times, from the first thread's start to the last one's end. Run this on an idle
+machine.
+
+Exit status: 0 all verdicts were right, 1 one was not, 2 bad input or something failed.";
+
+/// What to verify, and how.
+#[derive(Debug, Args)]
+pub struct VerifyArguments {
+    /// Libraries, separated by commas [default: all that are there]
+    #[arg(long, value_enum, value_name = "NAME", value_delimiter = ',')]
+    pub library: Vec<LibraryName>,
+    /// Numbers of threads, separated by commas; one thread is always measured
+    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1,2,4,8,16",
+          value_parser = jobs, allow_negative_numbers = true)]
+    pub threads: Vec<u32>,
+    /// How threads share the work, separated by commas
+    #[arg(
+        long,
+        value_enum,
+        value_name = "NAME",
+        value_delimiter = ',',
+        default_value = "static,dynamic"
+    )]
+    pub division: Vec<DivisionName>,
+    /// Verifications of each measurement; the study's are 100000 [default: what takes --seconds]
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    pub count: Option<u32>,
+    /// About how long each measurement takes
+    #[arg(long, value_name = "N", default_value = "1", value_parser = count,
+          allow_negative_numbers = true, conflicts_with = "count")]
+    pub seconds: u32,
+    /// Slow down the last N cores by busy threads, and keep each thread on a core (Linux); threads
+    /// take the other cores first
+    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    pub slow_cores: Option<u32>,
+    /// How many times slower these cores are
+    #[arg(long, value_name = "TIMES", default_value = "2", requires = "slow_cores",
+          value_parser = clap::value_parser!(u32).range(2..=16))]
+    pub slowdown: u32,
+    /// Keys that sign
+    #[arg(long, value_name = "N", default_value = "320",
+          value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub keys: u32,
+    /// Signatures that a thread takes at once
+    #[arg(long, value_name = "N", default_value = "32",
+          value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub batch: u32,
+    /// Instructions of `trackbed`; the fastest that this processor has unless given
+    #[arg(long, value_enum)]
+    pub path: Option<PathName>,
+    /// Megabytes that tables of keys may take
+    #[arg(long, value_name = "MB", default_value = "64")]
+    pub memory: usize,
+    /// A libcrypto to use in place of the system's
+    #[arg(long, value_name = "FILE")]
+    pub openssl: Option<PathBuf>,
+    /// Print a JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Names of paths.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum PathName {
+    /// For every processor
+    Portable,
+    /// AVX-512 IFMA, eight signatures at a time
+    Ifma,
+}
+
+/// Names of divisions. The order decides which one the first table is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub enum DivisionName {
+    /// Whoever is free takes the next batch
+    Dynamic,
+    /// Equal shares beforehand, as OpenMP's default
+    Static,
+}
+
+/// No first measurement, which only sizes the others, is shorter.
+const SIZING_NANOS: u64 = 50_000_000;
+
+/// Measures and prints.
+///
+/// # Errors
+/// With what to do about it.
+pub fn execute(arguments: &VerifyArguments) -> anyhow::Result<Ending> {
+    let cores = match arguments.slow_cores {
+        Some(slow) => Cores::unequal(slow as usize, arguments.slowdown as usize)?,
+        None => Cores::equal(),
+    };
+    let workload = Workload::new(arguments.keys as usize)?;
+    let libraries = libraries(arguments, &workload)?;
+    let plan = plan(arguments);
+    let bar = progress::bar((libraries.len() * plan.len()) as u64, 0);
+    let mut cells = Vec::new();
+    for library in &libraries {
+        let own = measure(arguments, library, &workload, &cores, &plan, || bar.inc(1))?;
+        cells.extend(own);
+    }
+    bar.finish_and_clear();
+    let document = VerifyDocument {
+        schema: SCHEMA,
+        trackbed: env!("CARGO_PKG_VERSION").to_owned(),
+        cores: cores.count(),
+        slow_cores: arguments.slow_cores.unwrap_or(0) as usize,
+        slowdown: if cores.are_unequal() { arguments.slowdown as usize } else { 1 },
+        keys: workload.keys.len(),
+        batch: arguments.batch as usize,
+        libraries: libraries
+            .iter()
+            .map(|it| LibraryDocument { library: it.name.text(), version: it.version.clone() })
+            .collect(),
+        cells,
+        study: document::study(),
+    };
+    match arguments.json {
+        true => print_json(&serde_json::to_value(&document)?)?,
+        false => print(&tables::text(&document))?,
+    }
+    Ok(judge(&document))
+}
+
+/// What is measured of each library, the one thread that the others are compared with first.
+fn plan(arguments: &VerifyArguments) -> Vec<(usize, Split)> {
+    let mut threads: Vec<usize> = arguments.threads.iter().map(|count| *count as usize).collect();
+    threads.push(1);
+    threads.sort_unstable();
+    threads.dedup();
+    let mut divisions = arguments.division.clone();
+    divisions.sort_unstable();
+    divisions.dedup();
+    let splits: Vec<Split> = divisions
+        .iter()
+        .map(|name| match name {
+            DivisionName::Static => Split::Static,
+            DivisionName::Dynamic => Split::Dynamic,
+        })
+        .collect();
+    // There is nothing to divide for one thread.
+    let several = |threads: usize| if threads == 1 { 1 } else { splits.len() };
+    let cells = threads
+        .iter()
+        .flat_map(|threads| splits.iter().take(several(*threads)).map(|split| (*threads, *split)));
+    cells.collect()
+}
+
+fn libraries(arguments: &VerifyArguments, workload: &Workload) -> anyhow::Result<Vec<Library>> {
+    let path = match arguments.path {
+        Some(PathName::Portable) => Path::Portable,
+        Some(PathName::Ifma) => Path::Ifma,
+        None => Path::fastest(),
+    };
+    anyhow::ensure!(path.is_available(), "this processor has no AVX-512 IFMA: --path portable");
+    let tables = Policy::Lru { bytes: arguments.memory.saturating_mul(1_000_000), after: 1 };
+    let of_name = |name: LibraryName| match name {
+        LibraryName::Trackbed => Ok(Library::trackbed(name, path, tables, workload)),
+        LibraryName::TrackbedNewKeys => Ok(Library::trackbed(name, path, Policy::None, workload)),
+        LibraryName::Openssl => {
+            Library::openssl(arguments.openssl.as_ref().map(|file| file.as_os_str()))
+        }
+        LibraryName::AwsLc => Library::aws_lc(),
+    };
+    if arguments.library.is_empty() {
+        let all = LibraryName::value_variants().iter().copied();
+        let built = all.filter(|name| *name != LibraryName::AwsLc || cfg!(feature = "aws-lc"));
+        let found = built.filter_map(|name| match of_name(name) {
+            // A file that was named is wanted.
+            Err(why) if arguments.openssl.is_none() => {
+                tell(format!("note: not measured: {}: {:#}", name.text(), why));
+                None
+            }
+            other => Some(other),
+        });
+        return found.collect();
+    }
+    let mut names = Vec::new();
+    for name in &arguments.library {
+        if !names.contains(name) {
+            names.push(*name);
+        }
+    }
+    names.into_iter().map(of_name).collect()
+}
+
+/// Measures what is planned, first on one thread how much fits into the time.
+fn measure(
+    arguments: &VerifyArguments,
+    library: &Library,
+    workload: &Workload,
+    cores: &Cores,
+    plan: &[(usize, Split)],
+    done: impl Fn(),
+) -> anyhow::Result<Vec<CellDocument>> {
+    let batch = arguments.batch as usize;
+    let run = |threads, split, count| {
+        let setting = Setting { cores, threads, split, batch };
+        cell::measure(setting, count, || library.worker(workload, batch))
+    };
+    let rate = |outcome: &Outcome| outcome.verified as f64 * 1e9 / outcome.wall_nanos as f64;
+    let mut sizing = run(1, Split::Static, batch)?;
+    while arguments.count.is_none() && sizing.wall_nanos < SIZING_NANOS {
+        sizing = run(1, Split::Static, sizing.verified.saturating_mul(4))?;
+    }
+    let mut one_thread = None;
+    let mut cells = Vec::new();
+    for &(threads, split) in plan {
+        let in_time =
+            || rate(&sizing) * cores.expected(threads, split) * f64::from(arguments.seconds);
+        let count = arguments.count.map_or_else(|| in_time() as usize, |count| count as usize);
+        let outcome = run(threads, split, count.max(1))?;
+        let one_thread = *one_thread.get_or_insert_with(|| rate(&outcome));
+        let name = library.name.text();
+        cells.push(CellDocument::new(name, (threads, split), outcome, one_thread, cores));
+        done();
+    }
+    Ok(cells)
+}
+
+/// Tells what to know of the figures, and whether all verdicts were right.
+fn judge(document: &VerifyDocument) -> Ending {
+    // A dynamic division keeps all cores busy until the end.
+    let busy = |cell: &CellDocument| {
+        cell.cpu_us_per_verification / cell.rate.us_per_verification / cell.expected_percent * 100.0
+    };
+    let shared = document.cells.iter().filter(|cell| cell.division == "dynamic");
+    if let Some(least) = shared.map(busy).min_by(f64::total_cmp).filter(|least| *least < 0.95) {
+        tell(format!(
+            "note: threads had only {:.0} % of their cores' time in one measurement; repeat this on an idle \
+             machine",
+            100.0 * least
+        ));
+    }
+    let mut ending = Ending::Success;
+    for cell in document.cells.iter().filter(|cell| cell.wrong > 0) {
+        ending = Ending::CheckFailed;
+        tell_error(format!(
+            "error: {} of {} verdicts were wrong: {}, {} threads, {} division",
+            cell.wrong, cell.verified, cell.library, cell.threads, cell.division
+        ));
+    }
+    ending
+}
