@@ -92,9 +92,10 @@ fn bad_input_is_refused_with_what_would_do() {
         ("--slow-cores 100000", &["--slow-cores 100000", "one has to stay as it is"]),
         ("--slow-cores 1 --slowdown 1", &["1 is not in 2..=16"]),
         ("--slowdown 2", &["--slow-cores"]),
+        ("--threads 1024 --keys 1000", &["1024000", "is at most 1000000"]),
         ("--keys 10001", &["10001 is not in 1..=10000"]),
-        ("--library openssl --openssl none.so", &["--openssl none.so", "use a libcrypto.so"]),
-        ("--openssl none.so", &["--openssl none.so", "cannot load OpenSSL"]),
+        ("--library openssl --openssl none.so", &["--openssl none.so", "give a libcrypto.so"]),
+        ("--openssl none.so", &["--openssl none.so", "it cannot be loaded"]),
         #[cfg(not(feature = "aws-lc"))]
         ("--library aws-lc", &["built without AWS-LC", "--release --features aws-lc"]),
     ] {

@@ -3,8 +3,8 @@
 #[cfg(feature = "aws-lc")]
 mod aws_lc;
 #[expect(unsafe_code, reason = "functions of a library in C")]
-pub mod openssl;
+mod openssl;
 
 #[cfg(feature = "aws-lc")]
 pub use aws_lc::AwsLcKey;
-pub use openssl::{OpenSsl, OpenSslError, OpenSslKey};
+pub use openssl::{OpenSsl, OpenSslContext, OpenSslError, OpenSslKey};

@@ -1,7 +1,8 @@
 //! The system's OpenSSL, opened at run time, so that everything builds without it.
 
 use std::ffi::{CStr, OsStr, c_char, c_int, c_long, c_uchar, c_void};
-use std::ptr::{NonNull, null_mut};
+use std::ptr::null_mut;
+use std::sync::Arc;
 
 use libloading::Library;
 
@@ -9,9 +10,14 @@ use crate::Digest;
 
 type Handle = *mut c_void;
 
-/// The functions of libcrypto, 1.1.0 or newer, that a verification needs.
+/// A libcrypto, 1.1.0 or newer.
 pub struct OpenSsl {
     version: String,
+    functions: Arc<Functions>,
+}
+
+/// Those that a verification needs.
+struct Functions {
     read_key: unsafe extern "C" fn(*mut Handle, *mut *const c_uchar, c_long) -> Handle,
     free_key: unsafe extern "C" fn(Handle),
     new_context: unsafe extern "C" fn(Handle, Handle) -> Handle,
@@ -21,11 +27,16 @@ pub struct OpenSsl {
     _library: Library,
 }
 
-/// A parsed key and a context to verify with; both stay on the thread that made them.
-pub struct OpenSslKey<'a> {
-    openssl: &'a OpenSsl,
-    context: Handle,
+/// A parsed key, for any number of threads.
+pub struct OpenSslKey {
+    functions: Arc<Functions>,
     key: Handle,
+}
+
+/// What one thread verifies a key's signatures with.
+pub struct OpenSslContext<'a> {
+    key: &'a OpenSslKey,
+    context: Handle,
 }
 
 /// Why OpenSSL cannot be used.
@@ -33,12 +44,12 @@ pub struct OpenSslKey<'a> {
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the texts say it")]
 pub enum OpenSslError {
-    #[error("no OpenSSL is installed (looked for {})", NAMES.join(", "))]
+    #[error("no OpenSSL 1.1.0 or newer is installed (looked for {})", NAMES.join(", "))]
     NotFound,
-    #[error("cannot load OpenSSL: {0}")]
-    Load(libloading::Error),
-    #[error("not OpenSSL 1.1.0 or newer: {0}")]
-    Symbol(libloading::Error),
+    #[error("it cannot be loaded")]
+    Load(#[source] libloading::Error),
+    #[error("not OpenSSL 1.1.0 or newer: it has no function {0}")]
+    Function(&'static str),
 }
 
 /// File names of libcrypto, the newest first. A Mac ends programs that load the one without a number.
@@ -49,17 +60,17 @@ const NAMES: &[&str] = if cfg!(target_os = "macos") {
         "libcrypto.3.dylib",
     ]
 } else {
-    &["libcrypto.so.3", "libcrypto.so.1.1", "libcrypto.so"]
+    &["libcrypto.so.4", "libcrypto.so.3", "libcrypto.so.1.1", "libcrypto.so"]
 };
 
 impl OpenSsl {
     /// Opens the system's libcrypto.
     ///
     /// # Errors
-    /// If there is none, or one without the functions that are needed.
+    /// If there is none that has the functions that are needed.
     pub fn open() -> Result<Self, OpenSslError> {
-        let mut found = NAMES.iter().filter_map(|name| load(name.as_ref()).ok());
-        Self::of(found.next().ok_or(OpenSslError::NotFound)?)
+        let mut opened = NAMES.iter().filter_map(|name| Self::open_file(name.as_ref()).ok());
+        opened.next().ok_or(OpenSslError::NotFound)
     }
 
     /// Opens the libcrypto in `file`.
@@ -80,27 +91,28 @@ impl OpenSsl {
         macro_rules! symbol {
             ($name:literal) => {
                 // SAFETY: the types are those of OpenSSL's headers for these names.
-                *unsafe { library.get($name) }.map_err(OpenSslError::Symbol)?
+                *unsafe { library.get($name) }.map_err(|_| OpenSslError::Function($name))?
             };
         }
-        let version: unsafe extern "C" fn(c_int) -> *const c_char = symbol!(b"OpenSSL_version");
+        let version: unsafe extern "C" fn(c_int) -> *const c_char = symbol!("OpenSSL_version");
         // SAFETY: 0 (OPENSSL_VERSION) gives a static string that ends with a zero.
         let version = unsafe { CStr::from_ptr(version(0)) };
-        Ok(Self {
-            version: version.to_string_lossy().into_owned(),
-            read_key: symbol!(b"d2i_PUBKEY"),
-            free_key: symbol!(b"EVP_PKEY_free"),
-            new_context: symbol!(b"EVP_PKEY_CTX_new"),
-            free_context: symbol!(b"EVP_PKEY_CTX_free"),
-            begin: symbol!(b"EVP_PKEY_verify_init"),
-            verify: symbol!(b"EVP_PKEY_verify"),
+        let version = version.to_string_lossy().into_owned();
+        let functions = Functions {
+            read_key: symbol!("d2i_PUBKEY"),
+            free_key: symbol!("EVP_PKEY_free"),
+            new_context: symbol!("EVP_PKEY_CTX_new"),
+            free_context: symbol!("EVP_PKEY_CTX_free"),
+            begin: symbol!("EVP_PKEY_verify_init"),
+            verify: symbol!("EVP_PKEY_verify"),
             _library: library,
-        })
+        };
+        Ok(Self { version, functions: Arc::new(functions) })
     }
 
     /// Reads a key of P-256 in SEC 1's form; none if OpenSSL refuses it.
     #[must_use]
-    pub fn key(&self, sec1: &[u8]) -> Option<OpenSslKey<'_>> {
+    pub fn key(&self, sec1: &[u8]) -> Option<OpenSslKey> {
         // A SubjectPublicKeyInfo with id-ecPublicKey and prime256v1 (RFC 5480).
         let algorithm = [
             0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a,
@@ -113,23 +125,37 @@ impl OpenSsl {
         der.extend(sec1);
         let mut position = der.as_ptr();
         // SAFETY: `position` points at `der.len()` readable octets; the first argument may be null.
-        let key = unsafe { (self.read_key)(null_mut(), &mut position, der.len() as c_long) };
-        let key = NonNull::new(key)?;
-        // SAFETY: `key` is a key; the engine may be null.
-        let context = unsafe { (self.new_context)(key.as_ptr(), null_mut()) };
-        let parsed = OpenSslKey { openssl: self, context, key: key.as_ptr() };
-        // SAFETY: `context` is a context with a public key, or null, which is refused.
-        let begun = unsafe { (self.begin)(context) };
-        (begun == 1).then_some(parsed)
+        let key =
+            unsafe { (self.functions.read_key)(null_mut(), &mut position, der.len() as c_long) };
+        let functions = Arc::clone(&self.functions);
+        (!key.is_null()).then(|| OpenSslKey { functions, key })
     }
 }
 
-impl OpenSslKey<'_> {
+// SAFETY: a key is not changed once it is read, and OpenSSL counts references to it atomically.
+unsafe impl Send for OpenSslKey {}
+// SAFETY: as above; whatever changes while verifying is in the contexts.
+unsafe impl Sync for OpenSslKey {}
+
+impl OpenSslKey {
+    /// Makes ready to verify; none if OpenSSL has no memory for it.
+    #[must_use]
+    pub fn context(&self) -> Option<OpenSslContext<'_>> {
+        // SAFETY: `key` is a key; the engine may be null.
+        let context = unsafe { (self.functions.new_context)(self.key, null_mut()) };
+        let context = OpenSslContext { key: self, context };
+        // SAFETY: it is a context with a public key, or null, which is refused.
+        let begun = unsafe { (self.functions.begin)(context.context) };
+        (begun == 1).then_some(context)
+    }
+}
+
+impl OpenSslContext<'_> {
     /// Whether OpenSSL accepts the signature (in DER) of the digest.
     #[must_use]
     pub fn verify(&self, digest: &Digest, der: &[u8]) -> bool {
         let digest = &digest.0;
-        let (context, verify) = (self.context, self.openssl.verify);
+        let (context, verify) = (self.context, self.key.functions.verify);
         // SAFETY: the context is ready to verify; both slices are as long as is said.
         let answer =
             unsafe { verify(context, der.as_ptr(), der.len(), digest.as_ptr(), digest.len()) };
@@ -137,13 +163,17 @@ impl OpenSslKey<'_> {
     }
 }
 
-impl Drop for OpenSslKey<'_> {
+impl Drop for OpenSslContext<'_> {
     fn drop(&mut self) {
-        // SAFETY: both are OpenSSL's, or null, and nobody uses them from here on.
-        unsafe {
-            (self.openssl.free_context)(self.context);
-            (self.openssl.free_key)(self.key);
-        }
+        // SAFETY: it is OpenSSL's, or null, and nobody uses it from here on.
+        unsafe { (self.key.functions.free_context)(self.context) };
+    }
+}
+
+impl Drop for OpenSslKey {
+    fn drop(&mut self) {
+        // SAFETY: it is OpenSSL's, and nobody uses it from here on.
+        unsafe { (self.functions.free_key)(self.key) };
     }
 }
 

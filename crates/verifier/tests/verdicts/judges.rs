@@ -51,8 +51,9 @@ pub fn others(signers: &[Signer], cases: &[Case]) -> Vec<bool> {
     let verdicts: Vec<bool> = cases.iter().map(judge).collect();
     let Some(openssl) = openssl() else { return verdicts };
     let parsed: Vec<_> = keys.iter().map(|key| openssl.key(key).expect("it is a key")).collect();
+    let contexts: Vec<_> = parsed.iter().map(|key| key.context().expect("memory")).collect();
     for (place, (case, verdict)) in cases.iter().zip(&verdicts).enumerate() {
-        let answer = parsed[case.signer].verify(&case.digest, &case.signature.to_der());
+        let answer = contexts[case.signer].verify(&case.digest, &case.signature.to_der());
         assert_eq!(answer, *verdict, "OpenSSL and p256 differ on case {place}");
     }
     verdicts

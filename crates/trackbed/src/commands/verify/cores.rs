@@ -86,7 +86,8 @@ impl Cores {
     /// # Errors
     /// The system's.
     pub fn settle(&self, thread: usize) -> anyhow::Result<()> {
-        self.pinned.get(thread % self.count).map_or(Ok(()), |core| affinity::pin(*core))
+        let place = thread % self.count;
+        self.pinned.get(place..=place).map_or(Ok(()), affinity::keep_on)
     }
 
     /// Starts threads that keep the slow cores busy beside so many that verify, until `is_over`.
@@ -94,27 +95,30 @@ impl Cores {
     /// it is to have: the kernel gives equal threads equal time.
     ///
     /// # Errors
-    /// The system's, if it gives no thread.
+    /// The system's, if it gives no thread or keeps none on its core.
     pub fn slow_down<'scope>(
         &self,
         threads: usize,
         scope: &'scope Scope<'scope, '_>,
         is_over: &'scope AtomicBool,
     ) -> anyhow::Result<()> {
+        if !self.are_unequal() {
+            return Ok(());
+        }
         for place in (0..self.count).filter(|place| self.is_slow(*place)) {
-            let core = self.pinned[place];
+            // A thread starts on the cores of whoever starts it.
+            affinity::keep_on(&self.pinned[place..=place])?;
             for _ in 0..self.threads_on(place, threads) * (self.slowdown - 1) {
-                let spin = move || {
-                    let pinned = affinity::pin(core);
+                let spin = || {
                     let mut number = 1u64;
-                    while pinned.is_ok() && !is_over.load(Ordering::Relaxed) {
+                    while !is_over.load(Ordering::Relaxed) {
                         number = std::hint::black_box(number.wrapping_mul(3));
                     }
                 };
                 Builder::new().spawn_scoped(scope, spin).context("cannot start a thread")?;
             }
         }
-        Ok(())
+        affinity::keep_on(&self.pinned)
     }
 }
 
@@ -128,11 +132,10 @@ mod affinity {
         Ok((0..CpuSet::MAX_CPU).filter(|core| set.is_set(*core)).collect())
     }
 
-    pub fn pin(core: usize) -> anyhow::Result<()> {
+    pub fn keep_on(cores: &[usize]) -> anyhow::Result<()> {
         let mut only = CpuSet::new();
-        only.set(core);
-        sched_setaffinity(None, &only)
-            .with_context(|| format!("cannot keep a thread on core {core}"))
+        cores.iter().for_each(|core| only.set(*core));
+        sched_setaffinity(None, &only).with_context(|| format!("cannot use cores {cores:?} only"))
     }
 }
 
@@ -142,7 +145,7 @@ mod affinity {
         anyhow::bail!("--slow-cores works on Linux only")
     }
 
-    pub fn pin(_: usize) -> anyhow::Result<()> {
+    pub fn keep_on(_: &[usize]) -> anyhow::Result<()> {
         Ok(())
     }
 }

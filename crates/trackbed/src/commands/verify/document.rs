@@ -81,7 +81,8 @@ pub struct StudyDocument {
     pub threads: usize,
     #[serde(flatten)]
     pub rate: RateDocument,
-    /// How much of all cores is left at 3,500 verifications a second; null if that many are not reached.
+    /// How much of all cores is left at 3,500 verifications a second; null if that many are not
+    /// reached, or cores waited for others meanwhile (`openmp`).
     pub cpu_left_percent: Option<f64>,
 }
 
@@ -162,7 +163,9 @@ pub fn study() -> Vec<StudyDocument> {
                     method: method.to_owned(),
                     threads,
                     rate,
-                    cpu_left_percent: rate.cpu_left_percent(cpu_us, board.cores),
+                    cpu_left_percent: (method == "posix")
+                        .then(|| rate.cpu_left_percent(cpu_us, board.cores))
+                        .flatten(),
                 }
             };
             let posix =

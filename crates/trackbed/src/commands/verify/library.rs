@@ -6,8 +6,10 @@ use std::ops::Range;
 use anyhow::Context as _;
 use clap::ValueEnum;
 use trackbed_verifier::cache::{KeyCache, Policy, SharedKey};
-use trackbed_verifier::others::OpenSsl;
-use trackbed_verifier::{Item, Path, PublicKey, Verifier};
+#[cfg(feature = "aws-lc")]
+use trackbed_verifier::others::AwsLcKey;
+use trackbed_verifier::others::{OpenSsl, OpenSslKey};
+use trackbed_verifier::{Item, Path, Verifier};
 
 use super::signed::{Signed, Workload};
 
@@ -35,9 +37,9 @@ pub struct Library {
 
 enum Kind {
     Trackbed(Path, Vec<SharedKey>),
-    OpenSsl(OpenSsl),
+    OpenSsl(Vec<OpenSslKey>),
     #[cfg(feature = "aws-lc")]
-    AwsLc,
+    AwsLc(Vec<AwsLcKey>),
 }
 
 /// Verifies some of the signatures, which repeat themselves, and counts wrong verdicts.
@@ -67,71 +69,66 @@ impl Library {
     /// The OpenSSL in `file`, or the system's.
     ///
     /// # Errors
-    /// If there is none.
-    pub fn openssl(file: Option<&OsStr>) -> anyhow::Result<Library> {
+    /// If there is none, or it refuses a key.
+    pub fn openssl(file: Option<&OsStr>, workload: &Workload) -> anyhow::Result<Library> {
         let openssl = match file {
             Some(file) => OpenSsl::open_file(file)
-                .with_context(|| format!("--openssl {}: use a libcrypto.so", file.display()))?,
+                .with_context(|| format!("--openssl {}: give a libcrypto.so", file.display()))?,
             None => OpenSsl::open().context(
                 "install OpenSSL (Debian: libssl3), give its libcrypto with --openssl FILE, or \
                  leave openssl out of --library",
             )?,
         };
+        let keys = workload.keys.iter().map(|key| openssl.key(&key.to_sec1()));
+        let keys = keys.collect::<Option<_>>().context("OpenSSL refuses a key")?;
         let version = openssl.version().to_owned();
-        Ok(Library { name: LibraryName::Openssl, version, kind: Kind::OpenSsl(openssl) })
+        Ok(Library { name: LibraryName::Openssl, version, kind: Kind::OpenSsl(keys) })
     }
 
     /// AWS-LC.
     ///
     /// # Errors
-    /// If this program was built without.
+    /// If it refuses a key.
     #[cfg(feature = "aws-lc")]
-    pub fn aws_lc() -> anyhow::Result<Library> {
+    pub fn aws_lc(workload: &Workload) -> anyhow::Result<Library> {
+        let keys = workload.keys.iter().map(|key| AwsLcKey::new(&key.to_sec1()));
+        let keys = keys.collect::<Option<_>>().context("AWS-LC refuses a key")?;
         let version = "by aws-lc-rs".to_owned();
-        Ok(Library { name: LibraryName::AwsLc, version, kind: Kind::AwsLc })
+        Ok(Library { name: LibraryName::AwsLc, version, kind: Kind::AwsLc(keys) })
     }
 
     /// AWS-LC.
     ///
     /// # Errors
-    /// If this program was built without.
+    /// That this program was built without.
     #[cfg(not(feature = "aws-lc"))]
-    pub fn aws_lc() -> anyhow::Result<Library> {
+    pub fn aws_lc(_: &Workload) -> anyhow::Result<Library> {
         anyhow::bail!(
             "--library aws-lc: this trackbed was built without AWS-LC; build it with `cargo build \
              --release --features aws-lc`"
         )
     }
 
-    /// What one thread needs: keys that are read and a context of its own. It verifies at most
-    /// `batch` signatures at a time.
+    /// What one thread verifies with, at most `batch` signatures at a time.
     ///
     /// # Errors
-    /// If the library refuses a key.
+    /// If the library has no memory.
     pub fn worker<'a>(
         &'a self,
         workload: &'a Workload,
         batch: usize,
     ) -> anyhow::Result<Worker<'a>> {
-        let refused = || format!("{} refuses a key", self.name.text());
         match &self.kind {
             Kind::Trackbed(path, keys) => Ok(by_batch(*path, keys, &workload.signed, batch)),
-            Kind::OpenSsl(openssl) => {
-                let read = |key: &PublicKey| openssl.key(&key.to_sec1());
-                let keys: Option<Vec<_>> = workload.keys.iter().map(read).collect();
-                let keys = keys.with_context(refused)?;
-                let verify =
-                    move |signed: &Signed| keys[signed.key].verify(&signed.digest, &signed.der);
+            Kind::OpenSsl(keys) => {
+                let contexts = keys.iter().map(OpenSslKey::context).collect::<Option<Vec<_>>>();
+                let contexts = contexts.context("OpenSSL has no memory for its contexts")?;
+                let verify = move |it: &Signed| contexts[it.key].verify(&it.digest, &it.der);
                 Ok(one_by_one(&workload.signed, verify))
             }
             #[cfg(feature = "aws-lc")]
-            Kind::AwsLc => {
-                let read =
-                    |key: &PublicKey| trackbed_verifier::others::AwsLcKey::new(&key.to_sec1());
-                let keys: Option<Vec<_>> = workload.keys.iter().map(read).collect();
-                let keys = keys.with_context(refused)?;
-                let verify =
-                    move |signed: &Signed| keys[signed.key].verify(&signed.digest, &signed.der);
+            Kind::AwsLc(keys) => {
+                let verify = |it: &Signed| keys[it.key].verify(&it.digest, &it.signature);
                 Ok(one_by_one(&workload.signed, verify))
             }
         }
@@ -186,7 +183,8 @@ mod tests {
                 [Policy::None, Policy::Lru { bytes: 1_000_000, after: 1 }]
                     .map(|policy| Library::trackbed(LibraryName::Trackbed, path, policy, workload))
             });
-            let others = [Library::openssl(None), Library::aws_lc()].into_iter().flatten();
+            let others =
+                [Library::openssl(None, workload), Library::aws_lc(workload)].into_iter().flatten();
             ours.into_iter().flatten().chain(others).collect::<Vec<_>>()
         };
         let count = workload.signed.len();

@@ -121,6 +121,8 @@ pub enum DivisionName {
     Static,
 }
 
+/// Keys of all threads together.
+const CONTEXTS_MAX: usize = 1_000_000;
 /// No first measurement, which only sizes the others, is shorter.
 const SIZING_NANOS: u64 = 50_000_000;
 
@@ -136,6 +138,12 @@ pub fn execute(arguments: &VerifyArguments) -> anyhow::Result<Ending> {
     let workload = Workload::new(arguments.keys as usize)?;
     let libraries = libraries(arguments, &workload)?;
     let plan = plan(arguments);
+    // Each thread has a context of 0.6 kB for each key of OpenSSL's.
+    let contexts = workload.keys.len() * plan.last().map_or(1, |(threads, _)| *threads);
+    anyhow::ensure!(
+        contexts <= CONTEXTS_MAX,
+        "{contexts} keys for all threads: --keys times --threads is at most {CONTEXTS_MAX}"
+    );
     let bar = progress::bar((libraries.len() * plan.len()) as u64, 0);
     let mut cells = Vec::new();
     for library in &libraries {
@@ -201,9 +209,9 @@ fn libraries(arguments: &VerifyArguments, workload: &Workload) -> anyhow::Result
         LibraryName::Trackbed => Ok(Library::trackbed(name, path, tables, workload)),
         LibraryName::TrackbedNewKeys => Ok(Library::trackbed(name, path, Policy::None, workload)),
         LibraryName::Openssl => {
-            Library::openssl(arguments.openssl.as_ref().map(|file| file.as_os_str()))
+            Library::openssl(arguments.openssl.as_ref().map(|file| file.as_os_str()), workload)
         }
-        LibraryName::AwsLc => Library::aws_lc(),
+        LibraryName::AwsLc => Library::aws_lc(workload),
     };
     if arguments.library.is_empty() {
         let all = LibraryName::value_variants().iter().copied();
