@@ -101,7 +101,7 @@ pub enum Command {
     /// Time object detection on this machine: a model by ONNX Runtime, or any program
     #[command(after_long_help = infer::EXAMPLES)]
     Infer(InferArguments),
-    /// Say how many signatures of vehicles this machine verifies
+    /// Measure how many V2X signatures per second this machine can verify
     #[command(after_long_help = verify::EXAMPLES)]
     Verify(VerifyArguments),
     /// Write what the model of a device takes in virtual time, from runs on a real one

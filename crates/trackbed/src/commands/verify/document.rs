@@ -155,8 +155,12 @@ pub fn study() -> Vec<StudyDocument> {
     BOARDS
         .iter()
         .flat_map(|board| {
-            let line = move |method: &str, threads: usize, rate: f64| {
-                let rate = RateDocument::new(rate, board.one_thread());
+            let line = move |method: &str, threads: usize, [micros, rate, percent]: [f64; 3]| {
+                let rate = RateDocument {
+                    us_per_verification: micros,
+                    verifications_per_s: rate,
+                    percent_of_one_thread: percent,
+                };
                 let cpu_us = rate.us_per_verification * threads.min(board.cores) as f64;
                 StudyDocument {
                     board: board.name.to_owned(),
@@ -196,25 +200,18 @@ mod tests {
         assert!((cell.cpu_left_percent.unwrap() - 86.0).abs() < 1e-9);
     }
 
-    /// As the study's own tables round them.
+    /// 3,500 of 108.9 us on each of eight cores are 38.115 % of these.
     #[test]
-    fn the_study_s_columns_are_those_that_it_printed() {
-        let study = study();
-        for (board, method, threads, micros, percent) in [
-            ("udoo-quad", "posix", 4, 417.24, 386.75),
-            ("udoo-quad", "openmp", 4, 419.62, 384.55),
-            ("odroid-xu4", "posix", 8, 108.90, 450.62),
-            ("odroid-xu4", "openmp", 8, 169.37, 289.72),
-        ] {
-            let line = study
-                .iter()
-                .find(|line| {
-                    (line.board.as_str(), line.method.as_str(), line.threads)
-                        == (board, method, threads)
-                })
-                .unwrap();
-            assert!((line.rate.us_per_verification - micros).abs() < 0.02, "{line:?}");
-            assert!((line.rate.percent_of_one_thread - percent).abs() < 0.05, "{line:?}");
-        }
+    fn what_the_study_s_boards_have_left_is_arithmetic() {
+        let left = |board: &str, method: &str, threads: usize| {
+            let is_it = |line: &StudyDocument| {
+                (line.board.as_str(), line.method.as_str(), line.threads)
+                    == (board, method, threads)
+            };
+            study().into_iter().find(is_it).unwrap().cpu_left_percent
+        };
+        assert!((left("odroid-xu4", "posix", 8).unwrap() - 61.885).abs() < 1e-9);
+        assert_eq!(left("odroid-xu4", "openmp", 8), None);
+        assert_eq!(left("udoo-quad", "posix", 16), None);
     }
 }
