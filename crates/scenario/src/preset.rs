@@ -25,11 +25,7 @@ struct Entry {
 static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
     let entry = |(protocol, mut names): (&dyn Protocol, Vec<&'static str>)| {
         names.push(NONE);
-        Entry {
-            protocol: protocol.name(),
-            path: format!("{SECTION}.{}", protocol.name()),
-            names,
-        }
+        Entry { protocol: protocol.name(), path: format!("{SECTION}.{}", protocol.name()), names }
     };
     presets_by_protocol().map(entry).collect()
 });

@@ -1,51 +1,12 @@
 //! A figure of a study, with our values on its axes.
 
-use schemars::JsonSchema;
-use serde::Serialize;
 use trackbed_archive::DirectoryError;
 use trackbed_measure::results::CellResult;
 
 use super::estimate::{Ours, value};
 use super::reference::{ReferenceFigure, SAMPLE, Selector};
+use super::statement::{Chart, Curve, Point};
 use super::verdict::Found;
-
-/// A figure or table of a study: a metric over a factor.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Chart {
-    /// As the study numbers it: `Fig. 9`.
-    pub number: String,
-    /// What it shows.
-    pub title: String,
-    /// What is along the axis.
-    pub x: String,
-    /// The metric, which has its unit in its name; or by how many percent it is more than elsewhere.
-    pub metric: String,
-    /// The curves.
-    pub curves: Vec<Curve>,
-}
-
-/// A curve of a chart.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Curve {
-    /// Its name.
-    pub name: String,
-    /// Its points, in the order of the scenario.
-    pub points: Vec<Point>,
-}
-
-/// A point of a curve.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Point {
-    /// Where along the axis.
-    pub x: String,
-    /// Our value, if the cell was run.
-    pub ours: Option<f64>,
-    /// Its 95 % interval.
-    pub ci95: Option<[f64; 2]>,
-    /// What the study prints there, if it does.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub study: Option<f64>,
-}
 
 /// The chart of a figure.
 pub(super) fn chart(figure: ReferenceFigure, ours: &Ours<'_>) -> Result<Chart, DirectoryError> {

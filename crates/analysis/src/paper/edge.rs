@@ -6,7 +6,7 @@ use crate::advise::guidance::{
 };
 use trackbed_measure::results::{CellResult, Document, RunResult};
 
-use super::{Held, Setting, Statement, Verdict};
+use super::statement::{Held, Setting, Statement, Verdict};
 
 /// The numbers of its recommendations.
 #[cfg(test)]

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use trackbed_measure::results::{Check, Document};
 
-use super::{Held, Setting, Statement, Verdict};
+use super::statement::{Held, Setting, Statement, Verdict};
 
 /// What `trackbed paper --json` prints: what the runs say, with what is held against the paper among its
 /// checks.

@@ -11,11 +11,10 @@ mod verdict;
 use trackbed_measure::metrics;
 use trackbed_measure::results::Document;
 
-pub use chart::{Chart, Curve, Point};
 use estimate::Ours;
 pub use held::PaperDocument;
 use reference::{Reference, ReferenceFigure, ReferenceStatement};
-pub use statement::{Held, Setting, Statement, Verdict};
+pub use statement::{Chart, Curve, Held, Point, Setting, Statement, Verdict};
 use trackbed_archive::{Counted, DirectoryError, Results};
 use trackbed_scenario::papers::{self, PAPERS};
 use trackbed_scenario::{PART, Plan};

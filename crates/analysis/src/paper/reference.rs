@@ -6,7 +6,7 @@ use serde::Deserialize;
 use trackbed_measure::results::CellResult;
 use trackbed_stats::Statistic;
 
-use super::Setting;
+use super::statement::Setting;
 use super::verdict::Says;
 
 /// What a study says.

@@ -2,7 +2,7 @@
 
 use trackbed_stats::MIN_PAIRS;
 
-use super::Verdict;
+use super::statement::Verdict;
 
 /// What runs gave for a statement.
 #[derive(Clone, Copy, Debug, PartialEq)]
