@@ -5,6 +5,7 @@ use trackbed_workloads::environment::{Environment, PARAMETERS};
 
 use crate::field::{Field, kebab};
 use crate::files::Files;
+use crate::plan::Cell;
 use crate::problem::Problems;
 use crate::spec::{Setting, Spec};
 
@@ -82,6 +83,21 @@ fn check_delay(spec: &Spec, environment: &Environment, problems: &mut Problems) 
     None
 }
 
+/// Each reconnection may need an address.
+pub(crate) fn check_addresses(
+    spec: &Spec,
+    selection: &[usize],
+    cell: &Cell,
+    problems: &mut Problems,
+) {
+    let Some(setting) = spec.get("environment.reconnect") else { return };
+    if cell.networks() > NETWORKS_MAX {
+        let message = format!("a phone has no {} addresses in a row", cell.networks());
+        let help = format!("write at most {} reconnections and moves", NETWORKS_MAX - 1);
+        problems.add_with_help(&setting.pick(selection).place, message, help);
+    }
+}
+
 /// The workload, if its clients take no notice of the environment.
 fn idle_workload(spec: &Spec) -> Option<String> {
     let kind = spec.get("workload.kind")?;
@@ -98,3 +114,6 @@ fn settings(spec: &Spec) -> impl Iterator<Item = &Setting> {
 fn path(parameter: &str) -> String {
     format!("{SECTION}.{}", kebab(parameter))
 }
+
+/// How many addresses a run's topology has for a phone.
+const NETWORKS_MAX: u32 = 101;

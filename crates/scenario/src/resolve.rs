@@ -300,13 +300,7 @@ impl Resolver<'_> {
                 workload_name,
                 workload,
             };
-            if let Some(setting) = self.spec.get("environment.reconnect")
-                && cell.networks() > NETWORKS_MAX
-            {
-                let message = format!("a phone has no {} addresses in a row", cell.networks());
-                let help = format!("write at most {} reconnections and moves", NETWORKS_MAX - 1);
-                self.problems.add_with_help(&setting.pick(&selection).place, message, help);
-            }
+            environment::check_addresses(self.spec, &selection, &cell, self.problems);
             cells.cells.push(cell);
         }
         cells
@@ -363,9 +357,6 @@ impl Resolver<'_> {
         }
     }
 }
-
-/// How many addresses a run's topology has for a phone.
-const NETWORKS_MAX: u32 = 101;
 
 /// The key of a workload's parameter.
 fn workload_path(parameter: &str) -> String {

@@ -55,6 +55,14 @@ fn what_does_not_go_together_is_refused_at_its_place() {
             ["the workload messages takes no notice of environment.seek", "remove it"],
         ),
         (streaming("deviation = \"5 ms\""), ["deviation: a deviation of nothing", "delay = "]),
+        (
+            streaming("reconnect = \"migration\"\nreconnections = 101\nduration = \"10 min\""),
+            ["a phone has no 102 addresses in a row", "write at most 100 reconnections"],
+        ),
+        (
+            streaming("reconnect = \"new-address\"").replace("streaming", "messages"),
+            ["the workload messages takes no notice of environment.reconnect", "remove it"],
+        ),
         (streaming("reconnections = 60"), ["there are 59 within", "or a shorter period"]),
         (streaming("delai = \"5 ms\""), ["unknown key \"delai\"", "did you mean \"delay\""]),
         (streaming("seek = \"130 %\""), ["more than everything", "0 % and 100 %"]),
