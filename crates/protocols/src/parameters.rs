@@ -272,6 +272,16 @@ impl TransportParameters {
             let why = "after a loss more than nothing is left and less than all: write 50 % or 0.7";
             return Err(ParameterError { parameter: "beta", why: why.to_owned() });
         }
+        let tuned = [
+            ("initial-window", arguments.get::<u64>("initial-window").is_some()),
+            ("beta", arguments.get::<Ratio>("beta").is_some()),
+            ("hystart", arguments.get::<bool>("hystart").is_some()),
+        ];
+        let ignored = tuned.into_iter().find(|(_, is_set)| *is_set && transport.congestion == BBR);
+        if let Some((parameter, _)) = ignored {
+            let why = format!("{BBR} takes no notice of it: leave it out, or write cubic or reno");
+            return Err(ParameterError { parameter, why });
+        }
         tcp.multipath = arguments.get::<&str>("scheduler").map(|scheduler| {
             let mut multipath =
                 Multipath { scheduler: scheduler.to_owned(), ..Multipath::default() };
@@ -298,7 +308,9 @@ impl TransportParameters {
 impl SctpParameters {
     fn read(arguments: &Arguments) -> Result<SctpParameters, ParameterError> {
         let mut sctp = SctpParameters::default();
-        set(arguments, "rto-initial", &mut sctp.rto_initial);
+        // TCP has an `rto-min` of its own, to which SCTP's bounds do not apply.
+        let Some(rto_initial) = arguments.get("rto-initial") else { return Ok(sctp) };
+        sctp.rto_initial = rto_initial;
         set(arguments, "rto-min", &mut sctp.rto_min);
         set(arguments, "rto-max", &mut sctp.rto_max);
         set(arguments, "sack-delay", &mut sctp.sack_delay);
@@ -386,6 +398,8 @@ fn bytes(arguments: &Arguments, name: &str) -> Option<usize> {
     Some(usize::try_from(size.as_bytes()).unwrap_or(usize::MAX))
 }
 
+/// The controller of QUIC that is a library's, without parameters.
+const BBR: &str = "bbr3";
 const MILLISECOND: Duration = Duration::from_millis(1);
 /// RFC 9260 section 6.2.
 const SACK_DELAY_MAX: Duration = Duration::from_millis(500);

@@ -97,7 +97,7 @@ fn collect<'a>(settings: &'a [Setting], columns: &mut Vec<&'a Setting>) {
 /// The last component of each path with the unit behind it, and as many more components in front
 /// as it takes to tell them apart.
 fn unique_names(settings: &[&Setting]) -> Vec<String> {
-    // The software of a protocol is not told from another's by the protocol alone.
+    // Two cells of one protocol may differ by its software alone.
     let least = |setting: &&Setting| if preset::is_key(&setting.path) { 2 } else { 1 };
     let mut components: Vec<usize> = settings.iter().map(least).collect();
     loop {

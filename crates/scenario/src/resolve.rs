@@ -197,7 +197,7 @@ impl Resolver<'_> {
 
     /// Every value that is written must be of use somewhere. What the file says beside a choice made on
     /// the command line may go unused, and so may what all parts have in common beside a choice of one
-    /// part: whoever picks one protocol need not rewrite the rest.
+    /// part: choosing one protocol must not mean rewriting the rest.
     fn refuse_unused(
         &mut self,
         occurring: &BTreeSet<(&str, usize)>,

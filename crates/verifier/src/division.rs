@@ -13,13 +13,13 @@ pub struct Division {
     count: usize,
     threads: usize,
     batch: usize,
-    /// What nobody has taken yet, if the division is dynamic.
+    /// What no thread has taken yet, if the division is dynamic.
     next: AtomicUsize,
 }
 
 impl Division {
     /// `count` verifications for `threads`, at most `batch` at a time. Static: equal shares that
-    /// follow one another, as OpenMP's default. Dynamic: whoever is free takes the next batch.
+    /// follow one another, as OpenMP's default. Dynamic: a free thread takes the next batch.
     #[must_use]
     pub fn new(split: Split, count: usize, threads: usize, batch: usize) -> Self {
         let (threads, batch) = (threads.max(1), batch.max(1));

@@ -54,7 +54,7 @@ fn loading_delays(records: &[Record]) -> Vec<f64> {
     delays
 }
 
-/// Whether somebody waits for the piece that is to be played at that moment.
+/// Whether the viewer waits for the piece that is to be played at that moment.
 struct Viewer {
     /// Since when nothing is there to play.
     needs_since: Option<Time>,

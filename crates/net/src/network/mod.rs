@@ -219,7 +219,7 @@ impl Network {
     /// Takes `address` away for good, as when a host leaves the network that gave it: packets to
     /// it, also those on their way, and packets from it are discarded as unroutable at the next
     /// node. Those that wait in a queue are dropped there: they are the old network's, and take none of
-    /// a link's time from the new one's. False if nobody has the address.
+    /// a link's time from the new one's. False if no host has the address.
     pub fn withdraw(&mut self, now: Time, address: IpAddr) -> bool {
         self.advance(now);
         if !self.routes.withdraw(address) {

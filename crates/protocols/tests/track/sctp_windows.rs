@@ -212,7 +212,7 @@ fn a_timeout_goes_back_to_one_packet() {
 }
 
 /// RFC 9260 section 6.1, rule A: no more is under way than the receiver has room for, but for one
-/// packet when nothing is, ever more rarely. Nobody reads for a minute.
+/// packet when nothing is, ever more rarely. The application reads nothing for a minute.
 #[test]
 fn a_closed_window_lets_one_packet_pass_at_a_time() {
     let seen = script([&clean(), &clean()], QUIET, 50_000, 200_000, Duration::from_secs(60));

@@ -111,3 +111,14 @@ fn the_digest_follows_what_is_in_a_folder_of_media() {
     let message = mistake(&text);
     assert!(message.contains("fhd") && message.contains("0000.m4s"), "{message}");
 }
+
+/// Without a delay that changes there is nothing to overtake.
+#[test]
+fn overtaking_needs_a_delay_that_changes() {
+    let text = |keys: &str| {
+        scenario("")
+            .replace("[link]", &format!("[environment]\nduration = \"1 s\"\n{keys}\n[link]"))
+    };
+    let error = plan_with(&text("overtaking = true"), &[]).unwrap_err().to_string();
+    assert!(error.contains("nothing changes it; write `delay`"), "{error}");
+}

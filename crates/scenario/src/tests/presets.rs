@@ -67,6 +67,25 @@ fn a_preset_is_for_its_protocol_alone() {
     assert_eq!(plan.conditions, [""; 0]);
 }
 
+/// BBR is a library's: what would change nothing is refused, from a preset as well.
+#[test]
+fn a_controller_without_parameters_takes_none() {
+    for setting in ["initial-window=32", "beta=70%", "hystart=true", "preset.quic=quic-go-2020"] {
+        let error = plan_with(&scenario(""), &["congestion=bbr3", setting]).unwrap_err();
+        assert!(error.to_string().contains("bbr3 takes no notice of it"), "{setting}: {error}");
+    }
+}
+
+/// SCTP and TCP have a key of one name; what SCTP allows is no bound for TCP.
+#[test]
+fn the_least_timeout_of_tcp_has_no_bounds_of_sctp() {
+    let tcp = scenario("").replace("quic", "tcp");
+    assert!(plan_with(&tcp, &["rto-min=2s"]).is_ok());
+    let sctp = scenario("").replace("quic", "sctp");
+    let error = plan_with(&sctp, &["rto-min=2s"]).unwrap_err().to_string();
+    assert!(error.contains("between `rto-min` and `rto-max`"), "{error}");
+}
+
 #[test]
 fn what_does_not_fit_is_refused_with_what_does() {
     for (setting, words) in [

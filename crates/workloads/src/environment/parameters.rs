@@ -66,11 +66,17 @@ impl Environment {
     /// If the values do not go together.
     pub fn read(arguments: &Arguments) -> Result<Environment, EnvironmentError> {
         let reconnect = arguments.get::<&str>("reconnect").map(Reconnect::from_name);
-        Ok(Environment {
+        let environment = Environment {
             origin: Origin::read(arguments)?,
             reconnect: reconnect.unwrap_or_default(),
             overtaking: arguments.get("overtaking").unwrap_or_default(),
-        })
+        };
+        if environment.overtaking && !environment.has_delay() {
+            let advice = "packets overtake others when the delay falls, and nothing changes it; write \
+                          `delay`, or leave this out";
+            return Err(EnvironmentError::new("overtaking", advice));
+        }
+        Ok(environment)
     }
 
     /// What a reconnection is.

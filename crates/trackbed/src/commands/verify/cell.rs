@@ -64,7 +64,7 @@ pub fn measure<W: FnMut(Range<usize>) -> usize>(
     let work = |thread, ready: Sender<()>| {
         cores.settle(thread)?;
         let worker = worker()?;
-        // If nobody waits for it, the gate will say so. Who fails says nothing, so none may stay.
+        // A failed send means that the receiver is gone, which the gate reports. A worker that fails sends nothing.
         let _ = ready.send(());
         drop(ready);
         let goes_on = *gate.read().unwrap_or_else(PoisonError::into_inner);
@@ -83,7 +83,7 @@ pub fn measure<W: FnMut(Range<usize>) -> usize>(
         let are_ready = workers.is_ok() && ready.iter().take(threads).count() == threads;
         *may_begin = are_ready && slowed.is_ok();
         drop(may_begin);
-        // All of them, before any error ends this: a scope panics for whoever panics unseen.
+        // All are joined before an error is returned: the scope panics for a thread that panicked unjoined.
         let ended = workers
             .map(|workers| workers.into_iter().map(|it| it.join()).collect::<Vec<_>>())
             .context("cannot start a thread");

@@ -106,7 +106,7 @@ impl Cores {
             return Ok(());
         }
         for place in (0..self.count).filter(|place| self.is_slow(*place)) {
-            // A thread starts on the cores of whoever starts it.
+            // A thread inherits the affinity of the thread that starts it.
             affinity::keep_on(&self.pinned[place..=place])?;
             for _ in 0..self.threads_on(place, threads) * (self.slowdown - 1) {
                 let spin = || {

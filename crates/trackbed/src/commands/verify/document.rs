@@ -51,7 +51,7 @@ pub struct CellDocument {
     pub library: String,
     /// Threads.
     pub threads: usize,
-    /// `static`: equal shares beforehand; `dynamic`: whoever is free takes the next batch.
+    /// `static`: equal shares beforehand; `dynamic`: a free thread takes the next batch.
     pub division: String,
     /// Verifications that were measured.
     pub verified: usize,

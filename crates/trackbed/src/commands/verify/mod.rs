@@ -115,7 +115,7 @@ pub enum PathName {
 /// Names of divisions. The order decides which one the first table is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum DivisionName {
-    /// Whoever is free takes the next batch
+    /// A free thread takes the next batch
     Dynamic,
     /// Equal shares beforehand, as OpenMP's default
     Static,
