@@ -315,7 +315,6 @@ impl SctpParameters {
         set(arguments, "rto-max", &mut sctp.rto_max);
         set(arguments, "sack-delay", &mut sctp.sack_delay);
         set(arguments, "immediate-sack", &mut sctp.immediate_sack);
-        let small = |count: u64| count.try_into().unwrap_or(u32::MAX);
         sctp.max_burst = arguments.get("max-burst").map_or(sctp.max_burst, small);
         sctp.initial_window = arguments.get("initial-window").map_or(sctp.initial_window, small);
         let refuse = |parameter, why: &str| Err(ParameterError { parameter, why: why.to_owned() });

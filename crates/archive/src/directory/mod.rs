@@ -190,7 +190,11 @@ impl Place {
         let existing = match read_about(path) {
             Ok(existing) => existing,
             Err(error) if error.is_missing() && is_free(path) => return Ok(Place::Free),
-            Err(error) if error.is_missing() => return Err(refuse(Problem::NotARunDirectory)),
+            // Another process may have begun it between the two looks.
+            Err(error) if error.is_missing() => match read_about(path) {
+                Err(error) if error.is_missing() => return Err(refuse(Problem::NotARunDirectory)),
+                begun => begun?,
+            },
             Err(error) => return Err(error),
         };
         if existing.trackbed != about.trackbed {
