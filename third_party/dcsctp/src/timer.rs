@@ -71,7 +71,7 @@ impl Timer {
         let duration = match self.backoff_algorithm {
             BackoffAlgorithm::Fixed => self.base_duration,
             BackoffAlgorithm::Exponential => {
-                let backoff_count = self.expiration_count.saturating_sub(1).min(MAX_BACKOFF_COUNT);
+                let backoff_count = self.expiration_count.min(MAX_BACKOFF_COUNT);
                 self.base_duration.saturating_mul(1 << backoff_count)
             }
         };
