@@ -16,3 +16,5 @@ mod sctp_windows;
 mod several_paths;
 mod siege;
 mod support;
+#[cfg(target_os = "linux")]
+mod usrsctp;

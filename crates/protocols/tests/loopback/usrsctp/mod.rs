@@ -1,6 +1,7 @@
 //! SCTP over UDP (RFC 6951) against usrsctp, the implementation of FreeBSD: on the loopback
 //! interface, as client and as server, with and without loss.
 
+mod compiled;
 mod relay;
 
 use std::io::{BufRead as _, BufReader};
@@ -22,34 +23,9 @@ use self::relay::Relay;
 
 const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// The other side, compiled; `None` if the machine has no compiler or library, which is said.
+/// The other side; `None` if the machine cannot compile it.
 fn peer() -> Option<PathBuf> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/loopback/usrsctp/peer.c");
-    let program =
-        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("usrsctp-peer-{}", std::process::id()));
-    if program.exists() {
-        return Some(program);
-    }
-    let made = program.with_extension(format!("{:?}", std::thread::current().id()));
-    let compiled = Command::new("cc")
-        .args(["-O1", "-o"])
-        .args([&made, &source])
-        .args(["-lusrsctp", "-lpthread"])
-        .output();
-    match compiled {
-        Ok(output) if output.status.success() => {
-            std::fs::rename(&made, &program).unwrap();
-            Some(program)
-        }
-        Ok(output) if !output.stderr.windows(9).any(|bytes| bytes == b"usrsctp.h") => {
-            panic!("{}", String::from_utf8_lossy(&output.stderr))
-        }
-        outcome => {
-            let why = outcome.map_or_else(|error| error.to_string(), |_| "no usrsctp.h".to_owned());
-            eprintln!("SKIPPED: {why}; install the Debian packages gcc and libusrsctp-dev");
-            None
-        }
-    }
+    compiled::program("loopback/usrsctp/peer.c", &["-lusrsctp", "-lpthread"])
 }
 
 /// Ends the program when the test ends.
