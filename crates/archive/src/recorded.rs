@@ -39,7 +39,7 @@ impl Recorded {
 
     /// How many runs it should hold, all shards together.
     pub fn units(&self) -> u64 {
-        u64::from(self.plan.runs) * self.plan.cells.len() as u64
+        self.plan.units()
     }
 }
 

@@ -26,7 +26,7 @@ impl Units {
         let mut units = Units { cells, wanted: vec![0; places.div_ceil(64)], len: 0 };
         for place in 0..places {
             let (cell, run) = units.at(place);
-            if is_wanted(cell, run) {
+            if run < plan.cells[cell as usize].runs && is_wanted(cell, run) {
                 units.wanted[place / 64] |= 1 << (place % 64);
                 units.len += 1;
             }

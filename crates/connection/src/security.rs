@@ -49,6 +49,35 @@ named! {
         /// As `Resumed`, and send the first request along with the handshake (0-RTT, RFC 8446
         /// section 2.3), if the ticket allows it. Such a request can be replayed by an attacker.
         Early = "early",
+        /// As `Early`, by a phone that was never there before: its first connection is a full handshake.
+        NewThenEarly = "new-then-early",
+    }
+}
+
+impl Handshake {
+    /// Whether later connections resume the session of an earlier one.
+    pub fn resumes(self) -> bool {
+        self != Handshake::New
+    }
+
+    /// Whether it sends early data where a ticket allows it.
+    pub fn sends_early_data(self) -> bool {
+        matches!(self, Handshake::Early | Handshake::NewThenEarly)
+    }
+
+    /// Whether there is a session from before the first connection.
+    pub fn begins_warm(self) -> bool {
+        matches!(self, Handshake::Resumed | Handshake::Early)
+    }
+
+    /// How the first connection begins.
+    pub fn first(self) -> Handshake {
+        if self.begins_warm() { self } else { Handshake::New }
+    }
+
+    /// How those after it begin.
+    pub fn later(self) -> Handshake {
+        if self.sends_early_data() { Handshake::Early } else { self }
     }
 }
 

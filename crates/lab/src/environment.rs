@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use trackbed_connection::Handshake;
 use trackbed_core::{Seed, Time};
 use trackbed_net::models::Delay;
 use trackbed_net::models::delay::Timetable;
@@ -26,9 +25,9 @@ pub(crate) fn course(cell: &Cell, seed: &Seed, lead: Duration) -> Course {
     if cell.environment.is_still() {
         return Course::default().reconnecting(reconnect);
     }
-    let begin = match cell.endpoint.handshake {
-        Handshake::New => Time::ZERO,
-        Handshake::Resumed | Handshake::Early => Time::ZERO + lead,
+    let begin = match cell.endpoint.handshake.begins_warm() {
+        false => Time::ZERO,
+        true => Time::ZERO + lead,
     };
     Course::new(begin, cell.environment.timeline(seed)).reconnecting(reconnect)
 }

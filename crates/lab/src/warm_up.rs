@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use trackbed_connection::{Error, Handshake, Request, Response, body};
+use trackbed_connection::{Error, Request, Response, body};
 use trackbed_core::Time;
 use trackbed_protocols::{ClientConfig, ServerConfig};
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
@@ -51,7 +51,7 @@ async fn exercise(endpoint: &Endpoint, machine: Machine) -> Result<(), Error> {
             let response = connection.exchange(Request::new(path, body)).await?;
             body::drain(response.body).await?;
         }
-        if endpoint.handshake != Handshake::New {
+        if endpoint.handshake.resumes() {
             sleep(TICKETS).await;
         }
         connection.close().await;

@@ -72,14 +72,14 @@ pub(crate) const fn transport_round_trips(transport: Transport) -> u32 {
     }
 }
 
-/// TLS 1.3: one, none for early data (RFC 8446 sections 2 and 2.3). TLS 1.2: two, one if a session is
+/// Of the first connection. TLS 1.3: one, none for early data (RFC 8446 sections 2 and 2.3). TLS 1.2: two, one if a session is
 /// resumed (RFC 5246 section 7.3).
-pub(crate) const fn tls_round_trips(tls: Option<TlsVersion>, handshake: Handshake) -> u32 {
-    match (tls, handshake) {
+pub(crate) fn tls_round_trips(tls: Option<TlsVersion>, handshake: Handshake) -> u32 {
+    match (tls, handshake.first()) {
         (None, _) | (Some(TlsVersion::Tls13), Handshake::Early) => 0,
-        (Some(TlsVersion::Tls13), Handshake::New | Handshake::Resumed) => 1,
+        (Some(TlsVersion::Tls13), _) => 1,
         (Some(TlsVersion::Tls12), Handshake::Resumed) => 1,
-        (Some(TlsVersion::Tls12), Handshake::New | Handshake::Early) => 2,
+        (Some(TlsVersion::Tls12), _) => 2,
     }
 }
 

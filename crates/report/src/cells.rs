@@ -116,7 +116,7 @@ impl Shown {
 const COLUMNS: [Shown; 18] = [
     Shown { name: "first_paint_ms", when: When::Always },
     Shown { name: "ttfb_ms", when: When::Always },
-    Shown { name: "rtt_ms", when: When::NotExpected },
+    Shown { name: "rtt_ms", when: When::Always },
     Shown { name: "startup_delay_ms", when: When::Always },
     Shown { name: "seek_delay_ms", when: When::Always },
     Shown { name: "rebuffering_ms", when: When::NotZero },
@@ -160,6 +160,6 @@ fn right(title: &str, texts: impl Iterator<Item = String>) -> Column {
 }
 
 /// Runs of the cell that went through: the most that any metric has.
-fn ran(cell: &CellResult) -> u32 {
+pub(crate) fn ran(cell: &CellResult) -> u32 {
     cell.metrics.values().map(|summary| summary.n).max().unwrap_or(0)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use trackbed_measure::results::Document;
+use trackbed_measure::results::{CellResult, Document};
 
 use crate::section::Section;
 use crate::words::numbered;
@@ -39,8 +39,10 @@ pub fn failures(document: &Document, replay: &str) -> String {
 
 fn write_all(document: &Document, options: Options<'_>, out: &mut String) -> fmt::Result {
     let Document { scenario, substrate, seed, runs, .. } = document;
+    let has_fewer = |cell: &CellResult| cells::ran(cell) + cell.failed + cell.invalid < *runs;
+    let most = if document.cells.iter().any(has_fewer) { "at most " } else { "" };
     let (cells, runs) = (plural(document.cells.len(), "cell"), plural(*runs as usize, "run"));
-    writeln!(out, "{scenario}: {cells}, {runs} each, {substrate} substrate, seed {seed}")?;
+    writeln!(out, "{scenario}: {cells}, {most}{runs} each, {substrate} substrate, seed {seed}")?;
     if let Some(model) = &document.model {
         writeln!(out, "MODEL, no measurement: {model}")?;
     }

@@ -21,6 +21,8 @@ pub struct Radio {
     /// What may wait at a base station, and in the train, for each link.
     queue: ByteSize,
     foresight: Foresight,
+    /// The number of the one operator that the train has, if it has not all.
+    operator: Option<usize>,
 }
 
 #[derive(Clone)]
@@ -54,7 +56,8 @@ impl Radio {
         foresight: Foresight,
     ) -> Result<Radio, String> {
         one_or_two(railway.operators().len())?;
-        Ok(Radio { source: Source::Railway(railway, duration), queue, foresight })
+        let source = Source::Railway(railway, duration);
+        Ok(Radio { source, queue, foresight, operator: None })
     }
 
     /// A path for each operator of a drive that was recorded.
@@ -79,7 +82,23 @@ impl Radio {
             let queue = DropTail::of_bytes(queue);
             radio_link(timeline, direction, Time::ZERO, queue).map_err(|why| why.to_string())?;
         }
-        Ok(Radio { source: Source::Recorded(timelines.into()), queue, foresight })
+        let source = Source::Recorded(timelines.into());
+        Ok(Radio { source, queue, foresight, operator: None })
+    }
+
+    /// The same with one operator alone, counted from 0.
+    ///
+    /// # Errors
+    /// If there is no such operator.
+    pub fn with_operator(self, operator: usize) -> Result<Radio, String> {
+        let operators = match &self.source {
+            Source::Railway(railway, _) => railway.operators().len(),
+            Source::Recorded(timelines) => timelines.len(),
+        };
+        match operator < operators {
+            true => Ok(Radio { operator: Some(operator), ..self }),
+            false => Err("there is one operator alone; leave this out".to_owned()),
+        }
     }
 
     /// Who foresees the handovers.
@@ -101,7 +120,7 @@ impl Radio {
         let (railway, duration) = match &self.source {
             Source::Railway(railway, duration) => (railway, *duration),
             Source::Recorded(timelines) => {
-                return Drive { ride: None, seed, timelines: timelines.to_vec() };
+                return Drive { ride: None, seed, timelines: self.chosen(timelines.to_vec()) };
             }
         };
         let ride = railway.ride(Direction::Forward);
@@ -109,8 +128,16 @@ impl Radio {
         let way = ride.chainage_m(end) - ride.chainage_m(Time::ZERO);
         let room = (railway.track().length_m() - way).max(0.0);
         let ride = ride.starting_at(seed.stream("start").unit() * room);
-        let timelines = railway.drive(&ride, end, &seed);
+        let timelines = self.chosen(railway.drive(&ride, end, &seed));
         Drive { ride: Some((Arc::clone(railway), ride)), seed, timelines }
+    }
+
+    /// What the train has of all operators.
+    fn chosen(&self, mut timelines: Vec<RadioTimeline>) -> Vec<RadioTimeline> {
+        match self.operator {
+            Some(operator) => vec![timelines.swap_remove(operator)],
+            None => timelines,
+        }
     }
 
     /// The network that `drive` makes of `plan`.

@@ -140,10 +140,10 @@ impl Settings<'_> {
         let wanted = self.word("handshake").and_then(Handshake::from_name);
         let wanted = wanted.filter(|_| tls.is_some()).unwrap_or_default();
         let refuse = |why| Err(Refusal { path: "handshake", why });
-        if wanted == Handshake::Early && tls == Some(TlsVersion::Tls12) {
+        if wanted.sends_early_data() && tls == Some(TlsVersion::Tls12) {
             return refuse("early data needs TLS 1.3 (RFC 8446 section 2.3)".to_owned());
         }
-        if tls.is_some() && !can.handshakes.contains(&wanted) {
+        if tls.is_some() && !can.handshakes.contains(&wanted.later()) {
             let known: Vec<&str> = can.handshakes.iter().map(|known| known.name()).collect();
             let why = format!(
                 "{protocol} knows no handshake {}; it has {}",

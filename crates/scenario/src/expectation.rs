@@ -22,10 +22,10 @@ pub fn of(cell: &Cell) -> Option<Expected> {
     }
     let lockstep = cell.workload.expectation()?;
     let round_trip_time = cell.network.round_trip_time()?;
-    let connections = u64::from(lockstep.connections);
     let Endpoint { protocol, tls, handshake, transport, .. } = &cell.endpoint;
-    let set_up = protocol.set_up_round_trips(*tls, *handshake, transport);
-    let set_up = u64::from(set_up) * connections;
+    let of = |handshake| u64::from(protocol.set_up_round_trips(*tls, handshake, transport));
+    let later = u64::from(lockstep.connections.saturating_sub(1));
+    let set_up = of(handshake.first()) + of(handshake.later()) * later;
     let round_trips = u32::try_from(set_up + u64::from(lockstep.exchanges)).ok()?;
     Some(Expected { round_trips, completion: round_trip_time.checked_mul(round_trips)? })
 }
@@ -71,6 +71,9 @@ mod tests {
         assert_eq!(with(&["workload.count=25"]), [Some(26)]);
         assert_eq!(with(&["workload.count=25", "workload.connection=each"]), [Some(50)]);
         assert_eq!(with(&["workload.rate=10 /s"]), [None], "messages do not wait for answers");
+        let then_early =
+            ["handshake=new-then-early", "workload.count=25", "workload.connection=each"];
+        assert_eq!(with(&then_early), [Some(26)], "the first one alone has a round trip more");
         let random = "link.delay={ uniform = { least = \"1 ms\", most = \"2 ms\" } }";
         assert_eq!(with(&[random]), [None], "the delay is random");
     }

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use trackbed_core::parameter::{FromValue, Value};
+use trackbed_core::parameter::Value;
 
 use crate::overrides::Override;
-use crate::plan::{Home, Plan};
+use crate::plan::{Cell, Home, Plan};
 use crate::problem::{Origin, Problems, ScenarioError};
 use crate::source::Source;
 use crate::spec::Spec;
@@ -86,12 +86,13 @@ fn plan(
     // What holds for the whole scenario is the same in each of its parts.
     let nothing = Spec::default();
     let spec = specs.first().unwrap_or(&nothing);
-    let counts = Counts::of(spec, resolved.cells.len(), &mut problems);
+    let seed = schema::count(spec, "seed");
+    check_runs(spec, &resolved.cells, &mut problems);
     check_name(spec, &mut problems);
     problems.check(&origins)?;
     let words = |path: &str| spec.value(path, &[]).map(Value::to_string);
     let digest = |canonical: &[String]| {
-        let text = format!("seed {}\n\n{}\n", counts.seed, canonical.join("\n\n"));
+        let text = format!("seed {seed}\n\n{}\n", canonical.join("\n\n"));
         files::digest(text.as_bytes())
     };
     let (hash, hash_of_ends) = (digest(&resolved.canonical), digest(&resolved.canonical_of_ends));
@@ -100,8 +101,8 @@ fn plan(
         summary: words("summary").unwrap_or_default(),
         paper: words("paper"),
         home: words("substrate").map(|name| Home::from_name(&name)).unwrap_or_default(),
-        seed: counts.seed,
-        runs: counts.runs,
+        seed,
+        runs: resolved.cells.iter().map(|cell| cell.runs).max().unwrap_or(1),
         cells: resolved.cells,
         conditions: resolved.conditions,
         source_text: origins.swap_remove(0).text,
@@ -127,27 +128,17 @@ fn check_name(spec: &Spec, problems: &mut Problems) {
     }
 }
 
-struct Counts {
-    seed: u64,
-    runs: u32,
-}
-
-impl Counts {
-    fn of(spec: &Spec, cells: usize, problems: &mut Problems) -> Counts {
-        let count = |path: &str, default: u64| {
-            let count = spec.value(path, &[]).and_then(u64::from_value);
-            count.or_else(|| schema::default_count(path)).unwrap_or(default)
-        };
-        let (seed, runs) = (count("seed", 1), count("runs", 1));
-        if runs.saturating_mul(cells.max(1) as u64) > RUNS_MAX {
-            let message = format!("{runs} runs of {cells} cells");
-            let help = format!("at most {RUNS_MAX} runs in all fit one plan; write fewer");
-            match spec.get("runs") {
-                Some(setting) => problems.add_with_help(&setting.choices[0].place, message, help),
-                None => problems.add_missing(message, help),
-            }
-        }
-        Counts { seed, runs: u32::try_from(runs).unwrap_or(u32::MAX) }
+/// Refuses more runs than can be told apart.
+fn check_runs(spec: &Spec, cells: &[Cell], problems: &mut Problems) {
+    let all: u64 = cells.iter().map(|cell| u64::from(cell.runs)).sum();
+    if all <= RUNS_MAX {
+        return;
+    }
+    let message = format!("{all} runs of {} cells", cells.len());
+    let help = format!("at most {RUNS_MAX} runs in all fit one plan; write fewer");
+    match spec.get("runs") {
+        Some(setting) => problems.add_with_help(&setting.choices[0].place, message, help),
+        None => problems.add_missing(message, help),
     }
 }
 

@@ -19,7 +19,7 @@ pub const PART: &str = "part";
 pub(crate) const QUICK: &str = "quick";
 
 /// Keys that hold for the scenario as a whole.
-const OF_THE_WHOLE: [&str; 7] = ["summary", "paper", "substrate", "seed", "runs", PART, "name"];
+const OF_THE_WHOLE: [&str; 6] = ["summary", "paper", "substrate", "seed", PART, "name"];
 
 /// One part with everything laid over one another but the command line's settings.
 pub(crate) struct Part {

@@ -31,7 +31,7 @@ pub struct Plan {
     pub home: Home,
     /// Where all randomness comes from.
     pub seed: u64,
-    /// The runs of each cell, at least one.
+    /// The runs of the cell that has the most, at least one.
     pub runs: u32,
     /// The combinations of factors: in the order of the file, the last axis turning fastest.
     pub cells: Vec<Cell>,
@@ -68,6 +68,30 @@ pub struct Cell {
     pub workload_name: &'static str,
     /// What is sent.
     pub workload: Arc<dyn Prepared>,
+    /// How often it is run.
+    pub runs: u32,
+}
+
+impl Plan {
+    /// Runs of all cells together.
+    pub fn units(&self) -> u64 {
+        self.cells.iter().map(|cell| u64::from(cell.runs)).sum()
+    }
+
+    /// Gives every cell this many runs.
+    pub fn set_runs(&mut self, runs: u32) {
+        self.runs = runs;
+        self.cells.iter_mut().for_each(|cell| cell.runs = runs);
+    }
+
+    /// How many runs cells have, in words: `30 runs each`.
+    pub fn runs_in_words(&self) -> String {
+        let least = self.cells.iter().map(|cell| cell.runs).min().unwrap_or(self.runs);
+        match least == self.runs {
+            true => format!("{least} runs each"),
+            false => format!("{least} to {} runs each", self.runs),
+        }
+    }
 }
 
 /// The substrate that a scenario is made for.

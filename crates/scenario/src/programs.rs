@@ -86,14 +86,14 @@ pub(crate) fn check(endpoint: &Endpoint) -> Result<(), Refusal> {
     if let Some(tls) = endpoint.tls.filter(|tls| !abilities.tls.contains(&program_version(*tls))) {
         return refuse("tls", format!("{name} has no TLS {}", tls.name()));
     }
-    match endpoint.handshake {
+    match endpoint.handshake.later() {
         Handshake::Resumed if !abilities.resumes => {
             refuse("handshake", format!("{name} resumes no sessions"))
         }
         Handshake::Early if !abilities.early_data.contains(&protocol) => {
             refuse("handshake", format!("{name} takes no early data over {protocol}"))
         }
-        Handshake::New | Handshake::Resumed | Handshake::Early => Ok(()),
+        _ => Ok(()),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
+use trackbed_connection::Handshake;
 use trackbed_core::parameter::{Arguments, Parameter, Value};
 use trackbed_core::parameters;
 use trackbed_railway::handover::Table;
@@ -60,15 +61,15 @@ pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
             let message = format!("{} has no effect: the radio makes the links", setting.path);
             problems.add_with_help(&setting.place, message, "remove it, or the table [radio]");
         }
-        if setting.path == "handshake" && setting.choices.iter().any(|choice| !is_new(choice)) {
+        if setting.path == "handshake" && setting.choices.iter().any(begins_warm) {
             let message = "a train's drive begins with the run, before sessions are warmed up";
             problems.add_with_help(&setting.place, message, "write handshake = \"new\"");
         }
     }
 }
 
-fn is_new(choice: &crate::spec::Choice) -> bool {
-    choice.chosen.text() == "new"
+fn begins_warm(choice: &crate::spec::Choice) -> bool {
+    Handshake::from_name(&choice.chosen.text()).is_some_and(Handshake::begins_warm)
 }
 
 /// Railways that were made, by their canonical lines.
@@ -128,6 +129,20 @@ fn radio(given: Vec<(&'static str, Value)>) -> Result<Radio, Refusal> {
             .map_err(|why| Refusal { why: why.to_string(), parameter: None })
     };
     let links = read(LINKS, &of_links)?;
+    let radio = of_all_operators(&links, || read(PARAMETERS, &of_railway))?;
+    let Some(operator) = links.get::<&str>("operator") else { return Ok(radio) };
+    if links.need::<&str>("foresight") != Foresight::NAMES[0] {
+        let why = "a train with one operator has no other path to use; write foresight = \"none\"";
+        return Err(Refusal::new(why, "foresight"));
+    }
+    let number = usize::from(operator == OPERATORS[1]);
+    radio.with_operator(number).map_err(|why| Refusal::new(why, "operator"))
+}
+
+fn of_all_operators(
+    links: &Arguments,
+    of_railway: impl FnOnce() -> Result<Arguments, Refusal>,
+) -> Result<Radio, Refusal> {
     let rides = u32::try_from(links.need::<u64>("rides")).unwrap_or(u32::MAX).min(RIDES_MAX);
     let foresight = Foresight::new(links.need("foresight"), links.get("lead"), rides)
         .expect("the parameter offers those there are")
@@ -139,8 +154,8 @@ fn radio(given: Vec<(&'static str, Value)>) -> Result<Radio, Refusal> {
             .and_then(|timelines| Radio::recorded(timelines, queue, foresight))
             .map_err(|why| Refusal::new(why, "timeline"));
     }
-    let railway = Railway::read(&read(PARAMETERS, &of_railway)?)
-        .map_err(|why| Refusal::new(why.advice, why.place))?;
+    let railway =
+        Railway::read(&of_railway()?).map_err(|why| Refusal::new(why.advice, why.place))?;
     let railway = Arc::new(railway);
     let foresight = match links.get::<Arc<str>>("table") {
         None => foresight,
@@ -185,12 +200,17 @@ const LINKS: &[Parameter] = parameters! {
     "table-drift": Share = "0 %" =>
         "how old the learnt table is: the share of the variance of the place's shadows that has \
          changed since";
+    "operator": Choice(&OPERATORS), optional =>
+        "the one operator that the train uses; all there are if not given";
     "duration": Time = "2 min" => "how long the train drives; then the radio stays as it is";
     "queue": Size = "250 kB" => "what may wait for each direction of each operator's link";
 };
 
 /// What a drive that was recorded leaves open.
-const OF_RECORDED: [&str; 4] = ["timeline", "queue", "foresight", "lead"];
+const OF_RECORDED: [&str; 5] = ["timeline", "queue", "foresight", "lead", "operator"];
+
+/// The operators by their places.
+const OPERATORS: [&str; 2] = ["first", "second"];
 
 /// More teach nothing new.
 const RIDES_MAX: u32 = 10_000;

@@ -18,7 +18,7 @@ use crate::plan::{Cell, Factor};
 use crate::preset;
 use crate::problem::{Place, Problems};
 use crate::radio::{self, Railways};
-use crate::schema::SCHEMA;
+use crate::schema::{self, SCHEMA};
 use crate::spec::{Setting, Spec};
 use crate::sweep::{self, combinations};
 use crate::{environment, foreign, inference, programs, silence};
@@ -299,6 +299,7 @@ impl Resolver<'_> {
                 inference,
                 workload_name,
                 workload,
+                runs: u32::try_from(schema::count(self.spec, "runs")).unwrap_or(u32::MAX),
             };
             environment::check_addresses(self.spec, &selection, &cell, self.problems);
             cells.cells.push(cell);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use trackbed_core::parameter::{Kind, Otherwise, Parameter};
+use trackbed_core::parameter::{FromValue as _, Kind, Otherwise, Parameter};
 use trackbed_net::queue::QueueEntry;
 use trackbed_net::spec::ModelEntry;
 use trackbed_net::{MODELS, QUEUES, SELECTOR};
@@ -18,6 +18,7 @@ use crate::papers;
 use crate::plan::Home;
 use crate::preset;
 use crate::radio;
+use crate::spec::Spec;
 
 /// The keys of every table.
 pub(crate) static SCHEMA: LazyLock<Schema> = LazyLock::new(Schema::new);
@@ -174,8 +175,11 @@ fn queue_shorthands(models: &[Model]) -> Vec<Shorthand> {
     fields.filter_map(shorthand).collect()
 }
 
-/// The default of a whole number at the top.
-pub(crate) fn default_count(name: &str) -> Option<u64> {
-    let field = SCHEMA.top.iter().find(|field| field.name == name)?;
-    field.otherwise.default_text()?.parse().ok()
+/// The value of a whole number at the top, or its default.
+pub(crate) fn count(spec: &Spec, name: &str) -> u64 {
+    let otherwise = || {
+        let field = SCHEMA.top.iter().find(|field| field.name == name)?;
+        field.otherwise.default_text()?.parse().ok()
+    };
+    spec.value(name, &[]).and_then(u64::from_value).or_else(otherwise).unwrap_or(1)
 }

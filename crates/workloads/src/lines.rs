@@ -108,11 +108,9 @@ impl Lines {
 /// that the server sends once it has seen the end of the handshake (RFC 8446 section 4.6.1): with
 /// early data that is after the answer.
 pub(crate) async fn close_gently(line: &Line, handshake: Handshake) {
-    let linger = match handshake {
-        Handshake::New => Duration::ZERO,
-        Handshake::Resumed | Handshake::Early => {
-            line.smoothed_rtt().map_or(LINGER_UNKNOWN, |rtt| rtt * LINGER_ROUND_TRIPS)
-        }
+    let linger = match handshake.resumes() {
+        false => Duration::ZERO,
+        true => line.smoothed_rtt().map_or(LINGER_UNKNOWN, |rtt| rtt * LINGER_ROUND_TRIPS),
     };
     if !linger.is_zero() {
         sleep(linger).await;

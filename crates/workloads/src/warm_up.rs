@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_core::future::LocalBoxFuture;
-use trackbed_connection::{Error, Handshake, Request, Response, Service, body};
+use trackbed_connection::{Error, Request, Response, Service, body};
 use trackbed_core::{Event, EventLog, Time};
 use trackbed_substrate::{now, sleep, sleep_until, spawn_named};
 
@@ -19,7 +19,7 @@ use crate::phone::Phone;
 /// network is quiet again and the environment begins to change. False if a phone could not be
 /// served, or that took too long; it is recorded.
 pub(crate) async fn warm_up(stage: &Stage) -> bool {
-    if stage.handshake == Handshake::New {
+    if !stage.handshake.begins_warm() {
         return true;
     }
     let all_warm = warm_up_phones(stage).await;

@@ -36,8 +36,9 @@ impl Ours<'_> {
         match (&statement.beyond, statement.over.as_slice()) {
             (Some(place), _) => sides.widening(place),
             (None, [_, ..]) => sides.on_the_whole(&statement.over),
-            (None, []) if statistic == Statistic::Mean => sides.difference(),
-            (None, []) => sides.difference_of(statistic),
+            (None, []) if statistic != Statistic::Mean => sides.difference_of(statistic),
+            (None, []) if statement.direction.is_some() => sides.direction(),
+            (None, []) => sides.difference(),
         }
     }
 
@@ -98,6 +99,18 @@ impl Sides<'_> {
     fn difference(&self) -> Result<Option<Found>, DirectoryError> {
         let Some([cell, against]) = self.means(&Selector::default())? else { return Ok(None) };
         Ok(relative(&cell, &against))
+    }
+
+    /// By how much `cell` is more in the middle of pairs of runs: the mean of their quotients' logarithms. Where
+    /// all pairs have one sign it tells so, however much the runs of one side scatter. Nothing has no
+    /// logarithm; where it occurs, the means are compared.
+    fn direction(&self) -> Result<Option<Found>, DirectoryError> {
+        let Some(sides) = self.means(&Selector::default())? else { return Ok(None) };
+        let has_nothing = sides.iter().flatten().flatten().any(|value| *value <= 0.0);
+        match has_nothing {
+            true => self.difference(),
+            false => self.on_the_whole(&[Selector::default()]),
+        }
     }
 
     /// The same of another statistic. The interval is that of the difference, in percent of what `against`

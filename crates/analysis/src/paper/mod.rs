@@ -4,12 +4,14 @@ mod chart;
 mod edge;
 mod estimate;
 mod held;
+mod over_time;
 mod reference;
 mod statement;
 mod verdict;
 
 use trackbed_measure::metrics;
 use trackbed_measure::results::Document;
+use trackbed_measure::timeline::Timeline;
 
 use estimate::Ours;
 pub use held::PaperDocument;
@@ -54,11 +56,13 @@ pub fn parts(name: &str) -> Vec<String> {
     let Some((_, text)) = PAPERS.iter().find(|(paper, _)| *paper == name) else {
         return Vec::new();
     };
-    let Reference { statement, figure, .. } = Reference::parse(text);
+    let Reference { statement, figure, over_time, .. } = Reference::parse(text);
     let of_statements = statement.iter().flat_map(|one| [Some(&one.cell), one.against.as_ref()]);
     let of_figures = figure.iter().flat_map(|one| [Some(&one.cell), one.against.as_ref()]);
+    let of_runs = over_time.iter().flat_map(|one| &one.curve).map(|curve| Some(&curve.cell));
+    let cells = of_statements.chain(of_figures).chain(of_runs).flatten();
     let mut parts: Vec<String> = Vec::new();
-    for part in of_statements.chain(of_figures).flatten().filter_map(|cell| cell.factor(PART)) {
+    for part in cells.filter_map(|cell| cell.factor(PART)) {
         if !parts.contains(&part) {
             parts.push(part);
         }
@@ -66,8 +70,23 @@ pub fn parts(name: &str) -> Vec<String> {
     parts
 }
 
+/// The study's figures of single runs, for the paper called `name`: `repeat` makes a run again, by the number of
+/// its cell and its own.
+///
+/// # Panics
+/// If the built-in reference file is not valid.
+pub fn over_time(
+    name: &str,
+    document: &Document,
+    repeat: impl Fn(usize, u32) -> Option<Timeline>,
+) -> Vec<Chart> {
+    let paper = PAPERS.iter().find(|(paper, _)| *paper == name);
+    let figures = paper.map(|(_, text)| Reference::parse(text).over_time).unwrap_or_default();
+    over_time::charts(figures, &document.cells, repeat)
+}
+
 fn compare(reference: Reference, ours: &Ours<'_>) -> Result<Held, DirectoryError> {
-    let Reference { title, statement, figure } = reference;
+    let Reference { title, statement, figure, .. } = reference;
     let names = statement.iter().filter_map(|statement| statement.metric.clone());
     let names = names.chain(figure.iter().map(|figure: &ReferenceFigure| figure.metric.clone()));
     let definition = |name: String| Some((name.clone(), metrics::find(&name)?.help.to_owned()));
@@ -158,6 +177,8 @@ mod tests {
                     known(&figure.cell.with(&curve).with(&Selector::of(&figure.x, &printed.x)));
                 }
             }
+            let of_runs = reference.over_time.iter().flat_map(|figure| &figure.curve);
+            of_runs.for_each(|curve| known(&curve.cell));
             for statement in reference.statement.iter().flat_map(ReferenceStatement::each) {
                 let Some(_) = statement.says() else {
                     assert!(statement.not_testable.is_some(), "{}", statement.id);

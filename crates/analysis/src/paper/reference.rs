@@ -7,7 +7,7 @@ use trackbed_measure::results::CellResult;
 use trackbed_stats::Statistic;
 
 use super::statement::Setting;
-use super::verdict::Says;
+use super::verdict::{SAME, Says};
 
 /// What a study says.
 #[derive(Debug, Deserialize)]
@@ -18,6 +18,9 @@ pub(super) struct Reference {
     /// Its figures, by the axes that they have.
     #[serde(default)]
     pub figure: Vec<ReferenceFigure>,
+    /// Those that show a single run.
+    #[serde(default)]
+    pub over_time: Vec<OverTime>,
 }
 
 /// How much a cell has of a metric, or by how much more or less than another.
@@ -95,6 +98,27 @@ pub(super) struct ReferenceFigure {
     pub printed: Vec<Printed>,
 }
 
+/// A figure of the study that shows what arrives in a run, over time.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OverTime {
+    /// As the study numbers it.
+    pub number: String,
+    pub title: String,
+    /// The number of the run in its cells.
+    pub run: u32,
+    pub curve: Vec<CurveOverTime>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CurveOverTime {
+    pub name: String,
+    pub cell: Selector,
+    /// The curves of the run's throughput that it is the sum of.
+    pub of: Vec<String>,
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Printed {
@@ -156,8 +180,8 @@ impl ReferenceStatement {
             (Some(value), ..) => Says::value(value, margin),
             (_, Some(0.0), _) => Says::Equal { margin: margin? },
             (_, Some(percent), _) => Says::size(percent, margin),
-            (.., Some(Direction::Less)) => Says::Less,
-            (.., Some(Direction::More)) => Says::More,
+            (.., Some(Direction::Less)) => Says::Less { margin: margin.unwrap_or(SAME) },
+            (.., Some(Direction::More)) => Says::More { margin: margin.unwrap_or(SAME) },
             (None, None, None) => return None,
         })
     }

@@ -95,7 +95,7 @@ pub enum Verdict {
     /// The whole interval lies on the study's side of zero, but outside of the margin.
     OtherSize,
     /// The whole interval lies on the other side of zero, or there is a difference where the study has
-    /// none.
+    /// none, or none (less than 5 % either way) where it has a direction.
     Opposite,
     /// The interval reaches across an edge, or there are too few runs.
     Undecided,

@@ -22,10 +22,10 @@ pub(super) enum Says {
     Size { percent: f64, margin: f64 },
     /// No difference but for a margin, in percent points.
     Equal { margin: f64 },
-    /// Less than zero.
-    Less,
-    /// More than zero.
-    More,
+    /// Less than zero; within the margin, in percent points, there is no difference.
+    Less { margin: f64 },
+    /// More than zero, likewise.
+    More { margin: f64 },
 }
 
 impl Says {
@@ -46,11 +46,12 @@ impl Says {
             Says::Value { value, .. } => Some(value),
             Says::Size { percent, .. } => Some(percent),
             Says::Equal { .. } => Some(0.0),
-            Says::Less | Says::More => None,
+            Says::Less { .. } | Says::More { .. } => None,
         }
     }
 
-    /// The ranges of numbers, in rising order, that cover the line, each with its verdict.
+    /// The ranges of numbers that cover the line, each with its verdict; the first one that holds an interval
+    /// decides.
     fn ranges(self) -> Vec<([f64; 2], Verdict)> {
         use Verdict::{Confirmed, Opposite, OtherSize};
         const ALL: f64 = f64::INFINITY;
@@ -62,8 +63,13 @@ impl Says {
                 around([value - margin, value + margin], OtherSize, OtherSize)
             }
             Says::Equal { margin } => around([-margin, margin], Opposite, Opposite),
-            Says::Less => vec![([-ALL, 0.0], Confirmed), ([0.0, ALL], Opposite)],
-            Says::More => vec![([-ALL, 0.0], Opposite), ([0.0, ALL], Confirmed)],
+            Says::Less { margin } | Says::More { margin } => {
+                let (below, above) = match self {
+                    Says::Less { .. } => (Confirmed, Opposite),
+                    _ => (Opposite, Confirmed),
+                };
+                vec![([-ALL, 0.0], below), ([0.0, ALL], above), ([-margin, margin], Opposite)]
+            }
             Says::Size { percent, margin } if percent < 0.0 => {
                 let edges = [percent - margin, (percent + margin).min(0.0)];
                 let mut ranges = around(edges, OtherSize, OtherSize);
@@ -99,18 +105,16 @@ impl Says {
         }
     }
 
-    /// The interval shrinks with the root of the number of runs; it has to come clear of the nearest edge.
+    /// The interval shrinks with the root of the number of runs; it has to fit into one of the ranges.
     fn runs_needed(self, found: Found, [low, high]: [f64; 2]) -> Option<u64> {
-        let ranges = self.ranges();
-        let edges = ranges.iter().map(|([_, high], _)| *high).filter(|edge| edge.is_finite());
-        let factor = edges
-            .filter(|edge| low < *edge && *edge < high)
-            .map(|edge| {
-                let reach = if edge < found.value { found.value - low } else { high - found.value };
-                (reach / (found.value - edge).abs()).powi(2)
-            })
-            .fold(1.0_f64, f64::max);
-        let runs = (found.runs as f64 * factor).ceil();
+        let Found { value, runs, .. } = found;
+        let fits = |([from, until], _): ([f64; 2], Verdict)| {
+            let sides = [(value - low) / (value - from), (high - value) / (until - value)];
+            let is_within = from < value && value < until;
+            is_within.then(|| sides[0].max(sides[1]).max(1.0).powi(2))
+        };
+        let factor = self.ranges().into_iter().filter_map(fits).fold(f64::INFINITY, f64::min);
+        let runs = (runs as f64 * factor).ceil();
         (runs < RUNS_MAX).then_some(runs as u64)
     }
 
@@ -127,11 +131,14 @@ impl Says {
                 format!("{percent:+.1} % ({low:.1} to {high:.1})")
             }
             Says::Equal { margin } => format!("equal (within {margin} %)"),
-            Says::Less => "less".to_owned(),
-            Says::More => "more".to_owned(),
+            Says::Less { .. } => "less".to_owned(),
+            Says::More { .. } => "more".to_owned(),
         }
     }
 }
+
+/// Up to so many percent there is no difference, where the study has a direction alone.
+pub(super) const SAME: f64 = 5.0;
 
 /// Beyond it a number of runs is no advice.
 const RUNS_MAX: f64 = 1e6;
@@ -150,6 +157,9 @@ pub(super) fn short(value: f64) -> String {
 mod tests {
     use super::*;
 
+    const LESS: Says = Says::Less { margin: SAME };
+    const MORE: Says = Says::More { margin: SAME };
+
     fn verdict(says: Says, ci95: [f64; 2]) -> Verdict {
         let value = (ci95[0] + ci95[1]) / 2.0;
         says.verdict(Found { value, ci95: Some(ci95), runs: 6 }).0
@@ -157,11 +167,22 @@ mod tests {
 
     #[test]
     fn a_direction_is_confirmed_by_the_side_of_zero() {
-        assert_eq!(verdict(Says::Less, [-16.0, -10.0]), Verdict::Confirmed);
-        assert_eq!(verdict(Says::Less, [-16.0, 1.0]), Verdict::Undecided);
-        assert_eq!(verdict(Says::Less, [2.0, 3.0]), Verdict::Opposite);
-        assert_eq!(verdict(Says::More, [2.0, 3.0]), Verdict::Confirmed);
-        assert_eq!(verdict(Says::More, [0.0, 0.0]), Verdict::Opposite);
+        assert_eq!(verdict(LESS, [-16.0, -10.0]), Verdict::Confirmed);
+        assert_eq!(verdict(LESS, [-16.0, 1.0]), Verdict::Undecided);
+        assert_eq!(verdict(LESS, [2.0, 3.0]), Verdict::Opposite);
+        assert_eq!(verdict(MORE, [2.0, 3.0]), Verdict::Confirmed);
+        assert_eq!(verdict(MORE, [0.0, 0.0]), Verdict::Opposite);
+    }
+
+    /// Where the study has a direction and runs show that there is no difference worth speaking of.
+    #[test]
+    fn no_difference_is_not_the_direction_that_the_study_has() {
+        assert_eq!(verdict(LESS, [-2.0, 3.0]), Verdict::Opposite);
+        assert_eq!(verdict(LESS, [-2.0, -1.0]), Verdict::Confirmed);
+        assert_eq!(verdict(MORE, [-6.0, 3.0]), Verdict::Undecided);
+        assert_eq!(verdict(Says::Less { margin: 1.0 }, [-2.0, 0.5]), Verdict::Undecided);
+        let found = Found { value: 0.0, ci95: Some([-10.0, 10.0]), runs: 10 };
+        assert_eq!(LESS.verdict(found), (Verdict::Undecided, Some(40)));
     }
 
     /// The study has +21 %: 2 % and 210 % are another size, -20 % is the opposite.
@@ -195,7 +216,7 @@ mod tests {
 
     #[test]
     fn few_runs_and_open_intervals_decide_nothing() {
-        let of = |ci95, runs| Says::Less.verdict(Found { value: -5.0, ci95, runs });
+        let of = |ci95, runs| LESS.verdict(Found { value: -5.0, ci95, runs });
         assert_eq!(of(Some([-6.0, -4.0]), 5), (Verdict::Undecided, None));
         assert_eq!(of(None, 100), (Verdict::Undecided, None));
     }
@@ -204,9 +225,10 @@ mod tests {
     #[test]
     fn an_undecided_statement_says_how_many_runs_would_decide() {
         let found = Found { value: -5.0, ci95: Some([-15.0, 5.0]), runs: 10 };
-        assert_eq!(Says::Less.verdict(found), (Verdict::Undecided, Some(40)));
-        let on_the_edge = Found { value: 0.0, ..found };
-        assert_eq!(Says::Less.verdict(on_the_edge), (Verdict::Undecided, None));
+        assert_eq!(LESS.verdict(found), (Verdict::Undecided, Some(40)));
+        let on_the_edge = Found { value: 10.0, ci95: Some([0.0, 20.0]), runs: 10 };
+        let equal = Says::Equal { margin: 10.0 };
+        assert_eq!(equal.verdict(on_the_edge), (Verdict::Undecided, None));
     }
 
     #[test]

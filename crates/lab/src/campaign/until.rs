@@ -149,7 +149,7 @@ impl Rounds {
             directory.describe(about)
         };
         let is_complete = loop {
-            plan.runs = self.most_runs();
+            plan.set_runs(self.most_runs());
             let is_missing = |cell, run| self.wants(cell, run) && !directory.runs().has(cell, run);
             let missing = Units::of(plan, is_missing);
             if !missing.is_empty() {

@@ -79,7 +79,7 @@ impl Protocol for Mqtt {
     }
 
     fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {
-        if config.handshake == Handshake::Early {
+        if config.handshake.sends_early_data() {
             // The broker would have to take a CONNECT that may be a replay.
             let advice = "it sends no early data: use the handshake `resumed` or `new`";
             return Err(Error::Unsupported { protocol: self.name(), advice: advice.to_owned() });

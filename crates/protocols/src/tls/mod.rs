@@ -10,7 +10,7 @@ use rustls::server::{NoServerSessionStorage, ServerSessionMemoryCache};
 use rustls::sign::SingleCertAndKey;
 use rustls::{KeyLog, RootCertStore, SupportedProtocolVersion};
 use trackbed_connection::error::{Result, Step};
-use trackbed_connection::{Error, Handshake, KeyExchange, Security, TlsVersion};
+use trackbed_connection::{Error, KeyExchange, Security, TlsVersion};
 use trackbed_substrate::Entropy;
 
 use crate::config::{ClientConfig, ServerConfig, TlsParameters, Trust};
@@ -55,7 +55,7 @@ impl TlsClient {
         let trust = config.trust.as_ref().ok_or_else(|| {
             profile.unsupported("it is encrypted: set `trust` to what the server's handle returns")
         })?;
-        if config.handshake == Handshake::Early && !config.tls.versions.contains(&TlsVersion::Tls13)
+        if config.handshake.sends_early_data() && !config.tls.versions.contains(&TlsVersion::Tls13)
         {
             return Err(profile.unsupported("early data needs TLS 1.3: allow that version"));
         }
@@ -74,10 +74,10 @@ impl TlsClient {
         .with_no_client_auth();
         tls.alpn_protocols = vec![profile.alpn.to_vec()];
         tls.key_log = key_log(config.transport.observer.as_ref());
-        tls.enable_early_data = config.handshake == Handshake::Early;
-        tls.resumption = match config.handshake {
-            Handshake::New => Resumption::disabled(),
-            Handshake::Resumed | Handshake::Early => Resumption::in_memory_sessions(SESSIONS_MAX),
+        tls.enable_early_data = config.handshake.sends_early_data();
+        tls.resumption = match config.handshake.resumes() {
+            false => Resumption::disabled(),
+            true => Resumption::in_memory_sessions(SESSIONS_MAX),
         };
         Ok(TlsClient { config: Arc::new(tls), randomness })
     }

@@ -40,6 +40,7 @@ mod words;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use trackbed_analysis::paper::Held;
 use trackbed_measure::results::{Document, RunResult};
 use trackbed_measure::waterfall::Bar;
 
@@ -72,6 +73,7 @@ pub struct Builder<'a> {
     certificates: Certificates,
     ranks: Ranks,
     traces: Vec<Figure>,
+    study: Option<Held>,
 }
 
 impl<'a> Builder<'a> {
@@ -96,6 +98,7 @@ impl<'a> Builder<'a> {
             certificates: Certificates::default(),
             ranks: Ranks::default(),
             traces: Vec::new(),
+            study: None,
         }
     }
 
@@ -125,6 +128,11 @@ impl<'a> Builder<'a> {
     /// Draws a limit wherever its metric is drawn.
     pub fn limit(&mut self, limit: Limit) {
         self.limits.push(limit);
+    }
+
+    /// Shows what the scenario's study says beside the results.
+    pub fn study(&mut self, held: Held) {
+        self.study = Some(held);
     }
 
     /// Adds the timeline of a run. Long lines are thinned; peaks stay.
@@ -204,6 +212,7 @@ impl<'a> Builder<'a> {
             sections: &self.sections,
             certificates: &self.certificates,
             outlying: self.ranks.outlying(),
+            study: self.study.as_ref(),
             traces: self.traces.len(),
             data: json::embedded(&data),
         })

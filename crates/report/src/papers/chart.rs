@@ -17,8 +17,13 @@ const BOTTOM: f64 = 250.0;
 const COLOURS: [&str; 7] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
 
+/// Places along the axis that have their names below.
+const LABELS_MAX: usize = 16;
+/// Points of a curve that are marked; more make the line itself.
+const POINTS_MAX: usize = 40;
+
 /// The picture.
-pub(super) fn svg(chart: &Chart) -> String {
+pub(crate) fn svg(chart: &Chart) -> String {
     let mut text = String::new();
     write_picture(chart, &mut text).expect("a String takes everything");
     text
@@ -49,7 +54,9 @@ fn write_picture(chart: &Chart, out: &mut String) -> fmt::Result {
             tick_text(tick)
         )?;
     }
-    for (number, name) in places.names.iter().enumerate() {
+    // Every fifth or so of many.
+    let each = (places.names.len() / LABELS_MAX).next_multiple_of(5).max(1);
+    for (number, name) in places.names.iter().enumerate().step_by(each) {
         let (x, name) = (places.at[number], escaped(name));
         writeln!(
             out,
@@ -96,6 +103,9 @@ fn write_curve(
                 out,
                 "<path d=\"M{x:.1} {from:.1}V{until:.1}\" stroke=\"{colour}\" opacity=\"0.6\"/>"
             )?;
+        }
+        if curve.points.len() > POINTS_MAX {
+            continue;
         }
         for (value, fill) in [(point.ours, colour), (point.study, "white")] {
             let Some(value) = value else { continue };

@@ -11,7 +11,9 @@ use trackbed_analysis::paper::{Chart, Held, Setting, Statement, Verdict};
 
 use crate::guidance;
 use crate::table::{Align, Table};
+pub(crate) use chart::svg;
 pub use statements::{conclusion, render};
+pub(crate) use statements::{is_drawn, statements, table};
 
 /// A study, held against runs.
 #[derive(Clone, Debug)]
@@ -40,7 +42,7 @@ pub struct Picture {
 impl Chapter {
     /// Its figures by their numbers, and one of all statements and tables.
     pub fn pictures(&self) -> Vec<Picture> {
-        let drawn = self.held.charts.iter().filter(|chart| statements::is_drawn(chart));
+        let drawn = self.held.charts.iter().filter(|chart| is_drawn(chart));
         let figure = |chart: &Chart| {
             let Chart { number, title, .. } = chart;
             let file: String = number
@@ -52,7 +54,7 @@ impl Chapter {
             Picture {
                 name: format!("{}-{file}", self.name),
                 alternative: format!("{number}, {title}: the table below has its values"),
-                svg: chart::svg(chart),
+                svg: svg(chart),
             }
         };
         let all = picture::svg(&self.name, &self.held).map(|svg| Picture {
@@ -106,7 +108,7 @@ fn write_page(
          direction alone, if the whole interval lies on that side of zero. It has the *same direction, other \
          size* if the whole interval lies outside of the margin but on the study's side of zero (or is \
          another value), and is *opposite* if all of it lies on the other side, or there is a difference where \
-         the study has none. *Undecided* means that it reaches across an edge.\n"
+         the study has none, or none beyond 5 % where it has a direction. *Undecided* means that it reaches across an edge.\n"
     )?;
     writeln!(out, "{}", tallies(chapters).markdown())?;
     chapters.iter().try_for_each(|chapter| write_chapter(chapter, folder, out))
@@ -118,10 +120,10 @@ fn write_chapter(chapter: &Chapter, folder: Option<&str>, out: &mut String) -> f
     if let Some(model) = &held.model {
         writeln!(out, "**A model, no measurement**: {model}\n")?;
     }
-    if let Some(table) = statements::statements(held, Setting::Study) {
+    if let Some(table) = statements(held, Setting::Study) {
         writeln!(out, "{}", table.markdown())?;
     }
-    if let Some(table) = statements::statements(held, Setting::Ours) {
+    if let Some(table) = statements(held, Setting::Ours) {
         writeln!(out, "In a setting of ours:\n\n{}", table.markdown())?;
     }
     write_reasons(&held.statements, out)?;
@@ -132,11 +134,11 @@ fn write_chapter(chapter: &Chapter, folder: Option<&str>, out: &mut String) -> f
         }
         None => Ok(()),
     };
-    let drawn = held.charts.iter().filter(|chart| statements::is_drawn(chart));
+    let drawn = held.charts.iter().filter(|chart| is_drawn(chart));
     for (chart, picture) in drawn.zip(&pictures) {
         writeln!(out, "### {}: {} ({})\n", chart.number, chart.title, chart.metric)?;
         shown(picture, out)?;
-        writeln!(out, "{}", statements::table(chart).markdown())?;
+        writeln!(out, "{}", table(chart).markdown())?;
     }
     if !held.tables.is_empty() {
         writeln!(out, "### Its tables\n")?;

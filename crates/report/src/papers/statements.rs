@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use trackbed_analysis::paper::{Chart, Held, Setting, Statement, Verdict};
+use trackbed_analysis::paper::{Chart, Curve, Held, Setting, Statement, Verdict};
 
 use crate::guidance;
 use crate::number::{Decimals, dash};
@@ -89,13 +89,16 @@ pub(super) fn ours(held: &Held) -> &'static str {
 }
 
 /// Whether there is anything of ours in it.
-pub(super) fn is_drawn(chart: &Chart) -> bool {
+pub(crate) fn is_drawn(chart: &Chart) -> bool {
     chart.curves.iter().flat_map(|curve| &curve.points).any(|point| point.ours.is_some())
 }
 
 /// A chart's values: a row for each place along its axis, a column for each curve, and one for what the study
 /// prints of it.
-pub(super) fn table(chart: &Chart) -> Table {
+pub(crate) fn table(chart: &Chart) -> Table {
+    if is_long(chart) {
+        return shapes(chart);
+    }
     let prints = |curve: usize| chart.curves[curve].points.iter().any(|p| p.study.is_some());
     let mut titles = vec![(chart.x.clone(), Align::Left)];
     for (number, curve) in chart.curves.iter().enumerate() {
@@ -134,8 +137,41 @@ pub(super) fn table(chart: &Chart) -> Table {
     table
 }
 
+/// Whether it has more places along its axis than a table has room for.
+fn is_long(chart: &Chart) -> bool {
+    chart.curves.iter().any(|curve| curve.points.len() > PLACES_MAX)
+}
+
+/// A row for each curve of a long chart: its mean, its ends, and its shape on an axis that they share.
+fn shapes(chart: &Chart) -> Table {
+    let number = [("mean", Align::Right), ("least", Align::Right), ("most", Align::Right)];
+    let words = [("curve", Align::Left)].into_iter().chain(number);
+    let mut table =
+        Table::new(words.chain([("from left to right, from 0 to the most of all", Align::Left)]));
+    let values =
+        |curve: &Curve| curve.points.iter().filter_map(|point| point.ours).collect::<Vec<f64>>();
+    let most_of = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
+    let top = most_of(&chart.curves.iter().flat_map(values).collect::<Vec<f64>>());
+    for curve in &chart.curves {
+        let values = values(curve);
+        let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let text = |value: f64| Decimals::of(Some(top)).text(value);
+        let step = |value: &f64| STEPS[((value / top * 8.0).ceil() as usize).min(8)];
+        let shape: String = values.iter().map(step).collect();
+        table.row([curve.name.clone(), text(mean), text(least), text(most_of(&values)), shape]);
+    }
+    table
+}
+
+/// Charts with more places have a shape in place of a row for each.
+const PLACES_MAX: usize = 20;
+
+/// Nothing, and eighths of a line's height.
+const STEPS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
 /// The statements tried in a setting, as a table for a page; none if there is none.
-pub(super) fn statements(held: &Held, setting: Setting) -> Option<Table> {
+pub(crate) fn statements(held: &Held, setting: Setting) -> Option<Table> {
     let titles = ["", "where", "the study says", "study", "here", "verdict"];
     let mut table = Table::new(titles.map(|title| (title, Align::Left)));
     let mut of_setting = held.statements.iter().filter(|s| s.setting == setting).peekable();

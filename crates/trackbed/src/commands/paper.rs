@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use trackbed_analysis::paper::{Held, PaperDocument};
-use trackbed_lab::shell;
+use trackbed_analysis::paper::{self, Held, PaperDocument};
+use trackbed_lab::{shell, timeline};
+use trackbed_measure::results::{Document, VIRTUAL};
 use trackbed_report::papers::{self, Chapter};
 use trackbed_report::summary;
 use trackbed_report::summary::Options;
 use trackbed_scenario::papers::EDGE;
-use trackbed_scenario::{self as scenario, Override, Source};
+use trackbed_scenario::{self as scenario, Override, Plan, Source};
 
 use super::campaign::{self, Finished};
 use crate::ending::Ending;
@@ -96,7 +97,7 @@ fn with_parts(name: &str, options: &RunOptions) -> RunOptions {
         options.overrides.push(Override { key: key.to_owned(), value: DEVICES.to_owned() });
     }
     if options.parts.is_empty() {
-        options.parts = trackbed_analysis::paper::parts(name);
+        options.parts = paper::parts(name);
     }
     options
 }
@@ -186,17 +187,30 @@ fn has_quick_form(name: &str) -> bool {
 
 fn chapter(name: &str, quick: bool, finished: &Finished, found: Held) -> Chapter {
     let document = &finished.document;
-    let (cells, runs) = (document.cells.len(), document.runs);
+    let (cells, runs) = (document.cells.len(), finished.plan.runs_in_words());
     Chapter {
         name: name.to_owned(),
         command: format!("trackbed paper {name}{}", if quick { " --quick" } else { "" }),
-        extent: format!("{cells} cells, {runs} runs each, {} substrate", document.substrate),
+        extent: format!("{cells} cells, {runs}, {} substrate", document.substrate),
         held: found,
     }
 }
 
 /// What the paper called `name` says, held against its runs.
 fn held(name: &str, finished: &Finished) -> anyhow::Result<Held> {
+    let Finished { plan, document, .. } = finished;
     let held = finished.held(name)?;
-    held.with_context(|| format!("the scenario {} has no paper", finished.plan.name))
+    let held = held.with_context(|| format!("the scenario {} has no paper", plan.name))?;
+    Ok(with_single_runs(held, name, plan, document))
+}
+
+/// Adds the study's figures of single runs, which are made again; only in virtual time they are as they were.
+pub fn with_single_runs(mut held: Held, name: &str, plan: &Plan, document: &Document) -> Held {
+    if document.substrate == VIRTUAL {
+        let again = |cell: usize, run| timeline::of(&plan.cells[cell], plan.seed, run);
+        let of_runs =
+            paper::over_time(name, document, |cell, run| Some(again(cell, run)?.timeline));
+        held.charts.splice(..0, of_runs);
+    }
+    held
 }

@@ -138,9 +138,8 @@ fn overview(plan: &Plan) -> String {
 }
 
 fn summary(plan: &Plan) -> String {
-    let (cells, runs) = (plan.cells.len(), plan.runs);
-    let units = cells as u64 * u64::from(runs);
-    format!("{}: {cells} cells, {runs} runs each, {units} in all, seed {}", plan.name, plan.seed)
+    let (cells, runs, units) = (plan.cells.len(), plan.runs_in_words(), plan.units());
+    format!("{}: {cells} cells, {runs}, {units} in all, seed {}", plan.name, plan.seed)
 }
 
 fn job(arguments: &PlanArguments, source: &Source, plan: &Plan) -> anyhow::Result<Job> {
@@ -163,7 +162,7 @@ fn job(arguments: &PlanArguments, source: &Source, plan: &Plan) -> anyhow::Resul
             "--out file://: in a pod this is lost with it; give the path of the volume, or a store"
         );
     }
-    let units = plan.cells.len() as u64 * u64::from(plan.runs);
+    let units = plan.units();
     if u64::from(arguments.shards) > units {
         bail!("--shards: there are {units} runs; write a number up to that");
     }

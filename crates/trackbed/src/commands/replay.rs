@@ -58,10 +58,11 @@ pub fn execute(arguments: &ReplayArguments) -> anyhow::Result<Ending> {
             about.substrate
         );
     }
-    let (cells, runs) = (plan.cells.len(), plan.runs);
-    if arguments.cell as usize >= cells {
-        bail!("there is no cell {}; write a cell from 0 to {}", arguments.cell, cells - 1);
-    }
+    let Some(cell) = plan.cells.get(arguments.cell as usize) else {
+        let last = plan.cells.len() - 1;
+        bail!("there is no cell {}; write a cell from 0 to {last}", arguments.cell);
+    };
+    let runs = cell.runs;
     if arguments.run >= runs {
         bail!("there is no run {}; write a run from 0 to {}", arguments.run, runs - 1);
     }

@@ -6,15 +6,17 @@ use std::process::{Command, Stdio};
 
 use anyhow::Context as _;
 use clap::Args;
+use trackbed_analysis::paper::{self, Held};
 use trackbed_archive::files::PAGE;
 use trackbed_archive::{Recorded, Results as _};
 use trackbed_archive::{RecordedRuns, check_complete, read_about, read_document};
 use trackbed_lab::shell;
 use trackbed_lab::timeline::{self, Seen};
-use trackbed_measure::results::VIRTUAL;
+use trackbed_measure::results::{Document, VIRTUAL};
 use trackbed_report::page::{Builder, Limit, Origin, Watched};
 use trackbed_scenario::Plan;
 
+use super::paper::with_single_runs;
 use crate::ending::Ending;
 use crate::output::{shell_word, tell, write_file};
 
@@ -87,6 +89,7 @@ pub fn write(directory: &Path, out: Option<&Path>) -> anyhow::Result<PathBuf> {
     match Recorded::read(directory) {
         Ok(recorded) => {
             limits(&recorded.plan).into_iter().for_each(|limit| page.limit(limit));
+            study(&recorded.plan, &document, &runs)?.into_iter().for_each(|held| page.study(held));
             if is_repeatable {
                 watch(&recorded.plan, &mut page)?;
             }
@@ -103,6 +106,13 @@ pub fn write(directory: &Path, out: Option<&Path>) -> anyhow::Result<PathBuf> {
     })?;
     tell(format_args!("report: {}", shell_word(&path)));
     Ok(path)
+}
+
+/// What the scenario's study says, held against the runs.
+fn study(plan: &Plan, document: &Document, runs: &RecordedRuns) -> anyhow::Result<Option<Held>> {
+    let Some(name) = &plan.paper else { return Ok(None) };
+    let held = paper::hold(name, plan, document, runs, false)?;
+    Ok(held.map(|held| with_single_runs(held, name, plan, document)))
 }
 
 /// The deadline of answers and verdicts, where all cells have the same.

@@ -46,9 +46,9 @@ impl Track {
         handshake: Handshake,
     ) -> Vec<Record> {
         let prepared = prepare("streaming", settings).unwrap();
-        let begin = match handshake {
-            Handshake::New => Time::ZERO,
-            Handshake::Resumed | Handshake::Early => Time::from_millis(100_000),
+        let begin = match handshake.begins_warm() {
+            false => Time::ZERO,
+            true => Time::from_millis(100_000),
         };
         let timeline = format!("at,change,value\n{}", self.changes).parse().unwrap();
         let course = Course::new(begin, Arc::new(timeline));

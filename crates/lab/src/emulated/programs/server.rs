@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trackbed_connection::{CipherSuite, Handshake};
+use trackbed_connection::CipherSuite;
 use trackbed_emulator::namespace::NetNamespace;
 use trackbed_programs::{
     Certificate, Cipher, Folder, ProgramError, Running, Setup, find_executable,
@@ -63,7 +63,7 @@ fn setup<'a>(program: &trackbed_programs::Server, cell: &Cell, folder: &'a Folde
         name: SERVER_NAME,
         tls,
         cipher: endpoint.cipher.map(cipher).filter(|_| told),
-        early_data: endpoint.handshake == Handshake::Early,
+        early_data: endpoint.handshake.sends_early_data(),
         ..folder.setup()
     }
 }

@@ -43,7 +43,7 @@ fn objection(endpoint: &Endpoint, server: &str, records: &[Record]) -> Option<St
             Handshake::New => None,
             Handshake::Resumed => (!secured.any(|(resumed, _)| resumed))
                 .then(|| format!("{server} has not resumed a single session")),
-            Handshake::Early => (!secured.any(|(_, early)| early))
+            Handshake::Early | Handshake::NewThenEarly => (!secured.any(|(_, early)| early))
                 .then(|| format!("{server} has not taken early data a single time")),
         }
     })

@@ -4,11 +4,13 @@ mod findings;
 mod origin;
 mod parts;
 mod reference;
+mod study;
 mod tables;
 
 use std::fmt::Write as _;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use trackbed_analysis::paper::Held;
 use trackbed_measure::results::Document;
 
 use super::assets;
@@ -26,6 +28,8 @@ pub(crate) struct Page<'a> {
     pub certificates: &'a Certificates,
     /// Runs that stand out, the farthest first.
     pub outlying: Vec<&'a Outlying>,
+    /// What the scenario's study says, held against the runs.
+    pub study: Option<&'a Held>,
     /// How many figures there are of single runs.
     pub traces: usize,
     /// What the script reads, ready to stand in the page.
@@ -62,6 +66,7 @@ pub(crate) fn page(page: &Page<'_>) -> String {
                     @for (number, section) in page.sections.iter().enumerate() {
                         (parts::part(section, number))
                     }
+                    (study::study(page.study))
                     @if page.traces > 0 { (parts::single_runs()) }
                     (findings::outlying(page))
                     (findings::checks(document))

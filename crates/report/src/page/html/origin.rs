@@ -1,12 +1,12 @@
 //! What was run, and what came out in a sentence.
 
 use maud::{Markup, html};
-use trackbed_measure::results::Document;
+use trackbed_measure::results::{CellResult, Document};
 
 use super::Page;
-use crate::conclusion;
 use crate::section::Section;
 use crate::summary::plural;
+use crate::{cells, conclusion};
 
 /// The page's head: what it is about, and ways into it.
 pub(super) fn header(page: &Page<'_>) -> Markup {
@@ -79,13 +79,14 @@ fn counts(page: &Page<'_>) -> Markup {
     let document = page.document;
     let failed: u32 = document.cells.iter().map(|cell| cell.failed).sum();
     let invalid: u32 = document.cells.iter().map(|cell| cell.invalid).sum();
-    let asked = document.runs as usize * document.cells.len();
+    let of = |cell: &CellResult| cells::ran(cell) + cell.failed + cell.invalid;
+    let there: u32 = document.cells.iter().map(of).sum();
     let passed = document.checks.iter().filter(|check| check.pass).count();
     let checks = document.checks.len();
     html! {
         dl.counts {
-            div { dt { "runs" } dd { (asked) } }
-            div { dt { "runs in each cell" } dd { (document.runs) } }
+            div { dt { "runs" } dd { (there) } }
+            div { dt { "runs in each cell, at most" } dd { (document.runs) } }
             div .bad[failed > 0] { dt { "failed" } dd { (failed) } }
             div .warn[invalid > 0] { dt { "left out" } dd { (invalid) } }
             @if checks > 0 {
