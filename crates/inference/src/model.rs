@@ -1,11 +1,12 @@
 //! A model in ONNX format, ready to be run.
 
+mod onnx_runtime;
+#[cfg(feature = "rten")]
+mod rten;
+
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-
-use ort::session::Session;
-use ort::value::{Outlet, TensorElementType, TensorRef};
 
 use crate::runtime::{Provider, Runtime};
 
@@ -21,7 +22,7 @@ pub enum ModelSource {
 /// How a model is to be run.
 #[derive(Clone, Copy, Debug)]
 pub struct ModelOptions {
-    /// Threads that share the work of each operator (ONNX Runtime's intra-op threads).
+    /// Threads that share the work of each operator.
     pub threads: NonZeroUsize,
     /// What computes.
     pub provider: Provider,
@@ -32,8 +33,7 @@ pub struct ModelOptions {
 /// A model, loaded: an image of floats in, floats out.
 #[derive(Debug)]
 pub struct Model {
-    session: Session,
-    input_name: String,
+    engine: Box<dyn Engine>,
     input: (u32, u32),
     output_shape: Vec<i64>,
 }
@@ -46,12 +46,13 @@ pub enum ModelError {
     #[error("cannot read the model {0}: {1}")]
     File(PathBuf, std::io::Error),
     #[error(
-        "{name} is no ONNX model that ONNX Runtime can run ({why}); export one, for example with \
+        "{name} is no ONNX model that {runtime} can run ({why}); export one, for example with \
          `yolo export model=yolo11n.pt format=onnx`, or use --model generated"
     )]
     NotOnnx {
         /// Its file, or "the generated model".
         name: String,
+        runtime: String,
         why: String,
     },
     #[error(
@@ -64,7 +65,7 @@ pub enum ModelError {
         found: String,
     },
     #[error(
-        "this ONNX Runtime cannot compute with {0} ({1}); `pip install onnxruntime-gpu` has CUDA \
+        "this runtime cannot compute with {0} ({1}); `pip install onnxruntime-gpu` has CUDA \
          and TensorRT, and --provider cpu needs nothing"
     )]
     Provider(Provider, String),
@@ -93,21 +94,25 @@ impl Model {
                 return Err(file_error(path, std::io::ErrorKind::IsADirectory.into()));
             }
         }
-        let session = create(runtime, source, options)?;
-        let input = match session.inputs() {
-            [input] => input_size(input, options.input),
+        let refused =
+            |why| ModelError::NotOnnx { name: name.clone(), runtime: runtime.to_string(), why };
+        let engine: Box<dyn Engine> = match runtime {
+            Runtime::OnnxRuntime(library) => {
+                Box::new(onnx_runtime::Loaded::load(library, source, options, refused)?)
+            }
+            #[cfg(feature = "rten")]
+            Runtime::Rten => Box::new(rten::Loaded::load(source, options, refused)?),
+        };
+        let input = match &*engine.inputs() {
+            [] => return Err(refused("it takes no input".to_owned())),
+            [input] => input_size(input, options.input).ok_or_else(|| input.text.clone()),
             inputs => Err(format!("{} inputs", inputs.len())),
         };
         let input = input.map_err(|found| ModelError::Input { name: name.clone(), found })?;
-        let input_name = session.inputs()[0].name().to_owned();
-        let output_shape = match session.outputs() {
-            [output, ..] => output.dtype().tensor_shape().map(|shape| shape.to_vec()),
-            [] => None,
+        let Some(output_shape) = engine.output_shape() else {
+            return Err(refused("its output is no tensor".to_owned()));
         };
-        let Some(output_shape) = output_shape else {
-            return Err(ModelError::NotOnnx { name, why: "its output is no tensor".to_owned() });
-        };
-        Ok(Model { session, input_name, input, output_shape })
+        Ok(Model { engine, input, output_shape })
     }
 
     /// Width and height of the input, in pixels.
@@ -129,14 +134,13 @@ impl Model {
         input: &[f32],
         show: impl FnOnce(&[i64], &[f32]) -> T,
     ) -> Result<T, ModelError> {
-        let failed = |why: ort::Error| ModelError::Run(why.to_string());
-        let (width, height) = self.input;
-        let shape = [1, 3, height as usize, width as usize];
-        let tensor = TensorRef::from_array_view((shape, input)).map_err(failed)?;
-        let outputs =
-            self.session.run(ort::inputs![&*self.input_name => tensor]).map_err(failed)?;
-        let (shape, values) = outputs[0].try_extract_tensor::<f32>().map_err(failed)?;
-        Ok(show(shape, values))
+        let (mut show, mut shown) = (Some(show), None);
+        self.engine
+            .run(self.input, input, &mut |shape, values| {
+                shown = show.take().map(|show| show(shape, values));
+            })
+            .map_err(ModelError::Run)?;
+        shown.ok_or_else(|| ModelError::Run("it has no output".to_owned()))
     }
 }
 
@@ -149,46 +153,41 @@ impl fmt::Display for ModelSource {
     }
 }
 
-fn create(
-    runtime: &Runtime,
-    source: &ModelSource,
-    options: ModelOptions,
-) -> Result<Session, ModelError> {
-    let name = source.to_string();
-    let refused = |why: String| ModelError::NotOnnx { name: name.clone(), why };
-    let provider = options.provider;
-    let builder = Session::builder(&runtime.environment)
-        .map_err(|why| refused(why.to_string()))?
-        .with_intra_threads(options.threads.get())
-        .map_err(|why| refused(why.to_string()))?;
-    let mut builder = builder
-        .with_execution_providers(provider.registrations())
-        .map_err(|why| ModelError::Provider(provider, why.to_string()))?;
-    let session = match source {
-        ModelSource::File(path) => builder.commit_from_file(path),
-        ModelSource::Memory(bytes) => builder.commit_from_memory(bytes),
-    };
-    session.map_err(|why| refused(why.to_string()))
+/// What a runtime has made of a model.
+trait Engine: fmt::Debug + Send {
+    /// What the model takes.
+    fn inputs(&self) -> Vec<Declared>;
+
+    /// The shape of its first output, -1 where it is open; `None` if that is no tensor.
+    fn output_shape(&self) -> Option<Vec<i64>>;
+
+    /// Runs it on one image of this width and height, and shows its first output once.
+    fn run(
+        &mut self,
+        size: (u32, u32),
+        image: &[f32],
+        show: &mut dyn FnMut(&[i64], &[f32]),
+    ) -> Result<(), String>;
 }
 
-/// Width and height; what is open is taken from `default`.
-fn input_size(input: &Outlet, default: (u32, u32)) -> Result<(u32, u32), String> {
-    let found = || input.dtype().to_string();
-    if input.dtype().tensor_type() != Some(TensorElementType::Float32) {
-        return Err(found());
-    }
-    let shape = input.dtype().tensor_shape().ok_or_else(found)?;
-    let [images, channels, height, width] = **shape else { return Err(found()) };
+/// An input as a model declares it.
+struct Declared {
+    /// The shape of a tensor of floats, -1 where it is open; `None` if it is something else.
+    floats: Option<Vec<i64>>,
+    /// For people.
+    text: String,
+}
+
+/// Width and height; what is open is taken from `default`. `None` if it takes no image.
+fn input_size(input: &Declared, default: (u32, u32)) -> Option<(u32, u32)> {
+    let &[images, channels, height, width] = &**input.floats.as_ref()? else { return None };
     let side = |side: i64, default: u32| match u32::try_from(side) {
         Ok(side) if (1..=INPUT_MAX).contains(&side) => Some(side),
         Err(_) if side == -1 => Some(default),
         _ => None,
     };
     let fits = matches!(images, 1 | -1) && matches!(channels, 3 | -1);
-    match (side(width, default.0), side(height, default.1)) {
-        (Some(width), Some(height)) if fits => Ok((width, height)),
-        _ => Err(found()),
-    }
+    side(width, default.0).zip(side(height, default.1)).filter(|_| fits)
 }
 
 fn file_error(path: &std::path::Path, why: std::io::Error) -> ModelError {
