@@ -11,6 +11,7 @@ mod verdict;
 use trackbed_measure::metrics;
 use trackbed_measure::results::Document;
 
+pub use edge::{Figure, Place, Printed, devices};
 use estimate::Ours;
 pub use held::PaperDocument;
 use reference::{Reference, ReferenceFigure, ReferenceStatement};

@@ -11,7 +11,7 @@ use trackbed_analysis::paper::{Chart, Held, Setting, Statement, Verdict};
 
 use crate::guidance;
 use crate::table::{Align, Table};
-pub use statements::{conclusion, render};
+pub use statements::{beside, conclusion, render};
 
 /// A study, held against runs.
 #[derive(Clone, Debug)]
