@@ -55,7 +55,8 @@ impl Runtime {
     /// Whether this machine has no runtime at all, and the user has named none. Nothing is opened: this
     /// starts no thread.
     pub fn is_missing(search: &Search) -> bool {
-        built_in().is_none() && search.named().is_none() && search.find().is_none()
+        let cannot_open = cfg!(target_feature = "crt-static");
+        built_in().is_none() && search.named().is_none() && (cannot_open || search.find().is_none())
     }
 
     /// Which one it is.

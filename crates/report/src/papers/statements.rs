@@ -67,8 +67,12 @@ fn write_all(held: &Held, width: usize, out: &mut String) -> fmt::Result {
 fn write_beside(held: &Held, width: usize, out: &mut String) -> fmt::Result {
     writeln!(out, "the study's tables beside these runs: {}\n", held.title)?;
     write!(out, "{}", guidance::table(&held.tables, ours(held)))?;
-    let advice = held.statements.iter().filter(|s| s.source == "conclusion" && !s.says.is_empty());
-    advice.into_iter().try_for_each(|statement| write_statement(statement, width, out))
+    // What a study concludes and gives no figures for has nothing to say here.
+    let is_shown = |s: &&Statement| {
+        s.source == "conclusion" && !s.says.is_empty() && s.verdict != Verdict::NotRun
+    };
+    let mut advice = held.statements.iter().filter(is_shown);
+    advice.try_for_each(|statement| write_statement(statement, width, out))
 }
 
 fn write_statement(statement: &Statement, width: usize, out: &mut String) -> fmt::Result {

@@ -94,7 +94,12 @@ pub(super) fn add(held: &mut Held, document: &Document, runs: &[RunResult]) {
         }
         let of_it = devices().into_iter().filter(|device| title.is_empty() || device == title);
         held.tables.extend(figures(&observed, of_it));
-        let advice = (1..).zip(judge(&observed)).map(|advice| statement(advice, title));
+        let machine = match (title, &document.model) {
+            ("", Some(_)) => "the modelled device",
+            ("", None) => "this machine",
+            (title, _) => title,
+        };
+        let advice = (1..).zip(judge(&observed)).map(|advice| statement(advice, title, machine));
         held.statements.extend(advice);
     }
 }
@@ -180,10 +185,9 @@ fn quantities() -> Vec<(String, Statistic)> {
     once
 }
 
-/// A recommendation as a statement about the runs of a device, or of the user's machine if it has no name,
-/// with what the study's own tables say of it.
-fn statement((number, advice): (usize, Advice), device: &str) -> Statement {
-    let machine = if device.is_empty() { "this machine" } else { device };
+/// A recommendation as a statement about the runs of `machine`, with what the study's own tables say of it:
+/// those of `device`, or of all devices if it has no name.
+fn statement((number, advice): (usize, Advice), device: &str, machine: &str) -> Statement {
     let verdict = match advice.verdict() {
         // More runs of a model that has no such difference show none.
         Verdict::Undecided if !device.is_empty() => Verdict::NotTestable,
