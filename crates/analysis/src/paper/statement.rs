@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
-use super::edge::Figure;
+use super::edge::figure::Figure;
 
 /// A study held against runs of its scenario.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]

@@ -3,7 +3,7 @@
 use ort::session::Session;
 use ort::value::{TensorElementType, TensorRef};
 
-use super::{Declared, Engine, ModelError, ModelOptions, ModelSource};
+use super::engine::{Declared, Engine, ModelError, ModelOptions, ModelSource};
 use crate::runtime::OnnxRuntime;
 
 /// A session with its model.

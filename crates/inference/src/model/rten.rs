@@ -7,7 +7,7 @@ use rten::{DataType, Dimension, NodeId, RunOptions, ThreadPool, ValueType};
 use rten_tensor::prelude::*;
 use rten_tensor::{NdTensorView, Tensor};
 
-use super::{Declared, Engine, ModelError, ModelOptions, ModelSource};
+use super::engine::{Declared, Engine, ModelError, ModelOptions, ModelSource};
 use crate::runtime::Provider;
 
 /// A model with the threads that run it.

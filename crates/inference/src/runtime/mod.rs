@@ -59,26 +59,28 @@ impl Runtime {
         built_in().is_none() && search.named().is_none() && (cannot_open || search.find().is_none())
     }
 
+    /// ONNX Runtime, if it is that.
+    pub fn library(&self) -> Option<&OnnxRuntime> {
+        match self {
+            Runtime::OnnxRuntime(library) => Some(library),
+            #[cfg(feature = "rten")]
+            Runtime::Rten => None,
+        }
+    }
+
     /// Which one it is.
     pub fn kind(&self) -> RuntimeKind {
-        match self {
-            Runtime::OnnxRuntime(_) => RuntimeKind::OnnxRuntime,
-            #[cfg(feature = "rten")]
-            Runtime::Rten => RuntimeKind::Rten,
-        }
+        self.library().map_or(RuntimeKind::Rten, |_| RuntimeKind::OnnxRuntime)
     }
 }
 
 /// Its name for people, with the version where that is known.
 impl fmt::Display for Runtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Runtime::OnnxRuntime(library) => match library.version() {
-                Some(version) => write!(f, "ONNX Runtime {version}"),
-                None => f.write_str("ONNX Runtime"),
-            },
-            #[cfg(feature = "rten")]
-            Runtime::Rten => f.write_str("rten"),
+        match self.library().map(OnnxRuntime::version) {
+            Some(Some(version)) => write!(f, "ONNX Runtime {version}"),
+            Some(None) => f.write_str("ONNX Runtime"),
+            None => f.write_str("rten"),
         }
     }
 }

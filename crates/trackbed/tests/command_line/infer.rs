@@ -94,9 +94,13 @@ fn without_onnx_runtime_rten_runs_the_model_or_the_error_says_how_to_get_one() {
 #[test]
 fn without_any_runtime_a_detector_is_a_model_and_the_note_says_how_to_have_the_real_one() {
     let scratch = Scratch::new();
-    let words =
-        "run edge --quick --json --part high-load --set protocol=http2 --set cipher=aes128gcm";
-    let ended = without_library(scratch.command(words), &scratch);
+    let run = |more: &[&str]| {
+        let words = "run edge --quick --json --set protocol=http2 --set cipher=aes128gcm";
+        let mut command = scratch.command(words);
+        command.args(["--part", "high load"]).args(more);
+        without_library(command, &scratch)
+    };
+    let ended = run(&[]);
     if ended.json()["substrate"] == "emulated" {
         return skip("this system itself has ONNX Runtime");
     }
@@ -104,8 +108,7 @@ fn without_any_runtime_a_detector_is_a_model_and_the_note_says_how_to_have_the_r
     assert!(ended.stderr.contains("`pip install onnxruntime`"), "{}", ended.stderr);
     let document = ended.json();
     assert!(document["substrate"] == "virtual" && document["model"].is_string(), "{document}");
-    let words = format!("{words} --substrate emulated");
-    let ended = without_library(scratch.command(&words), &scratch);
+    let ended = run(&["--substrate", "emulated"]);
     assert!(ended.status == 2 && !ended.stderr.contains("note: this machine has no runtime"));
 }
 

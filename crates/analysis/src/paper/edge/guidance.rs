@@ -4,7 +4,7 @@
 use trackbed_stats::Statistic;
 
 use super::super::statement::Verdict;
-use super::{Observation, Place};
+use super::figure::{Observation, Place};
 use crate::advise::words;
 
 /// A recommendation, and what observations say about it.

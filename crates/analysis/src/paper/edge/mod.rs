@@ -3,19 +3,20 @@
 //!
 //! The study's own figures are the paper's, and never stand for a measurement.
 
+pub(super) mod figure;
 mod guidance;
 mod published;
 #[cfg(test)]
 mod tests;
 
-use schemars::JsonSchema;
-use serde::Serialize;
 use trackbed_measure::results::{CellResult, Document, RunResult};
 use trackbed_stats::{MIN_PAIRS, Runs, Statistic};
 
 use super::statement::{Held, Setting, Statement, Verdict};
 use crate::advise::cells::Cells;
 use crate::advise::words;
+use figure::Observation;
+pub use figure::{Figure, Place, Printed};
 use guidance::{Advice, HIGH, LOW, judge};
 pub use published::devices;
 use published::published;
@@ -24,62 +25,6 @@ use published::published;
 #[cfg(test)]
 pub(super) const ADVICE: [&str; 4] =
     ["edge-advice-1", "edge-advice-2", "edge-advice-3", "edge-advice-4"];
-
-/// A quantity in a cell of the study, as the study printed it and as it was observed here.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Figure {
-    /// Where.
-    pub setting: Place,
-    /// The metric, as results call it.
-    pub metric: String,
-    /// `mean`, `p50`, `p95` or `p99`.
-    pub statistic: String,
-    /// What the study printed, for each of its devices that has it.
-    pub printed: Vec<Printed>,
-    /// The value here.
-    pub here: f64,
-    /// The ends of its 95 % interval; `None` where it is open.
-    pub ci95: [Option<f64>; 2],
-    /// Requests that were answered in a second here: what the figure was paid for with.
-    pub answered_hz: Option<f64>,
-}
-
-/// A figure of the study: a range where its text gives no more.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Printed {
-    /// Of which device.
-    pub device: String,
-    /// The lower end.
-    pub low: f64,
-    /// The upper end; the same where it is a value.
-    pub high: f64,
-}
-
-/// What a cell is, in the study's terms.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Place {
-    /// How much is sent: `low`, one message of 512 B a second, or `high`, 100 of 2,048 B.
-    pub load: String,
-    /// `https`, `http3`, `mqtt` or `dtls`.
-    pub protocol: String,
-    /// `aes128gcm`, `aes256gcm` or `chacha20`.
-    pub cipher: String,
-}
-
-/// A quantity in a place.
-#[derive(Clone, Debug, PartialEq)]
-struct Observation {
-    place: Place,
-    /// The metric, as results call it.
-    metric: String,
-    /// `mean`, `p50`, `p95` or `p99`.
-    statistic: String,
-    /// Its value; `None` where only a range was published.
-    value: Option<f64>,
-    /// The ends of its interval, or of the range that was published; `None` if open.
-    low: Option<f64>,
-    high: Option<f64>,
-}
 
 /// Adds to what is held the study's tables and its recommendations, against the runs behind `document`.
 pub(super) fn add(held: &mut Held, document: &Document, runs: &[RunResult]) {
@@ -253,13 +198,6 @@ fn place(cell: &CellResult) -> Option<Place> {
     };
     let inferring = !["", "none"].contains(&cell.factor_text("inference").as_str());
     inferring.then(|| Place::new(load, protocol, &cipher))
-}
-
-impl Place {
-    fn new(load: &str, protocol: &str, cipher: &str) -> Place {
-        let [load, protocol, cipher] = [load, protocol, cipher].map(str::to_owned);
-        Place { load, protocol, cipher }
-    }
 }
 
 /// The requests that were answered in a second.

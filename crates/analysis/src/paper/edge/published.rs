@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{Observation, Place};
+use super::figure::{Observation, Place};
 
 /// The devices of the study, in the order of its tables.
 pub fn devices() -> Vec<String> {

@@ -62,7 +62,7 @@ impl About {
             "provider": self.provider.map(|provider| provider.to_string()),
             "runtime": runtime.kind().name(),
         });
-        if let Runtime::OnnxRuntime(library) = runtime {
+        if let Some(library) = runtime.library() {
             document["library"] = json!(library.path().display().to_string());
             document["library_build"] = json!(library.build());
         }
