@@ -38,7 +38,7 @@ impl Packet {
             let total = (header + piece.len()) as u16;
             data[2..4].copy_from_slice(&total.to_be_bytes());
             data[4..6].copy_from_slice(&(id as u16).to_be_bytes());
-            let bits = u16::from(place.more) << 13 | offset / 8;
+            let bits = (u16::from(place.more) << 13) | (offset / 8);
             data[6..8].copy_from_slice(&bits.to_be_bytes());
             write_checksum(&mut data);
         } else {
@@ -225,7 +225,7 @@ mod tests {
                 let got = take(order[2]).unwrap();
                 assert_eq!(UdpDatagram::parse(&got).unwrap(), UdpDatagram::parse(&sent).unwrap());
             }
-            assert_eq!(sent.fragments(9_000, 7), [sent.clone()]);
+            assert_eq!(sent.fragments(9_000, 7), std::slice::from_ref(&sent));
             assert_eq!(Reassembly::default().take(sent.clone(), Time::ZERO), Some(sent));
         }
     }
