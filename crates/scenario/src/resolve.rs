@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use trackbed_core::ByteSize;
-use trackbed_core::parameter::{Arguments, FromValue as _, Value};
-use trackbed_protocols::WHOLE_MAX;
+use trackbed_core::parameter::{Arguments, Value};
 use trackbed_workloads::Prepared;
 
 use crate::device::Measurements;
@@ -302,7 +300,7 @@ impl Resolver<'_> {
                 workload_name,
                 workload,
             };
-            check_whole_requests(self.spec, &selection, &cell, self.problems);
+            endpoint::check_whole_requests(self.spec, &selection, &cell, self.problems);
             environment::check_addresses(self.spec, &selection, &cell, self.problems);
             cells.cells.push(cell);
         }
@@ -360,22 +358,6 @@ impl Resolver<'_> {
         }
     }
 }
-
-/// Refuses messages that CoAP without block-wise transfer could not send, each of which would be lost.
-fn check_whole_requests(spec: &Spec, selection: &[usize], cell: &Cell, problems: &mut Problems) {
-    let Some(setting) = spec.get(SIZE).filter(|_| !cell.endpoint.transport.coap.block_wise) else {
-        return;
-    };
-    let size = spec.value(SIZE, selection).and_then(ByteSize::from_value);
-    if size.is_some_and(|size| size.as_bytes() > WHOLE_MAX as u64) {
-        let message =
-            format!("CoAP without block-wise transfer sends at most {WHOLE_MAX} B at once");
-        let help = "write less, or leave block-wise out";
-        problems.add_with_help(&setting.pick(selection).place, message, help);
-    }
-}
-
-const SIZE: &str = "workload.size";
 
 /// The key of a workload's parameter.
 fn workload_path(parameter: &str) -> String {

@@ -252,8 +252,8 @@ fn keeping<'a>(backend: &'a dyn Backend, options: &RunOptions) -> anyhow::Result
     Ok(Keeping { backend, keep_invalid: options.keep_invalid, execution })
 }
 
-/// Where the scenario is at home, unless this machine has nothing to run its object detectors by: then
-/// virtual time, whose model of a device needs nothing. Whoever chose a substrate gets it, or an error.
+/// The scenario's own substrate. Where this machine has nothing to run its object detectors by, virtual time
+/// takes its place: its model of a device needs nothing. A substrate that the user chose is never replaced.
 fn home(plan: &Plan) -> SubstrateArgument {
     match plan.home {
         Home::Emulated if beside::lacks_runtime(plan) && Virtual::new().check(plan).is_ok() => {
