@@ -165,10 +165,10 @@ pub fn fuzz(seconds: &str) -> Vec<Step> {
 }
 
 /// All features but that of a benchmark, which builds a library in C.
-pub const FEATURES: &str = "--features trackbed/store,trackbed/parquet";
+pub const FEATURES: &str = "--features trackbed/store,trackbed/parquet,trackbed/rten";
 
 /// The program as it is released. The pages show all that it can do.
-pub const RELEASED: &str = "build --release --bin trackbed --features store,parquet";
+pub const RELEASED: &str = "build --release --bin trackbed --features store,parquet,rten";
 
 /// Those of `fuzz/Cargo.toml`.
 const FUZZ_TARGETS: &[&str] = &[

@@ -1,4 +1,4 @@
-//! Object detection on frames, timed: an ONNX model by ONNX Runtime, or any program that says a
+//! Object detection on frames, timed: an ONNX model by ONNX Runtime or rten, or any program that says a
 //! line for each frame.
 //!
 //! The way of the data: [`frames`] gives an image, [`letterbox`] fits it into the input of a

@@ -16,8 +16,8 @@ pub trait Backend: Sync {
     /// The name that results carry.
     fn name(&self) -> &'static str;
 
-    /// What of the machine bears on results, by name.
-    fn environment(&self) -> BTreeMap<String, String>;
+    /// What of the machine bears on results of `plan`, by name.
+    fn environment(&self, plan: &Plan) -> BTreeMap<String, String>;
 
     /// How many runs are executed at once unless somebody says otherwise.
     fn jobs(&self) -> NonZeroUsize;
@@ -69,7 +69,7 @@ impl Backend for Virtual {
         VIRTUAL
     }
 
-    fn environment(&self) -> BTreeMap<String, String> {
+    fn environment(&self, _: &Plan) -> BTreeMap<String, String> {
         BTreeMap::new()
     }
 

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod backend;
-mod beside;
+pub mod beside;
 mod boards;
 pub mod campaign;
 pub mod capture;

@@ -142,6 +142,9 @@ pub const VIRTUAL: &str = "virtual";
 /// The name of the emulated substrate in results.
 pub const EMULATED: &str = "emulated";
 
+/// What ran the models of object detectors, as [`Document::environment`] names it.
+pub const RUNTIME: &str = "inference runtime";
+
 /// One combination of factors and what its runs say together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellResult {

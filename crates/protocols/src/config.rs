@@ -263,6 +263,10 @@ pub struct CoapParameters {
     pub confirmable: bool,
     /// The most bytes in a block of a body (RFC 7959): 16, 32, 64, 128, 256, 512 or 1,024.
     pub block_size: u16,
+    /// Whether a client sends the body of a request in blocks if it is longer than one (RFC 7959).
+    /// Otherwise it goes in one message, whatever RFC 7252 section 4.6 advises: its datagram leaves in
+    /// IP fragments, and bodies of more than [`WHOLE_MAX`](crate::WHOLE_MAX) bytes are refused.
+    pub block_wise: bool,
     /// How many requests of a client may be neither acknowledged nor answered, at least 1 (NSTART,
     /// RFC 7252 section 4.7). More than 1 is for networks that can take it: there is no other
     /// congestion control.
@@ -276,7 +280,13 @@ pub struct CoapParameters {
 /// Confirmable, in the largest blocks, one at a time (RFC 7252 section 4.8).
 impl Default for CoapParameters {
     fn default() -> CoapParameters {
-        CoapParameters { confirmable: true, block_size: 1_024, outstanding_max: 1, cookie: false }
+        CoapParameters {
+            confirmable: true,
+            block_size: 1_024,
+            block_wise: true,
+            outstanding_max: 1,
+            cookie: false,
+        }
     }
 }
 

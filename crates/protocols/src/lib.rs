@@ -50,6 +50,7 @@ mod tcp;
 mod tcp_transport;
 mod tls;
 
+pub use coap::WHOLE_MAX;
 pub use config::{
     ClientConfig, CoapParameters, Encapsulation, MqttAnswer, MqttParameters, MqttQos, MqttVersion,
     SctpParameters, ServerConfig, ServerLimits, TlsParameters, TransportParameters, Trust,

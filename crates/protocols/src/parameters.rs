@@ -158,10 +158,13 @@ fn coap() -> Vec<Parameter> {
     const CONFIRMABLE: &str = "CoAP: requests are sent again until they are acknowledged";
     const BLOCK_SIZE: &str =
         "CoAP: the most bytes in a block of a body, a power of two from 16 to 1024";
+    const BLOCK_WISE: &str = "CoAP: the body of a request goes in blocks; else whole in one message of up to \
+                              8192 B, in IP fragments if need be";
     const NSTART: &str = "CoAP: how many requests of a client may be outstanding";
     vec![
         Parameter::with_default("confirmable", Kind::Flag, "true", CONFIRMABLE),
         Parameter::with_default("block-size", Kind::Size, "1024 B", BLOCK_SIZE),
+        Parameter::with_default("block-wise", Kind::Flag, "true", BLOCK_WISE),
         Parameter::with_default("nstart", Kind::Count { min: 1 }, "1", NSTART),
     ]
 }
@@ -336,6 +339,7 @@ impl CoapParameters {
         let mut coap = CoapParameters::default();
         set(arguments, "confirmable", &mut coap.confirmable);
         set(arguments, "cookie", &mut coap.cookie);
+        set(arguments, "block-wise", &mut coap.block_wise);
         if let Some(block) = bytes(arguments, "block-size") {
             if !block.is_power_of_two() || !(16..=1_024).contains(&block) {
                 let why = format!(

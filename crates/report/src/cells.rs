@@ -100,6 +100,8 @@ enum When {
     NotExpected,
     /// Where it is not zero everywhere.
     NotZero,
+    /// Where there is this other metric too.
+    Beside(&'static str),
 }
 
 impl Shown {
@@ -108,12 +110,15 @@ impl Shown {
         match self.when {
             When::Always => means.next().is_some(),
             When::NotExpected => !expected && means.next().is_some(),
+            When::Beside(other) => {
+                cells.iter().any(|cell| cell.metrics.contains_key(other)) && means.next().is_some()
+            }
             When::NotZero => means.any(|mean| mean > 0.0),
         }
     }
 }
 
-const COLUMNS: [Shown; 18] = [
+const COLUMNS: [Shown; 19] = [
     Shown { name: "first_paint_ms", when: When::Always },
     Shown { name: "ttfb_ms", when: When::Always },
     Shown { name: "rtt_ms", when: When::Always },
@@ -131,6 +136,8 @@ const COLUMNS: [Shown; 18] = [
     Shown { name: "wrong_verdict_count", when: When::NotZero },
     Shown { name: "verification_cpu_percent", when: When::Always },
     Shown { name: "fps", when: When::Always },
+    // What the frames are paid for with.
+    Shown { name: "answer_rate_hz", when: When::Beside("fps") },
     Shown { name: "cpu_percent", when: When::Always },
 ];
 

@@ -1,6 +1,6 @@
 //! The values that a study's tables print beside what was measured.
 
-use trackbed_analysis::advise::guidance::{Figure, Load, devices};
+use trackbed_analysis::paper::{Figure, devices};
 
 use crate::number::{Decimals, dash, significant};
 use crate::table::{Align, Table};
@@ -9,14 +9,10 @@ use crate::table::{Align, Table};
 pub(crate) fn table(figures: &[Figure], ours: &str) -> Table {
     let devices = devices();
     let titles = ["figure", "load", "protocol", "cipher"].map(|title| (title, Align::Left));
-    let numbers = devices.iter().map(String::as_str).chain([ours, "95 % interval"]);
+    let numbers = devices.iter().map(String::as_str).chain([ours, "95 % interval", "answered/s"]);
     let mut table =
         Table::new(titles.into_iter().chain(numbers.map(|title| (title, Align::Right))));
     for figure in figures {
-        let load = match figure.setting.load {
-            Load::Low => "low",
-            Load::High => "high",
-        };
         let printed = devices.iter().map(|device| {
             let found = figure.printed.iter().find(|printed| printed.device == *device);
             found.map_or_else(dash, |printed| range(printed.low, printed.high))
@@ -27,11 +23,12 @@ pub(crate) fn table(figures: &[Figure], ours: &str) -> Table {
         };
         let words = [
             format!("{} {}", figure.statistic, figure.metric),
-            load.to_owned(),
+            figure.setting.load.clone(),
             figure.setting.protocol.clone(),
             figure.setting.cipher.clone(),
         ];
-        let here = [Decimals::of([figure.here]).text(figure.here), interval];
+        let answered = figure.answered_hz.map_or_else(dash, significant);
+        let here = [Decimals::of([figure.here]).text(figure.here), interval, answered];
         table.row(words.into_iter().chain(printed).chain(here));
     }
     table

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use trackbed_measure::results::{CellResult, Document};
+use trackbed_measure::results::{CellResult, Document, RUNTIME};
 
 use crate::section::Section;
 use crate::words::numbered;
@@ -45,6 +45,9 @@ fn write_all(document: &Document, options: Options<'_>, out: &mut String) -> fmt
     writeln!(out, "{scenario}: {cells}, {most}{runs} each, {substrate} substrate, seed {seed}")?;
     if let Some(model) = &document.model {
         writeln!(out, "MODEL, no measurement: {model}")?;
+    }
+    if let Some(runtime) = document.environment.get(RUNTIME) {
+        writeln!(out, "object detection by {runtime}")?;
     }
     writeln!(out)?;
     for (index, section) in Section::all(document).iter().enumerate() {

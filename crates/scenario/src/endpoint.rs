@@ -3,16 +3,20 @@
 use std::sync::LazyLock;
 
 use trackbed_connection::{Capabilities, CipherSuite, Handshake, TlsVersion, Transport};
-use trackbed_core::parameter::{ArgumentError, Arguments, Kind, Parameter, Value};
-use trackbed_protocols::{Congestion, NONE, Protocol, TransportParameters, congestion, registry};
+use trackbed_core::ByteSize;
+use trackbed_core::parameter::{ArgumentError, Arguments, FromValue as _, Kind, Parameter, Value};
+use trackbed_protocols::{
+    Congestion, NONE, Protocol, TransportParameters, WHOLE_MAX, congestion, registry,
+};
 
 use crate::ends::{Refusal, Resolved, Settings};
 use crate::field::kebab;
 use crate::foreign;
 use crate::inference_keys;
 use crate::ip::IpVersion;
-use crate::plan::{Endpoint, Programs};
+use crate::plan::{Cell, Endpoint, Programs};
 use crate::preset;
+use crate::problem::Problems;
 use crate::programs;
 use crate::silence;
 use crate::spec::Spec;
@@ -32,6 +36,25 @@ pub(crate) fn resolve(spec: &Spec, selection: &[usize]) -> Option<Result<Resolve
         None => return None,
     };
     Some(settings.endpoint(protocol))
+}
+
+/// Refuses messages that CoAP without block-wise transfer could not send, each of which would be lost.
+pub(crate) fn check_whole_requests(
+    spec: &Spec,
+    selection: &[usize],
+    cell: &Cell,
+    problems: &mut Problems,
+) {
+    let Some(setting) = spec.get(SIZE).filter(|_| !cell.endpoint.transport.coap.block_wise) else {
+        return;
+    };
+    let size = spec.value(SIZE, selection).and_then(ByteSize::from_value);
+    if size.is_some_and(|size| size.as_bytes() > WHOLE_MAX as u64) {
+        let message =
+            format!("CoAP without block-wise transfer sends at most {WHOLE_MAX} B at once");
+        let help = "write less, or leave block-wise out";
+        problems.add_with_help(&setting.pick(selection).place, message, help);
+    }
 }
 
 /// What the user should know about runs with this end, if there is anything.
@@ -212,5 +235,6 @@ pub(crate) fn parameters() -> Vec<Parameter> {
 
 const PROTOCOL: &str = "what is compared; none is nothing at all, with the workload idle";
 const IP: &str = "the version of IP; 4 unless it is said";
+const SIZE: &str = "workload.size";
 /// Who foresees what a radio does to paths.
 const FORESIGHT: &str = "radio.foresight";

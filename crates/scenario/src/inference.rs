@@ -40,7 +40,7 @@ pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
         let wanted = match setting.field.target {
             COMMAND => COMMAND,
             device::DURATIONS if kinds.iter().any(|kind| kind == COMMAND) => COMMAND,
-            MODEL | FRAMES | THREADS | device::DURATIONS => DETECTOR,
+            MODEL | FRAMES | RUNTIME | THREADS | device::DURATIONS => DETECTOR,
             // Of a device without inference too.
             _ => continue,
         };
@@ -85,7 +85,9 @@ pub(crate) fn resolve(
                 let message = "so many threads share no work";
                 return reader.refuse(THREADS, message, "write at most 1024");
             }
+            let runtime = reader.value(RUNTIME)?.map(Value::to_string);
             Some(Work::Detector {
+                runtime,
                 model: model.and_then(file),
                 frames: frames.and_then(file),
                 threads: threads.map(|threads| u32::try_from(threads).unwrap_or(u32::MAX)),
@@ -110,19 +112,23 @@ const DETECTOR: &str = "detector";
 const COMMAND: &str = "command";
 const MODEL: &str = "model";
 const FRAMES: &str = "frames";
+const RUNTIME: &str = "runtime";
 const THREADS: &str = "threads";
 /// The least number that `trackbed infer` does not take.
 const THREADS_OVER: u64 = 1_025;
 
 const PARAMETERS: &[Parameter] = parameters! {
     "kind": Choice(&[NONE, DETECTOR, COMMAND]) = NONE =>
-        "what is run: none (only what is used is read), detector (object detection by ONNX \
-         Runtime), or command";
+        "what is run: none (only what is used is read), detector (object detection by an ONNX \
+         model), or command";
     MODEL: File, optional =>
         "detector: an ONNX model; without it a generated one of YOLO11n's size";
     FRAMES: Folder, optional =>
         "detector: a folder of .jpg and .png files, or of MOTChallenge; without it generated \
          frames";
+    RUNTIME: Choice(&["onnxruntime", "rten"]), optional =>
+        "detector: what runs the model; without it ONNX Runtime where it is installed, else rten, \
+         which is built in";
     THREADS: Count { min: 1 }, optional =>
         "detector: threads that share the work of the model; without it as many as there are cores";
     COMMAND: Text, optional =>

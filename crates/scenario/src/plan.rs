@@ -138,8 +138,10 @@ pub struct Device {
 /// Work whose frames are counted and timed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// An object detector, by ONNX Runtime.
+    /// An object detector.
     Detector {
+        /// What runs the model, `onnxruntime` or `rten`; `None` for what there is.
+        runtime: Option<String>,
         /// The model; `None` for the generated one.
         model: Option<PathBuf>,
         /// The folder of the frames; `None` for generated ones.

@@ -301,6 +301,7 @@ impl Resolver<'_> {
                 workload,
                 runs: u32::try_from(schema::count(self.spec, "runs")).unwrap_or(u32::MAX),
             };
+            endpoint::check_whole_requests(self.spec, &selection, &cell, self.problems);
             environment::check_addresses(self.spec, &selection, &cell, self.problems);
             cells.cells.push(cell);
         }

@@ -40,6 +40,13 @@ pub trait UdpSocket: fmt::Debug + Send + Sync {
     /// differ in family, [`io::ErrorKind::AddrNotAvailable`] if the source is not this host's.
     fn poll_send(&self, cx: &mut Context<'_>, datagram: &Datagram<'_>) -> Poll<io::Result<()>>;
 
+    /// Lets datagrams that are longer than the MTU of the host's own link leave in fragments, which the
+    /// host at the other end puts together. Otherwise they are lost. Links further on fragment nothing.
+    ///
+    /// # Errors
+    /// If the socket cannot.
+    fn allow_fragments(&self) -> io::Result<()>;
+
     /// The most datagrams of one sender that [`poll_recv`](UdpSocket::poll_recv) joins in a buffer
     /// of at least 65,535 bytes (UDP_GRO on Linux). A smaller buffer gets one.
     fn max_receive_segments(&self) -> NonZeroUsize {

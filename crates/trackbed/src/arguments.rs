@@ -98,7 +98,7 @@ pub enum Command {
     Advise(AdviseArguments),
     /// Build, show and merge tables of where a train's handovers are to be expected
     Handover(HandoverArguments),
-    /// Time object detection on this machine: a model by ONNX Runtime, or any program
+    /// Time object detection on this machine: an ONNX model, or any program
     #[command(after_long_help = infer::EXAMPLES)]
     Infer(InferArguments),
     /// Measure how many V2X signatures per second this machine can verify

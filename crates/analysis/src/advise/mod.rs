@@ -11,12 +11,11 @@
 
 mod advice;
 mod baseline;
-mod cells;
+pub(crate) mod cells;
 mod front;
-pub mod guidance;
 mod judge;
 mod need;
-mod words;
+pub(crate) mod words;
 
 pub use advice::{Advice, AdviseError, CellAdvice, Finding, Measured, Objective, Question, advise};
 pub use baseline::Baseline;

@@ -13,6 +13,7 @@ use trackbed_measure::metrics;
 use trackbed_measure::results::Document;
 use trackbed_measure::timeline::Timeline;
 
+pub use edge::{Figure, Place, Printed, devices};
 use estimate::Ours;
 pub use held::PaperDocument;
 use reference::{Reference, ReferenceFigure, ReferenceStatement};

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
-use crate::advise::guidance::Figure;
+use super::edge::figure::Figure;
 
 /// A study held against runs of its scenario.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]

@@ -2,4 +2,3 @@
 
 mod advice;
 mod calibration;
-mod guidance;

@@ -1,6 +1,7 @@
 //! IP packets as they travel on a link: real IPv4 and IPv6 bytes.
 
 mod checksum;
+mod fragments;
 mod icmp;
 mod offload;
 mod udp;
@@ -11,6 +12,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use bytes::{Bytes, BytesMut};
 
 pub use checksum::{ChecksumOfParts, transport_checksum};
+pub use fragments::Reassembly;
 pub use icmp::{TooBig, Unreachable, icmp_packet};
 pub use offload::{Offload, Segmentation};
 pub use udp::UdpDatagram;
@@ -96,7 +98,7 @@ pub struct Packet {
 
 impl Packet {
     /// Builds a packet with room for `transport_len` bytes behind the IP header and lets `fill`
-    /// write them (they are zero before). "Don't fragment" is always set.
+    /// write them (they are zero before). "Don't fragment" is always set; [`Packet::fragments`] takes it back.
     ///
     /// # Panics
     /// If the two addresses differ in family, or the packet would exceed 65,535 bytes.

@@ -9,16 +9,16 @@ use ort::ep;
 use ort::logging::LogLevel;
 use trackbed_core::named;
 
-use super::search::Search;
+use super::search::{Search, version_of};
 
 /// ONNX Runtime in this process. There is one; it stays until the process ends.
 #[derive(Clone, Debug)]
-pub struct Runtime {
+pub struct OnnxRuntime {
     pub(crate) environment: Environment,
     path: PathBuf,
 }
 
-/// Why there is no ONNX Runtime.
+/// Why there is no runtime.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the texts say it")]
@@ -26,9 +26,15 @@ pub enum RuntimeError {
     #[error(
         "ONNX Runtime is not installed: `pip install onnxruntime` (in the virtual environment \
          that is active, if there is one), or say where libonnxruntime.so is with --library FILE \
-         or ORT_DYLIB_PATH"
+         or ORT_DYLIB_PATH; rten needs nothing installed: {}",
+        rten_remedy()
     )]
     Missing,
+    #[error(
+        "this trackbed was built without rten; build it with `cargo build --release --features \
+         rten`, or let ONNX Runtime run the model: `pip install onnxruntime`"
+    )]
+    WithoutRten,
     #[error(
         "this build of trackbed is linked statically and cannot open ONNX Runtime: use a build \
          for glibc, or let a program of its own do the inference with --exec"
@@ -67,19 +73,19 @@ named! {
     }
 }
 
-impl Runtime {
+impl OnnxRuntime {
     /// Opens the library that `search` finds. Once a process has one, that one is given whatever is
     /// searched for; once opening one has failed, it is not tried again.
     ///
     /// # Errors
     /// If there is none, or it cannot be used; each says what to do.
-    pub fn open(search: &Search) -> Result<Runtime, RuntimeError> {
+    pub fn open(search: &Search) -> Result<OnnxRuntime, RuntimeError> {
         // The environment must not be dropped and made again: the runtime allows one in a process.
-        static OPENED: OnceLock<Result<Runtime, RuntimeError>> = OnceLock::new();
-        OPENED.get_or_init(|| Runtime::open_anew(search)).clone()
+        static OPENED: OnceLock<Result<OnnxRuntime, RuntimeError>> = OnceLock::new();
+        OPENED.get_or_init(|| OnnxRuntime::open_anew(search)).clone()
     }
 
-    fn open_anew(search: &Search) -> Result<Runtime, RuntimeError> {
+    fn open_anew(search: &Search) -> Result<OnnxRuntime, RuntimeError> {
         if cfg!(target_feature = "crt-static") {
             return Err(RuntimeError::Static);
         }
@@ -97,12 +103,19 @@ impl Runtime {
             Ok(environment)
         })
         .unwrap_or_else(|why| Err(unusable(why)))?;
-        Ok(Runtime { environment, path })
+        Ok(OnnxRuntime { environment, path })
     }
 
     /// The library.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The version in the library's name, where it has one.
+    pub fn version(&self) -> Option<String> {
+        let parts = version_of(self.path.file_name()?.to_str()?)?;
+        let parts: Vec<String> = parts.iter().map(u64::to_string).collect();
+        (!parts.is_empty()).then(|| parts.join("."))
     }
 
     /// What the library says of its build: branch, commit, kind of build.
@@ -120,6 +133,13 @@ impl Provider {
             Provider::Cuda => vec![cuda()],
             Provider::TensorRt => vec![ep::TensorRT::default().build().error_on_failure(), cuda()],
         }
+    }
+}
+
+fn rten_remedy() -> &'static str {
+    match cfg!(feature = "rten") {
+        true => "leave the choice of the runtime out, or write rten",
+        false => "`cargo build --release --features rten` has it",
     }
 }
 

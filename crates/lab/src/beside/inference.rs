@@ -152,7 +152,10 @@ impl Drop for Inference {
 /// What is to be done, as arguments.
 fn tell(work: &Work, command: &mut Command) {
     match work {
-        Work::Detector { model, frames, threads } => {
+        Work::Detector { runtime, model, frames, threads } => {
+            if let Some(runtime) = runtime {
+                command.arg("--runtime").arg(runtime);
+            }
             if let Some(model) = model {
                 command.arg("--model").arg(model);
             }

@@ -5,12 +5,49 @@ mod inference;
 mod watch;
 
 use trackbed_core::event::Record;
+use trackbed_inference::runtime::{Runtime, RuntimeError, RuntimeKind, Search};
 
 use inference::Inference;
-use trackbed_scenario::Cell;
+use trackbed_scenario::{Cell, Plan, Work};
 use watch::Watch;
 
 pub(crate) use watch::Roles;
+
+/// What runs the models of the object detectors of `plan` on this machine, each once; nothing if it has
+/// none. It is opened, which may start threads.
+///
+/// # Errors
+/// If there is no such runtime; the text says how to get one.
+pub fn runtimes(plan: &Plan) -> Result<Vec<String>, RuntimeError> {
+    let mut found = Vec::new();
+    for kind in kinds(plan) {
+        let runtime = Runtime::open(&Search::of_environment(None), kind)?.to_string();
+        if !found.contains(&runtime) {
+            found.push(runtime);
+        }
+    }
+    Ok(found)
+}
+
+/// Whether `plan` has object detectors that leave the choice of the runtime to the machine, and the
+/// machine has none. Nothing is opened.
+pub fn lacks_runtime(plan: &Plan) -> bool {
+    kinds(plan).contains(&None) && Runtime::is_missing(&Search::of_environment(None))
+}
+
+/// What the detectors of `plan` ask for, each once.
+fn kinds(plan: &Plan) -> Vec<Option<RuntimeKind>> {
+    let work = |cell: &Cell| cell.inference.as_ref().and_then(|inference| inference.work.clone());
+    let mut kinds = Vec::new();
+    for work in plan.cells.iter().filter_map(work) {
+        let Work::Detector { runtime, .. } = work else { continue };
+        let kind = runtime.as_deref().and_then(RuntimeKind::from_name);
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    kinds
+}
 
 /// The inference of a run and whoever reads what is used. Both end when this is dropped.
 pub(crate) struct Beside {

@@ -61,7 +61,7 @@ fn settle(cell: u32, run: u32, result: Result<RunResult, RunError>) -> RunResult
 pub fn origin(backend: &dyn Backend, plan: &Plan) -> Origin {
     Origin {
         substrate: backend.name().to_owned(),
-        environment: backend.environment(),
+        environment: backend.environment(plan),
         model: backend.model(plan),
     }
 }

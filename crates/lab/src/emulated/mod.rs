@@ -16,12 +16,12 @@ use trackbed_core::event::{Event, Record};
 use trackbed_core::{Seed, Time};
 use trackbed_emulator::namespace::{self, NamespaceError};
 use trackbed_emulator::{Clock, Verdict, Vigil};
-use trackbed_measure::results::{Certificate, EMULATED, Outcome, Reliability, RunResult};
+use trackbed_measure::results::{Certificate, EMULATED, Outcome, RUNTIME, Reliability, RunResult};
 use trackbed_protocols::Encapsulation;
 use trackbed_substrate::RunError;
 
 use crate::backend::Backend;
-use crate::beside::{Beside, Roles};
+use crate::beside::{self, Beside, Roles};
 use crate::run::{link_events, outcome};
 use crate::scene::Scene;
 use crate::{boards, environment, machine};
@@ -111,8 +111,10 @@ impl Backend for Emulated {
         EMULATED
     }
 
-    fn environment(&self) -> BTreeMap<String, String> {
-        self.environment.clone()
+    fn environment(&self, plan: &Plan) -> BTreeMap<String, String> {
+        let runtimes = beside::runtimes(plan).ok().filter(|runtimes| !runtimes.is_empty());
+        let runtimes = runtimes.map(|runtimes| (RUNTIME.to_owned(), runtimes.join(" and ")));
+        self.environment.clone().into_iter().chain(runtimes).collect()
     }
 
     /// Runs that go on at once would wait for one another's processor.

@@ -23,13 +23,13 @@ use serde::de::DeserializeOwned;
 use trackbed_connection::{Body, Request, TlsVersion, Transport, body};
 use trackbed_core::event::Record;
 use trackbed_core::{EventLog, Seed, Time};
-use trackbed_measure::results::{Outcome, RunResult};
+use trackbed_measure::results::{Outcome, RUNTIME, RunResult};
 use trackbed_protocols::{ClientConfig, Encapsulation, Protocol, TlsParameters, Trust, registry};
 use trackbed_substrate::RunError;
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 
 use crate::backend::Backend;
-use crate::beside::{Beside, Roles};
+use crate::beside::{self, Beside, Roles};
 use crate::ends::Clients;
 use crate::run::outcome;
 use crate::topology::phone_name;
@@ -217,8 +217,10 @@ impl Backend for Live {
         LIVE
     }
 
-    fn environment(&self) -> BTreeMap<String, String> {
-        self.environment.clone()
+    fn environment(&self, plan: &Plan) -> BTreeMap<String, String> {
+        let runtimes = beside::runtimes(plan).ok().filter(|runtimes| !runtimes.is_empty());
+        let runtimes = runtimes.map(|runtimes| (RUNTIME.to_owned(), runtimes.join(" and ")));
+        self.environment.clone().into_iter().chain(runtimes).collect()
     }
 
     /// There is one network, and one server.

@@ -17,6 +17,7 @@ use trackbed_connection::{
 };
 use trackbed_substrate::{Host, spawn};
 
+use super::WHOLE_MAX;
 use super::asking::{Asking, Shared, ask};
 use super::block::{Block, BlockSize, Pieces};
 use super::codes::{self, CONTINUE, GET, POST, TOO_LARGE};
@@ -87,7 +88,8 @@ impl Dialer for CoapDialer {
             let shared = Rc::new(RefCell::new(asking));
             let account = Accounted::new(Counted(Rc::clone(&shared)), transport.ledger.as_ref());
             spawn(drive(Rc::clone(&shared), channel, account)).detach();
-            let open = Rc::new(Open { protocol, shared, room, block_size: *block_size });
+            let (block_size, block_wise) = (*block_size, coap.block_wise);
+            let open = Rc::new(Open { protocol, shared, room, block_size, block_wise });
             Ok(Rc::new(CoapConnection { open, security }) as Rc<dyn Connection>)
         })
     }
@@ -162,6 +164,7 @@ struct Open {
     /// The most bytes of a message.
     room: usize,
     block_size: BlockSize,
+    block_wise: bool,
 }
 
 impl Open {
@@ -226,7 +229,16 @@ impl Exchange {
 
     async fn run(mut self, body: Body) -> Result<Response> {
         let mut pieces = Pieces::of(body);
-        let (first, more) = pieces.next(self.size.bytes()).await?;
+        let block_wise = self.open.block_wise;
+        let most = if block_wise { self.size.bytes() } else { WHOLE_MAX };
+        let (first, more) = pieces.next(most).await?;
+        if more && !block_wise {
+            let advice = format!(
+                "without block-wise transfer a request has at most {WHOLE_MAX} B: send less, or leave \
+                 block-wise out"
+            );
+            return Err(Error::Unsupported { protocol: self.open.protocol, advice });
+        }
         if !first.is_empty() {
             self.code = POST;
         }
@@ -236,7 +248,7 @@ impl Exchange {
                 let response = ask(&self.open.shared, self.packet(None, first.clone())).await?;
                 match self.smaller(&response) {
                     // The server wants it in smaller blocks (RFC 7959 section 2.9.3).
-                    Some(size) if first.len() > size.bytes() => {
+                    Some(size) if block_wise && first.len() > size.bytes() => {
                         self.size = size;
                         pieces.return_piece(first);
                         let (first, _) = pieces.next(size.bytes()).await?;

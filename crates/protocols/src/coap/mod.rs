@@ -9,7 +9,9 @@
 //! acknowledgement if it is the shorter one.
 //!
 //! Bodies go in blocks (RFC 7959), one after the other, each a round trip; both sides may ask for
-//! smaller ones. Codes stand for HTTP's statuses as RFC 8075 says, see `codes`. A client has
+//! smaller ones. Without [`block_wise`](crate::CoapParameters::block_wise) a client sends each request
+//! whole, in a datagram that leaves in IP fragments if it is longer than the link's MTU; responses go
+//! in blocks all the same. Codes stand for HTTP's statuses as RFC 8075 says, see `codes`. A client has
 //! as many requests outstanding as
 //! [`outstanding_max`](crate::CoapParameters::outstanding_max) says (NSTART, RFC 7252 section 4.7).
 //!
@@ -136,6 +138,10 @@ impl Protocol for CoapDtls {
         Ok(Rc::new(client::CoapDialer::new(self.name(), host, config, Some(dtls))?))
     }
 }
+
+/// The most bytes of a request's body without block-wise transfer: with its heads it fits into the
+/// buffers of sockets, and into a record of DTLS (RFC 9147 section 4.5).
+pub const WHOLE_MAX: usize = 8_192;
 
 const CAPABILITIES: Capabilities = Capabilities {
     transport: Transport::Coap,

@@ -64,6 +64,9 @@ impl Socket {
             Encapsulation::Udp => (host.bind_udp(local)?, UDP_HEADER_LEN),
             Encapsulation::None => (host.bind_sctp(local)?, 0),
         };
+        if !transport.coap.block_wise {
+            socket.allow_fragments()?;
+        }
         let packet_len_max = transport.packet_len_max.clamp(PACKET_LEN_MIN, PACKET_LEN_MAX);
         let room = packet_len_max - ip_header_len(local.ip()) - header_len;
         Ok(Socket { socket, buffer: RefCell::new(vec![0; BUFFER_LEN]), room })

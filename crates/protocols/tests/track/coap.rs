@@ -228,6 +228,35 @@ fn a_body_takes_a_round_trip_for_each_block() {
     }
 }
 
+/// 2,048 B are two blocks, and so two round trips (RFC 7959 section 2.5); in one message they are one.
+/// The path takes packets of 1,500 B: the longest goes in six fragments.
+#[test]
+fn without_blocks_a_request_is_one_message() {
+    for (name, block_wise, round_trips) in
+        [("coap", true, 2), ("coap", false, 1), ("coap+dtls", true, 2), ("coap+dtls", false, 1)]
+    {
+        simulate(&clean(), |track| async move {
+            let server = track.serve(protocol(name));
+            let coap = CoapParameters { block_wise, ..CoapParameters::default() };
+            let dialer = track.dialer(protocol(name), &server, with_coap(coap));
+            let connection = dialer.connect(server_address()).await.unwrap();
+            let send = async |len: usize| {
+                let start = now();
+                let (upload, sum) = noise(len, 1);
+                let response = connection.exchange(post("/digest", upload)).await?;
+                assert_eq!(body::collect(response.body, 32).await?, sum[..]);
+                Ok::<Duration, trackbed_connection::Error>(now() - start)
+            };
+            assert_eq!(send(2_048).await.unwrap(), RTT * round_trips, "{name}");
+            if !block_wise {
+                assert_eq!(send(8_192).await.unwrap(), RTT, "{name}");
+                let error = send(8_193).await.unwrap_err().to_string();
+                assert!(error.contains("at most 8192 B"), "{error}");
+            }
+        });
+    }
+}
+
 /// Bodies of one path at once are not taken for one another (RFC 9175 section 3.3).
 #[test]
 fn bodies_in_blocks_of_one_path_do_not_mix() {
@@ -470,6 +499,7 @@ fn every_request_is_answered_once_or_lost_and_done_once_at_most() {
         let coap = CoapParameters {
             confirmable: run % 4 < 2,
             block_size: 16 << (run % 7),
+            block_wise: run % 8 != 0,
             outstanding_max: 1 + (run % 5) as u32,
             cookie: run % 3 == 0,
         };

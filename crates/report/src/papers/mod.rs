@@ -12,7 +12,7 @@ use trackbed_analysis::paper::{Chart, Held, Setting, Statement, Verdict};
 use crate::guidance;
 use crate::table::{Align, Table};
 pub(crate) use chart::svg;
-pub use statements::{conclusion, render};
+pub use statements::{beside, conclusion, render};
 pub(crate) use statements::{is_drawn, statements, table};
 
 /// A study, held against runs.

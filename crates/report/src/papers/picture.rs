@@ -2,8 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use trackbed_analysis::advise::guidance;
-use trackbed_analysis::paper::{Held, Statement, Verdict};
+use trackbed_analysis::paper::{Figure, Held, Statement, Verdict};
 
 use super::axis::{Axis, escaped, tick_text};
 
@@ -27,7 +26,7 @@ struct Row {
 
 /// The picture; `None` where there is nothing to draw.
 pub(super) fn svg(name: &str, held: &Held) -> Option<String> {
-    let mut panels = of_guidance(&held.tables);
+    let mut panels = of_tables(&held.tables);
     panels.extend(of_statements(&held.statements));
     panels.retain(|panel| panel.rows.iter().any(|row| row.ours.is_some()));
     if panels.is_empty() {
@@ -58,15 +57,11 @@ fn of_statements(statements: &[Statement]) -> Vec<Panel> {
     panels
 }
 
-fn of_guidance(figures: &[guidance::Figure]) -> Vec<Panel> {
+fn of_tables(figures: &[Figure]) -> Vec<Panel> {
     grouped(figures.iter().map(|figure| {
-        let guidance::Figure { setting, metric, statistic, printed, here, ci95 } = figure;
-        let load = match setting.load {
-            guidance::Load::Low => "low",
-            guidance::Load::High => "high",
-        };
+        let Figure { setting, metric, statistic, printed, here, ci95, .. } = figure;
         let row = Row {
-            label: format!("{} {}, {load} load", setting.protocol, setting.cipher),
+            label: format!("{} {}, {} load", setting.protocol, setting.cipher, setting.load),
             paper: printed.iter().map(|printed| [printed.low, printed.high]).collect(),
             ours: Some(*here),
             interval: match ci95 {

@@ -17,6 +17,16 @@ pub fn render(held: &Held, width: usize) -> String {
     text
 }
 
+/// A study's tables beside our runs, and what it advises; empty where it has no tables, or none of ours is
+/// in them.
+pub fn beside(held: &Held, width: usize) -> String {
+    let mut text = String::new();
+    if !held.tables.is_empty() {
+        write_beside(held, width, &mut text).expect("a String takes everything");
+    }
+    text
+}
+
 /// How the statements came out, in a sentence.
 pub fn conclusion(held: &Held) -> String {
     let sentence = |setting: Setting, whose: &str| {
@@ -52,6 +62,17 @@ fn write_all(held: &Held, width: usize, out: &mut String) -> fmt::Result {
         writeln!(out, "\n{metric}:")?;
         lines(help, width.saturating_sub(2)).iter().try_for_each(|line| writeln!(out, "  {line}"))
     })
+}
+
+fn write_beside(held: &Held, width: usize, out: &mut String) -> fmt::Result {
+    writeln!(out, "the study's tables beside these runs: {}\n", held.title)?;
+    write!(out, "{}", guidance::table(&held.tables, ours(held)))?;
+    // What a study concludes and gives no figures for has nothing to say here.
+    let is_shown = |s: &&Statement| {
+        s.source == "conclusion" && !s.says.is_empty() && s.verdict != Verdict::NotRun
+    };
+    let mut advice = held.statements.iter().filter(is_shown);
+    advice.try_for_each(|statement| write_statement(statement, width, out))
 }
 
 fn write_statement(statement: &Statement, width: usize, out: &mut String) -> fmt::Result {

@@ -30,7 +30,8 @@ fn its_kind_is_a_factor_and_may_be_an_axis() {
     assert_eq!(plan.conditions, ["inference"]);
     let work = |cell: usize| plan.cells[cell].inference.clone().unwrap().work;
     assert_eq!(work(0), None);
-    assert_eq!(work(1), Some(Work::Detector { model: None, frames: None, threads: Some(2) }));
+    let detector = Work::Detector { runtime: None, model: None, frames: None, threads: Some(2) };
+    assert_eq!(work(1), Some(detector));
 }
 
 #[test]
@@ -49,6 +50,7 @@ fn the_digest_follows_what_is_run() {
         digest("kind = \"none\""),
         digest("kind = \"detector\""),
         digest("kind = \"detector\"\nthreads = 3"),
+        digest("kind = \"detector\"\nruntime = \"rten\""),
         digest("kind = \"command\"\ncommand = \"./one\""),
         digest("kind = \"command\"\ncommand = \"./other\""),
         plan(&telemetry("", "").replace("[inference]", "")).hash,

@@ -222,6 +222,21 @@ fn combinations_that_no_protocol_can_do() {
     expect(&text, "\"bbr3\"", message, "remove \"bbr3\", or add what it goes with");
 }
 
+/// The second of two protocols alone cannot send it.
+#[test]
+fn coap_without_blocks_refuses_what_no_datagram_of_its_own_takes() {
+    let text = |block_wise: bool| {
+        format!(
+            "protocol = [\"http2\", \"coap\"]\nblock-wise = {block_wise}\n[link]\ndelay = \"1 ms\"\n\
+             [workload]\nkind = \"telemetry\"\nsize = \"9000 B\"\n"
+        )
+    };
+    let message = "CoAP without block-wise transfer sends at most 8192 B at once";
+    let help = "write less, or leave block-wise out";
+    expect(&text(false), "\"9000 B\"", message, help);
+    plan_with(&text(true), &[]).unwrap();
+}
+
 #[test]
 fn what_is_missing() {
     assert_eq!(

@@ -94,6 +94,14 @@ impl UdpSocket for KernelUdpSocket {
         })
     }
 
+    fn allow_fragments(&self) -> io::Result<()> {
+        let allowed = world::with(self.run, |world| {
+            let (descriptor, _) = world.source(self.key).udp()?;
+            trackbed_linux::socket::allow_fragments(descriptor)
+        });
+        allowed.ok_or_else(world::ended)?
+    }
+
     fn max_receive_segments(&self) -> NonZeroUsize {
         SEGMENTS_MAX
     }

@@ -61,6 +61,11 @@ impl World {
         Ok(key)
     }
 
+    /// A socket.
+    pub(super) fn source(&mut self, key: u32) -> &mut Source {
+        &mut self.sources[key as usize]
+    }
+
     /// Closes a socket.
     pub(super) fn remove(&mut self, key: u32) {
         let source = self.sources.remove(key as usize);

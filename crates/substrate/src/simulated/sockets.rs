@@ -206,6 +206,8 @@ pub(super) struct Udp {
     pub(super) overflowed: u64,
     /// What the datagrams that wait for the interface are charged.
     pub(super) sending_charge: usize,
+    /// Whether datagrams that are too long for the interface leave in fragments.
+    pub(super) may_fragment: bool,
     pub(super) reader: Waiter,
     pub(super) writers: Vec<Waker>,
 }

@@ -9,6 +9,7 @@ use trackbed_core::Packet;
 use trackbed_core::packet::ip_header_len;
 use trackbed_net::NodeId;
 
+use super::options;
 use super::ports::Ports;
 use super::sockets::{Carrier, OVERHEAD, Udp};
 use super::world::{self, HostState, World, send};
@@ -70,6 +71,12 @@ impl UdpSocket for SimulatedUdpSocket {
         }
         polled
     }
+
+    fn allow_fragments(&self) -> io::Result<()> {
+        let allowed =
+            world::with(self.run, |world| world.udp[self.key as usize].may_fragment = true);
+        allowed.ok_or_else(world::ended)
+    }
 }
 
 impl Drop for SimulatedUdpSocket {
@@ -109,6 +116,7 @@ impl World {
             received_charge: 0,
             overflowed: 0,
             sending_charge: 0,
+            may_fragment: false,
             reader: Waiter::default(),
             writers: Vec::new(),
         }) as u32;
@@ -155,9 +163,18 @@ impl World {
         loop {
             let (first, behind) = rest.split_at(size.min(rest.len()));
             let packet = socket.carrier.emit(source, datagram.destination, datagram.ecn, first);
-            let packet_charge = packet.len() + OVERHEAD;
-            if send(&mut self.network, &mut self.egress, socket.node, packet, charged) {
-                socket.sending_charge += packet_charge;
+            let mtu = options::mtu(&self.network, source.ip()) as usize;
+            let mut leave = |packet: Packet| {
+                let packet_charge = packet.len() + OVERHEAD;
+                if send(&mut self.network, &mut self.egress, socket.node, packet, charged) {
+                    socket.sending_charge += packet_charge;
+                }
+            };
+            if socket.may_fragment && packet.len() > mtu {
+                self.fragment_serial = self.fragment_serial.wrapping_add(1);
+                packet.fragments(mtu, self.fragment_serial).into_iter().for_each(leave);
+            } else {
+                leave(packet);
             }
             rest = behind;
             if rest.is_empty() {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use slab::Slab;
-use trackbed_core::packet::{TooBig, protocol};
+use trackbed_core::packet::{Reassembly, TooBig, protocol};
 use trackbed_core::{Bitrate, Packet, Rng, Seed, Time};
 use trackbed_net::{Delivery, InterfaceId, Network, NodeId};
 
@@ -31,6 +31,8 @@ pub(super) struct World {
     pub(super) egress: Egress,
     pub(super) udp: Slab<Udp>,
     pub(super) udp_serial: u64,
+    /// Tells the fragments of packets apart.
+    pub(super) fragment_serial: u32,
     pub(super) tcp: Slab<Tcp>,
     /// Only looked up, never iterated.
     pub(super) flows: FxHashMap<Flow, u32>,
@@ -53,6 +55,8 @@ pub(super) struct HostState {
     pub(super) udp_ports: Ports,
     pub(super) sctp_ports: Ports,
     pub(super) tcp_ports: Ports,
+    /// Fragments that wait for the rest of their packets.
+    reassembly: Reassembly,
     /// The stream behind the host's [`SeededEntropy`](crate::SeededEntropy).
     pub(super) entropy: Rng,
     /// Initial sequence numbers, apart from `entropy`, so that a connection more or less does not
@@ -75,6 +79,7 @@ impl World {
             egress: Egress::new(rates),
             udp: Slab::new(),
             udp_serial: 0,
+            fragment_serial: 0,
             tcp: Slab::new(),
             flows: FxHashMap::default(),
             tokens: FxHashMap::default(),
@@ -119,6 +124,8 @@ impl World {
         let mut events = 0;
         while let Some(Delivery { node, packet, .. }) = self.network.poll_delivery() {
             events += 1;
+            let reassembly = &mut self.hosts[node.index()].reassembly;
+            let Some(packet) = reassembly.take(packet, clock::now()) else { continue };
             match packet.protocol() {
                 protocol::TCP => self.deliver_tcp(node, &packet),
                 protocol::UDP => self.deliver_datagram(node, Carrier::Udp, &packet),
@@ -193,6 +200,7 @@ impl HostState {
         HostState {
             addresses: interfaces.flat_map(|i| network.addresses(*i)).copied().collect(),
             udp_ports: Ports::new(),
+            reassembly: Reassembly::default(),
             sctp_ports: Ports::new(),
             tcp_ports: Ports::new(),
             entropy: seed.stream(&format!("entropy/{name}")),

@@ -90,6 +90,10 @@ fn tables(finished: &Finished, arguments: &RunArguments) -> anyhow::Result<Strin
         && let Some(held) = finished.held(name)?
     {
         let conclusion = trackbed_report::papers::conclusion(&held);
+        let beside = trackbed_report::papers::beside(&held, output::width().unwrap_or(100));
+        if !beside.is_empty() {
+            text.push_str(&format!("\n{beside}"));
+        }
         text.push_str(&format!("\n{conclusion} Each of them: trackbed paper {name}\n"));
         finished.tell_changed(&arguments.options);
     }

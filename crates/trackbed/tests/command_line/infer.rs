@@ -64,18 +64,52 @@ fn libraries_that_are_no_onnx_runtime_are_refused_with_the_remedy() {
     }
 }
 
+/// Where nothing is looked for but in the system's folders, most machines have no ONNX Runtime.
+fn without_library(mut command: Command, scratch: &Scratch) -> Ended {
+    Ended::of(command.env_clear().env("PATH", scratch.path("no-programs")))
+}
+
 #[test]
-fn without_onnx_runtime_the_error_says_how_to_have_it() {
+fn without_onnx_runtime_rten_runs_the_model_or_the_error_says_how_to_get_one() {
     let scratch = Scratch::new();
-    let mut command = infer(&scratch, "--duration 1s --warm-up 0s");
-    // Where nothing is looked for but in the system's folders, most machines have none.
-    command.env_clear().env("PATH", scratch.path("no-programs"));
-    let ended = Ended::of(&mut command);
-    if ended.status == 0 {
-        eprintln!("skipped: this system itself has ONNX Runtime");
-        return;
+    let ended = without_library(infer(&scratch, "--json --duration 3s --warm-up 0s"), &scratch);
+    if ended.status != 0 && !cfg!(feature = "rten") {
+        return ended.refused(&["pip install onnxruntime", "--features rten"]);
     }
-    ended.refused(&["pip install onnxruntime"]);
+    ended.says(0, &[]);
+    let document = ended.json();
+    if document["about"]["runtime"] == "onnxruntime" {
+        return skip("this system itself has ONNX Runtime");
+    }
+    assert!(document["about"]["library"].is_null() && document["fps"].as_f64() > Some(0.0));
+    let words = "--runtime onnxruntime --duration 1s --warm-up 0s";
+    without_library(infer(&scratch, words), &scratch).refused(&["pip install", "write rten"]);
+    let words = "--runtime rten --library x --duration 1s --warm-up 0s";
+    without_library(infer(&scratch, words), &scratch).refused(&["--library", "leave one out"]);
+}
+
+/// A scenario that is at home on the kernel is run on the model of a device where nothing can run its
+/// detector, unless the kernel is what was asked for.
+#[cfg(not(feature = "rten"))]
+#[test]
+fn without_any_runtime_a_detector_is_a_model_and_the_note_says_how_to_have_the_real_one() {
+    let scratch = Scratch::new();
+    let run = |more: &[&str]| {
+        let words = "run edge --quick --json --set protocol=http2 --set cipher=aes128gcm";
+        let mut command = scratch.command(words);
+        command.args(["--part", "high load"]).args(more);
+        without_library(command, &scratch)
+    };
+    let ended = run(&[]);
+    if ended.json()["substrate"] == "emulated" {
+        return skip("this system itself has ONNX Runtime");
+    }
+    ended.says(0, &[]);
+    assert!(ended.stderr.contains("`pip install onnxruntime`"), "{}", ended.stderr);
+    let document = ended.json();
+    assert!(document["substrate"] == "virtual" && document["model"].is_string(), "{document}");
+    let ended = run(&["--substrate", "emulated"]);
+    assert!(ended.status == 2 && !ended.stderr.contains("note: this machine has no runtime"));
 }
 
 #[test]

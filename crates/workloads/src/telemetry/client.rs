@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use trackbed_connection::{Request, body};
 use trackbed_core::event::Loss;
@@ -69,8 +70,16 @@ impl Client {
     /// the connection.
     async fn run(self: Rc<Self>, start: Time) -> Task<()> {
         let (mut sent, mut deliveries) = (0, Vec::new());
+        // What a closed loop has lost on the schedule by waiting for answers.
+        let mut behind = Duration::ZERO;
         for (number, offset) in (0..).zip(self.plan.schedule(&self.seed, self.phone.number)) {
-            let intended = start + offset;
+            if self.plan.is_closed {
+                behind += now().since(start + offset + behind);
+            }
+            let intended = start + offset + behind;
+            if intended >= start + self.plan.duration {
+                break;
+            }
             sleep_until(intended).await;
             if self.session.is_hopeless() {
                 break;
@@ -86,7 +95,11 @@ impl Client {
                 deliveries.retain(|delivery: &Task<()>| !delivery.is_finished());
             }
             self.in_flight.set(self.in_flight.get() + 1);
-            deliveries.push(spawn(Rc::clone(&self).deliver(message)));
+            let delivery = Rc::clone(&self).deliver(message);
+            match self.plan.is_closed {
+                true => delivery.await,
+                false => deliveries.push(spawn(delivery)),
+            }
         }
         for delivery in deliveries {
             delivery.await;

@@ -1,4 +1,6 @@
-//! Telemetry: each phone sends messages at a rate, whatever becomes of those before (an open loop).
+//! Telemetry: each phone sends messages at a rate, whatever becomes of those before (an open loop). In a
+//! closed loop a message waits for the answer to the one before, and the schedule with it, so that fewer
+//! are sent where answers take longer than the time between two.
 //!
 //! The round-trip time of a message counts from when the schedule wanted it sent. One whose turn
 //! comes while the connection is blocked, or is being opened again, waits, and its wait counts: what
@@ -15,6 +17,8 @@ mod session;
 use std::path::Path;
 
 use trackbed_core::{Arguments, Parameter, parameters};
+
+use plan::CLOSED;
 
 use crate::contract::{Prepared, Workload, WorkloadError};
 
@@ -50,6 +54,9 @@ const PARAMETERS: &[Parameter] = parameters! {
     "intervals": Choice(&["periodic", "poisson", "jittered"]) = "periodic" =>
         "between messages: always the same, exponential (a Poisson process), or the same with \
          each message delayed at random by up to `jitter`";
+    "loop": Choice(&["open", CLOSED]) = "open" =>
+        "open: a message goes at its turn, whatever has become of those before; closed: it also waits \
+         for the answer to the one before, so that the rate is the most that is sent";
     "jitter": Time, optional =>
         "the most by which a message is behind its turn, with intervals = \"jittered\"; without \
          it half the time between two";

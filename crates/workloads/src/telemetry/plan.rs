@@ -26,6 +26,8 @@ pub(super) struct Plan {
     phones: u32,
     pub(super) content: Bytes,
     answer: u64,
+    /// Whether a message waits for the answer to the one before.
+    pub(super) is_closed: bool,
     pub(super) duration: Duration,
     pub(super) warm_up: Duration,
     pub(super) deadline: Duration,
@@ -77,6 +79,7 @@ impl Sender {
             phones,
             content: content.freeze(),
             answer: self::size(arguments, "answer", 0)?,
+            is_closed: arguments.need::<&str>("loop") == CLOSED,
             duration,
             warm_up,
             deadline,
@@ -166,6 +169,9 @@ fn size(arguments: &Arguments, parameter: &'static str, min: u64) -> Result<u64,
     }
     Ok(size)
 }
+
+/// The value of `loop` with which a message waits for the answer to the one before.
+pub(super) const CLOSED: &str = "closed";
 
 /// What simulated time is made for.
 const DURATION_MAX: Duration = Duration::from_secs(86_400);

@@ -75,6 +75,38 @@ fn the_warm_up_is_sent_and_not_measured() {
     assert_eq!(ran.end.as_millis_f64(), 59_015.0);
 }
 
+/// An exchange takes 10 ms, the first one 30 ms: 8 messages in 100 ms where the rate allows 100. At 50/s
+/// the first answer delays the schedule by 10 ms, and then the rate is the limit: 0, 30, 50, 70, 90 ms.
+#[test]
+fn in_a_closed_loop_a_message_waits_for_the_answer_to_the_one_before() {
+    for (rate, count, turns) in [("1000 /s", 8, 10), ("50 /s", 5, 20)] {
+        let settings = [("loop", "closed"), ("rate", rate), ("duration", "100 ms")];
+        let records = telemetry(&Behaviour::default(), &settings);
+        let intended = records.iter().filter_map(|record| match record.event {
+            Event::Sent { intended, .. } => Some(intended.as_millis_f64()),
+            _ => None,
+        });
+        let first = records[0].at.as_millis_f64();
+        let intended: Vec<f64> = intended.map(|at| at - first).collect();
+        let later = (0..count - 1).map(|k| f64::from(30 + k * turns));
+        assert_eq!(intended, std::iter::once(0.0).chain(later).collect::<Vec<_>>());
+        let expected: Vec<f64> = (0..count).map(|k| if k == 0 { 30.0 } else { 10.0 }).collect();
+        expect("rtt_ms", &records, &expected);
+        expect("answer_rate_hz", &records, &[f64::from(count) * 10.0]);
+    }
+}
+
+/// One that is lost holds up the next until that is known: 3 s with a patience of 3 s.
+#[test]
+fn in_a_closed_loop_a_message_waits_for_the_loss_of_the_one_before() {
+    let behaviour = Behaviour { unanswered: &[2], ..Behaviour::default() };
+    let settings = [("loop", "closed"), ("patience", "3 s")];
+    let records = telemetry(&behaviour, &settings);
+    assert_eq!(losses(&records), [(2, Loss::Unanswered)]);
+    // At 0, 1 and 2 s, and from 5 s on each second until 9.
+    expect("sent_count", &records, &[8.0]);
+}
+
 /// An exchange takes 10 ms: at the deadline it is in time, and a nanosecond less makes it late.
 #[test]
 fn an_answer_after_the_deadline_is_late() {

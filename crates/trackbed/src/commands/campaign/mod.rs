@@ -10,15 +10,15 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 use trackbed_analysis::paper::{self, Held};
 use trackbed_archive::{About, Refresh, RunDirectory, Shard, Units, VERSION, results};
-use trackbed_inference::runtime::{Runtime, Search};
 use trackbed_lab::backend::{Backend, Virtual};
+use trackbed_lab::beside;
 use trackbed_lab::campaign::Execution;
 use trackbed_lab::campaign::keeping::Keeping;
 use trackbed_lab::emulated::Emulated;
 use trackbed_lab::live::{Live, Ticket};
 use trackbed_measure::results::{Document, EMULATED, LIVE, RunResult, SCHEMA, VIRTUAL};
 use trackbed_report::summary;
-use trackbed_scenario::{self as scenario, Home, Override, Plan, Source, Work};
+use trackbed_scenario::{self as scenario, Home, Override, Plan, Source};
 
 use crate::ending::Ending;
 use crate::interrupt;
@@ -135,10 +135,7 @@ pub fn execute(scenario: &str, options: &RunOptions) -> anyhow::Result<Finished>
         tell(format_args!("note: {note}"));
     }
     let rounds = until::rounds(&plan, options)?;
-    let chosen = options.substrate.unwrap_or(match plan.home {
-        Home::Virtual => SubstrateArgument::Virtual,
-        Home::Emulated => SubstrateArgument::Emulated,
-    });
+    let chosen = options.substrate.unwrap_or_else(|| home(&plan));
     let shard = options.shard.map(|shard| shard.resolve(|name| std::env::var(name).ok()));
     let shard = shard.transpose().map_err(anyhow::Error::msg)?;
     let about = About {
@@ -182,8 +179,9 @@ impl Campaign<'_> {
         if missing.len() < total {
             tell(format_args!("{} of {total} runs are there already", total - missing.len()));
         }
+        // Without a runtime each run would fail, minutes later and with the same words.
         if !missing.is_empty() && self.substrate.name() != VIRTUAL {
-            look_for_runtime(&self.plan)?;
+            beside::runtimes(&self.plan)?;
         }
         if self.shard.is_none() {
             self.directory.keep_timelines(&self.plan)?;
@@ -254,18 +252,20 @@ fn keeping<'a>(backend: &'a dyn Backend, options: &RunOptions) -> anyhow::Result
     Ok(Keeping { backend, keep_invalid: options.keep_invalid, execution })
 }
 
-/// Looks for ONNX Runtime where a cell has an object detector: without one, each of its runs would
-/// fail, minutes later and with the same words.
-///
-/// # Errors
-/// If there is none, with what to do.
-fn look_for_runtime(plan: &Plan) -> anyhow::Result<()> {
-    let work = |cell: &scenario::Cell| cell.inference.as_ref().and_then(|own| own.work.clone());
-    let is_detector = |work: Option<Work>| matches!(work, Some(Work::Detector { .. }));
-    if plan.cells.iter().any(|cell| is_detector(work(cell))) {
-        Runtime::open(&Search::of_environment(None))?;
+/// The scenario's own substrate. Where this machine has nothing to run its object detectors by, virtual time
+/// takes its place: its model of a device needs nothing. A substrate that the user chose is never replaced.
+fn home(plan: &Plan) -> SubstrateArgument {
+    match plan.home {
+        Home::Emulated if beside::lacks_runtime(plan) && Virtual::new().check(plan).is_ok() => {
+            tell(
+                "note: this machine has no runtime for the object detector, so this runs in virtual \
+                 time, on the model of a device. To measure this machine: `pip install onnxruntime`",
+            );
+            SubstrateArgument::Virtual
+        }
+        Home::Emulated => SubstrateArgument::Emulated,
+        Home::Virtual => SubstrateArgument::Virtual,
     }
-    Ok(())
 }
 
 /// Refuses a scenario that virtual time cannot run, before hours are spent on another substrate.

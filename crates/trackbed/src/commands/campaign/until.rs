@@ -1,11 +1,12 @@
 //! Campaigns of which it turns out how many runs each cell gets.
 
+use trackbed_lab::beside;
 use trackbed_lab::campaign::until::Rounds;
 use trackbed_measure::results::VIRTUAL;
 use trackbed_scenario::Plan;
 
 use super::view::View;
-use super::{Campaign, Finished, keeping, look_for_runtime};
+use super::{Campaign, Finished, keeping};
 use crate::options::RunOptions;
 use crate::output::tell;
 
@@ -30,7 +31,7 @@ impl Campaign<'_> {
         options: &RunOptions,
     ) -> anyhow::Result<Finished> {
         if self.substrate.name() != VIRTUAL {
-            look_for_runtime(&self.plan)?;
+            beside::runtimes(&self.plan)?;
         }
         let mut view = View::new(0, 0, options.watch);
         let keeping = keeping(self.substrate, options)?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use trackbed_inference::model::INPUT_MAX;
-use trackbed_inference::runtime::Provider;
+use trackbed_inference::runtime::{Provider, RuntimeKind};
 
 use crate::commands::phad::duration;
 
@@ -23,7 +23,9 @@ Examples:
 
 The model is run by ONNX Runtime, your own: `pip install onnxruntime`. It is looked for where --library
 or ORT_DYLIB_PATH say, in the active virtual environment, where python3 has it, in the system's
-folders. `onnxruntime-gpu` brings --provider cuda and tensorrt.
+folders. `onnxruntime-gpu` brings --provider cuda and tensorrt. Where there is none, rten runs the
+model, which is slower and needs nothing installed: it is part of a released trackbed, and of one that
+is built with `--features rten`.
 
 A model takes one image [1, 3, height, width] of floats. Detections are read from outputs of YOLO
 version 8 and later ([1, 4 + classes, places]); others are run and timed alone. The generated model has
@@ -66,6 +68,9 @@ pub struct InferArguments {
     /// What computes
     #[arg(long, value_enum, default_value = "cpu")]
     pub provider: ProviderArgument,
+    /// What runs the model [default: onnxruntime where it is installed, else rten]
+    #[arg(long, value_enum, conflicts_with = "exec")]
+    pub runtime: Option<RuntimeArgument>,
     /// ONNX Runtime: the file libonnxruntime.so, or a folder or virtual environment that has it
     #[arg(long, value_name = "FILE|DIR")]
     pub library: Option<PathBuf>,
@@ -124,6 +129,24 @@ impl From<ProviderArgument> for Provider {
             ProviderArgument::Cpu => Provider::Cpu,
             ProviderArgument::Cuda => Provider::Cuda,
             ProviderArgument::Tensorrt => Provider::TensorRt,
+        }
+    }
+}
+
+/// What runs a model: see [`RuntimeKind`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RuntimeArgument {
+    /// ONNX Runtime
+    Onnxruntime,
+    /// rten, in Rust and built in
+    Rten,
+}
+
+impl From<RuntimeArgument> for RuntimeKind {
+    fn from(argument: RuntimeArgument) -> RuntimeKind {
+        match argument {
+            RuntimeArgument::Onnxruntime => RuntimeKind::OnnxRuntime,
+            RuntimeArgument::Rten => RuntimeKind::Rten,
         }
     }
 }

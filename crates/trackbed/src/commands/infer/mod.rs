@@ -18,7 +18,7 @@ use trackbed_inference::frames::Frames;
 use trackbed_inference::generated;
 use trackbed_inference::model::{Model, ModelOptions, ModelSource};
 use trackbed_inference::program::Program;
-use trackbed_inference::runtime::{Runtime, Search};
+use trackbed_inference::runtime::{Runtime, RuntimeKind, Search};
 
 use crate::ending::Ending;
 use crate::output;
@@ -116,7 +116,11 @@ fn by_model(arguments: &InferArguments, threads: NonZeroUsize) -> anyhow::Result
         true => Frames::generated(arguments.seed),
         false => Frames::open(&arguments.frames)?,
     };
-    let runtime = Runtime::open(&Search::of_environment(arguments.library.clone()))?;
+    let kind = arguments.runtime.map(RuntimeKind::from);
+    if kind == Some(RuntimeKind::Rten) && arguments.library.is_some() {
+        bail!("--library names ONNX Runtime, and --runtime rten does not use it: leave one out");
+    }
+    let runtime = Runtime::open(&Search::of_environment(arguments.library.clone()), kind)?;
     let source = match is_generated(&arguments.model) {
         true => ModelSource::Memory(generated::model(arguments.seed).onnx),
         false => ModelSource::File(arguments.model.clone()),
@@ -129,7 +133,7 @@ fn by_model(arguments: &InferArguments, threads: NonZeroUsize) -> anyhow::Result
         frames: Some(arguments.frames.display().to_string()),
         threads: threads.get(),
         provider: Some(provider),
-        runtime: Some((runtime.path().to_owned(), runtime.build())),
+        runtime: Some(runtime),
         input: Some(model.input()),
         process: std::process::id(),
     };

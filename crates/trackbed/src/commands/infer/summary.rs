@@ -1,9 +1,7 @@
 //! What a session was like, as a table and as a document.
 
-use std::path::PathBuf;
-
 use serde_json::{Value, json};
-use trackbed_inference::runtime::Provider;
+use trackbed_inference::runtime::{Provider, Runtime};
 use trackbed_inference::timing::{Distribution, Report};
 use trackbed_report::{Align, Table};
 
@@ -45,8 +43,7 @@ pub(super) struct About {
     pub(super) frames: Option<String>,
     pub(super) threads: usize,
     pub(super) provider: Option<Provider>,
-    /// The library, and what it says of its build.
-    pub(super) runtime: Option<(PathBuf, &'static str)>,
+    pub(super) runtime: Option<Runtime>,
     pub(super) input: Option<(u32, u32)>,
     /// The process whose threads do the work.
     pub(super) process: u32,
@@ -54,24 +51,28 @@ pub(super) struct About {
 
 impl About {
     pub(super) fn document(&self) -> Value {
-        match (&self.runtime, self.input) {
-            (Some((library, build)), Some((width, height))) => json!({
-                "model": self.what,
-                "frames": self.frames,
-                "input": [width, height],
-                "threads": self.threads,
-                "provider": self.provider.map(|provider| provider.to_string()),
-                "library": library.display().to_string(),
-                "library_build": build,
-            }),
-            _ => json!({ "command": self.what }),
+        let (Some(runtime), Some((width, height))) = (&self.runtime, self.input) else {
+            return json!({ "command": self.what });
+        };
+        let mut document = json!({
+            "model": self.what,
+            "frames": self.frames,
+            "input": [width, height],
+            "threads": self.threads,
+            "provider": self.provider.map(|provider| provider.to_string()),
+            "runtime": runtime.kind().name(),
+        });
+        if let Some(library) = runtime.library() {
+            document["library"] = json!(library.path().display().to_string());
+            document["library_build"] = json!(library.build());
         }
+        document
     }
 
     fn headline(&self) -> String {
-        match (&self.frames, self.input, self.provider) {
-            (Some(frames), Some((width, height)), Some(provider)) => format!(
-                "{} on {frames} frames, input {width} x {height}, {provider}, threads: {}",
+        match (&self.frames, self.input, self.provider, &self.runtime) {
+            (Some(frames), Some((width, height)), Some(provider), Some(runtime)) => format!(
+                "{} on {frames} frames, input {width} x {height}, {runtime}, {provider}, threads: {}",
                 self.what, self.threads
             ),
             _ => self.what.clone(),

@@ -4,12 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{Load, Observation, Observations, Setting, Source};
+use super::figure::{Observation, Place};
 
-/// The study's title.
-pub const TITLE: &str = "Analysis of secure communication overhead for on-device AI";
-
-/// The devices of the study.
+/// The devices of the study, in the order of its tables.
 pub fn devices() -> Vec<String> {
     let file = File::read();
     let tables = file.table.iter().map(|table| &table.device);
@@ -24,13 +21,13 @@ pub fn devices() -> Vec<String> {
 
 /// What the study printed of `device`: points where its tables have them, ranges over ciphers where its
 /// text gives no more. Nothing of it was measured here.
-pub fn published(device: &str) -> Observations {
+pub(super) fn published(device: &str) -> Vec<Observation> {
     let file = File::read();
     let tables = file.table.iter().filter(|table| table.device == device);
     let mut all: Vec<Observation> = tables.flat_map(Table::observations).collect();
     let ranges = file.range.iter().filter(|range| range.device == device);
     all.extend(ranges.flat_map(Range::observations));
-    Observations { source: Source::Paper { device: device.to_owned() }, all }
+    all
 }
 
 #[derive(Deserialize)]
@@ -45,7 +42,7 @@ struct File {
 #[derive(Deserialize)]
 struct Table {
     device: String,
-    load: Load,
+    load: String,
     metric: String,
     statistic: String,
     /// Protocol to cipher to value.
@@ -57,7 +54,7 @@ struct Table {
 #[serde(deny_unknown_fields)]
 struct Range {
     device: String,
-    load: Load,
+    load: String,
     metric: String,
     statistic: String,
     protocol: String,
@@ -79,7 +76,7 @@ impl Table {
     fn observations(&self) -> impl Iterator<Item = Observation> {
         self.values.iter().flat_map(move |(protocol, ciphers)| {
             ciphers.iter().map(move |(cipher, value)| Observation {
-                setting: setting(protocol, cipher, self.load),
+                place: Place::new(&self.load, protocol, cipher),
                 metric: self.metric.clone(),
                 statistic: self.statistic.clone(),
                 value: Some(*value),
@@ -93,7 +90,7 @@ impl Table {
 impl Range {
     fn observations(&self) -> impl Iterator<Item = Observation> {
         self.ciphers.iter().map(move |cipher| Observation {
-            setting: setting(&self.protocol, cipher, self.load),
+            place: Place::new(&self.load, &self.protocol, cipher),
             metric: self.metric.clone(),
             statistic: self.statistic.clone(),
             value: None,
@@ -101,8 +98,4 @@ impl Range {
             high: Some(self.high),
         })
     }
-}
-
-fn setting(protocol: &str, cipher: &str, load: Load) -> Setting {
-    Setting { protocol: protocol.to_owned(), cipher: cipher.to_owned(), load }
 }
