@@ -55,6 +55,10 @@ named! {
 }
 
 impl Handshake {
+    /// What a protocol has to know for all of them.
+    pub const OF_PROTOCOLS: &'static [Handshake] =
+        &[Handshake::New, Handshake::Resumed, Handshake::Early];
+
     /// Whether later connections resume the session of an earlier one.
     pub fn resumes(self) -> bool {
         self != Handshake::New

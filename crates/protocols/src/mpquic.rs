@@ -39,7 +39,7 @@ impl Protocol for Mpquic {
         Capabilities {
             transport: Transport::Udp,
             tls: MPQUIC.versions,
-            handshakes: Handshake::ALL,
+            handshakes: Handshake::OF_PROTOCOLS,
             multiplexed: true,
             migrates: false,
             multipath: true,

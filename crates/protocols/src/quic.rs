@@ -56,7 +56,7 @@ impl Protocol for Quic {
         Capabilities {
             transport: Transport::Udp,
             tls: QUIC.versions,
-            handshakes: Handshake::ALL,
+            handshakes: Handshake::OF_PROTOCOLS,
             multiplexed: true,
             migrates: true,
             multipath: false,

@@ -93,7 +93,7 @@ impl Protocol for TcpTls {
         Capabilities {
             transport: Transport::Tcp,
             tls: TCP_TLS.versions,
-            handshakes: Handshake::ALL,
+            handshakes: Handshake::OF_PROTOCOLS,
             multiplexed: false,
             migrates: false,
             multipath: false,

@@ -39,6 +39,7 @@ pub fn built_in() -> &'static [BuiltIn] {
 const BUILT_IN: &[BuiltIn] = &[
     BuiltIn { name: "vru", text: include_str!("../../../scenarios/vru.toml") },
     BuiltIn { name: "crowd", text: include_str!("../../../scenarios/crowd.toml") },
+    BuiltIn { name: "lte", text: include_str!("../../../scenarios/lte.toml") },
     BuiltIn { name: "web", text: include_str!("../../../scenarios/web.toml") },
     BuiltIn { name: "streaming", text: include_str!("../../../scenarios/streaming.toml") },
     BuiltIn { name: "migration", text: include_str!("../../../scenarios/migration.toml") },

@@ -39,7 +39,7 @@ impl Protocol for Http1 {
         Capabilities {
             transport: Transport::Tcp,
             tls: HTTP1.versions,
-            handshakes: Handshake::ALL,
+            handshakes: Handshake::OF_PROTOCOLS,
             multiplexed: false,
             migrates: false,
             multipath: false,

@@ -38,7 +38,7 @@ impl Protocol for Http2 {
         Capabilities {
             transport: Transport::Tcp,
             tls: HTTP2.versions,
-            handshakes: Handshake::ALL,
+            handshakes: Handshake::OF_PROTOCOLS,
             multiplexed: true,
             migrates: false,
             multipath: false,

@@ -59,7 +59,7 @@ impl Protocol for Http3 {
         Capabilities {
             transport: Transport::Udp,
             tls: HTTP3.versions,
-            handshakes: Handshake::ALL,
+            handshakes: Handshake::OF_PROTOCOLS,
             multiplexed: true,
             migrates: true,
             multipath: false,

@@ -290,7 +290,7 @@ fn files() {
     let error = |path: &Path| load(&Source::File(path.to_owned()), &[]).unwrap_err().to_string();
     let (here, help) = (
         folder.display(),
-        "write the path of a file, or a built-in scenario: vru, crowd, web, streaming, migration, train, edge, v2x, costs, bulk",
+        "write the path of a file, or a built-in scenario: vru, crowd, lte, web, streaming, migration, train, edge, v2x, costs, bulk",
     );
     assert_eq!(
         error(&folder.join("none.toml")),
@@ -327,7 +327,7 @@ fn names_of_scenarios() {
     assert_eq!(
         error,
         "error: there is no scenario \"vrus\"\n = did you mean \"vru\"? write the path of a file, \
-         or a built-in scenario: vru, crowd, web, streaming, migration, train, edge, v2x, costs, bulk"
+         or a built-in scenario: vru, crowd, lte, web, streaming, migration, train, edge, v2x, costs, bulk"
     );
     assert_eq!(Source::named("vru"), Source::BuiltIn("vru".to_owned()));
     assert_eq!(Source::named("./vru"), Source::File("./vru".into()));

@@ -112,7 +112,7 @@ pub fn run_with(
 const CAPABILITIES: Capabilities = Capabilities {
     transport: Transport::Udp,
     tls: TlsVersion::ALL,
-    handshakes: Handshake::ALL,
+    handshakes: Handshake::OF_PROTOCOLS,
     multiplexed: true,
     migrates: false,
     multipath: false,

@@ -140,12 +140,14 @@ fn a_reconnection_costs_the_round_trips_of_its_handshake() {
         ..Track::new(1_000, 40)
     };
     for protocol in counted() {
-        for &handshake in protocol.capabilities().handshakes {
+        let known = protocol.capabilities().handshakes;
+        let then_early = known.contains(&Handshake::Early).then_some(Handshake::NewThenEarly);
+        for handshake in known.iter().copied().chain(then_early) {
             let settings = [EVEN, ("duration", "12 s"), ("ends", "elapsed")];
             let records = track.session(&settings, protocol, handshake);
             let name = format!("{} {}", protocol.name(), handshake.name());
             expect("reconnection_count", &records, &[3.0]);
-            let round_trips = Endpoint::of(protocol, handshake).set_up_round_trips();
+            let round_trips = Endpoint::of(protocol, handshake.later()).set_up_round_trips();
             let expected = f64::from(round_trips) * track.round_trip_ms();
             let found = samples("reconnect_ms", &records);
             assert_eq!(found.len(), 3, "{name}");
@@ -154,7 +156,11 @@ fn a_reconnection_costs_the_round_trips_of_its_handshake() {
                 assert!((expected..=expected + 1.0).contains(&time), "{name}: {time}");
             }
             if !protocol.capabilities().tls.is_empty() {
-                let resumed = f64::from(u8::from(handshake != Handshake::New));
+                let resumed = match handshake {
+                    Handshake::New => 0.0,
+                    Handshake::NewThenEarly => 0.75,
+                    Handshake::Resumed | Handshake::Early => 1.0,
+                };
                 expect("resumed_ratio", &records, &[resumed]);
             }
         }
