@@ -87,6 +87,9 @@ fn closed(interval: Interval) -> Option<[f64; 2]> {
     Some([interval.low?, interval.high?])
 }
 
+/// From so many runs on the mean of a skewed metric has an interval that can be relied on.
+const MANY: usize = 120;
+
 /// Two cells, each with its metric.
 struct Sides<'a> {
     ours: &'a Ours<'a>,
@@ -101,13 +104,13 @@ impl Sides<'_> {
         Ok(relative(&cell, &against))
     }
 
-    /// By how much `cell` is more in the middle of pairs of runs: the mean of their quotients' logarithms. Where
-    /// all pairs have one sign it tells so, however much the runs of one side scatter. Nothing has no
-    /// logarithm; where it occurs, the means are compared.
+    /// By how much `cell` is more, of few pairs of runs in their middle: the mean of their quotients' logarithms.
+    /// Where all pairs have one sign it tells so, however much the runs of one side scatter. Of many pairs, and
+    /// where there is nothing, which has no logarithm, the means are compared.
     fn direction(&self) -> Result<Option<Found>, DirectoryError> {
         let Some(sides) = self.means(&Selector::default())? else { return Ok(None) };
         let has_nothing = sides.iter().flatten().flatten().any(|value| *value <= 0.0);
-        match has_nothing {
+        match has_nothing || sides[0].iter().flatten().count() >= MANY {
             true => self.difference(),
             false => self.on_the_whole(&[Selector::default()]),
         }
