@@ -37,12 +37,17 @@ pub fn failures(document: &Document, replay: &str) -> String {
     text
 }
 
-fn write_all(document: &Document, options: Options<'_>, out: &mut String) -> fmt::Result {
-    let Document { scenario, substrate, seed, runs, .. } = document;
+/// How much was run and where: `11 cells, 30 runs each, virtual substrate, seed 1`
+pub(crate) fn extent(document: &Document) -> String {
+    let Document { substrate, seed, runs, .. } = document;
     let has_fewer = |cell: &CellResult| cells::ran(cell) + cell.failed + cell.invalid < *runs;
     let most = if document.cells.iter().any(has_fewer) { "at most " } else { "" };
     let (cells, runs) = (plural(document.cells.len(), "cell"), plural(*runs as usize, "run"));
-    writeln!(out, "{scenario}: {cells}, {most}{runs} each, {substrate} substrate, seed {seed}")?;
+    format!("{cells}, {most}{runs} each, {substrate} substrate, seed {seed}")
+}
+
+fn write_all(document: &Document, options: Options<'_>, out: &mut String) -> fmt::Result {
+    writeln!(out, "{}: {}", document.scenario, extent(document))?;
     if let Some(model) = &document.model {
         writeln!(out, "MODEL, no measurement: {model}")?;
     }

@@ -17,6 +17,8 @@ const BOTTOM: f64 = 250.0;
 const COLOURS: [&str; 7] =
     ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
 
+/// About how wide a letter is.
+const LETTER: f64 = 6.0;
 /// Places along the axis that have their names below.
 const LABELS_MAX: usize = 16;
 /// Points of a curve that are marked; more make the line itself.
@@ -56,8 +58,14 @@ fn write_picture(chart: &Chart, out: &mut String) -> fmt::Result {
     }
     // Every fifth or so of many.
     let each = (places.names.len() / LABELS_MAX).next_multiple_of(5).max(1);
+    let mut free_from = f64::NEG_INFINITY;
     for (number, name) in places.names.iter().enumerate().step_by(each) {
         let (x, name) = (places.at[number], escaped(name));
+        let half = LETTER * name.len() as f64 / 2.0;
+        if x - half < free_from {
+            continue;
+        }
+        free_from = x + half + LETTER;
         writeln!(
             out,
             "<text x=\"{x:.1}\" y=\"{}\" text-anchor=\"middle\">{name}</text>",

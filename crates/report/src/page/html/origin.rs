@@ -1,26 +1,22 @@
 //! What was run, and what came out in a sentence.
 
 use maud::{Markup, html};
-use trackbed_measure::results::{CellResult, Document};
+use trackbed_measure::results::CellResult;
 
 use super::Page;
 use crate::section::Section;
-use crate::summary::plural;
+use crate::summary::extent;
 use crate::{cells, conclusion};
 
 /// The page's head: what it is about, and ways into it.
 pub(super) fn header(page: &Page<'_>) -> Markup {
-    let Document { scenario, substrate, seed, runs, cells, .. } = page.document;
     let titled = || page.sections.iter().enumerate().filter(|(_, one)| one.title.is_some());
     html! {
         header.top {
             div.wide {
                 p.brand { "Trackbed" }
-                h1 { (scenario) }
-                p.under {
-                    (plural(cells.len(), "cell")) ", " (plural(*runs as usize, "run")) " each, "
-                    (substrate) " substrate, seed " (seed)
-                }
+                h1 { (page.document.scenario) }
+                p.under { (extent(page.document)) }
                 div #controls {}
             }
         }
@@ -32,6 +28,7 @@ pub(super) fn header(page: &Page<'_>) -> Markup {
                 @for (number, section) in titled() {
                     a href={ "#part-" (number) } { (section.title.as_deref().unwrap_or_default()) }
                 }
+                @if page.study.is_some() { a href="#study" { "The study" } }
                 @if page.traces > 0 { a href="#runs" { "Single runs" } }
                 @if !page.document.checks.is_empty() { a href="#checks" { "Checks" } }
                 a href="#metrics" { "All metrics" }
