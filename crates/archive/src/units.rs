@@ -156,6 +156,23 @@ mod tests {
         assert!(Units::of(&plan, |_, _| false).is_empty());
     }
 
+    /// Parts with two and three runs: the third run is of the second part alone.
+    #[test]
+    fn a_part_has_its_own_number_of_runs() {
+        let text = "protocol = \"quic\"\n[link]\nrate = \"1 Mbit/s\"\n[workload]\nkind = \"messages\"\n\
+                    [[part]]\nname = \"a\"\nruns = 2\n[[part]]\nname = \"b\"\nruns = 3\n";
+        let load = |overrides: &[Override]| {
+            let recorded = Source::recorded("own", text);
+            scenario::load_from(&recorded, overrides, std::path::Path::new("/")).unwrap()
+        };
+        let plan = load(&[]);
+        let units: Vec<(u32, u32)> = Units::of(&plan, |_, _| true).iter().collect();
+        assert_eq!(units, [(0, 0), (1, 0), (0, 1), (1, 1), (1, 2)]);
+        assert_eq!((plan.units(), plan.runs), (5, 3));
+        assert_eq!(plan.runs_in_words(), "2 to 3 runs each");
+        assert_eq!(load(&["runs=4".parse().unwrap()]).units(), 8, "the command line rules");
+    }
+
     #[test]
     fn shares_are_disjoint_complete_and_equal() {
         for (cells, runs, count) in

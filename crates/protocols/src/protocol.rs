@@ -72,8 +72,8 @@ pub(crate) const fn transport_round_trips(transport: Transport) -> u32 {
     }
 }
 
-/// Of the first connection. TLS 1.3: one, none for early data (RFC 8446 sections 2 and 2.3). TLS 1.2: two, one if a session is
-/// resumed (RFC 5246 section 7.3).
+/// Of the first connection. TLS 1.3: one, none for early data (RFC 8446 sections 2 and 2.3). TLS 1.2: two,
+/// one if a session is resumed (RFC 5246 section 7.3).
 pub(crate) fn tls_round_trips(tls: Option<TlsVersion>, handshake: Handshake) -> u32 {
     match (tls, handshake.first()) {
         (None, _) | (Some(TlsVersion::Tls13), Handshake::Early) => 0,

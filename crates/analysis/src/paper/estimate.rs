@@ -87,8 +87,8 @@ fn closed(interval: Interval) -> Option<[f64; 2]> {
     Some([interval.low?, interval.high?])
 }
 
-/// From so many runs on the mean of a skewed metric has an interval that can be relied on.
-const MANY: usize = 120;
+/// From so many pairs on a direction is judged by means, which the studies print; of fewer by quotients.
+pub const MANY: usize = 120;
 
 /// Two cells, each with its metric.
 struct Sides<'a> {

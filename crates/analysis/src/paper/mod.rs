@@ -14,6 +14,7 @@ use trackbed_measure::results::Document;
 use trackbed_measure::timeline::Timeline;
 
 pub use edge::{Figure, Place, Printed, devices};
+pub use estimate::MANY;
 use estimate::Ours;
 pub use held::PaperDocument;
 use reference::{Reference, ReferenceFigure, ReferenceStatement};

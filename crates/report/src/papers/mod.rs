@@ -7,7 +7,7 @@ mod statements;
 
 use std::fmt::{self, Write as _};
 
-use trackbed_analysis::paper::{Chart, Held, Setting, Statement, Verdict};
+use trackbed_analysis::paper::{Chart, Held, MANY, Setting, Statement, Verdict};
 
 use crate::guidance;
 use crate::table::{Align, Table};
@@ -108,7 +108,9 @@ fn write_page(
          direction alone, if the whole interval lies on that side of zero. It has the *same direction, other \
          size* if the whole interval lies outside of the margin but on the study's side of zero (or is \
          another value), and is *opposite* if all of it lies on the other side, or there is a difference where \
-         the study has none, or none beyond 5 % where it has a direction. *Undecided* means that it reaches across an edge.\n"
+         the study has none, or none beyond 5 % where it has a direction. *Undecided* means that it reaches \
+         across an edge. A direction is judged by the means of all runs; of fewer than {MANY} pairs of runs, whose \
+         means scatter, by the mean of the logarithms of their quotients.\n"
     )?;
     writeln!(out, "{}", tallies(chapters).markdown())?;
     chapters.iter().try_for_each(|chapter| write_chapter(chapter, folder, out))

@@ -88,7 +88,7 @@ fn without_onnx_runtime_rten_runs_the_model_or_the_error_says_how_to_get_one() {
     without_library(infer(&scratch, words), &scratch).refused(&["--library", "leave one out"]);
 }
 
-/// A scenario that is at home on the kernel is run on the model of a device where nothing can run its
+/// A scenario made for the kernel is run on the model of a device where nothing can run its
 /// detector, unless the kernel is what was asked for.
 #[cfg(not(feature = "rten"))]
 #[test]
