@@ -60,8 +60,10 @@ impl Input for Receiving {
             }
             (Half::Open | Half::Stopped, Some(error)) => Poll::Ready(Err(error.clone())),
             (Half::Open | Half::Stopped, None) => {
-                exchange.reader = Some(cx.waker().clone());
-                state.moved = now();
+                // The wait begins once, however often the reader looks again.
+                if exchange.reader.replace(cx.waker().clone()).is_none() {
+                    state.moved = now();
+                }
                 Poll::Pending
             }
         }

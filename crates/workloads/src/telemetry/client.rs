@@ -70,6 +70,7 @@ impl Client {
     /// the connection.
     async fn run(self: Rc<Self>, start: Time) -> Task<()> {
         let (mut sent, mut deliveries) = (0, Vec::new());
+        let mut had_a_turn = false;
         // What a closed loop has lost on the schedule by waiting for answers.
         let mut behind = Duration::ZERO;
         for (number, offset) in (0..).zip(self.plan.schedule(&self.seed, self.phone.number)) {
@@ -80,6 +81,7 @@ impl Client {
             if intended >= start + self.plan.duration {
                 break;
             }
+            had_a_turn = true;
             sleep_until(intended).await;
             if self.session.is_hopeless() {
                 break;
@@ -106,7 +108,8 @@ impl Client {
         }
         let phone = self.phone.number;
         self.phone.record(Event::Scheduled { phone, messages: sent });
-        if let Some(reason) = self.session.never_opened() {
+        // Without a message in its time a phone ends while it still connects, and misses nothing.
+        if let Some(reason) = self.session.never_opened().filter(|_| had_a_turn) {
             self.phone.give_up(0, reason);
         }
         spawn(async move { self.session.close().await })

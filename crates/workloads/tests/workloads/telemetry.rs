@@ -226,6 +226,17 @@ fn phones_are_out_of_step_as_the_seed_says() {
     assert_ne!(records, of(2));
 }
 
+/// Of 20 phones that send every ten seconds only some have a turn within the first second. The others
+/// end before their connection is open, and have missed nothing.
+#[test]
+fn a_phone_without_a_message_in_its_time_is_no_failure() {
+    let settings = [("phones", "20"), ("rate", "0.1 /s"), ("duration", "1 s")];
+    let records = telemetry(&Behaviour::default(), &settings);
+    let sent = samples("sent_count", &records)[0];
+    assert!((1.0..20.0).contains(&sent), "{sent} of 20 phones sent");
+    assert_eq!(outcome(&records), Ok(()));
+}
+
 /// A Poisson process of 100/s over 100 s has 10,000 messages, give or take five standard deviations
 /// of 100; a jittered schedule has all.
 #[test]

@@ -238,7 +238,9 @@ impl Draft {
             self.line("answer", quoted(format_args!("{answer} B")));
         }
         if self.dice.percent(40) {
-            let patience_ms = self.dice.magnitude(1_000, 60_000);
+            // Where everything has to succeed it is longer than three round trips of any link.
+            let least_ms = if self.class == Class::Healing { 20_000 } else { 1_000 };
+            let patience_ms = self.dice.magnitude(least_ms, 60_000);
             self.line("patience", quoted(format_args!("{patience_ms} ms")));
         }
         if self.dice.percent(30) {

@@ -131,9 +131,9 @@ fn workers() -> NonZeroUsize {
 const CASES: u64 = 500;
 
 /// They mean something else after a change of the generator; then the list begins anew.
-const FINDINGS: [u64; 15] = [
-    311, 2_624, 5_306, 6_303, 7_392, 13_039, 14_381, 20_603, 21_996, 22_734, 24_663, 24_730,
-    27_562, 36_233, 91_186,
+const FINDINGS: [u64; 18] = [
+    311, 2_624, 2_688, 5_306, 6_303, 7_392, 13_039, 14_381, 15_616, 16_666, 20_603, 21_996, 22_734,
+    24_663, 24_730, 27_562, 36_233, 91_186,
 ];
 
 const FAILURES_MAX: u32 = 10;
