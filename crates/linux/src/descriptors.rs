@@ -1,7 +1,9 @@
-//! Descriptors that a process finds open when it starts.
+//! Descriptors of this process: those that it finds open when it starts, and how many there may be.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::sys;
 
@@ -16,4 +18,25 @@ pub fn inherited(number: RawFd) -> io::Result<OwnedFd> {
     // SAFETY: the descriptor is open, as the call above has shown, and it is borrowed only until
     // the end of this function; nobody in this process owns or closes it.
     unsafe { BorrowedFd::borrow_raw(number) }.try_clone_to_owned()
+}
+
+/// Raises this process's limit of open descriptors from the 1,024 with which shells start programs to the
+/// most that it may have (getrlimit(2), `RLIMIT_NOFILE`), and returns what it is now.
+pub fn allow_descriptors() -> u64 {
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    // Where it is refused, the limit stays as it is.
+    let _refused = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_that_may_be_open_are_allowed() {
+        let allowed = allow_descriptors();
+        let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+        assert_eq!((current, current.unwrap_or(u64::MAX)), (maximum, allowed));
+    }
 }

@@ -17,7 +17,7 @@ pub mod tcp_info;
 mod tun;
 mod virtio;
 
-pub use descriptors::inherited;
+pub use descriptors::{allow_descriptors, inherited};
 pub use packet_socket::{Frame, PacketSocket, Reception, RingSize, Statistics};
 pub use tun::{TunOptions, open_tun};
 pub use virtio::VirtioHeader;

@@ -86,8 +86,7 @@ pub struct ServerConfig {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerLimits {
     /// Connections, associations or peers at once, at least 1. Who comes when there are as many
-    /// takes the place of another: of the one that came first of those that have asked for nothing
-    /// yet, or else of the one that has been silent for longest.
+    /// takes the place of another, of the lowest [standing](trackbed_substrate::Standing).
     pub connections: usize,
     /// Handshakes over QUIC at once of clients that have not shown that they are where they say. Who
     /// comes beyond is asked to show it first, which takes a round trip (Retry, RFC 9000 section

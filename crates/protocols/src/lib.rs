@@ -26,7 +26,7 @@ mod congestion;
 mod datagrams;
 mod dtls_transport;
 mod framing;
-mod guests;
+mod handshakes;
 mod http1;
 mod http2;
 mod http3;

@@ -2,9 +2,8 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::rc::Rc;
-use std::task::Poll;
 
 use trackbed_substrate::{Task, spawn};
 
@@ -34,17 +33,4 @@ impl Nursery {
         });
         running.tasks.insert(key, task);
     }
-}
-
-/// Lets every other task that is ready run first.
-pub(crate) async fn yield_now() {
-    let mut yielded = false;
-    poll_fn(|cx| {
-        if std::mem::replace(&mut yielded, true) {
-            return Poll::Ready(());
-        }
-        cx.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
 }

@@ -8,10 +8,9 @@ use std::sync::Arc;
 
 use trackbed_connection::{Capabilities, Dialer, Error, Handshake, Service, TlsVersion, Transport};
 use trackbed_core::Parameter;
-use trackbed_substrate::Host;
+use trackbed_substrate::{GuestCount, Host};
 
 use crate::config::{ClientConfig, ServerConfig, TransportParameters, Trust};
-use crate::guests::GuestCount;
 
 /// A protocol: an entry of [`registry`](crate::registry()).
 pub trait Protocol: Sync {
@@ -112,6 +111,12 @@ impl ServerHandle {
     /// included; at most [`ServerLimits::connections`](crate::ServerLimits::connections).
     pub fn connections(&self) -> usize {
         self.guests.as_ref().map_or(0, GuestCount::get)
+    }
+
+    /// How often so far the machine had no descriptor or no memory for another connection over TCP. Whoever
+    /// came waited in the kernel's queue, or took the place of another.
+    pub fn exhausted(&self) -> u64 {
+        self.guests.as_ref().map_or(0, GuestCount::exhausted)
     }
 
     /// What a client needs to authenticate this server; `None` where nothing is encrypted.

@@ -17,13 +17,12 @@ use trackbed_connection::{
     Security, Service, TlsVersion, Transport, TransportStats,
 };
 use trackbed_core::Parameter;
-use trackbed_substrate::{Host, Task, spawn};
+use trackbed_substrate::{Host, Standing, Task, spawn};
 
 use crate::config::{ClientConfig, ServerConfig};
 use crate::framing::{
     Delimiter, Input, Output, Reader, check_path, request_head, response_head, send_message,
 };
-use crate::guests::Standing;
 use crate::nursery::Nursery;
 use crate::parameters::over_quic;
 use crate::protocol::{Protocol, ServerHandle};

@@ -61,7 +61,7 @@ fn plan(
         return Err(ScenarioError::about_file(message, Some(help.to_owned())));
     }
     let mut problems = Problems::default();
-    let folders = reader::Folders { scenario: &text.folder, current };
+    let folders = reader::Folders { scenario: &text.folder, current, looks: reads_files };
     let mut specs = Vec::new();
     for mut part in parts::of(table, overrides, &mut problems) {
         for (index, setting) in overrides.iter().enumerate() {

@@ -17,6 +17,8 @@ pub(crate) struct Folders<'a> {
     pub scenario: &'a Path,
     /// Those that the command line names.
     pub current: &'a Path,
+    /// Whether it is looked at all: who sends a scenario is not told what there is here.
+    pub looks: bool,
 }
 
 /// Reads `table`.

@@ -217,6 +217,9 @@ impl Reader<'_> {
         // What the command line names is where the user stands, not where the scenario is.
         let base = if place.origin == 0 { self.folders.scenario } else { self.folders.current };
         let path: PathBuf = base.join(path);
+        if !self.folders.looks {
+            return Some(Value::File(path));
+        }
         let help = match place.origin {
             0 => "write the path of a file, relative to the scenario's folder",
             _ => "write the path of a file, relative to the current folder",
@@ -244,7 +247,7 @@ impl Reader<'_> {
             _ => (self.folders.current, "the current folder"),
         };
         let path: PathBuf = base.join(path);
-        if path.is_dir() {
+        if !self.folders.looks || path.is_dir() {
             return Some(Value::Folder(path));
         }
         let message = format!("{} is not a folder", path.display());

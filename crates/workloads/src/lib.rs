@@ -17,7 +17,6 @@ mod data;
 pub mod environment;
 mod flow;
 mod idle;
-mod limit;
 mod lines;
 mod messages;
 mod page;

@@ -11,11 +11,10 @@ use futures_util::FutureExt as _;
 use trackbed_connection::{Connection, Dialer, Error, Request, Response};
 use trackbed_core::event::Disturbance;
 use trackbed_core::{Event, EventLog};
-use trackbed_substrate::{Host, now};
+use trackbed_substrate::{Host, before, now};
 
 use crate::contract::Stage;
 use crate::environment::Reconnect;
-use crate::limit::before;
 
 /// A client of the run.
 pub(crate) struct Phone {

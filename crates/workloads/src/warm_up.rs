@@ -9,10 +9,9 @@ use bytes::Bytes;
 use futures_core::future::LocalBoxFuture;
 use trackbed_connection::{Error, Request, Response, Service, body};
 use trackbed_core::{Event, EventLog, Time};
-use trackbed_substrate::{now, sleep, sleep_until, spawn_named};
+use trackbed_substrate::{before, now, sleep, sleep_until, spawn_named};
 
 use crate::contract::{Patience, SiteFile, Stage, WARM_UP_PATH};
-use crate::limit::before;
 use crate::phone::Phone;
 
 /// Gives every phone an earlier session, if the handshake asks for one, and waits until the

@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use trackbed_linux::allow_descriptors;
 
 use super::addresses::{Addresses, DOORS_MAX};
 use super::connections::Connections;
@@ -137,10 +137,7 @@ impl Worker {
 /// destinations that is enough for. Called when there is a first packet: the command was started
 /// before, and keeps the limit that it was given.
 fn make_room() -> usize {
-    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
-    let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-    let room = limit.saturating_sub(DESCRIPTORS_OTHER) / DESCRIPTORS_EACH;
+    let room = allow_descriptors().saturating_sub(DESCRIPTORS_OTHER) / DESCRIPTORS_EACH;
     usize::try_from(room).unwrap_or(usize::MAX).min(DOORS_MAX)
 }
 

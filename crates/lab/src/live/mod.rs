@@ -2,7 +2,7 @@
 //! `trackbed serve` provides.
 //!
 //! A *ticket*, a file that the server writes and the user copies, lets both know one another: it has the
-//! server's certificate and a secret. With it the client's machine asks, over HTTP/2 and TLS 1.3, for the
+//! server's certificate and a secret. With it the client's machine asks, over HTTP/1.1 and TLS 1.3, for the
 //! server of each run, which hears nobody else, and ends with the run.
 
 mod limits;
@@ -23,6 +23,7 @@ use serde::de::DeserializeOwned;
 use trackbed_connection::{Body, Request, TlsVersion, Transport, body};
 use trackbed_core::event::Record;
 use trackbed_core::{EventLog, Seed, Time};
+use trackbed_linux::allow_descriptors;
 use trackbed_measure::results::{Outcome, RUNTIME, RunResult};
 use trackbed_protocols::{ClientConfig, Encapsulation, Protocol, TlsParameters, Trust, registry};
 use trackbed_substrate::RunError;
@@ -37,7 +38,7 @@ use crate::warm_up::warm_up;
 use crate::{boards, machine};
 use trackbed_archive::About;
 use trackbed_scenario::{Cell, Plan};
-use words::{BODY_MAX, CLOSE, Close, Closed, OPEN, Open, Opened};
+use words::{BODY_MAX, CLOSE, Closed, OPEN, Open, Opened, is_told};
 
 pub use limits::Limits;
 pub use server::{Settings, serve};
@@ -107,7 +108,7 @@ impl Live {
             tls: tls(),
             ..ClientConfig::default()
         };
-        let (path, words) = (path.to_owned(), spoken(words));
+        let (path, words) = (format!("{path}{}", self.ticket.secret()), spoken(words));
         let talk = |machine: Machine| async move {
             let host = machine.host("client", ANYWHERE);
             let dialer = control()
@@ -146,9 +147,8 @@ impl Live {
         plan: &Plan,
         (cell, run): (u32, u32),
     ) -> Result<Opened, String> {
-        let (secret, about) = (self.ticket.secret().to_owned(), self.about.clone());
-        let ends = plan.hash_of_ends.clone();
-        self.ask(server, OPEN, &Open { secret, about, ends, cell, run })
+        let (about, ends) = (self.about.clone(), plan.hash_of_ends.clone());
+        self.ask(server, OPEN, &Open { about, ends, cell, run })
     }
 
     /// The same for a server that was there a moment ago: it may have a run of somebody else, or be
@@ -170,7 +170,7 @@ impl Live {
     }
 
     fn close(&self, server: SocketAddr) -> Result<Closed, String> {
-        self.ask(server, CLOSE, &Close { secret: self.ticket.secret().to_owned() })
+        self.ask(server, CLOSE, &())
     }
 
     /// The events of a run, oldest first.
@@ -206,7 +206,8 @@ impl Live {
         records.extend(beside.end(origin.as_nanos()).map_err(Fault::Run)?);
         records.sort_by_key(|record| record.at);
         let end = records.last().map_or(Time::ZERO, |record| record.at);
-        let of_server = closed.records.into_iter().map(|record| Record { at: end, ..record });
+        let told = closed.records.into_iter().filter(is_told);
+        let of_server = told.map(|record| Record { at: end, ..record });
         records.extend(of_server);
         Ok(records)
     }
@@ -232,7 +233,7 @@ impl Backend for Live {
     fn check(&self, plan: &Plan) -> Result<(), String> {
         boards::check_here(plan)?;
         for cell in &plan.cells {
-            refusal(cell).map_or(Ok(()), Err)?;
+            refusal(cell).or_else(|| crowded("this machine", cell)).map_or(Ok(()), Err)?;
             self.server(cell)?;
         }
         let Some(first) = plan.cells.first() else { return Ok(()) };
@@ -282,10 +283,26 @@ fn refusal(cell: &Cell) -> Option<String> {
     Some(why.to_owned())
 }
 
-/// What speaks with the server about runs.
+/// Why the phones of a cell find no room among the descriptors that a process may open; each takes one.
+fn crowded(which: &str, cell: &Cell) -> Option<String> {
+    let (phones, allowed) = (cell.workload.phones(), allow_descriptors());
+    let is_crowded = u64::from(phones) + DESCRIPTORS_OTHER > allowed;
+    is_crowded.then(|| {
+        format!(
+            "{phones} phones are too many for {which}: a process may open {allowed} descriptors there\n  \
+             help: raise the limit (ulimit -Hn; of a service LimitNOFILE), or set fewer phones"
+        )
+    })
+}
+
+/// What a process has open besides: those who ask for runs, and files.
+const DESCRIPTORS_OTHER: u64 = 192;
+
+/// What speaks with the server about runs: one request at a time, of which nothing but the head is read
+/// before the service wants more.
 fn control() -> &'static dyn Protocol {
-    let found = registry().iter().find(|protocol| protocol.name() == "http2");
-    *found.expect("HTTP/2 is a protocol of ours")
+    let found = registry().iter().find(|protocol| protocol.name() == "http1");
+    *found.expect("HTTP/1.1 is a protocol of ours")
 }
 
 fn tls() -> TlsParameters {

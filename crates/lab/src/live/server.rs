@@ -8,17 +8,16 @@ use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
 use trackbed_connection::{Request, Response, Service, body};
-use trackbed_core::event::Event;
 use trackbed_core::{EventLog, Seed, Time};
-use trackbed_daemon::Log;
-use trackbed_protocols::ServerConfig;
+use trackbed_daemon::{Log, Seldom};
+use trackbed_protocols::{ServerConfig, ServerLimits};
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
-use trackbed_substrate::{Cancel, RunError, now, sleep};
+use trackbed_substrate::{Cancel, RunError, before, now, sleep};
 
 use super::limits::{Limited, Limits};
 use super::ticket::Ticket;
-use super::words::{CLOSE, Close, Closed, OPEN, Open, Opened};
-use super::{control, refusal};
+use super::words::{CLOSE, Closed, OPEN, Open, Opened, is_told};
+use super::{control, crowded, refusal};
 use crate::ends::Serving;
 use crate::topology::SERVER_NAME;
 use trackbed_archive::VERSION;
@@ -50,13 +49,16 @@ pub fn serve(
     let execution = Execution::new(Origin::now()).with_time_limit(Time::MAX).with_cancel(cancel);
     let finished = execution.run(|machine| async move {
         let protocol = control();
-        let config = ServerConfig { tls: super::tls(), ..ServerConfig::default() };
+        let limits =
+            ServerLimits { connections: DESK_PLACES, opening: TELLING, ..ServerLimits::default() };
+        let config = ServerConfig { tls: super::tls(), limits, ..ServerConfig::default() };
         let host = machine.host(SERVER_NAME, [settings.listen.ip()]);
         let desk = Rc::new(Desk {
             machine,
             settings: settings.clone(),
             log,
             ticket: RefCell::default(),
+            refusals: Seldom::default(),
             session: RefCell::default(),
         });
         let service: Rc<dyn Service> = Rc::new(FrontOf(Rc::clone(&desk)));
@@ -70,9 +72,15 @@ pub fn serve(
             .map_err(|why| format!("{shown}: {why}\n  help: write it elsewhere with --ticket"))?;
         *desk.ticket.borrow_mut() = Some(ticket);
         ready(handle.local_addr());
+        let mut exhausted = 0;
         loop {
             sleep(LOOK_EVERY).await;
             desk.end_overdue().await;
+            if handle.exhausted() > exhausted {
+                exhausted = handle.exhausted();
+                let why = "no descriptor or memory is left for those who ask (ulimit -n)";
+                desk.log.warn("exhausted", why, &[("times", exhausted.into())]);
+            }
         }
     });
     match finished {
@@ -88,6 +96,7 @@ struct Desk {
     settings: Settings,
     log: Log,
     ticket: RefCell<Option<Ticket>>,
+    refusals: Seldom,
     /// The run that is under way.
     session: RefCell<Option<Session>>,
 }
@@ -111,7 +120,9 @@ impl Service for FrontOf {
             match desk.answer(request).await {
                 Ok(words) => Response { status: 200, body: body::full(words) },
                 Err(Refusal(status, why)) => {
-                    desk.log.warn("refused", &why, &[("status", status.into())]);
+                    if let Some(message) = desk.refusals.passes(now().since(Time::ZERO), &why) {
+                        desk.log.warn("refused", &message, &[("status", status.into())]);
+                    }
                     Response { status, body: body::full(why.into_bytes()) }
                 }
             }
@@ -123,19 +134,17 @@ impl Desk {
     async fn answer(&self, request: Request) -> Result<Vec<u8>, Refusal> {
         let (path, peer) = (request.path, request.peer.map(|peer| peer.ip()));
         let peer = peer.ok_or_else(|| Refusal(500, "nobody knows who asks".to_owned()))?;
-        let words = super::read_bounded(request.body).await.map_err(|why| Refusal(413, why))?;
-        match path.as_str() {
-            OPEN => {
+        let [open, close] = [OPEN, CLOSE].map(|place| path.strip_prefix(place));
+        self.admit(open.or(close).unwrap_or_default()).await?;
+        let heard = before(now() + TELLING, super::read_bounded(request.body)).await;
+        let late = || Err(format!("the request was not there within {TELLING:?}"));
+        let words = heard.unwrap_or_else(late).map_err(|why| Refusal(413, why))?;
+        match open {
+            Some(_) => {
                 let open: Open = self.understood(&words)?;
-                self.admit(&open.secret).await?;
                 self.open(peer, &open).await.map(|opened| super::spoken(&opened))
             }
-            CLOSE => {
-                let close: Close = self.understood(&words)?;
-                self.admit(&close.secret).await?;
-                self.close(peer).await.map(|closed| super::spoken(&closed))
-            }
-            _ => Err(Refusal(404, format!("there is nothing at {path}; is it another version?"))),
+            None => self.close(peer).await.map(|closed| super::spoken(&closed)),
         }
     }
 
@@ -153,8 +162,8 @@ impl Desk {
         sleep(GUESSING).await;
         Err(Refusal(
             403,
-            "this is not the server's ticket: it makes a new one at each start\n  help: copy the \
-             ticket again"
+            "this is not the server's ticket, or the client is another version: the server makes a new one \
+             at each start\n  help: copy the ticket again, and install the same version on both"
                 .to_owned(),
         ))
     }
@@ -186,6 +195,7 @@ impl Desk {
         let cell = plan.cells.get(open.cell as usize);
         let cell = cell.ok_or_else(|| bad(format!("there is no cell {}", open.cell)))?;
         refusal(cell).map_or(Ok(()), |why| Err(bad(why)))?;
+        crowded("the server", cell).map_or(Ok(()), |why| Err(Refusal(503, why)))?;
         let seed = Seed::of_run(plan.seed, u64::from(open.run));
         let ip = self.settings.listen.ip();
         let host = self.machine.host_for(SERVER_NAME, [ip], peer);
@@ -211,8 +221,7 @@ impl Desk {
         let session = session.ok_or_else(|| Refusal(410, why.to_owned()))?;
         let log = EventLog::default();
         session.serving.end(&log).await;
-        let told = |event: &Event| matches!(event, Event::Transport { .. } | Event::Used { .. });
-        let records = log.take().into_iter().filter(|record| told(&record.event)).collect();
+        let records = log.take().into_iter().filter(is_told).collect();
         Ok(Closed { records })
     }
 
@@ -240,6 +249,13 @@ async fn until_free(listen: SocketAddr) {
 /// Three probe timeouts of a connection that has measured nothing (RFC 9002 section 6.2.2), and more.
 const LINGERING: Duration = Duration::from_secs(5);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
+/// Connections by which runs are asked for, at once; the other descriptors are the runs'.
+const DESK_PLACES: usize = 128;
+
+/// How long a client may take for its handshake and its request's head, and one with the ticket then to
+/// say what it wants.
+const TELLING: Duration = Duration::from_secs(10);
 
 /// How long a wrong secret takes.
 const GUESSING: Duration = Duration::from_secs(1);

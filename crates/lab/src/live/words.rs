@@ -1,15 +1,13 @@
 //! What a client's machine and a server's say to one another: bodies in JSON, one exchange each.
 
 use serde::{Deserialize, Serialize};
-use trackbed_core::event::Record;
+use trackbed_core::event::{Event, Record, Role};
 
 use trackbed_archive::About;
 
 /// Asks for the server of one run.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Open {
-    /// Of the ticket.
-    pub secret: String,
     /// How to plan the cells.
     pub about: About,
     /// [`Plan::hash_of_ends`](trackbed_scenario::Plan), by which both know that they mean the same.
@@ -29,22 +27,22 @@ pub(super) struct Opened {
     pub trust: Option<Vec<u8>>,
 }
 
-/// The run is over.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Close {
-    /// Of the ticket.
-    pub secret: String,
-}
-
-/// What the server has used and sent. Its times are on another clock, so nothing else is told.
+/// What the server has used and sent.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Closed {
     pub records: Vec<Record>,
 }
 
-/// Where the words are sent.
-pub(super) const OPEN: &str = "/trackbed/1/open";
-pub(super) const CLOSE: &str = "/trackbed/1/close";
+/// Whether the server tells of an event: its times are on another clock, so nothing else is told, and whatever
+/// else it told would not be believed.
+pub(super) fn is_told(record: &Record) -> bool {
+    matches!(record.event, Event::Transport { role, .. } | Event::Used { role, .. } if role == Role::Server)
+}
+
+/// Where the words are sent; the ticket's secret follows, so that a server knows from a request's head whether
+/// to read on.
+pub(super) const OPEN: &str = "/trackbed/2/open/";
+pub(super) const CLOSE: &str = "/trackbed/2/close/";
 
 /// Of any body, in bytes.
 pub(super) const BODY_MAX: usize = 1 << 20;

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use coap_lite::{MessageType, Packet};
 use trackbed_connection::{Request, Response, Service, TransportStats, body};
 use trackbed_core::Time;
-use trackbed_substrate::{Task, now, spawn};
+use trackbed_substrate::{Standing, Task, now, spawn};
 
 use super::block::{Block, BlockSize, Pieces};
 use super::codes::{
@@ -23,7 +23,6 @@ use super::options::{self, BLOCK1, BLOCK2, ETAG, EXACT_STATUS, REQUEST_TAG};
 use super::recent::EXCHANGE_LIFETIME;
 use super::uploads::{Arriving, Budget};
 use crate::framing::final_status;
-use crate::guests::Standing;
 use crate::nursery::Nursery;
 
 /// What a server's peers have in common.

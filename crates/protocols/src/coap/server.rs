@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use trackbed_connection::error::{Result, Step};
 use trackbed_connection::{Error, Service, TransportStats};
-use trackbed_substrate::{Entropy, Host};
+use trackbed_substrate::{Entropy, Guests, Host, Standing, yield_now};
 
 use super::codes::{Class, class};
 use super::driver::{Driver, Party as _};
@@ -21,9 +21,9 @@ use super::uploads::Budget;
 use crate::config::{ServerConfig, Trust};
 use crate::datagrams::{Channel, PeerChannel, Peers, Socket};
 use crate::dtls_transport::{Admission, BUSY, DtlsEnd, Gate, Greeting, SHAKING_HANDS_MAX};
-use crate::guests::{Guests, Handshakes, Standing};
+use crate::handshakes::Handshakes;
 use crate::ledger::{Account, Accounted, Ledger};
-use crate::nursery::{Nursery, yield_now};
+use crate::nursery::Nursery;
 use crate::protocol::ServerHandle;
 
 /// Starts a server; see [`Protocol::serve`](crate::Protocol::serve). With `dtls` it is this end of
@@ -75,7 +75,7 @@ impl Server {
         while let Ok((peer, datagram)) = self.peers.stranger().await {
             if let Some(admission) = self.greet(peer, &datagram) {
                 let below = self.peers.admit(peer, Some(datagram));
-                let standing = Standing::new();
+                let standing = Standing::new(peer.ip());
                 let server = Rc::clone(&self);
                 guests.admit(standing.clone(), server.attend(below, admission, standing));
             }

@@ -9,9 +9,9 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
+use trackbed_substrate::yield_now;
 
 use super::{Channel, Socket};
-use crate::nursery::yield_now;
 
 /// The peers of a server, by their addresses and ports.
 #[derive(Clone, Debug)]

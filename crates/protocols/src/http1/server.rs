@@ -4,9 +4,9 @@ use std::rc::Rc;
 
 use hyper::server::conn::http1::Builder;
 use trackbed_connection::Service;
+use trackbed_substrate::Standing;
 
 use super::profile::HTTP1;
-use crate::guests::Standing;
 use crate::http_messages::runtime::{Clock, Io};
 use crate::http_messages::{Client, answering, arriving};
 use crate::tcp_transport::Stream;

@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use hyper::server::conn::http2::Builder;
 use trackbed_connection::Service;
+use trackbed_substrate::Standing;
 
 use super::profile::HTTP2;
 use crate::config::STREAMS_MAX;
-use crate::guests::Standing;
 use crate::http_messages::runtime::{Attached, Clock, Io};
 use crate::http_messages::{Client, answering, arriving};
 use crate::nursery::Nursery;

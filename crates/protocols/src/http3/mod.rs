@@ -22,11 +22,10 @@ use trackbed_connection::{
     Security, Service, TlsVersion, Transport, TransportStats,
 };
 use trackbed_core::Parameter;
-use trackbed_substrate::{Host, spawn};
+use trackbed_substrate::{Host, Standing, spawn};
 
 use crate::config::{ClientConfig, ServerConfig};
 use crate::framing::{check_path, final_status};
-use crate::guests::Standing;
 use crate::http_messages::{content, field_priority, is_empty};
 use crate::nursery::Nursery;
 use crate::parameters::over_quic;

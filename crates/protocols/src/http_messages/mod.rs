@@ -16,10 +16,9 @@ use hyper::body::Incoming;
 use hyper::service::{Service as HyperService, service_fn};
 use trackbed_connection::error::{Result, Step};
 use trackbed_connection::{Body, Error, Priority, Request, Service, body};
-use trackbed_substrate::spawn;
+use trackbed_substrate::{Standing, spawn};
 
 use crate::framing::{check_path, final_status};
-use crate::guests::Standing;
 use crate::tls::{Profile, SERVER_NAME};
 
 /// A body on its way out.

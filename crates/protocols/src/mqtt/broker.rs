@@ -13,14 +13,13 @@ use trackbed_connection::Service;
 use trackbed_core::Time;
 use trackbed_mqtt::Message;
 use trackbed_mqtt::broker::{Broker, ConnectionId, Flow, Limits};
-use trackbed_substrate::{Timer, now, sleep_until};
+use trackbed_substrate::{Standing, Timer, now, sleep_until};
 
 use super::convention;
 use super::pieces::Budget;
 use super::profile::RECORD_LEN_MAX;
 use super::service::Calls;
 use crate::config::ServerLimits;
-use crate::guests::Standing;
 use crate::nursery::Nursery;
 use crate::tcp_transport::Stream;
 

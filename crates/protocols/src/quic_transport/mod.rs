@@ -29,12 +29,12 @@ use futures_util::FutureExt as _;
 use noq::{ConnectionError, Endpoint, PathId, TransportConfig, VarInt, WeakConnectionHandle};
 use trackbed_connection::error::{Result, Step};
 use trackbed_connection::{Error, Security, TransportStats};
-use trackbed_substrate::{Host, spawn};
+use trackbed_substrate::{Guests, Host, Standing, spawn, yield_now};
 
 use crate::config::{ClientConfig, ServerConfig};
-use crate::guests::{Guests, Handshakes, Standing};
+use crate::handshakes::Handshakes;
 use crate::ledger::{Account, Accounted, Ledger};
-use crate::nursery::{Nursery, yield_now};
+use crate::nursery::Nursery;
 use crate::protocol::ServerHandle;
 use crate::tls::{Profile, Randomness, SERVER_NAME, TlsClient, TlsServer};
 use congestion::Controllers;
@@ -271,13 +271,14 @@ pub(crate) fn serve<F: Future<Output = ()> + 'static>(
                 continue;
             }
             let (leave, blocked) = (Leave::default(), Blocked::default());
+            let source = incoming.remote_address().ip();
             // What fails here is a broken first packet; the client hears of it from the engine.
             let Ok(mut connecting) = incoming.accept_with(settings.of_one(&leave, &blocked)) else {
                 continue;
             };
             let (serve, ledger) = (Rc::clone(&serve), ledger.clone());
             let several = settings.several.clone();
-            let (standing, shaking) = (Standing::new(), handshakes.begin());
+            let (standing, shaking) = (Standing::new(source), handshakes.begin());
             let shown = standing.clone();
             connections.admit(standing, async move {
                 // The client's first packet may be lost and a later one come without its hello.

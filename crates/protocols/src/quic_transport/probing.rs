@@ -18,9 +18,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use noq::{PathId, WeakConnectionHandle};
-use trackbed_substrate::sleep;
-
-use crate::nursery::yield_now;
+use trackbed_substrate::{sleep, yield_now};
 
 /// A connection's leave to send one packet that its congestion window does not allow.
 #[derive(Clone, Debug, Default)]

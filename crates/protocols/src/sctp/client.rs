@@ -11,7 +11,7 @@ use trackbed_connection::error::Result;
 use trackbed_connection::{
     Connection, Dialer, Error, Handshake, Request, Response, Security, TransportStats,
 };
-use trackbed_substrate::{Host, now, spawn};
+use trackbed_substrate::{Host, now, spawn, yield_now};
 
 use super::association::{Association, Shared};
 use super::driver::drive;
@@ -22,7 +22,6 @@ use crate::config::{ClientConfig, TransportParameters, Trust};
 use crate::datagrams::{Channel, ClientChannel};
 use crate::dtls_transport::DtlsEnd;
 use crate::framing::{Reader, check_path, request_head};
-use crate::nursery::yield_now;
 use crate::observer::Side;
 
 /// Opens associations, each from a port of its own.

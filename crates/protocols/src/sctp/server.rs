@@ -9,7 +9,7 @@ use dcsctp::api::{DcSctpSocket, SocketEvent, SocketState};
 use futures_util::stream;
 use trackbed_connection::error::{Result, Step};
 use trackbed_connection::{Body, Error, Request, Service};
-use trackbed_substrate::{Host, Task, now, spawn};
+use trackbed_substrate::{Guests, Host, Standing, Task, now, spawn};
 
 use super::association::{Association, Shared};
 use super::driver::drive;
@@ -20,7 +20,7 @@ use crate::config::{ServerConfig, TransportParameters, Trust};
 use crate::datagrams::{Channel, PeerChannel, Peers, Socket};
 use crate::dtls_transport::{Admission, BUSY, DtlsEnd, Gate, Greeting, SHAKING_HANDS_MAX};
 use crate::framing::{Reader, response_head};
-use crate::guests::{Guests, Handshakes, Standing};
+use crate::handshakes::Handshakes;
 use crate::nursery::Nursery;
 use crate::observer::Side;
 use crate::protocol::ServerHandle;
@@ -50,7 +50,7 @@ pub(super) fn serve(
     let count = guests.count();
     running.spawn(async move {
         while let Ok((peer, packet)) = server.peers.stranger().await {
-            let (standing, server) = (Standing::new(), Rc::clone(&server));
+            let (standing, server) = (Standing::new(peer.ip()), Rc::clone(&server));
             if let Some(gate) = &server.gate {
                 if let Some(admission) = server.greet(gate, peer, &packet) {
                     let below = server.peers.admit(peer, Some(packet));

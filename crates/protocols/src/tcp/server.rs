@@ -6,10 +6,10 @@ use futures_util::future::try_join;
 use trackbed_connection::body::{PipeSender, pipe};
 use trackbed_connection::error::Result;
 use trackbed_connection::{Request, Service};
+use trackbed_substrate::Standing;
 
 use super::stream::{StreamInput, StreamOutput};
 use crate::framing::{Delimiter, Reader, response_head, send_message};
-use crate::guests::Standing;
 use crate::tcp_transport::Stream;
 
 /// Answers the requests of a connection until the client closes it. A client that breaks the

@@ -14,10 +14,9 @@ use std::time::Duration;
 
 use trackbed_connection::Error;
 use trackbed_connection::error::{Result, Step};
-use trackbed_substrate::{Host, TcpOptions};
+use trackbed_substrate::{Guests, Host, Standing, TcpOptions, TcpStream, accept_each};
 
 use crate::config::{ClientConfig, ServerConfig, Trust};
-use crate::guests::{Guests, Standing};
 use crate::nursery::Nursery;
 use crate::observer::Side;
 use crate::path_control::PathControl;
@@ -137,15 +136,17 @@ impl Listener {
         let watch = Watch::new(Side::Server, &config.transport);
         let paths = config.paths.clone();
         running.spawn(async move {
-            while let Ok(tcp) = listener.accept().await {
+            let take = |tcp: Box<dyn TcpStream>| {
+                let standing = Standing::new(tcp.peer_addr().ip());
                 // Opening fails only for a configuration that was refused before.
                 if let Ok(stream) = open(watch.over(tcp)) {
-                    let (stream, standing) = (stream.entered(&paths), Standing::new());
+                    let stream = stream.entered(&paths);
                     let serving = serve(stream.clone(), standing.clone());
                     let attending = in_time(stream, standing.clone(), opening, serving);
                     connections.admit(standing, attending);
                 }
-            }
+            };
+            accept_each(&*listener, take, |_why| connections.relieve()).await;
         });
         Ok(ServerHandle::new(local, self.trust, Rc::new(running)).counting(count))
     }

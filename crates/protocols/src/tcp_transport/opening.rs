@@ -5,10 +5,9 @@ use std::pin::{Pin, pin};
 use std::task::{Poll, ready};
 use std::time::Duration;
 
-use trackbed_substrate::sleep_until;
+use trackbed_substrate::{Standing, sleep_until};
 
 use super::Stream;
-use crate::guests::Standing;
 
 /// Lets `serving` go on until its end, or resets the connection if the client takes longer than
 /// `limit` for its handshake, or from its first byte until it has asked for something.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures_io::{AsyncRead as _, AsyncWrite as _};
 use trackbed_daemon::Counter;
-use trackbed_substrate::{TcpStream, now, sleep};
+use trackbed_substrate::{Standing, TcpStream, now, sleep};
 
 /// Counts bytes as they go.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub struct Meters {
 }
 
 /// Carries between `near` and `far` until both have ended. What either end sends is read only as
-/// fast as the other takes it.
+/// fast as the other takes it. Each time that bytes move, `standing` is told.
 ///
 /// # Errors
 /// If one end aborts, or nothing goes either way for `idle`; both are aborted then.
@@ -28,7 +28,7 @@ pub async fn carry(
     near: &mut dyn TcpStream,
     far: &mut dyn TcpStream,
     idle: Duration,
-    meters: &Meters,
+    (meters, standing): (&Meters, &Standing),
 ) -> io::Result<()> {
     let (mut up, mut down) = (Way::default(), Way::default());
     let mut timer = pin!(sleep(idle));
@@ -43,6 +43,7 @@ pub async fn carry(
         meters.down.add(down.carried - received);
         if (up.carried, down.carried) != (sent, received) {
             moved = now();
+            standing.asked();
         }
         while result.is_pending() && timer.as_mut().poll(cx).is_ready() {
             if now() >= moved + idle {

@@ -6,6 +6,7 @@
 //! socket of the kernel and [`carry`](carry::carry)s bytes both ways: an end on one side becomes an
 //! end on the other, an abort an abort, and who does not read is not read for.
 pub mod carry;
+mod destinations;
 mod figures;
 pub mod fronts;
 mod names;
@@ -13,4 +14,5 @@ pub mod server;
 pub mod sockets;
 pub mod socks;
 
+pub use destinations::Destinations;
 pub use server::{Limits, Plan, Stop, run};

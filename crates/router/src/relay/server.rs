@@ -1,6 +1,5 @@
 //! The relay at work: listeners, and a task for each connection.
 
-use std::cell::{Cell, RefCell};
 use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -8,16 +7,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use futures_util::future::{Either, select};
 use futures_util::{AsyncReadExt as _, AsyncWriteExt as _};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use trackbed_core::Time;
-use trackbed_daemon::{Log, Metrics};
+use trackbed_daemon::{Gauge, Log, Metrics, Seldom};
 use trackbed_linux::mptcp::speaks_mptcp;
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
-use trackbed_substrate::{Task, TcpListener, TcpStream, now, sleep, spawn};
+use trackbed_substrate::{
+    Guests, Standing, TcpListener, TcpStream, accept_each, before, now, sleep, spawn,
+};
 
 use crate::relay::carry::carry;
+use crate::relay::destinations::{Destinations, is_ours};
 use crate::relay::figures::Figures;
 use crate::relay::fronts::Front;
 use crate::relay::socks::{Conversation, Destination, Reply, Step, reply};
@@ -30,12 +30,15 @@ pub struct Plan {
     pub fronts: Vec<Front>,
     /// How much there may be.
     pub limits: Limits,
+    /// Where clients are connected to.
+    pub destinations: Destinations,
 }
 
 /// How much there may be, and for how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections at a time; further ones wait to be accepted.
+    /// Connections at a time. A further one takes the place of another: of the client that has the most,
+    /// the one that has been silent for longest.
     pub connections: usize,
     /// How long a destination may take to answer.
     pub connect: Duration,
@@ -89,18 +92,14 @@ pub fn run(
         let transparent = matches!(front, Front::Transparent(_));
         listeners.push((*front, sockets::listener(front.address(), transparent)?));
     }
-    allow_descriptors();
     let execution = Execution::new(Origin::now()).with_time_limit(Time::MAX);
     let (limits, figures) = (plan.limits, Figures::new(metrics));
     let result = execution.run(|machine| async move {
-        let relay = Relay {
-            machine: machine.clone(),
-            limits,
-            figures,
-            log,
-            open: Rc::new(Cell::new(0)),
-            connections: Rc::default(),
-        };
+        let destinations = Rc::new(plan.destinations.clone());
+        let warnings = Rc::default();
+        let relay =
+            Relay { machine: machine.clone(), limits, destinations, figures, log, warnings };
+        let guests = Rc::new(Guests::new(limits.connections));
         let mut fronts = Vec::new();
         let mut accepting = Vec::new();
         for (front, socket) in listeners {
@@ -111,70 +110,49 @@ pub fn run(
                 Front::Socks(_) => Front::Socks(address),
             };
             fronts.push(front);
-            accepting.push(spawn(relay.clone().accept(front, listener)));
+            accepting.push(spawn(relay.clone().accept(front, listener, Rc::clone(&guests))));
         }
         ready(&fronts);
         while !stop.is_asked() {
             sleep(LOOK_EVERY).await;
         }
         drop(accepting);
-        relay.drain().await;
+        relay.drain(&guests).await;
         Ok(())
     });
     result.map_err(|why| io::Error::other(why.to_string()))?
 }
 
-/// A connection's task, and whether it is over.
-type Serving = (Rc<Cell<bool>>, Task<()>);
-
 #[derive(Clone, Debug)]
 struct Relay {
     machine: Machine,
     limits: Limits,
+    destinations: Rc<Destinations>,
     figures: Figures,
     log: Log,
-    open: Rc<Cell<usize>>,
-    connections: Rc<RefCell<Vec<Serving>>>,
+    warnings: Rc<Seldom>,
 }
 
 impl Relay {
-    async fn accept(self, front: Front, listener: Box<dyn TcpListener>) {
-        loop {
-            while self.open.get() >= self.limits.connections {
-                sleep(LOOK_EVERY).await;
+    async fn accept(self, front: Front, listener: Box<dyn TcpListener>, guests: Rc<Guests>) {
+        let take = |near: Box<dyn TcpStream>| {
+            let (relay, standing) = (self.clone(), Standing::new(near.peer_addr().ip()));
+            let (open, shown) = (Open::new(&self.figures), standing.clone());
+            guests.admit(standing, async move {
+                let _open = open;
+                relay.serve(front, near, &shown).await;
+            });
+        };
+        let refused = |why: &io::Error| {
+            if let Some(why) = self.warnings.passes(now().since(Time::ZERO), &why.to_string()) {
+                self.log.warn("accept", &format!("cannot take a connection: {why}"), &[]);
             }
-            match listener.accept().await {
-                Ok(stream) => self.take(front, stream),
-                Err(why) => {
-                    // Out of descriptors, as a rule: others will end.
-                    self.log.warn("accept", &format!("cannot take a connection: {why}"), &[]);
-                    sleep(Duration::from_secs(1)).await;
-                }
-            }
-        }
+            guests.relieve()
+        };
+        accept_each(&*listener, take, refused).await;
     }
 
-    /// Serves a connection in a task of its own.
-    fn take(&self, front: Front, near: Box<dyn TcpStream>) {
-        let (relay, over) = (self.clone(), Rc::new(Cell::new(false)));
-        let done = Rc::clone(&over);
-        self.count(1);
-        let task = spawn(async move {
-            relay.serve(front, near).await;
-            relay.count(-1);
-            done.set(true);
-        });
-        let mut connections = self.connections.borrow_mut();
-        connections.retain(|(over, _)| !over.get());
-        connections.push((over, task));
-    }
-
-    fn count(&self, change: isize) {
-        self.open.set(self.open.get().saturating_add_signed(change));
-        self.figures.open.set(self.open.get() as f64);
-    }
-
-    async fn serve(&self, front: Front, mut near: Box<dyn TcpStream>) {
+    async fn serve(&self, front: Front, mut near: Box<dyn TcpStream>, standing: &Standing) {
         near.set_nodelay(true);
         let (to, first) = match front {
             Front::Transparent(own) => {
@@ -183,10 +161,14 @@ impl Relay {
                     self.figures.refused.increment();
                     return near.abort();
                 }
+                standing.asked();
                 (Destination::Address(near.local_addr().ip(), near.local_addr().port()), Vec::new())
             }
             Front::Socks(_) => match within(self.limits.connect, converse(&mut *near)).await {
-                Ok(Some(said)) => said,
+                Ok(Some(said)) => {
+                    standing.asked();
+                    said
+                }
                 Ok(None) | Err(_) => return self.figures.refused.increment(),
             },
         };
@@ -211,7 +193,10 @@ impl Relay {
             far.write_all(&first).await
         };
         let ended = match answered.await {
-            Ok(()) => carry(&mut *near, &mut *far, self.limits.idle, &self.figures.meters).await,
+            Ok(()) => {
+                let told = (&self.figures.meters, standing);
+                carry(&mut *near, &mut *far, self.limits.idle, told).await
+            }
             Err(why) => Err(why),
         };
         match ended {
@@ -240,6 +225,14 @@ impl Relay {
     }
 
     async fn dial_address(&self, to: SocketAddr) -> io::Result<Box<dyn TcpStream>> {
+        if let Some(why) = self.destinations.refusal(to.ip()) {
+            let advice = "let it through with --allow, if clients are meant to reach it";
+            let message = format!("no connection to {to}: {why}; {advice}");
+            if let Some(message) = self.warnings.passes(now().since(Time::ZERO), &message) {
+                self.log.warn("refused", &message, &[("to", to.to_string().into())]);
+            }
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
         let (socket, multipath) = sockets::dial(to)?;
         let other = socket.try_clone()?;
         let stream = self.machine.adopt_stream(socket, to).await?;
@@ -252,17 +245,32 @@ impl Relay {
     }
 
     /// Lets open connections finish, for a while.
-    async fn drain(&self) {
-        let end = now() + self.limits.drain;
-        while self.open.get() > 0 && now() < end {
+    async fn drain(&self, guests: &Guests) {
+        let (end, count) = (now() + self.limits.drain, guests.count());
+        while count.get() > 0 && now() < end {
             sleep(LOOK_EVERY).await;
         }
-        let left = self.open.get();
+        let left = count.get();
         if left > 0 {
             let message = format!("{left} connections were not over in time and are broken off");
             self.log.warn("drain", &message, &[("connections", left.into())]);
         }
-        self.connections.borrow_mut().clear();
+    }
+}
+
+/// Counts a connection until it is over, however it ends.
+struct Open(Gauge);
+
+impl Open {
+    fn new(figures: &Figures) -> Open {
+        figures.open.set(figures.open.value() + 1.0);
+        Open(figures.open.clone())
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.set(self.0.value() - 1.0);
     }
 }
 
@@ -298,27 +306,17 @@ async fn refuse(near: &mut dyn TcpStream, bytes: &[u8]) -> io::Result<()> {
 }
 
 async fn within<T>(span: Duration, action: impl Future<Output = io::Result<T>>) -> io::Result<T> {
-    match select(std::pin::pin!(action), std::pin::pin!(sleep(span))).await {
-        Either::Left((result, _)) => result,
-        Either::Right(_) => Err(io::ErrorKind::TimedOut.into()),
-    }
-}
-
-/// A connection takes two descriptors, and shells start programs with 1,024.
-fn allow_descriptors() {
-    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-    // Where it is refused, connections wait sooner.
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+    before(now() + span, action).await.unwrap_or_else(|| Err(io::ErrorKind::TimedOut.into()))
 }
 
 fn is_own(address: SocketAddr, listener: SocketAddr) -> bool {
-    listener.ip() == address.ip()
-        || listener.ip().is_unspecified() && std::net::UdpSocket::bind((address.ip(), 0)).is_ok()
+    listener.ip() == address.ip() || listener.ip().is_unspecified() && is_ours(address.ip())
 }
 
 fn explain(why: &io::Error) -> Reply {
     match why.kind() {
         io::ErrorKind::ConnectionRefused => Reply::Refused,
+        io::ErrorKind::PermissionDenied => Reply::NotAllowed,
         io::ErrorKind::NetworkUnreachable => Reply::NetworkUnreachable,
         io::ErrorKind::HostUnreachable | io::ErrorKind::NotFound => Reply::HostUnreachable,
         io::ErrorKind::TimedOut => Reply::Expired,
@@ -326,5 +324,5 @@ fn explain(why: &io::Error) -> Reply {
     }
 }
 
-/// How soon it is noticed that the end was asked for, or that there is room again.
+/// How soon it is noticed that the end was asked for.
 const LOOK_EVERY: Duration = Duration::from_millis(20);

@@ -3,6 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
+use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::net::{
@@ -31,6 +32,8 @@ pub fn listener(address: SocketAddr, transparent: bool) -> io::Result<OwnedFd> {
     let make = || {
         let socket = open(address, None)?;
         sockopt::set_socket_reuseaddr(&socket, true)?;
+        // What is accepted inherits it.
+        keep_alive(&socket)?;
         if transparent {
             set_transparent(&socket)?;
         }
@@ -54,11 +57,19 @@ pub fn dial(to: SocketAddr) -> io::Result<(OwnedFd, bool)> {
         Err(why) => return Err(why.into()),
     };
     sockopt::set_tcp_nodelay(&socket, true)?;
-    sockopt::set_socket_keepalive(&socket, true)?;
+    keep_alive(&socket)?;
     match connect(&socket, &to) {
         Ok(()) | Err(Errno::INPROGRESS) => Ok((socket, multipath)),
         Err(why) => Err(why.into()),
     }
+}
+
+/// An end that is gone without a word is noticed after two to three minutes.
+fn keep_alive(socket: &OwnedFd) -> rustix::io::Result<()> {
+    sockopt::set_socket_keepalive(socket, true)?;
+    sockopt::set_tcp_keepidle(socket, Duration::from_secs(60))?;
+    sockopt::set_tcp_keepintvl(socket, Duration::from_secs(20))?;
+    sockopt::set_tcp_keepcnt(socket, 5)
 }
 
 fn open(address: SocketAddr, protocol: Option<Protocol>) -> rustix::io::Result<OwnedFd> {
@@ -73,3 +84,21 @@ fn open(address: SocketAddr, protocol: Option<Protocol>) -> rustix::io::Result<O
 
 /// Connections that may wait to be accepted; the kernel cuts it to net.core.somaxconn.
 const BACKLOG: i32 = 4_096;
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    #[test]
+    fn what_is_accepted_is_kept_alive() {
+        let listener = listener("127.0.0.1:0".parse().unwrap(), false).unwrap();
+        let listener = TcpListener::from(listener);
+        listener.set_nonblocking(false).unwrap();
+        let _client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (accepted, _) = listener.accept().unwrap();
+        assert!(sockopt::socket_keepalive(&accepted).unwrap());
+        assert_eq!(sockopt::tcp_keepidle(&accepted).unwrap(), Duration::from_secs(60));
+    }
+}

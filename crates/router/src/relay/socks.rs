@@ -1,4 +1,4 @@
-//! What clients say in SOCKS5 (RFC 1928; RFC 1929 for names and passwords), without sockets: bytes
+//! What clients say in SOCKS5 (RFC 1928), without sockets: bytes
 //! in, bytes out.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -35,7 +35,6 @@ pub struct Conversation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Greeting,
-    Password,
     Request,
 }
 
@@ -46,6 +45,8 @@ pub enum Reply {
     Succeeded = 0,
     /// Something else went wrong.
     Failure = 1,
+    /// The relay does not connect there.
+    NotAllowed = 2,
     /// The network cannot be reached.
     NetworkUnreachable = 3,
     /// The host cannot be reached, or has no such name.
@@ -73,7 +74,6 @@ impl Conversation {
         self.heard.extend_from_slice(bytes);
         match self.stage {
             Stage::Greeting => self.greeting(),
-            Stage::Password => self.password(),
             Stage::Request => self.request(),
         }
     }
@@ -91,33 +91,13 @@ impl Conversation {
         }
         let count = usize::from(*count);
         let Some(methods) = methods.get(..count) else { return Step::More };
-        let (answer, stage) = if methods.contains(&NO_AUTHENTICATION) {
-            (NO_AUTHENTICATION, Stage::Request)
-        } else if methods.contains(&PASSWORD) {
-            (PASSWORD, Stage::Password)
-        } else {
+        // A password that is not checked would promise what there is not (RFC 1929).
+        if !methods.contains(&NO_AUTHENTICATION) {
             return Step::Refuse(vec![VERSION, NO_METHOD]);
-        };
+        }
         self.heard.drain(..2 + count);
-        self.stage = stage;
-        Step::Send(vec![VERSION, answer])
-    }
-
-    /// RFC 1929: everybody on the train's network may, whatever the name and password.
-    fn password(&mut self) -> Step {
-        let [version, name_len, rest @ ..] = &self.heard[..] else { return Step::More };
-        if *version != PASSWORD_VERSION {
-            return Step::Refuse(vec![PASSWORD_VERSION, 1]);
-        }
-        let name_len = usize::from(*name_len);
-        let Some(password_len) = rest.get(name_len) else { return Step::More };
-        let total = 3 + name_len + usize::from(*password_len);
-        if self.heard.len() < total {
-            return Step::More;
-        }
-        self.heard.drain(..total);
         self.stage = Stage::Request;
-        Step::Send(vec![PASSWORD_VERSION, 0])
+        Step::Send(vec![VERSION, NO_AUTHENTICATION])
     }
 
     /// Section 4: the command, and the address in one of three forms.
@@ -185,9 +165,7 @@ pub fn reply(reply: Reply) -> Vec<u8> {
 }
 
 const VERSION: u8 = 5;
-const PASSWORD_VERSION: u8 = 1;
 const NO_AUTHENTICATION: u8 = 0;
-const PASSWORD: u8 = 2;
 const NO_METHOD: u8 = 0xff;
 const CONNECT: u8 = 1;
 const V4: u8 = 1;
@@ -249,16 +227,6 @@ mod tests {
     }
 
     #[test]
-    fn names_and_passwords_are_taken_as_they_are() {
-        let said = b"\x05\x01\x02\x01\x04user\x03pwd\x05\x01\x00\x01\x7f\x00\x00\x01\x00\x16";
-        for size in 1..=said.len() {
-            let (sent, step, _) = talk(said, size);
-            assert_eq!(sent, [5, 2, 1, 0]);
-            assert_eq!(step, Step::Connect(Destination::Address([127, 0, 0, 1].into(), 22)));
-        }
-    }
-
-    #[test]
     fn what_is_no_socks_or_not_possible_is_refused_as_the_rfc_says() {
         let refused = |said: &[u8]| match talk(said, 1).1 {
             Step::Refuse(bytes) => bytes,
@@ -266,7 +234,8 @@ mod tests {
         };
         assert!(refused(b"GET / HTTP/1.1").is_empty());
         assert!(refused(b"\x04\x01\x00\x50\x7f\x00\x00\x01\x00").is_empty());
-        assert_eq!(refused(b"\x05\x01\x01"), [5, 0xff]);
+        // GSSAPI, and a name with a password.
+        assert_eq!(refused(b"\x05\x02\x01\x02"), [5, 0xff]);
         // BIND and UDP ASSOCIATE, an unknown kind of address, port 0, an empty name.
         for (request, code) in [
             (&b"\x05\x02\x00\x01"[..], 7),

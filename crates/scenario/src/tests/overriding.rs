@@ -1,6 +1,7 @@
 //! Settings from the command line.
 
-use super::{factors, plan, plan_with, scenario};
+use super::{Source, factors, plan, plan_with, scenario};
+use crate::load::load_without_files;
 
 fn vru(settings: &[&str]) -> super::Plan {
     let text = include_str!("../../../../scenarios/vru.toml");
@@ -86,4 +87,19 @@ fn what_is_set_must_be_of_use() {
     let error = plan_with(text, &["protocol=quic", "tls=1.2"]).unwrap_err().to_string();
     assert!(error.contains("tls 1.2 occurs in no cell: quic runs over TLS 1.3 only"), "{error}");
     assert!(error.contains("--> --set\n |\n | tls=1.2\n |     ^^^"), "{error}");
+}
+
+/// Who sends a scenario from elsewhere learns nothing of the files here.
+#[test]
+fn files_of_a_scenario_from_elsewhere_are_not_looked_for() {
+    let there = std::env::current_exe().unwrap();
+    let there = there.to_str().unwrap();
+    let missing = format!("/{}", "x".repeat(there.len() - 1));
+    let error = |path: &str| {
+        let text = format!("{}payload = \"{path}\"\n", scenario(""));
+        let error = load_without_files(&Source::recorded("a.toml", &text), &[]).unwrap_err();
+        error.to_string().replace(path, "PATH")
+    };
+    assert!(error(&missing).contains("files are not read for others"), "{}", error(&missing));
+    assert_eq!(error(there), error(&missing));
 }

@@ -23,7 +23,7 @@ use crate::clock;
 use context::Ready;
 use main_task::MainWaker;
 
-pub use task::{Task, spawn, spawn_named};
+pub use task::{Task, spawn, spawn_named, yield_now};
 pub use timer::{Timer, sleep, sleep_until};
 
 pub(crate) use context::{SocketKind, SocketRef, Wait, describe_tasks, enter, is_running, note};

@@ -1,6 +1,6 @@
 //! Tasks: futures that the executor runs beside the main one.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -63,6 +63,19 @@ fn start<F: Future + 'static>(name: Option<Rc<str>>, future: F) -> Task<F::Outpu
     context::set_waker(key, runnable.waker());
     runnable.schedule();
     Task(task)
+}
+
+/// Lets every other task that is ready run first.
+pub async fn yield_now() {
+    let mut yielded = false;
+    poll_fn(|cx| {
+        if std::mem::replace(&mut yielded, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 pin_project! {

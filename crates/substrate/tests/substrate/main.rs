@@ -5,6 +5,7 @@ mod support;
 
 mod determinism;
 mod failures;
+mod guests;
 #[cfg(target_os = "linux")]
 mod kernel;
 mod multipath;

@@ -145,6 +145,10 @@ fn all(arguments: &PaperArguments) -> anyhow::Result<Ending> {
     let words: Vec<String> = std::env::args().skip(1).map(|word| shell::word(&word)).collect();
     let command = format!("trackbed {}", words.join(" "));
     match (&arguments.page, pictures) {
+        // A page with all of the studies is not given up for one with some.
+        (Some(path), _) if verdict == Ending::Interrupted => {
+            tell(format_args!("{} is as it was; the same command goes on", shell_word(path)));
+        }
         (Some(path), Some(folder)) => {
             write_page(path, &folder, &chapters, &command)?;
             output::print(&papers::tallies(&chapters).to_string())?;

@@ -1,13 +1,13 @@
 //! `trackbed relay`: plain TCP on one side, Multipath TCP on the other.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::{ArgGroup, Args};
 use trackbed_daemon::{Metrics, Signal, expose, listen};
 use trackbed_router::relay::fronts::{Front, rules};
-use trackbed_router::relay::{Limits, Plan, Stop, run};
+use trackbed_router::relay::{Destinations, Limits, Plan, Stop, run};
 
 use super::phad::LogFormat;
 use crate::ending::Ending;
@@ -29,7 +29,8 @@ phad` beside it the router is whole.
 A transparent front takes what the firewall leads to it, whatever its destination; programs notice
 nothing. --print-rules prints the commands for nftables and iproute2, and those that take them back.
 It takes CAP_NET_ADMIN. A SOCKS5 front (RFC 1928, CONNECT) takes what clients ask for, by address or
-name, without password; let only your own network reach it.
+name, without password; let only your own network reach it. Neither connects to the relay's own
+addresses, to link-local ones or to a cloud's metadata, except those of --allow.
 
 Ends and aborts go through to the other side, and who does not read is not read for. A connection
 that can be reached by a transparent front only, but not at its destination, is reset. The destination
@@ -52,7 +53,11 @@ pub struct RelayArguments {
     /// Print the commands that lead connections from this interface here, and end
     #[arg(long, value_name = "INTERFACE", requires = "transparent")]
     pub print_rules: Option<String>,
-    /// Connections at a time; further ones wait
+    /// Let clients reach this address although it is the relay's own or link-local (loopback, cloud
+    /// metadata); may be given several times
+    #[arg(long, value_name = "ADDRESS")]
+    pub allow: Vec<IpAddr>,
+    /// Connections at a time; a further one takes the place of the most silent of the client with the most
     #[arg(long, value_name = "N", default_value_t = Limits::default().connections)]
     pub connections: usize,
     /// How long a destination may take to answer
@@ -91,7 +96,8 @@ pub fn execute(arguments: &RelayArguments) -> anyhow::Result<Ending> {
         idle: arguments.idle_timeout,
         drain: arguments.drain,
     };
-    let plan = Plan { fronts: transparent.chain(socks).collect(), limits };
+    let destinations = Destinations { allowed: arguments.allow.clone() };
+    let plan = Plan { fronts: transparent.chain(socks).collect(), limits, destinations };
     let (log, metrics) = (arguments.log.log("trackbed relay"), Metrics::new());
     let stop = Stop::default();
     let asked = stop.clone();

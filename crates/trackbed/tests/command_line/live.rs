@@ -11,14 +11,14 @@ use super::support::{start, wait_until};
 use super::{Ended, Scratch};
 
 /// A server in a folder of its own; both end with this.
-struct Server {
+pub struct Server {
     scratch: Scratch,
-    process: Child,
-    address: String,
+    pub process: Child,
+    pub address: String,
 }
 
 impl Server {
-    fn start(more: &[&str]) -> Server {
+    pub fn start(more: &[&str]) -> Server {
         let scratch = Scratch::new();
         let words = "serve --listen 127.0.0.1 --port 0 --data-port 0 --log json";
         let mut process = scratch.command(words).args(more).stdout(Stdio::piped()).spawn().unwrap();
@@ -29,15 +29,26 @@ impl Server {
         Server { scratch, process, address }
     }
 
-    fn run(&self, words: &[&str]) -> Ended {
+    pub fn run(&self, words: &[&str]) -> Ended {
         let mut command = self.scratch.command("run --substrate live --json --server");
         Ended::of(command.arg(&self.address).args(words))
     }
 
-    fn document(&self, words: &[&str]) -> Value {
+    pub fn document(&self, words: &[&str]) -> Value {
         let ended = self.run(words);
         ended.says(0, &[]);
         ended.json()
+    }
+}
+
+impl Server {
+    /// Its certificate, of the ticket.
+    pub fn certificate(&self) -> Vec<u8> {
+        let ticket: Value =
+            serde_json::from_str(&self.scratch.read("trackbed-ticket.json")).unwrap();
+        let digits = ticket["certificate"].as_str().unwrap().as_bytes().chunks(2);
+        let byte = |pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
+        digits.map(byte).collect()
     }
 }
 

@@ -13,8 +13,12 @@ mod infer;
 mod kubernetes;
 #[cfg(target_os = "linux")]
 mod live;
+#[cfg(target_os = "linux")]
+mod live_siege;
 mod merging;
 mod reference;
+#[cfg(target_os = "linux")]
+mod relay;
 mod report;
 mod results;
 mod schemas;

@@ -11,13 +11,12 @@ use futures_util::future::{Either, select};
 use trackbed_connection::Error;
 use trackbed_core::event::Disturbance;
 use trackbed_core::{Event, Time};
-use trackbed_substrate::{now, sleep_until, spawn_named};
+use trackbed_substrate::{before, now, sleep_until, spawn_named};
 
 use super::disturbances::Silence;
 use super::plan::{Direction, Plan};
 use crate::contract::Stage;
 use crate::data::Arrived;
-use crate::limit::before;
 use crate::phone::{Line, Phone};
 use crate::warm_up::warm_up;
 

@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use trackbed_connection::{Error, Request, body};
 use trackbed_core::{Event, Seed, Time};
-use trackbed_substrate::{Task, is_simulating, now, sleep, sleep_until, spawn, spawn_named};
+use trackbed_substrate::{
+    Task, before, is_simulating, now, sleep, sleep_until, spawn, spawn_named,
+};
 
 use super::listener::Audience;
 use super::plan::Plan;
 use super::service::path;
 use crate::contract::Stage;
-use crate::limit::before;
 use crate::lines::Lines;
 use crate::phone::{Line, Phone};
 use crate::warm_up::warm_up;

@@ -11,14 +11,13 @@ use futures_channel::oneshot;
 use futures_util::future::{Either, join_all, select};
 use trackbed_connection::{Error, Request, body};
 use trackbed_core::{Event, EventLog, Time};
-use trackbed_substrate::{Task, now, sleep, spawn_named};
+use trackbed_substrate::{Task, before, now, sleep, spawn_named};
 
 use super::forwarding::Warning;
 use super::payload::MESSAGE_BYTES_MAX;
 use super::plan::Plan;
 use super::service::warning_path;
 use crate::contract::Stage;
-use crate::limit::before;
 use crate::phone::{Line, Phone};
 
 /// All listeners of a run.

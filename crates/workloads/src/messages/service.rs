@@ -8,12 +8,11 @@ use bytes::Bytes;
 use futures_core::future::LocalBoxFuture;
 use trackbed_connection::{Request, Response, Service, body};
 use trackbed_core::{Event, EventLog};
-use trackbed_substrate::now;
+use trackbed_substrate::{before, now};
 
 use super::forwarding::Forwarding;
 use super::payload::{MESSAGE_BYTES_MAX, Payload};
 use super::roadside::{Equipment, Roadside};
-use crate::limit::before;
 
 /// Answers messages: 200 to one that is well-formed and, if they are signed, to be believed, 400 with
 /// the reason to one that is not, and 404 to a request for anything else.

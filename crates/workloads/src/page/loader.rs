@@ -9,13 +9,12 @@ use futures_util::StreamExt as _;
 use trackbed_connection::{Error, Request, body};
 use trackbed_core::Event;
 use trackbed_core::units::format_duration;
-use trackbed_substrate::{Task, now, sleep, spawn_named};
+use trackbed_substrate::{Task, before, now, sleep, spawn_named};
 
 use super::Plan;
 use super::connections::{Connections, Lease, Usage};
 use super::model::Object;
 use crate::contract::Stage;
-use crate::limit::before;
 use crate::phone::Phone;
 use crate::warm_up::warm_up;
 

@@ -8,13 +8,12 @@ use std::time::Duration;
 use trackbed_connection::{Request, body};
 use trackbed_core::event::Loss;
 use trackbed_core::{Event, Seed, Time};
-use trackbed_substrate::{Task, now, sleep_until, spawn, spawn_named};
+use trackbed_substrate::{Task, before, now, sleep_until, spawn, spawn_named};
 
 use super::plan::Plan;
 use super::service::path;
 use super::session::Session;
 use crate::contract::Stage;
-use crate::limit::before;
 use crate::phone::{Line, Phone};
 use crate::warm_up::warm_up;
 

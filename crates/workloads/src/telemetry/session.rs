@@ -8,9 +8,8 @@ use futures_core::future::LocalBoxFuture;
 use futures_util::future::{FutureExt as _, Shared};
 use trackbed_core::Time;
 use trackbed_core::units::format_duration;
-use trackbed_substrate::{Task, now, sleep, spawn};
+use trackbed_substrate::{Task, before, now, sleep, spawn};
 
-use crate::limit::before;
 use crate::phone::{Line, Phone};
 
 /// Keeps one connection open.

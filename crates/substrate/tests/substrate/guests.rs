@@ -1,0 +1,141 @@
+//! The loop that accepts, and who goes where there is no room.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::future::{Future, pending};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use trackbed_core::Time;
+use trackbed_net::NetworkBuilder;
+use trackbed_substrate::simulated::Simulation;
+use trackbed_substrate::{
+    Guests, Standing, TcpListener, TcpStream, accept_each, before, now, sleep, yield_now,
+};
+
+use crate::support::seed;
+
+/// Runs `main` in a world without hosts.
+fn run<T: Send, F: Future<Output = T>>(main: impl FnOnce() -> F + Send) -> T {
+    let network = NetworkBuilder::new().build().unwrap();
+    Simulation::new().run(seed(), network, |_| main()).unwrap()
+}
+
+/// Guests with names, and who is still there.
+struct House {
+    guests: Guests,
+    present: Rc<RefCell<Vec<&'static str>>>,
+}
+
+/// Takes a name off the list when its task is dropped.
+struct Name(&'static str, Rc<RefCell<Vec<&'static str>>>);
+
+impl Drop for Name {
+    fn drop(&mut self) {
+        self.1.borrow_mut().retain(|name| *name != self.0);
+    }
+}
+
+impl House {
+    fn of(places: usize) -> House {
+        House { guests: Guests::new(places), present: Rc::default() }
+    }
+
+    /// Somebody comes a millisecond after whoever came before.
+    async fn come(&self, name: &'static str, from: &str) -> Standing {
+        sleep(Duration::from_millis(1)).await;
+        let standing = Standing::new(from.parse::<IpAddr>().unwrap());
+        let name = Name(name, Rc::clone(&self.present));
+        self.present.borrow_mut().push(name.0);
+        self.guests.admit(standing.clone(), async move {
+            let _name = name;
+            pending::<()>().await;
+        });
+        standing
+    }
+
+    /// Who is there when all who had to go are gone.
+    async fn present(&self) -> String {
+        yield_now().await;
+        self.present.borrow().join(" ")
+    }
+}
+
+#[test]
+fn a_flood_from_one_address_displaces_itself() {
+    run(|| async {
+        let house = House::of(4);
+        house.come("honest", "192.0.2.1").await;
+        for name in ["f1", "f2", "f3", "f4", "f5"] {
+            // All of one subscriber's 64 bits.
+            house.come(name, "2001:db8::bad:1").await;
+        }
+        assert_eq!(house.present().await, "honest f3 f4 f5");
+        assert_eq!(house.guests.count().get(), 4);
+    });
+}
+
+#[test]
+fn who_has_asked_stays_but_for_a_quarter_that_is_for_newcomers() {
+    run(|| async {
+        let house = House::of(4);
+        for name in ["a1", "a2", "a3", "a4"] {
+            house.come(name, "192.0.2.1").await.asked();
+        }
+        // The one that has been silent for longest makes room for the first, which makes room for the others.
+        let places = ["n1", "n2", "n3"].map(|name| house.come(name, "192.0.2.1"));
+        let mut standings = Vec::new();
+        for place in places {
+            standings.push(place.await);
+        }
+        assert_eq!(house.present().await, "a2 a3 a4 n3");
+        standings.iter().for_each(Standing::asked);
+        assert!(house.guests.relieve(), "somebody goes where the machine is exhausted");
+        assert_eq!(house.present().await, "a3 a4 n3");
+        assert_eq!(house.guests.count().exhausted(), 1);
+        assert!(!Guests::new(1).relieve(), "nobody is there");
+    });
+}
+
+/// A listener of an exhausted machine: each answer is an error of accept(2), or a long wait.
+struct Exhausted(RefCell<VecDeque<i32>>);
+
+impl TcpListener for Exhausted {
+    fn local_addr(&self) -> SocketAddr {
+        SocketAddr::from(([127, 0, 0, 1], 1))
+    }
+
+    fn poll_accept(&self, _: &mut Context<'_>) -> Poll<io::Result<Box<dyn TcpStream>>> {
+        match self.0.borrow_mut().pop_front() {
+            Some(number) => Poll::Ready(Err(io::Error::from_raw_os_error(number))),
+            None => Poll::Pending,
+        }
+    }
+}
+
+/// EMFILE, ENFILE, ENOBUFS and ENOMEM: the loop goes on, at once where one has made room, and else after
+/// a pause.
+#[test]
+fn an_exhausted_machine_does_not_end_the_loop() {
+    const ERRORS: [i32; 4] = [24, 23, 105, 12];
+    let tried = |makes_room: bool| {
+        run(move || async move {
+            let listener = Exhausted(RefCell::new(ERRORS.into()));
+            let (seen, last) = (RefCell::new(Vec::new()), Cell::new(Time::ZERO));
+            let refused = |why: &io::Error| {
+                seen.borrow_mut().extend(why.raw_os_error());
+                last.set(now());
+                makes_room
+            };
+            let taking = accept_each(&listener, |_| {}, refused);
+            assert!(before(now() + Duration::from_secs(9), taking).await.is_none());
+            assert_eq!(*seen.borrow(), ERRORS);
+            last.get()
+        })
+    };
+    assert_eq!(tried(false), Time::from_millis(300));
+    assert_eq!(tried(true), Time::from_millis(200));
+}
