@@ -22,6 +22,7 @@ mod schemas;
 mod slurm;
 #[cfg(all(unix, feature = "store"))]
 mod store;
+mod strangers;
 #[path = "../support/mod.rs"]
 mod support;
 mod sweeps;
