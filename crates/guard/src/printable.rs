@@ -19,8 +19,8 @@ fn escaped(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let escape = |character| match character {
-        '\n' => "\\n".to_owned(),
         _ if stays(character) => character.to_string(),
+        '\n' => "\\n".to_owned(),
         _ => format!("\\u{:04x}", u32::from(character)),
     };
     Cow::Owned(text.chars().map(escape).collect())

@@ -68,7 +68,7 @@ fn folders_of_a_run_directory_are_no_links() {
     fs::create_dir(scratch.path("home")).unwrap();
     symlink(scratch.path("home"), scratch.path("theirs/replay")).unwrap();
     scratch.refuse("replay theirs 0 0", &["replay is a symbolic link", "--out"]);
-    scratch.write("changes.csv", "at,change,value\n1 ms,delay,6 ms\n");
+    scratch.write("changes.csv", "at,change,value\n0 s,delay,5 ms\n1 ms,delay,6 ms\n");
     let changing = format!("{SCENARIO}[environment]\ntimeline = \"changes.csv\"\n");
     scratch.write("b.toml", &changing);
     scratch.succeed("run b.toml --out changing");
