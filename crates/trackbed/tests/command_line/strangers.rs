@@ -69,8 +69,8 @@ fn folders_of_a_run_directory_are_no_links() {
     symlink(scratch.path("home"), scratch.path("theirs/replay")).unwrap();
     scratch.refuse("replay theirs 0 0", &["replay is a symbolic link", "--out"]);
     scratch.write("changes.csv", "at,change,value\n0 s,delay,5 ms\n1 ms,delay,6 ms\n");
-    let changing = format!("{SCENARIO}[environment]\ntimeline = \"changes.csv\"\n");
-    scratch.write("b.toml", &changing);
+    let still = SCENARIO.replacen("delay = \"5 ms\"\n", "", 1);
+    scratch.write("b.toml", &format!("{still}[environment]\ntimeline = \"changes.csv\"\n"));
     scratch.succeed("run b.toml --out changing");
     fs::remove_dir_all(scratch.path("changing/timelines")).unwrap();
     scratch.write("changing/runs.jsonl", "");
