@@ -1,10 +1,10 @@
 //! `about.json`: what made a run directory.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use trackbed_guard::files;
 use trackbed_measure::results::{SCHEMA, VIRTUAL, first_schema};
 use trackbed_scenario::Recipe;
 
@@ -79,7 +79,7 @@ pub fn read_about(path: &Path) -> Result<About, DirectoryError> {
 
 /// Whether `about.json` is a document of some other program's.
 fn is_foreign(path: &Path) -> bool {
-    let text = fs::read_to_string(path.join(ABOUT)).unwrap_or_default();
+    let text = files::read_to_string(&path.join(ABOUT)).unwrap_or_default();
     let document = serde_json::from_str::<serde_json::Value>(&text);
     document.is_ok_and(|document| document.get("trackbed").is_none())
 }

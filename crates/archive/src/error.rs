@@ -57,7 +57,7 @@ pub(crate) enum Problem {
     Unreadable(&'static str, io::Error),
     #[error("another trackbed is writing here; wait for its end, or give --out another directory")]
     InUse,
-    #[error("{0}; give a directory on a disk with room, where you may write")]
+    #[error("{0}{remedy}", remedy = remedy_of_system(.0))]
     Io(io::Error),
 }
 
@@ -85,6 +85,14 @@ fn theirs(shard: Option<&str>) -> String {
             format!("shard {shard} of these runs, which `run --shard {shard}` continues")
         }
         None => "results of these runs without --shard".to_owned(),
+    }
+}
+
+/// What helps against an error of the system's; ours say so themselves.
+fn remedy_of_system(why: &io::Error) -> &'static str {
+    match why.kind() {
+        io::ErrorKind::Other => "",
+        _ => "; give a directory on a disk with room, where you may write",
     }
 }
 

@@ -1,10 +1,11 @@
 //! Documents in a run directory: how they are read, and how they are replaced as a whole.
 
+use std::io::{self, Write as _};
 use std::path::Path;
-use std::{fs, io};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use trackbed_guard::files::{Fresh, read_to_string};
 use trackbed_measure::results::{SCHEMA, first_schema};
 
 use crate::error::Problem;
@@ -37,7 +38,7 @@ fn read_text(
     file: &'static str,
     absent: impl FnOnce() -> Problem,
 ) -> Result<String, Problem> {
-    fs::read_to_string(path.join(file)).map_err(|why| match why.kind() {
+    read_to_string(&path.join(file)).map_err(|why| match why.kind() {
         io::ErrorKind::NotFound => absent(),
         io::ErrorKind::NotADirectory => Problem::NoDirectory,
         io::ErrorKind::InvalidData => Problem::Damaged(file, why.to_string()),
@@ -45,11 +46,11 @@ fn read_text(
     })
 }
 
-/// Writes to a file beside it first, so that a crash never leaves half a document.
+/// A crash never leaves half a document.
 pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
-    let partial = path.with_extension("partial");
     let mut text = serde_json::to_string_pretty(value)?;
     text.push('\n');
-    fs::write(&partial, text)?;
-    fs::rename(partial, path)
+    let mut file = Fresh::begin(path)?;
+    file.write_all(text.as_bytes())?;
+    file.keep()
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::Arc;
 
+use trackbed_guard::files;
 use trackbed_measure::results::RunResult;
 
 use crate::error::{DirectoryError, Problem};
@@ -46,7 +47,7 @@ impl RecordedRuns {
     pub fn read(directory: &Path) -> Result<RecordedRuns, DirectoryError> {
         let refuse = |problem| DirectoryError::new(directory, problem);
         let mut runs = RecordedRuns::none(directory);
-        let file = match File::open(runs.path()) {
+        let file = match files::open(&runs.path()) {
             Ok(file) => Arc::new(file),
             Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(runs),
             Err(why) => return Err(refuse(Problem::Unreadable(RUNS, why))),

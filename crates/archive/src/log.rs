@@ -1,21 +1,17 @@
 //! `runs.jsonl` as it is written: a line for each result, as soon as it is there.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
+use trackbed_guard::files::{Fresh, append};
 use trackbed_measure::results::RunResult;
 
 use crate::error::{DirectoryError, Problem};
 use crate::files::RUNS;
 use crate::index::RecordedRuns;
-
-/// For reading, and for writing behind what is there.
-fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new().create(true).append(true).read(true).open(path)
-}
 
 /// An open log.
 #[derive(Debug)]
@@ -27,7 +23,7 @@ pub(crate) struct RunLog {
 impl RunLog {
     /// An empty log in `directory`, in place of any that is there.
     pub fn create(directory: &Path) -> io::Result<RunLog> {
-        let file = open(&directory.join(RUNS))?;
+        let file = append(&directory.join(RUNS))?;
         file.set_len(0)?;
         Ok(RunLog::of(RecordedRuns::none(directory), file))
     }
@@ -44,7 +40,7 @@ impl RunLog {
         let runs = RecordedRuns::read(directory)?;
         let continued = || -> io::Result<RunLog> {
             let path = runs.path();
-            let mut log = RunLog::of(runs, open(&path)?);
+            let mut log = RunLog::of(runs, append(&path)?);
             log.mend()?;
             Ok(log)
         };
@@ -88,17 +84,15 @@ impl RunLog {
             return Ok(());
         }
         let path = self.runs.path();
-        let partial = path.with_extension("partial");
-        let mut writer = io::BufWriter::new(File::create(&partial).map_err(Problem::Io)?);
+        let mut writer = io::BufWriter::new(Fresh::begin(&path).map_err(Problem::Io)?);
         for cell in 0..self.runs.cells() {
             for line in self.runs.lines(cell) {
                 writer.write_all(&line?.1).map_err(Problem::Io)?;
             }
         }
         let finish = || -> io::Result<File> {
-            writer.into_inner()?.sync_all()?;
-            fs::rename(&partial, &path)?;
-            open(&path)
+            writer.into_inner()?.keep()?;
+            append(&path)
         };
         self.file = Arc::new(finish().map_err(Problem::Io)?);
         self.runs.read_from(self.file.clone());

@@ -1,9 +1,10 @@
 //! The timelines of environments, as files.
 
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use trackbed_core::Seed;
+use trackbed_guard::files;
 use trackbed_scenario::{Cell, Plan};
 
 /// Writes the timelines of all runs of `plan` to `directory`, a table each, as
@@ -18,10 +19,10 @@ pub fn keep_timelines(plan: &Plan, directory: &Path) -> io::Result<()> {
         if cell.environment.is_still() || plan.cells[..index].iter().any(same) {
             continue;
         }
-        fs::create_dir_all(directory)?;
+        files::folder(directory)?;
         for run in 0..plan.runs {
             let path = directory.join(format!("cell-{index}-run-{run}.csv"));
-            fs::write(path, table(cell, plan.seed, run))?;
+            files::create(&path)?.write_all(table(cell, plan.seed, run).as_bytes())?;
         }
     }
     Ok(())
@@ -42,7 +43,7 @@ pub fn keep_timeline(
         return Ok(None);
     }
     let path = directory.join("timeline.csv");
-    fs::write(&path, table(cell, root, run))?;
+    files::create(&path)?.write_all(table(cell, root, run).as_bytes())?;
     Ok(Some(path))
 }
 

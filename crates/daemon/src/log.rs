@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Map, Value};
+use trackbed_guard::{printable, printable_line};
 
 /// How events are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,12 +64,11 @@ impl Log {
         match self.format {
             Format::Text if self.quiet && level == Level::Info => {}
             Format::Text => {
-                let level = if level == Level::Info { String::new() } else { format!("{level}: ") };
-                let _ = writeln!(io::stderr().lock(), "{}: {level}{message}", self.service);
+                let _ = writeln!(io::stderr().lock(), "{}", text(self.service, level, message));
             }
             Format::Json => {
                 let line = line(time_of_day(), level, event, message, fields);
-                let _ = writeln!(io::stdout().lock(), "{line}");
+                let _ = writeln!(io::stdout().lock(), "{}", printable(&line.to_string()));
             }
         }
     }
@@ -94,6 +94,12 @@ pub fn time_of_day() -> Duration {
     let now = clock_gettime(ClockId::Realtime);
     // The clock of the day is never before 1970.
     Duration::new(now.tv_sec.try_into().unwrap_or(0), now.tv_nsec.try_into().unwrap_or(0))
+}
+
+/// One line, whoever the message is from.
+fn text(service: &str, level: Level, message: &str) -> String {
+    let level = if level == Level::Info { String::new() } else { format!("{level}: ") };
+    format!("{service}: {level}{}", printable_line(message))
 }
 
 fn line(
@@ -147,6 +153,15 @@ mod tests {
         ] {
             assert_eq!(rfc3339(Duration::new(seconds, 999_999)), expected);
         }
+    }
+
+    /// A receiver of positions, or a peer, words a part of the message.
+    #[test]
+    fn no_message_makes_a_second_line_or_controls_a_terminal() {
+        let message = "gpsd says: x\ntrackbed phad: stopped\u{1b}[2J\u{202e}";
+        let expected = "trackbed phad: warning: \
+                        gpsd says: x\\ntrackbed phad: stopped\\u001b[2J\\u202e";
+        assert_eq!(text("trackbed phad", Level::Warning, message), expected);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use trackbed_core::event::Record;
 use trackbed_core::{Packet, Time};
+use trackbed_guard::files::create;
 use trackbed_measure::keylog::KeyLog;
 use trackbed_measure::pcapng::{PcapngWriter, Section, TapId, TapPoint};
 use trackbed_measure::qlog::QlogSinks;
@@ -82,7 +83,7 @@ impl Capture {
         }
         for (name, bytes) in self.qlog.take() {
             let path = self.directory.join(format!("{name}.sqlog"));
-            std::fs::write(&path, bytes)?;
+            create(&path)?.write_all(&bytes)?;
             files.push(path);
         }
         let bars = self.bars.lock().unwrap_or_else(PoisonError::into_inner);
@@ -119,14 +120,14 @@ fn write_pages(bars: &[Bar], directory: &Path, command: &str) -> io::Result<Vec<
         return Ok(Vec::new());
     }
     let table = directory.join("waterfall.csv");
-    waterfall::write_csv(bars, BufWriter::new(File::create(&table)?))?;
+    waterfall::write_csv(bars, BufWriter::new(create(&table)?))?;
     let mut files = vec![table];
     let phones: BTreeSet<u32> = bars.iter().map(|bar| bar.phone).collect();
     for &phone in &phones {
         let name = if phones.len() == 1 { "page".to_owned() } else { format!("page-{phone}") };
         let path = directory.join(format!("{name}.har"));
         let archive = waterfall::archive(bars, phone, command);
-        std::fs::write(&path, serde_json::to_string_pretty(&archive)?)?;
+        create(&path)?.write_all(serde_json::to_string_pretty(&archive)?.as_bytes())?;
         files.push(path);
     }
     Ok(files)
@@ -177,7 +178,7 @@ impl Writer {
             command_line: command.to_owned(),
             epoch: wall_clock_at_start(),
         };
-        let mut pcapng = PcapngWriter::new(BufWriter::new(File::create(&path)?), &section)?;
+        let mut pcapng = PcapngWriter::new(BufWriter::new(create(&path)?), &section)?;
         pcapng.follow_keys(keys);
         let tap = pcapng.add_tap(&TapPoint {
             name: name.to_owned(),

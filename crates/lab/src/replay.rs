@@ -1,8 +1,9 @@
 //! One run again, with everything captured.
 
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
+use trackbed_guard::files::create;
 use trackbed_measure::results::Outcome;
 use trackbed_substrate::simulated::Cancel;
 
@@ -66,10 +67,10 @@ pub(crate) fn keep_drive(
     let Some(radio) = &cell.radio else { return Ok(Vec::new()) };
     let Drive { timelines, .. } = radio.drive(&Seed::of_run(root, u64::from(run)));
     let mut files = vec![directory.join("radio-timeline.csv")];
-    fs::write(&files[0], timelines_to_text(&timelines))?;
+    create(&files[0])?.write_all(timelines_to_text(&timelines).as_bytes())?;
     if timelines.iter().any(|timeline| !timeline.signal.is_empty()) {
         files.push(directory.join("radio-signal.csv"));
-        fs::write(&files[1], signal_to_text(&timelines))?;
+        create(&files[1])?.write_all(signal_to_text(&timelines).as_bytes())?;
     }
     Ok(files)
 }

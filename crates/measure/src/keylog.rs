@@ -5,7 +5,6 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -73,17 +72,13 @@ impl KeyLog {
         sink.write_all(self.cursor().take_new().as_bytes())
     }
 
-    /// Writes the key log file `path` in place of an older one. On Unix a new file is readable by
-    /// its owner alone, for on a real network the secrets open real connections.
+    /// Writes the key log file `path` in place of an older one. A new file is readable by its owner
+    /// alone, for on a real network the secrets open real connections.
     ///
     /// # Errors
     /// If the file cannot be created or written.
     pub fn save(&self, path: &Path) -> io::Result<()> {
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        self.write_to(options.open(path)?)
+        self.write_to(trackbed_guard::files::create_private(path)?)
     }
 
     fn lock(&self) -> MutexGuard<'_, Lines> {

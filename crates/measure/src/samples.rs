@@ -1,8 +1,18 @@
 //! All samples as CSV, one line each, for pandas, R or a spreadsheet.
 
+use std::borrow::Cow;
 use std::io;
 
 use crate::results::{CellResult, RunResult, factor_names};
+
+/// `text` as a cell that no spreadsheet program takes for a formula: behind an apostrophe where it begins
+/// like one. Numbers stay as they are.
+pub fn cell(text: &str) -> Cow<'_, str> {
+    match text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err() {
+        true => Cow::Owned(format!("'{text}")),
+        false => Cow::Borrowed(text),
+    }
+}
 
 /// Writes samples: the cell and its factors, the run, the metric, which sample of that run, and the
 /// value.
@@ -21,11 +31,12 @@ impl<W: io::Write> Writer<W> {
     pub fn new(cells: &[CellResult], sink: W) -> io::Result<Writer<W>> {
         let mut csv = csv::Writer::from_writer(sink);
         let names = factor_names(cells);
-        let mut heading = vec!["cell"];
-        heading.extend(names.iter().map(String::as_str));
-        heading.extend(["run", "metric", "sample", "value"]);
-        csv.write_record(&heading)?;
-        let texts = |cell: &CellResult| names.iter().map(|name| cell.factor_text(name)).collect();
+        let mut heading = vec![Cow::Borrowed("cell")];
+        heading.extend(names.iter().map(|name| cell(name)));
+        heading.extend(["run", "metric", "sample", "value"].map(Cow::Borrowed));
+        csv.write_record(heading.iter().map(|name| &**name))?;
+        let text = |of: &CellResult, name: &String| cell(&of.factor_text(name)).into_owned();
+        let texts = |of: &CellResult| names.iter().map(|name| text(of, name)).collect();
         let factors = cells.iter().map(texts).collect();
         Ok(Writer { csv, factors })
     }
@@ -37,13 +48,14 @@ impl<W: io::Write> Writer<W> {
     pub fn write(&mut self, run: &RunResult) -> io::Result<()> {
         let Some(samples) = run.outcome.samples() else { return Ok(()) };
         let Some(factors) = self.factors.get(run.cell as usize) else { return Ok(()) };
-        let (cell, number) = (run.cell.to_string(), run.run.to_string());
+        let (number, run) = (run.cell.to_string(), run.run.to_string());
         for (metric, values) in samples {
+            let metric = cell(metric);
             for (index, value) in values.iter().enumerate() {
-                self.csv.write_field(&cell)?;
+                self.csv.write_field(&number)?;
                 factors.iter().try_for_each(|factor| self.csv.write_field(factor))?;
                 let (index, value) = (index.to_string(), value.to_string());
-                self.csv.write_record([&number, metric, &index, &value])?;
+                self.csv.write_record([run.as_str(), &metric, &index, &value])?;
             }
         }
         Ok(())
@@ -55,5 +67,20 @@ impl<W: io::Write> Writer<W> {
     /// If the sink does.
     pub fn finish(mut self) -> io::Result<()> {
         self.csv.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_is_a_formula_and_every_number_stays_one() {
+        for text in ["=HYPERLINK(\"x\")", "+1+2", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "-"] {
+            assert_eq!(cell(text), format!("'{text}"));
+        }
+        for text in ["-1.5", "+3", "-1e-9", "2%", "quic", "", "0-rtt"] {
+            assert_eq!(cell(text), text);
+        }
     }
 }

@@ -9,6 +9,8 @@ use serde_json::json;
 use trackbed_core::Time;
 use trackbed_core::event::{Event, Record};
 
+use crate::samples::cell;
+
 /// An object of a phone's page. Times count from the start of the measured part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bar {
@@ -111,8 +113,8 @@ pub fn write_csv(bars: &[Bar], sink: impl io::Write) -> io::Result<()> {
         writer.write_record([
             bar.phone.to_string(),
             bar.object.to_string(),
-            bar.path.clone(),
-            bar.kind.clone(),
+            cell(&bar.path).into_owned(),
+            cell(&bar.kind).into_owned(),
             bar.bytes.to_string(),
             bar.connection.map_or_else(String::new, |number| number.to_string()),
             bar.requests.to_string(),

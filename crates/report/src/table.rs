@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use trackbed_guard::printable_line;
+
 /// On which side a column is flush.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
@@ -25,12 +27,13 @@ impl Table {
         Table { columns, rows: Vec::new() }
     }
 
-    /// Adds a row.
+    /// Adds a row, whose cells are shown in one line, whatever is in them.
     ///
     /// # Panics
     /// If it has not one cell for each column.
     pub fn row(&mut self, cells: impl IntoIterator<Item = impl Into<String>>) {
-        let cells: Vec<String> = cells.into_iter().map(Into::into).collect();
+        let cells: Vec<String> =
+            cells.into_iter().map(|cell| printable_line(&cell.into()).into_owned()).collect();
         assert_eq!(cells.len(), self.columns.len(), "a row has a cell for each column");
         self.rows.push(cells);
     }
@@ -139,6 +142,13 @@ mod tests {
         table.row(["quic", "110.2"]);
         table.row(["http2", "9"]);
         assert_eq!(table.to_string(), "protocol     ms\nquic      110.2\nhttp2         9\n");
+    }
+
+    #[test]
+    fn a_cell_of_others_makes_no_row() {
+        let mut table = Table::new([("protocol", Align::Left)]);
+        table.row(["quic\nfastest: \u{1b}[1mtcp"]);
+        assert_eq!(table.to_string(), "protocol\nquic\\nfastest: \\u001b[1mtcp\n");
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! From a store to this machine.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::fs;
+use std::io::{BufWriter, IntoInnerError, Write};
 use std::path::{Path, PathBuf};
 
 use futures_util::StreamExt as _;
 use object_store::{ObjectMeta, ObjectStoreExt as _};
 use sha2::{Digest as _, Sha256};
+use trackbed_guard::files::{self, Fresh};
 
 use crate::{PIECES, RUNS_FILE, Store, StoreError};
 
@@ -25,7 +26,7 @@ pub struct Fetched {
 impl Store {
     /// Copies everything below this place into `directory`, which is made if it is not there: a run
     /// directory, or the folders of shards. Pieces of results become one file. What is there under the same
-    /// names is replaced.
+    /// names is replaced; results only when all of their pieces are what their names say.
     ///
     /// # Errors
     /// If there is nothing, the store does not give it, a piece is not what its name says, or files cannot
@@ -36,7 +37,7 @@ impl Store {
             return Err(StoreError::Empty { address: self.address().to_owned() });
         }
         let mut fetched = Fetched::default();
-        let mut results: BTreeMap<PathBuf, BufWriter<File>> = BTreeMap::new();
+        let mut results: BTreeMap<PathBuf, BufWriter<Fresh>> = BTreeMap::new();
         for object in &all {
             let parts = self.parts_of(&object.location);
             let Some(target) = target(directory, &parts) else { continue };
@@ -45,7 +46,9 @@ impl Store {
                     let folder = target.parent().and_then(Path::parent).unwrap_or(directory);
                     let path = folder.join(RUNS_FILE);
                     if !results.contains_key(&path) {
-                        results.insert(path.clone(), create(&path)?);
+                        make_folder_of(&path)?;
+                        let file = Fresh::begin(&path).map_err(StoreError::file(&path))?;
+                        results.insert(path.clone(), BufWriter::new(file));
                     }
                     let file = results.get_mut(&path).expect("it was put there just now");
                     self.copy_piece(object, name, &path, file)?;
@@ -53,16 +56,17 @@ impl Store {
                     pieces.push(name.to_owned());
                 }
                 None => {
-                    let mut file = create(&target)?;
+                    make_folder_of(&target)?;
+                    let mut file = files::create(&target).map_err(StoreError::file(&target))?;
                     self.copy(object, &target, &mut file)?;
-                    file.flush().map_err(StoreError::file(&target))?;
                 }
             }
             fetched.objects += 1;
             fetched.bytes += object.size;
         }
-        for (path, mut file) in results {
-            file.flush().map_err(StoreError::file(&path))?;
+        for (path, file) in results {
+            let kept = file.into_inner().map_err(IntoInnerError::into_error).and_then(Fresh::keep);
+            kept.map_err(StoreError::file(&path))?;
         }
         Ok(fetched)
     }
@@ -124,11 +128,9 @@ fn piece_of(parts: &[String]) -> Option<&str> {
     (folder == PIECES).then_some(name)
 }
 
-fn create(path: &Path) -> Result<BufWriter<File>, StoreError> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(StoreError::file(folder))?;
-    }
-    Ok(BufWriter::new(File::create(path).map_err(StoreError::file(path))?))
+fn make_folder_of(path: &Path) -> Result<(), StoreError> {
+    let folder = path.parent().unwrap_or(path);
+    fs::create_dir_all(folder).map_err(StoreError::file(folder))
 }
 
 /// Writes, and knows the hash of what it wrote.

@@ -1,6 +1,9 @@
 //! Addresses, and what lies below them.
 
 use std::fmt;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
 use std::sync::{Arc, Once};
 use std::time::Duration;
 
@@ -34,6 +37,8 @@ pub const SCHEMES: [(&str, &str); 4] = [
 #[derive(Clone)]
 pub struct Store {
     objects: Arc<dyn ObjectStore>,
+    /// The folder that is the store, if it is one of this machine.
+    folder: Option<PathBuf>,
     root: Path,
     address: String,
     runtime: Arc<Runtime>,
@@ -64,6 +69,7 @@ impl Store {
             retry_timeout: RETRY_FOR,
             ..RetryConfig::default()
         };
+        let mut folder = None;
         let objects: Arc<dyn ObjectStore> = match scheme {
             ObjectStoreScheme::AmazonS3 => Arc::new(
                 AmazonS3Builder::from_env()
@@ -86,12 +92,15 @@ impl Store {
                     .build()
                     .map_err(failed)?,
             ),
-            ObjectStoreScheme::Local => Arc::new(LocalFileSystem::new()),
+            ObjectStoreScheme::Local => {
+                folder = url.to_file_path().ok();
+                Arc::new(LocalFileSystem::new())
+            }
             _ => return Err(refuse("this is no store that is known".to_owned())),
         };
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|why| StoreError::System(why.to_string()))?;
-        Ok(Store { objects, root, address: address.to_owned(), runtime: Arc::new(runtime) })
+        Ok(Store { objects, folder, root, address: address.to_owned(), runtime: Arc::new(runtime) })
     }
 
     /// The folder called `name` below this place.
@@ -99,6 +108,7 @@ impl Store {
     pub fn child(&self, name: &str) -> Store {
         Store {
             root: self.root.clone().join(name),
+            folder: self.folder.as_ref().map(|folder| folder.join(name)),
             address: format!("{}/{name}", self.address),
             ..self.clone()
         }
@@ -111,6 +121,9 @@ impl Store {
 
     /// Everything below this place, in the order of names.
     pub(crate) fn list(&self) -> Result<Vec<ObjectMeta>, StoreError> {
+        if let Some(folder) = &self.folder {
+            check_files(folder).map_err(StoreError::file(folder))?;
+        }
         let listed = self.wait(async { self.objects.list(Some(&self.root)).try_collect().await });
         let mut all: Vec<ObjectMeta> = listed.map_err(|why| self.failed(&self.root, why))?;
         all.sort_by(|a, b| a.location.cmp(&b.location));
@@ -143,6 +156,25 @@ impl Store {
         let address = [vec![self.address.clone()], parts].concat().join("/");
         StoreError::Store { address, why: Box::new(why) }
     }
+}
+
+/// Refuses links, which the store would follow out of its folder, and pipes, which never end.
+fn check_files(folder: &std::path::Path) -> io::Result<()> {
+    let entries = match fs::read_dir(folder) {
+        Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        let (path, kind) = (entry.path(), entry.file_type()?);
+        if kind.is_dir() {
+            check_files(&path)?;
+        } else if !kind.is_file() {
+            let path = path.display();
+            return Err(io::Error::other(format!("{path} is a link or no file; take it away")));
+        }
+    }
+    Ok(())
 }
 
 /// Connections are encrypted by the library that everything else here uses, too.

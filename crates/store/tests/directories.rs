@@ -166,11 +166,31 @@ fn what_is_damaged_is_named() {
     let piece = names.iter().find(|name| name.starts_with("runs/")).unwrap();
     let path = scratch.0.path().join("bucket/sweep").join(piece);
     fs::write(path, "{\"run\":9}\n").unwrap();
-    let why = scratch.store().fetch(&scratch.machine("second")).unwrap_err().to_string();
+    let second = scratch.machine("second");
+    let why = scratch.store().fetch(&second).unwrap_err().to_string();
+    let kept = fs::read_dir(&second).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(kept.collect::<Vec<_>>(), ["about.json"], "nothing that is not what it says");
     assert!(
         why.contains(piece) && why.contains("SHA-256") && why.contains("take it away"),
         "{why}"
     );
+}
+
+/// A folder that somebody else filled may hold links to anything.
+#[test]
+fn links_in_a_folder_are_not_followed() {
+    let scratch = Scratch::new();
+    begin(&scratch, &scratch.machine("first")).finish().unwrap();
+    fs::write(scratch.0.path().join("secret"), "mine").unwrap();
+    for (link, target) in [("samples.csv", "secret"), ("timelines", ".")] {
+        let path = scratch.0.path().join("bucket/sweep").join(link);
+        std::os::unix::fs::symlink(scratch.0.path().join(target), &path).unwrap();
+        let second = scratch.machine("second");
+        let why = scratch.store().fetch(&second).unwrap_err().to_string();
+        assert!(why.contains(link) && why.contains("take it away"), "{why}");
+        assert_eq!(fs::read_dir(&second).unwrap().count(), 0);
+        fs::remove_file(&path).unwrap();
+    }
 }
 
 #[test]

@@ -1,13 +1,16 @@
-//! Standard output, which may be a pipe that closes early, and standard error, which may be closed.
+//! Standard output, which may be a pipe that closes early, and standard error, which may be closed. Whatever
+//! goes there is made printable here, since names, values and reasons may be somebody else's.
 
 use std::fmt;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write as _};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::{self, BufWriter, IntoInnerError, Write as _};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, bail};
 use console::Term;
+use trackbed_guard::files::Fresh;
+use trackbed_guard::printable;
 use trackbed_lab::campaign::cluster;
 use trackbed_lab::shell;
 
@@ -30,7 +33,7 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 /// [`is_closed`].
 pub fn stream(text: &str) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
-    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    let written = stdout.write_all(printable(text).as_bytes()).and_then(|()| stdout.flush());
     written.context("cannot write to standard output")
 }
 
@@ -69,7 +72,7 @@ pub fn tell(message: impl fmt::Display) {
 
 /// Tells what went wrong, however quiet.
 pub fn tell_error(message: impl fmt::Display) {
-    let _ = writeln!(io::stderr().lock(), "{message}");
+    let _ = writeln!(io::stderr().lock(), "{}", printable(&message.to_string()));
 }
 
 /// The characters of a line, if standard output is a terminal.
@@ -97,32 +100,42 @@ pub fn spare_results(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes a file beside `path` first, so that a full disk or a kill leaves no half of it, and what was
-/// there before; but a device, a pipe or a link is written to as it is.
+/// Writes the file that the user named: a device, a pipe or a link as it is, and anything else as
+/// [`write_own`].
 ///
 /// # Errors
 /// If it cannot be written.
 pub fn write_file(
     path: &Path,
-    write: impl FnOnce(BufWriter<File>) -> anyhow::Result<()>,
+    write: impl FnOnce(&mut (dyn io::Write + Send)) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     spare_results(path)?;
-    let place = || format!("cannot write {}; give another place with --out", path.display());
-    let create = |path: &Path| Ok(BufWriter::new(File::create(path).with_context(place)?));
     if path.symlink_metadata().is_ok_and(|known| !known.is_file()) {
-        return write(create(path)?);
+        let mut file = BufWriter::new(File::create(path).with_context(|| no_place(path))?);
+        write(&mut file)?;
+        return file.flush().with_context(|| no_place(path));
     }
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    let partial = PathBuf::from(partial);
-    let written = create(&partial)
-        .and_then(write)
-        .and_then(|()| fs::rename(&partial, path).with_context(place));
-    if written.is_err() {
-        // What is wrong is known already.
-        let _ = fs::remove_file(&partial);
-    }
-    written
+    write_own(path, write)
+}
+
+/// Writes a file by a name that this program gives. A full disk or a kill leaves no half of it, and what was
+/// there before; no link is followed.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_own(
+    path: &Path,
+    write: impl FnOnce(&mut (dyn io::Write + Send)) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut file = BufWriter::new(Fresh::begin(path).with_context(|| no_place(path))?);
+    write(&mut file)?;
+    let kept = file.into_inner().map_err(IntoInnerError::into_error).and_then(Fresh::keep);
+    kept.with_context(|| no_place(path))
+}
+
+/// What is said of a path that cannot be written.
+pub fn no_place(path: &Path) -> String {
+    format!("cannot write {}; give another place with --out", path.display())
 }
 
 /// A path as a shell reads it, and no program takes it for an option.

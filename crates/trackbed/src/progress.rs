@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use console::Term;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use trackbed_guard::printable;
 
 use crate::output;
 
@@ -56,6 +57,7 @@ impl Watch {
         }
         let (height, width) = self.term.size();
         let most = usize::from(height).saturating_sub(3).max(1);
+        let text = printable(text);
         let lines: Vec<String> = text.lines().take(most).map(|line| cut(line, width)).collect();
         bar.suspend(|| {
             self.clear();

@@ -14,13 +14,15 @@
 //! [`Refresh`](crate::refresh::Refresh) says; `runs.jsonl` alone is enough to make them again.
 
 use std::borrow::Cow;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::ffi::OsStr;
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use trackbed_guard::files::{Fresh, PARTIAL, append};
 use trackbed_measure::results::{Document, RunResult};
 use trackbed_measure::samples;
-use trackbed_scenario::Plan;
+use trackbed_scenario::{Plan, RUNS_MAX};
 
 use crate::about::{About, read_about};
 use crate::error::{DirectoryError, Problem};
@@ -142,23 +144,17 @@ impl RunDirectory {
     pub fn sum_up(&mut self, plan: &Plan, document: &Document) -> Result<(), DirectoryError> {
         write_json(&self.path.join(DOCUMENT), document)
             .map_err(|why| self.refuse(Problem::Io(why)))?;
-        let target = self.path.join(SAMPLES);
-        let partial = target.with_extension("partial");
-        let open = || -> io::Result<_> {
-            samples::Writer::new(&document.cells, io::BufWriter::new(File::create(&partial)?))
-        };
-        let mut sink = open().map_err(|why| self.refuse(Problem::Io(why)))?;
+        let refuse = |why| self.refuse(Problem::Io(why));
+        let file = Fresh::begin(&self.path.join(SAMPLES)).map_err(refuse)?;
+        let mut file = io::BufWriter::new(file);
+        let mut sink = samples::Writer::new(&document.cells, &mut file).map_err(refuse)?;
         for cell in 0..document.cells.len() as u32 {
             let runs = self.of(cell)?;
             let mut runs = runs.iter().filter(|run| run.run < plan.runs);
-            runs.try_for_each(|run| sink.write(run))
-                .map_err(|why| self.refuse(Problem::Io(why)))?;
+            runs.try_for_each(|run| sink.write(run)).map_err(refuse)?;
         }
-        let finish = || -> io::Result<()> {
-            sink.finish()?;
-            fs::rename(partial, target)
-        };
-        finish().map_err(|why| self.refuse(Problem::Io(why)))
+        sink.finish().map_err(refuse)?;
+        file.into_inner().map_err(|why| refuse(why.into_error()))?.keep().map_err(refuse)
     }
 
     fn refuse(&self, problem: Problem) -> DirectoryError {
@@ -217,7 +213,14 @@ impl Place {
 pub fn read_document(path: &Path) -> Result<Document, DirectoryError> {
     let refuse = |problem| DirectoryError::new(path, problem);
     read_about(path)?;
-    read_json(path, DOCUMENT, || Problem::NotSummedUp).map_err(refuse)
+    let document: Document = read_json(path, DOCUMENT, || Problem::NotSummedUp).map_err(refuse)?;
+    match u64::from(document.runs) {
+        // Whoever compares runs makes room for each of them.
+        runs if runs > RUNS_MAX => {
+            Err(refuse(Problem::Damaged(DOCUMENT, format!("no plan has {runs} runs of a cell"))))
+        }
+        _ => Ok(document),
+    }
 }
 
 /// Refuses results of which some are gone that `document` was made of.
@@ -258,9 +261,8 @@ fn is_free(path: &Path) -> bool {
         let name = entry.file_name();
         // Of a disk that was full, or a process that was killed, before it was said what made it.
         let is_begun = name == RUNS && entry.metadata().is_ok_and(|file| file.len() == 0);
-        let is_partial = Path::new(ABOUT).with_extension("partial") == Path::new(&name);
         let is_shard = name.to_string_lossy().starts_with(SHARD_PREFIX);
-        name == LOCK || is_begun || is_partial || is_shard
+        name == LOCK || is_begun || is_partial(&name) || is_shard
     };
     match fs::read_dir(path) {
         Ok(mut entries) => entries.all(|entry| entry.is_ok_and(is_no_matter)),
@@ -268,14 +270,26 @@ fn is_free(path: &Path) -> bool {
     }
 }
 
-/// The lock is the process's: it ends with it, however it ends. A folder that is not there is made.
+/// Whether a file of this name is a document of which a process that was killed wrote a part.
+fn is_partial(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    let own = [ABOUT, DOCUMENT, SAMPLES, RUNS];
+    name.ends_with(PARTIAL) && own.iter().any(|own| name.starts_with(&format!(".{own}.")))
+}
+
+/// The lock is the process's: it ends with it, however it ends. A folder that is not there is made; what
+/// an earlier process left half written goes.
 fn lock(path: &Path) -> Result<File, DirectoryError> {
     let refuse = |problem| DirectoryError::new(path, problem);
     fs::create_dir_all(path).map_err(|why| refuse(Problem::Io(why)))?;
-    let file = OpenOptions::new().create(true).append(true).open(path.join(LOCK));
-    let file = file.map_err(|why| refuse(Problem::Io(why)))?;
+    let file = append(&path.join(LOCK)).map_err(|why| refuse(Problem::Io(why)))?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
+        Ok(()) => {
+            let left = fs::read_dir(path).into_iter().flatten().flatten();
+            left.filter(|entry| is_partial(&entry.file_name()))
+                .for_each(|entry| drop(fs::remove_file(entry.path())));
+            Ok(file)
+        }
         Err(TryLockError::WouldBlock) => Err(refuse(Problem::InUse)),
         // A file system without locks must do without.
         Err(TryLockError::Error(why)) if why.kind() == io::ErrorKind::Unsupported => Ok(file),

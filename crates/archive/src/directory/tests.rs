@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use trackbed_measure::results::{Outcome, SCHEMA};
 
+use std::fs::OpenOptions;
 use std::io::Write as _;
 
 use super::*;
@@ -251,4 +252,31 @@ fn results_that_are_put_in_order_meanwhile_are_read_as_they_were() {
     assert_eq!(directory.runs().all().unwrap(), expected);
     directory.append(&result(2, 0)).unwrap();
     assert_eq!(directory.runs().of(2).unwrap().len(), 1);
+}
+
+/// A process that is killed while it sums up leaves a part of a document, of any size.
+#[test]
+fn what_was_left_half_written_is_taken_away_and_nothing_else() {
+    let scratch = Scratch::new();
+    holding(&scratch.0, &[result(0, 0)]);
+    for name in [".run.json.x1Y2z3.partial", ".samples.csv.abcdef.partial", ".mine.partial"] {
+        fs::write(scratch.0.join(name), "half").unwrap();
+    }
+    drop(RunDirectory::continue_or_create(&scratch.0, about("a")).unwrap());
+    let mut names: Vec<_> =
+        fs::read_dir(&scratch.0).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, [LOCK, ".mine.partial", ABOUT, RUNS]);
+}
+
+#[test]
+fn what_cannot_be_written_by_the_systems_fault_comes_with_a_remedy_and_a_link_with_its_own() {
+    let scratch = Scratch::new();
+    fs::create_dir(&scratch.0).unwrap();
+    std::os::unix::fs::symlink("/nowhere", scratch.0.join(LOCK)).unwrap();
+    let why = refusal(&scratch.0, about("a"));
+    assert!(
+        why.ends_with(".lock is a symbolic link, which may lead anywhere; remove it or rename it"),
+        "{why}"
+    );
 }

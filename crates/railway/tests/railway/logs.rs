@@ -193,3 +193,13 @@ fn damaged_text_never_panics() {
         assert!(read > 100, "{format:?}: {read}");
     }
 }
+
+/// Three megabytes: whoever counted the lines from the beginning for each element would take minutes.
+#[test]
+fn a_long_gpx_file_takes_as_long_as_its_length_says() {
+    let point = "<trkpt lat=\"50.0\" lon=\"8.0\">\n<time>2026-05-01T08:00:00Z</time>\n</trkpt>\n";
+    let text = format!("<gpx><trk><trkseg>\n{}</trkseg></trk></gpx>", point.repeat(50_000));
+    let log = DriveLog::parse(LogFormat::Gpx, &text).unwrap();
+    let last = log.samples.last().unwrap();
+    assert_eq!((log.samples.len(), last.line), (50_000, 149_999));
+}

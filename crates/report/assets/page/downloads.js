@@ -94,8 +94,10 @@ async function savePng(figure, view, node) {
 
 /** Every point of every view as a line: what was chosen, the series, and its values. */
 function csv(figure) {
+  // A text that begins like a formula must not be one in a spreadsheet.
+  const isFormula = (value) => typeof value === "string" && /^[=+\-@\t\r]/.test(value) && Number.isNaN(Number(value));
   const quote = (value) => {
-    const text = value === null || value === undefined ? "" : String(value);
+    const text = value === null || value === undefined ? "" : (isFormula(value) ? "'" : "") + value;
     return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   const all = figure.views.flatMap((view) => view.series);

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io;
 
 use serde_json::{Map, Value};
+use trackbed_measure::samples::cell;
 
 /// Takes the rows of a table.
 pub(super) trait Sink {
@@ -32,20 +33,22 @@ pub(super) enum Kind {
     Text,
 }
 
-/// Comma-separated values (RFC 4180).
+/// Comma-separated values (RFC 4180), of which no text is a formula to a spreadsheet program.
 pub(super) struct Csv<W: io::Write>(csv::Writer<W>);
 
 impl<W: io::Write> Csv<W> {
     pub fn new(columns: &[Column], sink: W) -> io::Result<Csv<W>> {
         let mut csv = csv::Writer::from_writer(sink);
-        csv.write_record(columns.iter().map(|column| &column.name)).map_err(of_csv)?;
+        csv.write_record(columns.iter().map(|column| cell(&column.name).into_owned()))
+            .map_err(of_csv)?;
         Ok(Csv(csv))
     }
 }
 
 impl<W: io::Write> Sink for Csv<W> {
     fn row(&mut self, row: Vec<Value>) -> io::Result<()> {
-        self.0.write_record(row.iter().map(|value| text(value).into_owned())).map_err(of_csv)
+        let cells = row.iter().map(|value| cell(&text(value)).into_owned());
+        self.0.write_record(cells).map_err(of_csv)
     }
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {

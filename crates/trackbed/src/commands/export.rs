@@ -6,11 +6,12 @@ use std::path::PathBuf;
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use trackbed_archive::{RecordedRuns, check_complete, read_document};
+use trackbed_guard::Printer;
 use trackbed_measure::results::Document;
 use trackbed_report::export::{Content, Exporter, Format};
 
 use crate::ending::Ending;
-use crate::output::{tell, write_file};
+use crate::output::{no_place, tell, write_file};
 
 /// The help behind the options.
 pub const EXAMPLES: &str = "\
@@ -82,13 +83,15 @@ pub fn execute(arguments: &ExportArguments) -> anyhow::Result<Ending> {
             bail!("a terminal cannot show Parquet; give a file with --out")
         }
         None => {
-            table
-                .write(BufWriter::new(io::stdout()), || "cannot write to standard output".into())?;
+            let stdout = BufWriter::new(io::stdout());
+            let place = || "cannot write to standard output".into();
+            match io::stdout().is_terminal() {
+                true => table.write(Printer::new(stdout), place)?,
+                false => table.write(stdout, place)?,
+            }
         }
         Some(path) => {
-            let place =
-                || format!("cannot write {}; give another place with --out", path.display());
-            write_file(path, |file| table.write(file, place))?;
+            write_file(path, |file| table.write(file, || no_place(path)))?;
             tell(path.display());
         }
     }

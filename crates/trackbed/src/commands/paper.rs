@@ -1,11 +1,13 @@
 //! `trackbed paper`
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::Args;
 use trackbed_analysis::paper::{self, Held, PaperDocument};
+use trackbed_guard::files;
 use trackbed_lab::{shell, timeline};
 use trackbed_measure::results::{Document, VIRTUAL};
 use trackbed_report::papers::{self, Chapter};
@@ -163,7 +165,9 @@ fn all(arguments: &PaperArguments) -> anyhow::Result<Ending> {
 fn folder_of_pictures(path: &Path) -> anyhow::Result<PathBuf> {
     let stem = path.file_stem().map_or_else(|| "papers".into(), |stem| stem.to_string_lossy());
     let folder = path.with_file_name(format!("{stem}-pictures"));
-    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let made = path.parent().map_or(Ok(()), fs::create_dir_all);
+    made.and_then(|()| files::folder(&folder))
+        .with_context(|| format!("cannot make {}", folder.display()))?;
     Ok(folder)
 }
 
@@ -175,13 +179,15 @@ fn write_page(
     command: &str,
 ) -> anyhow::Result<()> {
     let name = folder.file_name().map(|name| name.to_string_lossy());
-    let write = |path: &Path, text: &str| {
-        fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
-    };
-    write(path, &papers::page(chapters, command, name.as_deref()))?;
-    let mut pictures = chapters.iter().flat_map(Chapter::pictures);
-    pictures
-        .try_for_each(|picture| write(&folder.join(format!("{}.svg", picture.name)), &picture.svg))
+    let failed = |path: &Path| format!("cannot write {}", path.display());
+    fs::write(path, papers::page(chapters, command, name.as_deref()))
+        .with_context(|| failed(path))?;
+    chapters.iter().flat_map(Chapter::pictures).try_for_each(|picture| {
+        let path = folder.join(format!("{}.svg", picture.name));
+        let written =
+            files::create(&path).and_then(|mut file| file.write_all(picture.svg.as_bytes()));
+        written.with_context(|| failed(&path))
+    })
 }
 
 fn has_quick_form(name: &str) -> bool {

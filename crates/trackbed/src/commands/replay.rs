@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
+use trackbed_archive::files::REPLAY;
 use trackbed_archive::{Recorded, Results as _};
+use trackbed_guard::files::folder;
 use trackbed_lab::replay::{self, Replay};
 use trackbed_measure::results::{Outcome, VIRTUAL};
 
@@ -66,10 +68,11 @@ pub fn execute(arguments: &ReplayArguments) -> anyhow::Result<Ending> {
     if arguments.run >= runs {
         bail!("there is no run {}; write a run from 0 to {}", arguments.run, runs - 1);
     }
-    let out = arguments.out.clone().unwrap_or_else(|| {
-        let name = format!("cell-{}-run-{}", arguments.cell, arguments.run);
-        arguments.directory.join("replay").join(name)
-    });
+    let replays = arguments.directory.join(REPLAY);
+    let out = arguments
+        .out
+        .clone()
+        .unwrap_or_else(|| replays.join(format!("cell-{}-run-{}", arguments.cell, arguments.run)));
     spare_results(&out)?;
     let comment = format!(
         "trackbed replay {} {} {}",
@@ -78,7 +81,12 @@ pub fn execute(arguments: &ReplayArguments) -> anyhow::Result<Ending> {
         arguments.run
     );
     let replay = Replay { cell: arguments.cell, run: arguments.run, comment };
-    let repeated = replay::execute(&plan, &replay, &out).with_context(|| {
+    let folders = match arguments.out {
+        Some(_) => Ok(()),
+        None => folder(&replays).and_then(|()| folder(&out)),
+    };
+    let repeated = folders.and_then(|()| replay::execute(&plan, &replay, &out));
+    let repeated = repeated.with_context(|| {
         format!("{}: captures cannot be written; give another place with --out", out.display())
     })?;
 

@@ -1,6 +1,6 @@
 //! `trackbed report`, and `run --report`
 
-use std::io::Write as _;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -18,7 +18,7 @@ use trackbed_scenario::Plan;
 
 use super::paper::with_single_runs;
 use crate::ending::Ending;
-use crate::output::{shell_word, tell, write_file};
+use crate::output::{no_place, shell_word, tell, write_file, write_own};
 
 /// The help behind the options.
 pub const EXAMPLES: &str = "\
@@ -98,12 +98,13 @@ pub fn write(directory: &Path, out: Option<&Path>) -> anyhow::Result<PathBuf> {
         Err(why) => tell(format_args!("note: no deadlines and no single runs are shown: {why}")),
     }
     let path = out.map_or_else(|| directory.join(PAGE), Path::to_owned);
-    write_file(&path, |mut file| {
-        let written = file.write_all(page.finish().as_bytes()).and_then(|()| file.flush());
-        written.with_context(|| {
-            format!("cannot write {}; give another place with --out", path.display())
-        })
-    })?;
+    let write = |file: &mut (dyn io::Write + Send)| {
+        file.write_all(page.finish().as_bytes()).with_context(|| no_place(&path))
+    };
+    match out {
+        Some(_) => write_file(&path, write)?,
+        None => write_own(&path, write)?,
+    }
     tell(format_args!("report: {}", shell_word(&path)));
     Ok(path)
 }

@@ -26,6 +26,7 @@ mod schemas;
 mod slurm;
 #[cfg(all(unix, feature = "store"))]
 mod store;
+mod strangers;
 #[path = "../support/mod.rs"]
 mod support;
 mod sweeps;

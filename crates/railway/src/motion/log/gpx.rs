@@ -38,6 +38,8 @@ pub(super) fn parse(text: &str) -> Result<DriveLog, MotionError> {
 #[derive(Default)]
 struct Points<'a> {
     text: &'a str,
+    /// How far line feeds have been counted, and how many there are up to there.
+    counted: (usize, u64),
     track: Vec<Sample>,
     route: Vec<Sample>,
     /// The point that is being read.
@@ -101,14 +103,16 @@ impl Points<'_> {
         list.extend(self.inside.take());
     }
 
-    /// The line in which a byte of the text stands.
-    fn line(&self, at: u64) -> u64 {
+    /// The line in which a byte of the text stands, counted on from the byte that was asked for last.
+    fn line(&mut self, at: u64) -> u64 {
         let before = self.text.len().min(usize::try_from(at).unwrap_or(usize::MAX));
         // What comes before an element's first character may be the end of the line before.
         let rest = &self.text.as_bytes()[before..];
-        let blank = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        let head = &self.text.as_bytes()[..before + blank];
-        1 + head.iter().filter(|byte| **byte == b'\n').count() as u64
+        let end = before + rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let (from, lines) = if self.counted.0 <= end { self.counted } else { (0, 0) };
+        let passed = &self.text.as_bytes()[from..end];
+        self.counted = (end, lines + passed.iter().filter(|byte| **byte == b'\n').count() as u64);
+        1 + self.counted.1
     }
 }
 

@@ -1,11 +1,13 @@
 //! `trackbed handover build`
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow, bail};
 use trackbed_core::parameter::{Arguments, Kind, Parameter, Value};
+use trackbed_guard::files::create;
 use trackbed_railway::handover::{Learner, LogSettings, Settings, Table, observe};
 use trackbed_railway::motion::{Direction, DriveLog, LogFormat, Track};
 use trackbed_railway::preliminary;
@@ -114,7 +116,8 @@ fn keep_timelines(
 ) -> anyhow::Result<()> {
     let write = |name: String, text: String| {
         let path = folder.join(name);
-        fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+        let written = create(&path).and_then(|mut file| file.write_all(text.as_bytes()));
+        written.with_context(|| format!("cannot write {}", path.display()))
     };
     fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     for number in 0..arguments.rides {

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use trackbed_core::{Packet, Time};
+use trackbed_guard::files::create;
 use trackbed_measure::pcapng::{PcapngWriter, Section, TapId, TapPoint};
 use trackbed_net::{Direction, LinkId, Point, Tap};
 
@@ -47,7 +48,7 @@ impl Capture {
         };
         let writer = |name: &str, description: &str| {
             let path = directory.join(format!("{name}.pcapng"));
-            let mut pcapng = PcapngWriter::new(BufWriter::new(File::create(&path)?), &section)?;
+            let mut pcapng = PcapngWriter::new(BufWriter::new(create(&path)?), &section)?;
             let (name, description) = (name.to_owned(), description.to_owned());
             let tap = pcapng.add_tap(&TapPoint { name, description, snap_len: 0 })?;
             Ok::<_, io::Error>(Writer { pcapng: Some(pcapng), tap, path })

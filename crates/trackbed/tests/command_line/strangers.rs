@@ -1,0 +1,171 @@
+//! Run directories and logs that somebody else made: what is in them neither writes to the user's files, nor
+//! controls the terminal, nor makes a command wait or grow.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
+use super::support::{eventually, start};
+use super::{Ended, SCENARIO, Scratch};
+
+/// A run directory `theirs`, and a file of the user's, which is empty and so may pass for results.
+fn scratch() -> Scratch {
+    let scratch = Scratch::new();
+    scratch.write("a.toml", SCENARIO);
+    scratch.succeed("run a.toml --out theirs");
+    scratch.write("mine", "");
+    scratch
+}
+
+/// Puts a link to the user's file in the place of one in the directory.
+fn link(scratch: &Scratch, name: &str) {
+    let path = scratch.path("theirs").join(name);
+    let _ = fs::remove_file(&path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    symlink(scratch.path("mine"), path).unwrap();
+}
+
+#[test]
+fn nothing_is_written_through_links_in_a_run_directory() {
+    let continued = "run a.toml --out theirs";
+    for (name, words) in [
+        ("report.html", "report theirs"),
+        ("report.html", "run a.toml --out theirs --report"),
+        ("runs.jsonl", continued),
+        ("run.json", continued),
+        ("samples.csv", continued),
+        (".lock", continued),
+        ("replay/cell-0-run-0/phone.pcapng", "replay theirs 0 0"),
+        ("replay/cell-0-run-0/tls-keys.log", "replay theirs 0 0"),
+    ] {
+        let scratch = scratch();
+        // So that results are lacking, and all files are written.
+        if words != "report theirs" {
+            scratch.write("theirs/runs.jsonl", "");
+        }
+        link(&scratch, name);
+        let ended = scratch.trackbed(words);
+        assert_eq!(scratch.read("mine"), "", "{words}: {name}");
+        ended.says(2, &["is a symbolic link", "remove it", name]);
+    }
+}
+
+/// Names that an earlier version wrote to before it renamed them are as good as any other.
+#[test]
+fn links_beside_the_files_are_not_written_through_either() {
+    let scratch = scratch();
+    scratch.write("theirs/runs.jsonl", "");
+    for name in ["about.partial", "run.partial", "samples.partial", "report.html.partial"] {
+        link(&scratch, name);
+    }
+    scratch.succeed("run a.toml --out theirs --report");
+    assert_eq!(scratch.read("mine"), "");
+}
+
+#[test]
+fn folders_of_a_run_directory_are_no_links() {
+    let scratch = scratch();
+    fs::create_dir(scratch.path("home")).unwrap();
+    symlink(scratch.path("home"), scratch.path("theirs/replay")).unwrap();
+    scratch.refuse("replay theirs 0 0", &["replay is a symbolic link", "--out"]);
+    scratch.write("changes.csv", "at,change,value\n0 s,delay,5 ms\n1 ms,delay,6 ms\n");
+    let still = SCENARIO.replacen("delay = \"5 ms\"\n", "", 1);
+    scratch.write("b.toml", &format!("{still}[environment]\ntimeline = \"changes.csv\"\n"));
+    scratch.succeed("run b.toml --out changing");
+    fs::remove_dir_all(scratch.path("changing/timelines")).unwrap();
+    scratch.write("changing/runs.jsonl", "");
+    symlink(scratch.path("home"), scratch.path("changing/timelines")).unwrap();
+    scratch.refuse("run b.toml --out changing", &["timelines is a symbolic link"]);
+    assert_eq!(fs::read_dir(scratch.path("home")).unwrap().count(), 0);
+    // Where the user says so, a link is followed.
+    symlink(scratch.path("page.html"), scratch.path("link")).unwrap();
+    scratch.succeed("report theirs --out link");
+    assert!(scratch.read("page.html").contains("<html"));
+}
+
+#[test]
+fn what_others_wrote_does_not_control_the_terminal() {
+    let scratch = scratch();
+    let hostile = "quic\\u001b]0;pwned\\u0007\\u009b31m\\u202e";
+    for (from, to) in [("\"quic\"", format!("\"{hostile}\"")), ("\"a\"", format!("\"{hostile}\""))]
+    {
+        let text = scratch.read("theirs/run.json").replace(from, &to);
+        scratch.write("theirs/run.json", &text);
+    }
+    let about = scratch.read("theirs/about.json");
+    scratch.write("theirs/about.json", &about.replacen(env!("CARGO_PKG_VERSION"), hostile, 1));
+    for words in [
+        "compare theirs theirs",
+        "compare theirs theirs --json",
+        "advise theirs --need completion<1s",
+        "run a.toml --out theirs",
+        "report theirs",
+    ] {
+        let Ended { stdout, stderr, .. } = scratch.trackbed(words);
+        let printed = stdout + &stderr;
+        let is_control = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+        assert!(!printed.contains(is_control), "{words}: {printed:?}");
+    }
+    let found = scratch.trackbed("compare theirs theirs --json").json();
+    let protocol = found["first"]["scenario"].as_str().unwrap();
+    assert!(protocol.contains("\u{9b}31m\u{202e}"), "JSON says the same as before: {protocol:?}");
+}
+
+#[test]
+fn a_number_of_runs_that_no_plan_has_is_refused() {
+    let scratch = scratch();
+    let text = scratch.read("theirs/run.json");
+    let many = text.replacen("\"runs\": 2", "\"runs\": 4294967295", 1);
+    assert_ne!(text, many);
+    scratch.write("theirs/run.json", &many);
+    let why = "no plan has 4294967295 runs of a cell";
+    scratch.refuse("compare theirs theirs", &["run.json is damaged", why]);
+}
+
+/// Nobody is at the other end.
+#[test]
+fn a_pipe_in_place_of_a_file_is_refused_at_once() {
+    for name in ["about.json", "run.json", "runs.jsonl"] {
+        let scratch = scratch();
+        let path = scratch.path("theirs").join(name);
+        fs::remove_file(&path).unwrap();
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        for words in ["export theirs", "report theirs", "compare theirs theirs"] {
+            refused_at_once(&scratch, words, name);
+        }
+    }
+}
+
+fn refused_at_once(scratch: &Scratch, words: &str, name: &str) {
+    let mut child = start(scratch.command(words));
+    let mut looks = 0;
+    let status = eventually(words, || {
+        looks += 1;
+        if looks == 10_000 {
+            child.kill().unwrap();
+        }
+        child.try_wait().unwrap()
+    });
+    assert_eq!(status.code(), Some(2), "{words}, {name}: it waits, or succeeds");
+    let ended = Ended::from(child.wait_with_output().unwrap());
+    ended.refused(&[&format!("{name} is not a regular file")]);
+}
+
+#[test]
+fn no_table_has_a_formula() {
+    let scratch = scratch();
+    let formula = "=HYPERLINK(\\\"http://example.com\\\")";
+    for name in ["theirs/run.json", "theirs/runs.jsonl"] {
+        let text = scratch.read(name).replace("\"quic\"", &format!("\"{formula}\""));
+        scratch.write(name, &text.replace("rtt_ms", "@rtt_ms"));
+    }
+    for table in ["samples", "runs", "cells", "differences"] {
+        let csv = scratch.succeed(&format!("export theirs --table {table}")).stdout;
+        let mut cells = csv.split([',', '\n']).map(|cell| cell.trim_start_matches('"'));
+        assert!(!cells.any(|cell| cell.starts_with(['=', '@'])), "{table}: {csv}");
+    }
+    let csv = scratch.succeed("export theirs").stdout;
+    assert!(csv.contains("\"'=HYPERLINK(") && csv.contains(",'@rtt_ms,"), "{csv}");
+    let json = scratch.succeed("export theirs --format ndjson").stdout;
+    assert!(json.contains("\"=HYPERLINK("), "only CSV is for spreadsheet programs");
+}
