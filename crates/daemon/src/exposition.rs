@@ -1,15 +1,18 @@
 //! Where Prometheus fetches figures: HTTP/1.1, one request a connection. So little of HTTP is needed
-//! for it (RFC 9112) that a server on a thread of its own is simplest, and cannot hold up the service.
+//! for it (RFC 9112) that a server on threads of its own is simplest, and cannot hold up the service.
 
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use rustix::time::{ClockId, clock_gettime};
+
 use crate::metrics::Metrics;
 
-/// Answers `GET /metrics` on this address from now on, on a thread of its own. Returns the address,
-/// whose port is a free one if it was 0.
+/// Answers `GET /metrics` on this address from now on, on threads of its own: eight clients at once, each
+/// for two seconds at most. Returns the address, whose port is a free one if it was 0.
 ///
 /// # Errors
 /// If the address cannot be had; the message names it.
@@ -19,13 +22,18 @@ pub fn expose(metrics: &Metrics, address: SocketAddr) -> io::Result<SocketAddr> 
     };
     let listener = TcpListener::bind(address).map_err(named)?;
     let address = listener.local_addr()?;
-    let metrics = metrics.clone();
-    let thread = thread::Builder::new().name("metrics".to_owned());
-    thread.spawn(move || {
+    let metrics = Arc::new(metrics.clone());
+    let thread = || thread::Builder::new().name("metrics".to_owned());
+    thread().spawn(move || {
         for stream in listener.incoming() {
             match stream {
-                // What a client makes of it is its own affair.
-                Ok(stream) => drop(answer(stream, &metrics)),
+                Ok(stream) if Arc::strong_count(&metrics) <= AT_ONCE => {
+                    let metrics = Arc::clone(&metrics);
+                    // A client that gets no thread or no answer asks again.
+                    let answer = move || drop(answer(Timed::new(stream), &metrics));
+                    drop(thread().spawn(answer));
+                }
+                Ok(_) => {}
                 // Out of descriptors, as a rule: do not spin.
                 Err(_) => thread::park_timeout(PATIENCE),
             }
@@ -34,9 +42,48 @@ pub fn expose(metrics: &Metrics, address: SocketAddr) -> io::Result<SocketAddr> 
     Ok(address)
 }
 
-fn answer(mut stream: TcpStream, metrics: &Metrics) -> io::Result<()> {
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+/// A connection that has until a certain time for everything, however little it takes at a time.
+struct Timed {
+    stream: TcpStream,
+    end: Duration,
+}
+
+impl Timed {
+    fn new(stream: TcpStream) -> Timed {
+        Timed { stream, end: now() + PATIENCE }
+    }
+
+    fn left(&self) -> io::Result<Option<Duration>> {
+        let left = self.end.checked_sub(now()).filter(|left| !left.is_zero());
+        left.map(Some).ok_or_else(|| io::ErrorKind::TimedOut.into())
+    }
+}
+
+impl Read for Timed {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream.set_read_timeout(self.left()?)?;
+        self.stream.read(buffer)
+    }
+}
+
+impl Write for Timed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(self.left()?)?;
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
+fn now() -> Duration {
+    let now = clock_gettime(ClockId::Monotonic);
+    // This clock counts from the machine's start.
+    Duration::new(now.tv_sec.try_into().unwrap_or(0), now.tv_nsec.try_into().unwrap_or(0))
+}
+
+fn answer(mut stream: Timed, metrics: &Metrics) -> io::Result<()> {
     let mut head = Vec::new();
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {
         let mut buffer = [0; 1_024];
@@ -56,7 +103,7 @@ fn answer(mut stream: TcpStream, metrics: &Metrics) -> io::Result<()> {
     }
 }
 
-fn respond(stream: &mut TcpStream, status: &str, body: &str) -> io::Result<()> {
+fn respond(stream: &mut impl Write, status: &str, body: &str) -> io::Result<()> {
     let length = body.len();
     write!(
         stream,
@@ -65,8 +112,11 @@ fn respond(stream: &mut TcpStream, status: &str, body: &str) -> io::Result<()> {
     )
 }
 
-/// How long a client may take for what it has to say or hear.
+/// How long a client may take for its request and our answer together.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How many clients are answered at once; others are turned away.
+const AT_ONCE: usize = 8;
 
 /// The most that a request may say, in bytes.
 const HEAD_MAX: usize = 8_192;
@@ -99,5 +149,23 @@ mod tests {
         assert!(ask(address, "POST /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405 "));
         assert!(ask(address, &"x".repeat(8_193)).starts_with("HTTP/1.1 400 "));
         assert!(expose(&metrics, address).unwrap_err().to_string().contains("127.0.0.1"));
+    }
+
+    #[test]
+    fn a_slow_client_is_cut_off_and_holds_up_no_other() {
+        let address = expose(&Metrics::new(), "127.0.0.1:0".parse().unwrap()).unwrap();
+        let begin = now();
+        // A byte now and then, for twice the time that there is.
+        let slow = thread::spawn(move || {
+            let mut stream = TcpStream::connect(address).unwrap();
+            while now() < begin + 2 * PATIENCE && stream.write_all(b"x").is_ok() {
+                thread::park_timeout(PATIENCE / 8);
+            }
+            now()
+        });
+        thread::park_timeout(PATIENCE / 8);
+        assert!(ask(address, "GET /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200 "));
+        assert!(now() < begin + 2 * PATIENCE, "it waited for the slow one");
+        assert!(slow.join().unwrap() < begin + 2 * PATIENCE, "nobody cut it off");
     }
 }

@@ -18,6 +18,7 @@ mod channel;
 pub mod clients;
 mod coap_server;
 mod command;
+mod environment;
 mod error;
 mod executable;
 mod folder;
@@ -37,6 +38,7 @@ pub use clients::{
     package_of,
 };
 pub use command::{CommandError, CustomCommand, Words};
+pub use environment::environment;
 pub use error::ProgramError;
 pub use executable::{Missing, find_executable};
 pub use folder::Folder;

@@ -15,6 +15,7 @@ use trackbed_emulator::enclosure::{Account, Enclosed, Enclosure, Output, Reaped}
 use trackbed_emulator::namespace::NetNamespace;
 
 use crate::channel::Channel;
+use crate::environment::environment;
 use crate::error::ProgramError;
 use crate::folder::Folder;
 use crate::listening::is_listening;
@@ -97,7 +98,7 @@ impl Running {
         };
         let mut command = vec![executable.into()];
         command.extend(launch.arguments.iter().cloned());
-        let environment = launch.environment.clone();
+        let environment = [environment(), launch.environment.clone()].concat();
         let enclosed = Enclosed { command: enclose(command), environment, resolver: None };
         let enclosure =
             Enclosure::start_apart(namespace, &enclosed, output).map_err(ProgramError::Start)?;

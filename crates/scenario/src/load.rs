@@ -1,5 +1,6 @@
 //! The way from text to plan, step by step.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use trackbed_core::parameter::Value;
@@ -109,7 +110,21 @@ fn plan(
         hash,
         hash_of_ends,
         notes: resolved.notes,
+        commands: match source {
+            Source::BuiltIn(_) => Vec::new(),
+            Source::File(_) | Source::Text { .. } => commands(&specs),
+        },
     })
+}
+
+/// The commands that the scenario's file itself contains.
+fn commands(specs: &[Spec]) -> Vec<String> {
+    let keys = ["server-command", "client-command", "inference.command"];
+    let settings = specs.iter().flat_map(|spec| keys.iter().filter_map(|key| spec.get(key)));
+    let choices = settings.flat_map(|setting| &setting.choices);
+    let of_file = choices.filter(|choice| choice.place.origin == 0);
+    let texts: BTreeSet<String> = of_file.map(|choice| choice.chosen.text()).collect();
+    texts.into_iter().collect()
 }
 
 /// Results are kept in a folder of the scenario's name.

@@ -48,6 +48,9 @@ pub struct Plan {
     pub hash_of_ends: String,
     /// What the user should know, such as combinations that were left out.
     pub notes: Vec<String>,
+    /// The commands that stand in the scenario's file, each once: runs in real time start them, and whoever
+    /// wrote the file has chosen them. Those of the user's own settings are not among them.
+    pub commands: Vec<String>,
 }
 
 /// One combination of factors.

@@ -17,6 +17,8 @@ pub enum StoreError {
     Store { address: String, why: Box<object_store::Error> },
     #[error("{path}: {why}")]
     File { path: PathBuf, why: io::Error },
+    #[error("{why}; not stored yet: the last {bytes} B of {path}")]
+    NotStored { why: Box<StoreError>, path: PathBuf, bytes: u64 },
     #[error("{address}: nothing is there; `trackbed run SCENARIO --out {address}` fills it")]
     Empty { address: String },
     #[error(

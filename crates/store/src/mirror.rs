@@ -1,7 +1,8 @@
 //! A run directory that is being written, and its image in a store.
 
 use std::fs::{self, File};
-use std::io::{Read as _, Seek as _, SeekFrom};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Take};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -82,13 +83,12 @@ impl Mirror {
 }
 
 impl Drop for Mirror {
-    /// What ends early keeps what it has.
+    /// What ends early keeps what it has. Whoever wants to know what could not be sent calls
+    /// [`Mirror::stop`] before.
     fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(worker) = self.worker.take() {
-            let _ = worker.join();
+        if self.stop.is_some() {
+            let _ = self.stop();
         }
-        let _ = locked(&self.sending).send_new();
     }
 }
 
@@ -161,34 +161,26 @@ fn claim(store: &Store, directory: &Path) -> Result<(), StoreError> {
 }
 
 impl Sending {
-    /// Whole lines that came since.
+    /// Whole lines that came since. An error says what of them the store has not got yet.
     fn send_new(&mut self) -> Result<(), StoreError> {
         let path = self.directory.join(RUNS_FILE);
-        loop {
-            let length = length(&path)?;
-            if length <= self.sent {
-                return Ok(());
-            }
-            let read = || -> std::io::Result<Vec<u8>> {
-                let mut file = File::open(&path)?;
-                file.seek(SeekFrom::Start(self.sent))?;
-                let mut bytes = Vec::new();
-                file.take(PIECE_MAX).read_to_end(&mut bytes)?;
-                Ok(bytes)
-            };
-            let mut bytes = read().map_err(StoreError::file(&path))?;
-            let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
-            bytes.truncate(whole);
-            if bytes.is_empty() {
-                return Ok(());
-            }
-            let name = hex(&Sha256::digest(&bytes));
-            let location = self.store.location(&[PIECES, &format!("{name}.jsonl")]);
-            let put = self.store.objects().put(&location, PutPayload::from(bytes));
-            self.store.wait(put).map_err(|why| self.store.failed(&location, why))?;
+        self.send_lines(&path).map_err(|why| {
+            let bytes = length(&path).unwrap_or(self.sent).saturating_sub(self.sent);
+            StoreError::NotStored { why: Box::new(why), path, bytes }
+        })
+    }
+
+    fn send_lines(&mut self, path: &Path) -> Result<(), StoreError> {
+        while length(path)? > self.sent
+            && let Some(end) = next_end(path, self.sent).map_err(StoreError::file(path))?
+        {
+            let (digest, _) = digest(path, self.sent..end).map_err(StoreError::file(path))?;
+            let name = hex(&digest);
+            self.send(path, self.sent..end, &[PIECES, &format!("{name}.jsonl")])?;
             self.pieces.push(name);
-            self.sent += whole as u64;
+            self.sent = end;
         }
+        Ok(())
     }
 
     fn send_all(&mut self) -> Result<(), StoreError> {
@@ -206,10 +198,10 @@ impl Sending {
     /// The file of results as one piece; its name.
     fn send_results(&self) -> Result<String, StoreError> {
         let path = self.directory.join(RUNS_FILE);
-        let (digest, bytes) = digest(&path).map_err(StoreError::file(&path))?;
+        let (digest, bytes) = digest(&path, WHOLE).map_err(StoreError::file(&path))?;
         let name = hex(&digest);
         if bytes > 0 {
-            self.send(&path, &[PIECES, &format!("{name}.jsonl")])?;
+            self.send(&path, WHOLE, &[PIECES, &format!("{name}.jsonl")])?;
         }
         Ok(name)
     }
@@ -228,19 +220,19 @@ impl Sending {
             if path.is_dir() {
                 self.send_folder(&path, parts)?;
             } else if words != [RUNS_FILE] {
-                self.send(&path, &words)?;
+                self.send(&path, WHOLE, &words)?;
             }
             parts.pop();
         }
         Ok(())
     }
 
-    /// A file as it is, in parts if it is long.
-    fn send(&self, path: &Path, parts: &[&str]) -> Result<(), StoreError> {
+    /// These bytes of a file, in parts if they are many.
+    fn send(&self, path: &Path, bytes: Range<u64>, parts: &[&str]) -> Result<(), StoreError> {
         let location = self.store.location(parts);
-        let mut file = File::open(path).map_err(StoreError::file(path))?;
+        let mut file = open(path, bytes).map_err(StoreError::file(path))?;
         self.store.wait(async {
-            let failed = |why: std::io::Error| {
+            let failed = |why: io::Error| {
                 let why = object_store::Error::Generic { store: "upload", source: Box::new(why) };
                 self.store.failed(&location, why)
             };
@@ -260,7 +252,7 @@ impl Sending {
 fn length(path: &Path) -> Result<u64, StoreError> {
     match fs::metadata(path) {
         Ok(metadata) => Ok(metadata.len()),
-        Err(why) if why.kind() == std::io::ErrorKind::NotFound => Ok(0),
+        Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(0),
         Err(why) => Err(StoreError::file(path)(why)),
     }
 }
@@ -270,21 +262,45 @@ fn locked(sending: &Mutex<Sending>) -> MutexGuard<'_, Sending> {
     sending.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Bytes of a piece that is sent on the way; a line is much shorter.
+/// Bytes of a piece that is sent on the way, but for a line that is longer.
 const PIECE_MAX: u64 = 8 << 20;
 /// Bytes that are read at a time.
 const CHUNK: usize = 1 << 20;
+/// All bytes of a file.
+const WHOLE: Range<u64> = 0..u64::MAX;
 
-/// The SHA-256 of a file, and how many bytes it has.
-fn digest(path: &Path) -> std::io::Result<([u8; 32], usize)> {
-    let (mut file, mut hash, mut bytes) = (File::open(path)?, Sha256::new(), 0);
+fn open(path: &Path, bytes: Range<u64>) -> io::Result<Take<File>> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(bytes.start))?;
+    Ok(file.take(bytes.end - bytes.start))
+}
+
+/// Where a piece of whole lines that begins at `start` ends; `None` if no whole line is there.
+fn next_end(path: &Path, start: u64) -> io::Result<Option<u64>> {
+    let (mut file, mut at, mut end) = (open(path, start..u64::MAX)?, start, None);
+    let mut buffer = vec![0; CHUNK];
+    while end.is_none() || at - start < PIECE_MAX {
+        let count = file.read(&mut buffer)?;
+        if count == 0 {
+            break;
+        }
+        let last = buffer[..count].iter().rposition(|byte| *byte == b'\n');
+        end = last.map(|last| at + last as u64 + 1).or(end);
+        at += count as u64;
+    }
+    Ok(end)
+}
+
+/// The SHA-256 of these bytes of a file, and how many there are.
+fn digest(path: &Path, bytes: Range<u64>) -> io::Result<([u8; 32], u64)> {
+    let (mut file, mut hash, mut count) = (open(path, bytes)?, Sha256::new(), 0);
     let mut buffer = vec![0; 1 << 16];
     loop {
         let read = file.read(&mut buffer)?;
         if read == 0 {
-            return Ok((hash.finalize().into(), bytes));
+            return Ok((hash.finalize().into(), count));
         }
         hash.update(&buffer[..read]);
-        bytes += read;
+        count += read as u64;
     }
 }

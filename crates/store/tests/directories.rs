@@ -111,6 +111,33 @@ fn what_a_process_leaves_another_machine_goes_on_with() {
     assert_eq!(fs::read_to_string(third.join("timelines/0.csv")).unwrap(), "t\n");
 }
 
+/// Longer than what is sent at a time: it and what comes behind it would be lost with the machine.
+#[test]
+fn a_result_of_any_length_is_stored() {
+    let scratch = Scratch::new();
+    let first = scratch.machine("first");
+    let mirror = begin(&scratch, &first);
+    let long = format!("{{\"run\":0,\"samples\":\"{}\"}}", "x".repeat(20 << 20));
+    append(&first, &format!("{long}\n{{\"run\":1}}\n"));
+    drop(mirror);
+    let second = scratch.machine("second");
+    scratch.store().fetch(&second).unwrap();
+    assert!(lines(&second) == BTreeSet::from([long, "{\"run\":1}".to_owned()]));
+}
+
+#[test]
+fn what_cannot_be_stored_is_told() {
+    let scratch = Scratch::new();
+    let first = scratch.machine("first");
+    let mut mirror = begin(&scratch, &first);
+    append(&first, "{\"run\":0}\n");
+    // A file where the store keeps its pieces.
+    fs::write(scratch.0.path().join("bucket/sweep/runs"), "").unwrap();
+    let why = mirror.stop().unwrap_err().to_string();
+    assert!(why.contains("not stored yet: the last 10 B of"), "{why}");
+    assert!(why.contains(first.join("runs.jsonl").to_str().unwrap()), "{why}");
+}
+
 #[test]
 fn who_works_beside_another_loses_nothing_of_his() {
     let scratch = Scratch::new();

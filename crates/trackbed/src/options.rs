@@ -59,6 +59,11 @@ pub struct RunOptions {
     /// Set a key of the scenario; may be given several times (see `trackbed list keys`)
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub overrides: Vec<Override>,
+    /// Run the commands in the scenario file without asking: `server-command`, `client-command` and
+    /// `command` of `[inference]`. Without this option, `trackbed` shows them and asks on a terminal, and
+    /// refuses to run them elsewhere. Virtual time runs none; commands given with --set need no consent
+    #[arg(long)]
+    pub allow_commands: bool,
     /// Runs at the same time [default: all cores in virtual time, where results do not depend on it;
     /// one in real time]
     #[arg(long, value_name = "N", value_parser = jobs, allow_negative_numbers = true)]

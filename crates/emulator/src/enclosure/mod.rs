@@ -42,7 +42,7 @@ pub struct Enclosure {
 pub struct Enclosed {
     /// The program and its arguments.
     pub command: Vec<OsString>,
-    /// What is added to its environment.
+    /// What is added to its environment, or all of it where it runs apart.
     pub environment: Vec<(OsString, OsString)>,
     /// What /etc/resolv.conf says to it, in place of what it says to others.
     pub resolver: Option<String>,
@@ -70,7 +70,8 @@ impl Enclosure {
         Enclosure::launch(namespace, enclosed, |init| init)
     }
 
-    /// The same without our streams and terminal: there is no input, and Ctrl-C does not reach it.
+    /// The same without our streams, terminal and environment: there is no input, and Ctrl-C does not reach
+    /// it.
     ///
     /// # Errors
     /// As [`Enclosure::start`].
@@ -80,7 +81,8 @@ impl Enclosure {
         output: Output,
     ) -> Result<Enclosure, NamespaceError> {
         Enclosure::launch(namespace, enclosed, |init| {
-            init.stdin(Stdio::null()).stdout(output.stdout).stderr(output.stderr).process_group(0)
+            init.env_clear().stdin(Stdio::null()).stdout(output.stdout).stderr(output.stderr);
+            init.process_group(0)
         })
     }
 
@@ -100,10 +102,12 @@ impl Enclosure {
             }
             let mut init = Command::new("/proc/self/exe");
             let resolver = enclosed.resolver.as_deref();
-            init.args(init::arguments(watched.as_raw_fd(), told.as_raw_fd(), resolver))
+            prepare(&mut init)
+                .args(init::arguments(watched.as_raw_fd(), told.as_raw_fd(), resolver))
                 .args(&enclosed.command)
-                .envs(enclosed.environment.iter().map(|(name, value)| (name, value)));
-            prepare(&mut init).spawn().map_err(failed)
+                .envs(enclosed.environment.iter().map(|(name, value)| (name, value)))
+                .spawn()
+                .map_err(failed)
         };
         let init = namespace.run(start)??;
         Ok(Enclosure { init, lifeline: Some(lifeline), account })

@@ -85,12 +85,14 @@ fn in_folder(folder: &Path) -> Option<PathBuf> {
     plain.chain(packages).find_map(|place| library_in(&place))
 }
 
-/// Asks an interpreter where its package is, without importing it, which takes a second.
+/// Asks an interpreter where its package is, without importing it, which takes a second. `-I` and another
+/// folder: files in the current folder must not pass for Python's modules.
 fn by_interpreter(python: &Path) -> Option<PathBuf> {
     const QUESTION: &str = "import importlib.util\n\
         spec = importlib.util.find_spec('onnxruntime')\n\
         print(spec.submodule_search_locations[0] if spec else '')";
-    let answer = ask(Command::new(python).args(["-c", QUESTION]), ANSWER_MAX)?;
+    let mut command = Command::new(python);
+    let answer = ask(command.args(["-I", "-c", QUESTION]).current_dir("/"), ANSWER_MAX)?;
     let package = answer.lines().last().map(str::trim).filter(|line| !line.is_empty())?;
     library_in(&Path::new(package).join("capi"))
 }

@@ -167,6 +167,7 @@ fn tell(work: &Work, command: &mut Command) {
             }
         }
         Work::Command(text) => {
+            command.env_clear().envs(trackbed_programs::environment());
             command.args(["--exec", "--", "sh", "-c", text]);
         }
     }

@@ -148,3 +148,18 @@ fn a_plan_is_told_by_its_programs_and_what_none_uses_is_a_mistake() {
     let error = error.unwrap_err().to_string();
     assert!(error.contains("client-command curl occurs in no cell"), "{error}");
 }
+
+/// A user has typed the settings; whoever wrote the file has chosen the rest.
+#[test]
+fn commands_of_the_file_are_named_and_those_of_settings_are_not() {
+    let commands = |ends: &str, settings: &[&str]| {
+        let inference = "[inference]\nkind = \"command\"\ncommand = \"./watch\"\n";
+        let text = with_workload(&format!("protocol = \"http2\"\n{ends}")) + inference;
+        plan_with(&text, settings).unwrap_or_else(|error| panic!("{error}")).commands
+    };
+    let swept = "server-command = [\"a\", \"b\"]\nclient-command = \"a\"";
+    assert_eq!(commands(swept, &[]), ["./watch", "a", "b"]);
+    assert_eq!(commands(swept, &["server-command=c,d"]), ["./watch", "a"]);
+    let all = ["server-command=c", "client-command=c", "inference.command=c"];
+    assert!(commands(swept, &all).is_empty());
+}

@@ -162,6 +162,7 @@ fn job(arguments: &PlanArguments, source: &Source, plan: &Plan) -> anyhow::Resul
             "--out file://: in a pod this is lost with it; give the path of the volume, or a store"
         );
     }
+    campaign::consent::ask(plan, options)?;
     let units = plan.units();
     if u64::from(arguments.shards) > units {
         bail!("--shards: there are {units} runs; write a number up to that");
@@ -186,7 +187,7 @@ fn job(arguments: &PlanArguments, source: &Source, plan: &Plan) -> anyhow::Resul
         summary: summary(plan),
         scenario: source.absolute()?.to_string(),
         file: file.map(|name| (name, plan.source_text.clone())),
-        words: words(options),
+        words: words(options, plan),
         out,
         shards: arguments.shards,
         cores: options.jobs.unwrap_or(1),
@@ -209,7 +210,7 @@ fn line(path: &Path) -> anyhow::Result<String> {
 }
 
 /// The words of `options` that decide what the results are.
-fn words(options: &RunOptions) -> Vec<String> {
+fn words(options: &RunOptions, plan: &Plan) -> Vec<String> {
     let mut words = Vec::new();
     let mut option = |name: &str, value: Option<String>| {
         words.push(format!("--{name}"));
@@ -231,6 +232,9 @@ fn words(options: &RunOptions) -> Vec<String> {
     }
     if options.keep_invalid {
         option("keep-invalid", None);
+    }
+    if !plan.commands.is_empty() {
+        option("allow-commands", None);
     }
     words
 }

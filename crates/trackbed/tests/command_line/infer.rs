@@ -64,6 +64,20 @@ fn libraries_that_are_no_onnx_runtime_are_refused_with_the_remedy() {
     }
 }
 
+/// Whoever can write to the folder in which a user works must not choose the user's code.
+#[test]
+fn no_library_of_the_current_folder_is_loaded() {
+    let scratch = Scratch::new();
+    fs::create_dir_all(scratch.path("onnxruntime/capi")).unwrap();
+    for file in ["onnxruntime/__init__.py", "onnxruntime/capi/libonnxruntime.so"] {
+        scratch.write(file, "");
+    }
+    let mut command = infer(&scratch, "--runtime onnxruntime --duration 1s --warm-up 0s");
+    let ended = Ended::of(command.env_remove("VIRTUAL_ENV").env_remove("ORT_DYLIB_PATH"));
+    let folder = scratch.folder().to_str().unwrap();
+    assert!(!ended.stderr.contains(folder), "{}", ended.stderr);
+}
+
 /// Where nothing is looked for but in the system's folders, most machines have no ONNX Runtime.
 fn without_library(mut command: Command, scratch: &Scratch) -> Ended {
     Ended::of(command.env_clear().env("PATH", scratch.path("no-programs")))

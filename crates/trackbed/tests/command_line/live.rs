@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -29,9 +29,14 @@ impl Server {
         Server { scratch, process, address }
     }
 
-    pub fn run(&self, words: &[&str]) -> Ended {
+    fn command(&self, words: &[&str]) -> Command {
         let mut command = self.scratch.command("run --substrate live --json --server");
-        Ended::of(command.arg(&self.address).args(words))
+        command.arg(&self.address).args(words);
+        command
+    }
+
+    pub fn run(&self, words: &[&str]) -> Ended {
+        Ended::of(&mut self.command(words))
     }
 
     pub fn document(&self, words: &[&str]) -> Value {
@@ -188,16 +193,20 @@ fn a_quiet_server_tells_only_what_goes_wrong() {
 }
 
 /// The inference is the client's machine's business: its files too, of which the server hears nothing.
+/// A command gets no variables of the user's, which may be secrets.
 #[test]
 fn inference_goes_on_beside_the_clients() {
     let server = Server::start(&[]);
     let text = "protocol = \"http2\"\n[link]\ndelay = \"1 ms\"\n[inference]\n\
                 kind = [\"none\", \"command\"]\nmodel = \"model.onnx\"\n\
-                command = \"while true; do echo; sleep 0.05; done\"\n[workload]\n\
+                command = \"test -z $SECRET && while true; do echo; sleep 0.05; done\"\n[workload]\n\
                 kind = \"telemetry\"\nrate = \"20 /s\"\nduration = \"5 s\"\nwarm-up = \"1 s\"\n";
     server.scratch.write("beside.toml", text);
     server.scratch.write("model.onnx", &[0; 9]);
-    let document = server.document(&["./beside.toml", "--runs", "1"]);
+    let mut command = server.command(&["./beside.toml", "--runs", "1", "--allow-commands"]);
+    let ended = Ended::of(command.env("SECRET", "of-nobody-else"));
+    ended.says(0, &["note: this scenario contains commands", "test -z $SECRET"]);
+    let document = ended.json();
     let cells = document["cells"].as_array().unwrap();
     assert_eq!(cells.len(), 2);
     for (cell, kind) in cells.iter().zip(["none", "command"]) {

@@ -3,6 +3,8 @@
 mod advise;
 mod bad_input;
 mod captures;
+#[cfg(target_os = "linux")]
+mod commands;
 mod compare;
 mod continuing;
 mod damage;

@@ -20,7 +20,7 @@ fn scenario(scratch: &Scratch, workload: &str, inference: &str) {
 /// A run of it, where it is at home.
 fn run(scratch: &Scratch) -> Ended {
     let _ = fs::remove_dir_all(scratch.path("out"));
-    scratch.trackbed("run ./beside.toml --runs 1 --keep-invalid --out out --json")
+    scratch.trackbed("run ./beside.toml --runs 1 --allow-commands --keep-invalid --out out --json")
 }
 
 fn document(scratch: &Scratch) -> Value {
@@ -127,7 +127,7 @@ fn nobody_is_left_after_a_run_or_after_a_tool_that_was_killed() {
     document(&scratch);
     assert!(!is_alive(&mark));
     scenario(&scratch, &workload("10 min"), &command(&lines));
-    let mut child = start(scratch.command("run ./beside.toml --runs 1"));
+    let mut child = start(scratch.command("run ./beside.toml --runs 1 --allow-commands"));
     eventually("the command runs", || is_alive(&mark).then_some(()));
     child.kill().unwrap();
     child.wait().unwrap();

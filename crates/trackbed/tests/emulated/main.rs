@@ -39,7 +39,8 @@ impl Scratch {
     /// A run with these words, which gives its document.
     fn emulated(&self, words: &[&str]) -> Command {
         // A busy machine is late; what is tested here is not.
-        let mut command = self.command("run --substrate emulated --keep-invalid --out out --json");
+        let mut command = self
+            .command("run --substrate emulated --allow-commands --keep-invalid --out out --json");
         if let Some(scenario) = self.scenario {
             // Users do not always have /usr/sbin in their PATH.
             command.arg(scenario).env("TMPDIR", self.path("tmp")).env("PATH", "/usr/bin:/bin");

@@ -9,6 +9,7 @@ mod railway;
 mod relay;
 mod ride;
 mod rides;
+mod units;
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,5 +1,6 @@
 //! What `run` and `paper` share: plan, run everything, keep it, sum it up.
 
+pub mod consent;
 pub mod remote;
 mod until;
 mod view;
@@ -135,6 +136,7 @@ pub fn execute(scenario: &str, options: &RunOptions) -> anyhow::Result<Finished>
         tell(format_args!("note: {note}"));
     }
     let rounds = until::rounds(&plan, options)?;
+    consent::ask(&plan, options)?;
     let chosen = options.substrate.unwrap_or_else(|| home(&plan));
     let shard = options.shard.map(|shard| shard.resolve(|name| std::env::var(name).ok()));
     let shard = shard.transpose().map_err(anyhow::Error::msg)?;

@@ -57,6 +57,15 @@ fn a_client_that_fails_fails_its_run_and_one_that_hangs_is_ended() {
 
 #[test]
 #[ignore = "thorough: third-party programs"]
+fn programs_get_no_secrets_of_the_environment() {
+    let text = scenario("client-command = '''sh -c \"test -z $SECRET && test -n $PATH\"'''");
+    let Some(scratch) = Scratch::with(&[], &text) else { return };
+    let mut command = scratch.emulated(&["--set", "protocol=tcp"]);
+    Ended::of(command.env("SECRET", "of-nobody-else")).says(0, &[]);
+}
+
+#[test]
+#[ignore = "thorough: third-party programs"]
 fn a_server_that_never_listens_or_never_stops_talking_is_given_up() {
     for (command, why) in [
         ("sleep 1000", "does not listen on TCP port 443"),

@@ -8,7 +8,7 @@ use trackbed_archive::{About, RunDirectory};
 use trackbed_store::{Fetched, Mirror, PERIOD, Store};
 
 use super::temporary;
-use crate::output::{shell_word, tell};
+use crate::output::{shell_word, tell, tell_error};
 
 /// Copies what is at `address` into `directory`.
 ///
@@ -58,7 +58,8 @@ impl Remote {
     /// If the store does not take them.
     pub fn stop(&mut self) -> anyhow::Result<()> {
         let stopped = self.mirror.as_mut().map_or(Ok(()), Mirror::stop);
-        stopped.with_context(|| self.what_is_here())
+        // It is told once.
+        stopped.inspect_err(|_| self.mirror = None).with_context(|| self.what_is_here())
     }
 
     /// Sends everything else, too.
@@ -77,5 +78,14 @@ impl Remote {
     fn what_is_here(&self) -> String {
         let directory = shell_word(&self.directory);
         format!("not everything could be sent; all results are in {directory} on this machine")
+    }
+}
+
+impl Drop for Remote {
+    /// A campaign that ends with an error sends what it has, too.
+    fn drop(&mut self) {
+        if let Err(why) = self.stop() {
+            tell_error(format_args!("error: {why:#}"));
+        }
     }
 }

@@ -1,0 +1,52 @@
+//! Consent to run the commands in a scenario file. The author of the file chose them, and they run with the
+//! permissions of the user.
+
+use std::io::{self, IsTerminal as _};
+
+use anyhow::bail;
+use rustix::process::geteuid;
+use trackbed_scenario::{Home, Plan};
+
+use crate::options::{RunOptions, SubstrateArgument};
+use crate::output::{tell, tell_error};
+
+/// Shows the commands that runs of `plan` start. Without --allow-commands, asks the user on the terminal.
+///
+/// # Errors
+/// If the user does not agree, or there is no terminal.
+pub fn ask(plan: &Plan, options: &RunOptions) -> anyhow::Result<()> {
+    let is_virtual = match options.substrate {
+        Some(chosen) => chosen == SubstrateArgument::Virtual,
+        None => plan.home == Home::Virtual,
+    };
+    // Runs in virtual time start no programs.
+    if plan.commands.is_empty() || is_virtual {
+        return Ok(());
+    }
+    let rights = if geteuid().is_root() { "as root" } else { "with your permissions" };
+    let commands: String =
+        plan.commands.iter().map(|command| format!("\n  {}", visible(command))).collect();
+    let what = format!("this scenario contains commands, which run {rights}:{commands}");
+    if options.allow_commands {
+        tell(format_args!("note: {what}"));
+        return Ok(());
+    }
+    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        bail!("{what}\n  help: if you trust them, add --allow-commands");
+    }
+    tell_error(format_args!("{what}\nRun them? [y/N]"));
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    match answer.trim() {
+        "y" | "Y" | "yes" => Ok(()),
+        _ => bail!("nothing was run; --allow-commands runs them without asking"),
+    }
+}
+
+/// The text with control characters and other invisible characters escaped.
+fn visible(text: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || c.is_ascii_graphic() || c == ' ';
+    let escaped =
+        |c: char| if is_plain(c) { c.to_string() } else { c.escape_default().to_string() };
+    text.chars().map(escaped).collect()
+}

@@ -1,0 +1,62 @@
+//! Commands in a scenario file: its author chose them, so they run only with the user's consent.
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use super::support::skip;
+use super::{Ended, SCENARIO, Scratch};
+
+/// Scenarios whose server, or inference, is a command.
+fn hostile(scratch: &Scratch) {
+    let server = "server-command = \"touch owned \\u001b[2K\"\n[link]";
+    let inference = "[inference]\nkind = \"command\"\ncommand = \"touch owned \\u001b[2K\"\n\
+                     durations = \"d.txt\"\n[link]";
+    for (name, ends) in [("server.toml", server), ("inference.toml", inference)] {
+        scratch.write(name, &SCENARIO.replacen("[link]", ends, 1));
+    }
+    scratch.write("d.txt", "trackbed-durations 1\nthreads 1\nframe 0 5000000\n");
+}
+
+#[test]
+fn without_consent_they_are_shown_and_refused() {
+    let scratch = Scratch::new();
+    hostile(&scratch);
+    let plan = "plan server.toml --substrate emulated --for slurm --shards 2 --out b";
+    for words in ["run server.toml --substrate emulated", "agree inference.toml", plan] {
+        scratch.refuse(words, &["\n  touch owned \\u{1b}[2K\n", "--allow-commands"]);
+    }
+    let allowed = scratch.succeed(&format!("{plan} --allow-commands"));
+    assert!(allowed.stdout.contains(" --allow-commands "), "{}", allowed.stdout);
+    assert_eq!(fs::read_dir(scratch.folder()).unwrap().count(), 3, "something was begun");
+}
+
+#[test]
+fn on_a_terminal_the_user_is_asked() {
+    let scratch = Scratch::new();
+    hostile(&scratch);
+    let line = format!("{} run server.toml --substrate emulated", env!("CARGO_BIN_EXE_trackbed"));
+    let mut terminal = Command::new("script");
+    terminal.args(["-qec", &line, "/dev/null"]).current_dir(scratch.folder());
+    scratch.write("no", "n\n");
+    let typed = fs::File::open(scratch.path("no")).unwrap();
+    let Ok(output) = terminal.stdin(typed).stdout(Stdio::piped()).output() else {
+        return skip("there is no script(1): apt install bsdutils");
+    };
+    let ended = Ended::from(output);
+    assert_eq!(ended.status, 2, "{}", ended.stdout);
+    for part in ["touch owned", "Run them? [y/N]", "nothing was run"] {
+        assert!(ended.stdout.contains(part), "{}", ended.stdout);
+    }
+    assert!(!scratch.path("owned").exists());
+}
+
+/// A run directory from somebody else runs no commands on this machine.
+#[test]
+fn a_directory_that_is_repeated_starts_none() {
+    let scratch = Scratch::new();
+    hostile(&scratch);
+    for words in ["run inference.toml --out d", "verify-results d", "replay d 0 0", "report d"] {
+        assert!(scratch.trackbed(words).status < 2, "{words}");
+    }
+    assert!(!scratch.path("owned").exists());
+}
