@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use trackbed_guard::files;
 use trackbed_measure::results::{SCHEMA, VIRTUAL, first_schema};
+use trackbed_outward::files;
 use trackbed_scenario::Recipe;
 
 use crate::error::{DirectoryError, Problem};

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use trackbed_guard::files::{Fresh, read_to_string};
 use trackbed_measure::results::{SCHEMA, first_schema};
+use trackbed_outward::files::{Fresh, read_to_string};
 
 use crate::error::Problem;
 

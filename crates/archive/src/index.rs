@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::Arc;
 
-use trackbed_guard::files;
 use trackbed_measure::results::RunResult;
+use trackbed_outward::files;
 
 use crate::error::{DirectoryError, Problem};
 use crate::files::RUNS;

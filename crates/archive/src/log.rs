@@ -6,8 +6,8 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use trackbed_guard::files::{Fresh, append};
 use trackbed_measure::results::RunResult;
+use trackbed_outward::files::{Fresh, append};
 
 use crate::error::{DirectoryError, Problem};
 use crate::files::RUNS;

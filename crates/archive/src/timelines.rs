@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use trackbed_core::Seed;
-use trackbed_guard::files;
+use trackbed_outward::files;
 use trackbed_scenario::{Cell, Plan};
 
 /// Writes the timelines of all runs of `plan` to `directory`, a table each, as

@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use trackbed_core::event::Record;
 use trackbed_core::{Packet, Time};
-use trackbed_guard::files::create;
 use trackbed_measure::keylog::KeyLog;
 use trackbed_measure::pcapng::{PcapngWriter, Section, TapId, TapPoint};
 use trackbed_measure::qlog::QlogSinks;
 use trackbed_measure::waterfall::{self, Bar};
 use trackbed_net::{Direction, LinkId, Point, Tap};
+use trackbed_outward::files::create;
 use trackbed_protocols::{Observer, Side};
 use trackbed_substrate::wall_clock;
 

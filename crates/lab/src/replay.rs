@@ -3,8 +3,8 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use trackbed_guard::files::create;
 use trackbed_measure::results::Outcome;
+use trackbed_outward::files::create;
 use trackbed_substrate::simulated::Cancel;
 
 use crate::capture::Capture;

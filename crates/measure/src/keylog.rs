@@ -78,7 +78,7 @@ impl KeyLog {
     /// # Errors
     /// If the file cannot be created or written.
     pub fn save(&self, path: &Path) -> io::Result<()> {
-        self.write_to(trackbed_guard::files::create_private(path)?)
+        self.write_to(trackbed_outward::files::create_private(path)?)
     }
 
     fn lock(&self) -> MutexGuard<'_, Lines> {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use trackbed_guard::printable_line;
+use trackbed_outward::printable_line;
 
 /// On which side a column is flush.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

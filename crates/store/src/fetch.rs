@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use futures_util::StreamExt as _;
 use object_store::{ObjectMeta, ObjectStoreExt as _};
 use sha2::{Digest as _, Sha256};
-use trackbed_guard::files::{self, Fresh};
+use trackbed_outward::files::{self, Fresh};
 
 use crate::{PIECES, RUNS_FILE, Store, StoreError};
 

@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, bail};
 use console::Term;
-use trackbed_guard::files::Fresh;
-use trackbed_guard::printable;
 use trackbed_lab::campaign::cluster;
 use trackbed_lab::shell;
+use trackbed_outward::files::Fresh;
+use trackbed_outward::printable;
 
 /// Prints what a command comes to. A reader that has gone away (`trackbed ... | head`) does not change
 /// how it ends.

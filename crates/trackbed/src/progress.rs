@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use console::Term;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use trackbed_guard::printable;
+use trackbed_outward::printable;
 
 use crate::output;
 

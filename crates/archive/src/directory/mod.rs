@@ -19,9 +19,9 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use trackbed_guard::files::{Fresh, PARTIAL, append};
 use trackbed_measure::results::{Document, RunResult};
 use trackbed_measure::samples;
+use trackbed_outward::files::{Fresh, PARTIAL, append};
 use trackbed_scenario::{Plan, RUNS_MAX};
 
 use crate::about::{About, read_about};

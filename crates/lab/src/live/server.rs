@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures_core::future::LocalBoxFuture;
 use trackbed_connection::{Request, Response, Service, body};
 use trackbed_core::{EventLog, Seed, Time};
-use trackbed_daemon::{Log, Seldom};
+use trackbed_outward::{Log, Seldom};
 use trackbed_protocols::{ServerConfig, ServerLimits};
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 use trackbed_substrate::{Cancel, RunError, before, now, sleep};

@@ -1,6 +1,6 @@
 //! What the daemon tells Prometheus.
 
-use trackbed_daemon::{Counter, Gauge, Metrics};
+use trackbed_outward::{Counter, Gauge, Metrics};
 
 /// The daemon's figures.
 #[derive(Clone, Debug)]

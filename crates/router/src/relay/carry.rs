@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use futures_io::{AsyncRead as _, AsyncWrite as _};
-use trackbed_daemon::Counter;
+use trackbed_outward::Counter;
 use trackbed_substrate::{Standing, TcpStream, now, sleep};
 
 /// Counts bytes as they go.

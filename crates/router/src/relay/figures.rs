@@ -1,6 +1,6 @@
 //! What the relay tells Prometheus.
 
-use trackbed_daemon::{Counter, Gauge, Metrics};
+use trackbed_outward::{Counter, Gauge, Metrics};
 
 use crate::relay::carry::Meters;
 

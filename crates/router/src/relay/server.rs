@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use futures_util::{AsyncReadExt as _, AsyncWriteExt as _};
 use trackbed_core::Time;
-use trackbed_daemon::{Gauge, Log, Metrics, Seldom};
 use trackbed_linux::mptcp::speaks_mptcp;
+use trackbed_outward::{Gauge, Log, Metrics, Seldom};
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
 use trackbed_substrate::{
     Guests, Standing, TcpListener, TcpStream, accept_each, before, now, sleep, spawn,

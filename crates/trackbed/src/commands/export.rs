@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use trackbed_archive::{RecordedRuns, check_complete, read_document};
-use trackbed_guard::Printer;
 use trackbed_measure::results::Document;
+use trackbed_outward::Printer;
 use trackbed_report::export::{Content, Exporter, Format};
 
 use crate::ending::Ending;

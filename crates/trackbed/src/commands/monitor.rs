@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
-use trackbed_daemon::{Signal, listen};
 use trackbed_device::monitor::{Monitor, Named, Reading};
+use trackbed_outward::{Signal, listen};
 
 use crate::ending::Ending;
 use crate::output;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::{ArgGroup, Args};
-use trackbed_daemon::{Metrics, Signal, expose, listen};
+use trackbed_outward::{Metrics, Signal, expose, listen};
 use trackbed_router::relay::fronts::{Front, rules};
 use trackbed_router::relay::{Destinations, Limits, Plan, Stop, run};
 

@@ -6,9 +6,9 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use trackbed_archive::files::REPLAY;
 use trackbed_archive::{Recorded, Results as _};
-use trackbed_guard::files::folder;
 use trackbed_lab::replay::{self, Replay};
 use trackbed_measure::results::{Outcome, VIRTUAL};
+use trackbed_outward::files::folder;
 
 use crate::ending::Ending;
 use crate::options::number;

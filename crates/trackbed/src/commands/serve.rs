@@ -7,8 +7,8 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::Args;
 use trackbed_core::ByteSize;
-use trackbed_daemon::{Signal, listen};
 use trackbed_lab::live::{DATA_PORT, Limits, PORT, Settings, serve};
+use trackbed_outward::{Signal, listen};
 use trackbed_substrate::Cancel;
 
 use super::phad::LogFormat;

@@ -7,6 +7,8 @@ mod captures;
 mod commands;
 mod compare;
 mod continuing;
+#[cfg(target_os = "linux")]
+mod crashes;
 mod damage;
 mod export;
 mod files;

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 use trackbed_core::Time;
-use trackbed_daemon::{Log, Metrics, Signal};
 use trackbed_linux::mptcp_pm::PathManagerError;
+use trackbed_outward::{Log, Metrics, Signal};
 use trackbed_substrate::kernel::Origin;
 
 use crate::phad::controller::{Controller, Flag, Lost, Order, Ranges, Reason, Settings, Sighting};
@@ -325,7 +325,7 @@ impl Daemon {
     /// Whether the table has become too old, or is new again.
     fn check_age(&mut self) {
         let Some(max) = self.plan.table_age_max else { return };
-        let stale = self.file.age(trackbed_daemon::time_of_day()) > max;
+        let stale = self.file.age(trackbed_outward::time_of_day()) > max;
         if std::mem::replace(&mut self.stale, stale) != stale && stale {
             let message =
                 "the handover table is too old (--table-age-max): nothing is a backup now";

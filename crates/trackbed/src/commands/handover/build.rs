@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow, bail};
 use trackbed_core::parameter::{Arguments, Kind, Parameter, Value};
-use trackbed_guard::files::create;
+use trackbed_outward::files::create;
 use trackbed_railway::handover::{Learner, LogSettings, Settings, Table, observe};
 use trackbed_railway::motion::{Direction, DriveLog, LogFormat, Track};
 use trackbed_railway::preliminary;

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use trackbed_daemon::{Signal, listen};
 use trackbed_inference::clock::monotonic_nanos;
 use trackbed_inference::detection::Detection;
 use trackbed_inference::detector::{Detector, Frame};
 use trackbed_inference::program::{Program, Step};
 use trackbed_inference::timing::{FRAMES_MAX, Timing};
+use trackbed_outward::{Signal, listen};
 
 use super::arguments::InferArguments;
 use super::outlet::Outlet;

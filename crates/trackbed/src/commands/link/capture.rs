@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use trackbed_core::{Packet, Time};
-use trackbed_guard::files::create;
 use trackbed_measure::pcapng::{PcapngWriter, Section, TapId, TapPoint};
 use trackbed_net::{Direction, LinkId, Point, Tap};
+use trackbed_outward::files::create;
 
 /// Writes `inside.pcapng`, `outside.pcapng` and `dropped.pcapng`. Clones write to the same files.
 #[derive(Clone, Debug)]

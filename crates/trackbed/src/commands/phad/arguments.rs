@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use trackbed_core::units::parse_duration;
-use trackbed_daemon::{Format, Log};
+use trackbed_outward::{Format, Log};
 use trackbed_router::phad::paths::Operator;
 
 use crate::output;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
-use trackbed_daemon::{Metrics, expose, listen};
+use trackbed_outward::{Metrics, expose, listen};
 use trackbed_router::phad::config::Config;
 use trackbed_router::phad::controller::Settings;
 use trackbed_router::phad::paths::Operator;

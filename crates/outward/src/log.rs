@@ -4,9 +4,9 @@ use std::fmt;
 use std::io::{self, Write as _};
 use std::time::Duration;
 
+use crate::printable::{printable, printable_line};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Map, Value};
-use trackbed_guard::{printable, printable_line};
 
 /// How events are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,0 +1,91 @@
+//! A campaign whose process is killed at any call that changes a file, or whose disk is full there: what is
+//! finished stays, and going on comes to the same bytes. strace(1) does it to the program as it is.
+
+use std::process::{Command, Stdio};
+
+use super::support::skip;
+use super::{SCENARIO, Scratch};
+
+/// What changes files, and what is said of it.
+const CALLS: &str = "write,writev,pwrite64,fsync,fdatasync,ftruncate,rename,renameat,renameat2,unlink,unlinkat,\
+                     linkat,mkdir";
+
+const RUN: &str = "run a.toml --set link.loss=0,2% --runs 20 --jobs 1 --quiet";
+
+/// The campaign into `bad`, with `fault` at call number `at` and what it says; none where strace(1) cannot.
+fn disturbed(scratch: &Scratch, fault: &str, at: u32) -> Option<(Option<i32>, String)> {
+    let plain = scratch.command(&format!("{RUN} --out bad"));
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-qq", "-e", "signal=none", "-o", "/dev/null"]);
+    strace.arg(format!("--trace={CALLS}")).arg(format!("--inject={CALLS}:{fault}:when={at}"));
+    strace.arg(plain.get_program()).args(plain.get_args());
+    let output = strace.current_dir(scratch.folder()).stdin(Stdio::null()).output().ok()?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    (!said.contains("ptrace") || said.contains("error:")).then_some((output.status.code(), said))
+}
+
+/// Kills and full disks until there were so many of each.
+fn crash(kills: u32, full_disks: u32) {
+    let scratch = Scratch::new();
+    scratch.write("a.toml", SCENARIO);
+    scratch.succeed(&format!("{RUN} --out good"));
+    let finished = |name: &str| {
+        let text = std::fs::read_to_string(scratch.path(name)).unwrap_or_default();
+        text.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let good = finished("good/runs.jsonl");
+    let (mut died, mut refused, mut kept) = (0, 0, Vec::new());
+    let all = kills + full_disks;
+    for number in 0..all {
+        let is_kill = number * full_disks / all == (number + 1) * full_disks / all;
+        let fault = if is_kill { "signal=KILL" } else { "error=ENOSPC" };
+        // Of the 60 calls of the campaign, those that are left when it goes on are fewer.
+        let Some((status, said)) = disturbed(&scratch, fault, 1 + number * 7 % 40) else {
+            return skip("strace(1) cannot trace here (Debian package strace)");
+        };
+        assert!(!said.contains("panicked"), "{said}");
+        match (is_kill, status) {
+            (true, None) => died += 1,
+            (false, Some(2)) => {
+                assert!(said.contains("No space left on device"), "{said}");
+                refused += 1;
+            }
+            // The call came after the end of what there was to do.
+            (_, Some(0)) => {}
+            other => panic!("{other:?}: {said}"),
+        }
+        let now = finished("bad/runs.jsonl");
+        // A line without its end is no finished run, and is cut off by who goes on.
+        let whole: Vec<String> = now.iter().filter(|line| good.contains(line)).cloned().collect();
+        assert!(kept.iter().all(|line| whole.contains(line)), "a finished run is lost: {said}");
+        kept = if whole.len() == good.len() {
+            std::fs::remove_dir_all(scratch.path("bad")).unwrap();
+            Vec::new()
+        } else {
+            whole
+        };
+    }
+    let (of_kills, of_full) = (died * 2 > kills, refused * 2 > full_disks);
+    assert!(of_kills && of_full, "{died} died, {refused} had no disk");
+    scratch.succeed(&format!("{RUN} --out bad"));
+    for file in ["about.json", "run.json", "runs.jsonl", "samples.csv"] {
+        let folder_named = |text: String| text.replace("/bad", "/good");
+        assert!(
+            folder_named(scratch.read(&format!("bad/{file}")))
+                == scratch.read(&format!("good/{file}")),
+            "{file}"
+        );
+    }
+    println!("{died} of {kills} kills and {refused} of {full_disks} full disks at work");
+}
+
+#[test]
+fn nothing_finished_is_lost_by_kills_at_writes_and_full_disks() {
+    crash(12, 4);
+}
+
+#[test]
+#[ignore = "thorough: real time"]
+fn nothing_finished_is_lost_by_two_hundred_kills_at_writes_and_twenty_full_disks() {
+    crash(200, 20);
+}
