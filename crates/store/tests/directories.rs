@@ -207,7 +207,10 @@ fn what_is_damaged_is_named() {
 #[test]
 fn links_in_a_folder_are_not_followed() {
     let scratch = Scratch::new();
-    begin(&scratch, &scratch.machine("first")).finish().unwrap();
+    let first = scratch.machine("first");
+    let mirror = begin(&scratch, &first);
+    append(&first, "{\"run\":0}\n");
+    mirror.finish().unwrap();
     fs::write(scratch.0.path().join("secret"), "mine").unwrap();
     for (link, target) in [("samples.csv", "secret"), ("timelines", ".")] {
         let path = scratch.0.path().join("bucket/sweep").join(link);
