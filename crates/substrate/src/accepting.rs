@@ -11,7 +11,7 @@ use crate::socket::{TcpListener, TcpStream};
 ///
 /// A machine that has no descriptor or no memory for another connection (accept(2): EMFILE, ENFILE,
 /// ENOBUFS, ENOMEM) is no end: `refused` is told why, may end a connection to make room, and says whether
-/// it has. If it has not, or the next attempt fails too, there is a pause of [`PAUSE`].
+/// it has. If it has not, or the next attempt fails too, there is a pause of 100 ms.
 pub async fn accept_each(
     listener: &dyn TcpListener,
     mut take: impl FnMut(Box<dyn TcpStream>),
