@@ -11,9 +11,11 @@ pub struct Tool {
     package: &'static str,
 }
 
-/// What tests use where it is there: `capinfos` and `tshark` read our captures back; the others are
+/// What tests use where it is there: `capinfos` and `tshark` read our captures back, `strace` lets calls
+/// fail; the others are
 /// servers and clients at the ends of a run, or a library that is one.
 pub const TOOLS: &[Tool] = &[
+    Tool { program: "strace", package: "strace" },
     Tool { program: "tshark", package: "tshark" },
     Tool { program: "nginx", package: "nginx" },
     Tool { program: "nghttpd", package: "nghttp2-server" },

@@ -166,6 +166,6 @@ mod tests {
         thread::park_timeout(PATIENCE / 8);
         assert!(ask(address, "GET /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200 "));
         assert!(now() < begin + 2 * PATIENCE, "it waited for the slow one");
-        assert!(slow.join().unwrap() < begin + 2 * PATIENCE, "nobody cut it off");
+        assert!(slow.join().unwrap() < begin + 2 * PATIENCE, "it was not cut off");
     }
 }

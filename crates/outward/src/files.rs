@@ -1,6 +1,5 @@
-//! Files in a folder that somebody else may have filled. Whoever writes a file by a name of ours there
-//! writes to the folder itself, never through a symbolic link to another place; whoever reads one never
-//! waits for a pipe.
+//! Files in a folder that others may have filled. A file by a name of ours there is written to the folder
+//! itself, never through a symbolic link to another place, and is read without waiting for a pipe.
 
 use std::ffi::OsString;
 use std::fs::{self, File, FileType, OpenOptions, Permissions};
@@ -77,7 +76,7 @@ pub struct Fresh {
 }
 
 impl Fresh {
-    /// Begins the file that is to be at `path`, under a name beside it that nobody can foresee.
+    /// Begins the file that is to be at `path`, under a name beside it that cannot be foreseen.
     ///
     /// # Errors
     /// As [`append`].
@@ -177,7 +176,11 @@ mod tests {
                 assert!(why.contains("is a symbolic link") && why.contains("remove it"), "{why}");
             }
         }
-        assert_eq!(read_to_string(&link).unwrap(), "years of work", "whoever reads may follow it");
+        assert_eq!(
+            read_to_string(&link).unwrap(),
+            "years of work",
+            "it may be read through the link"
+        );
         assert_eq!(names(scratch.path()).len(), 3);
     }
 
@@ -205,9 +208,9 @@ mod tests {
         assert_eq!(modes[0], modes[1], "as if it had been made in place");
     }
 
-    /// Nobody is at the other end.
+    /// The other end is not open.
     #[test]
-    fn a_pipe_is_no_file_and_nobody_waits_for_it() {
+    fn a_pipe_is_no_file_and_is_not_waited_for() {
         let scratch = tempfile::tempdir().unwrap();
         let pipe = scratch.path().join("pipe");
         let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();

@@ -3,8 +3,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-/// Lets one message of a kind through in a second, and counts the others: whoever can cause them does not
-/// fill the log.
+/// Lets one message through in a second, and counts the others: those who can cause them do not fill the log.
 #[derive(Debug, Default)]
 pub struct Seldom {
     last: Cell<Option<Duration>>,
@@ -21,7 +20,7 @@ impl Seldom {
         self.last.set(Some(now));
         Some(match self.kept_back.take() {
             0 => message.to_owned(),
-            more => format!("{message} ({more} more such messages were left out before this one)"),
+            more => format!("{message} ({more} more messages were left out before this one)"),
         })
     }
 }
@@ -39,7 +38,7 @@ mod tests {
         let said: Vec<String> = (0..2_500)
             .filter_map(|ms| seldom.passes(Duration::from_millis(ms), "refused"))
             .collect();
-        let left_out = "refused (999 more such messages were left out before this one)";
+        let left_out = "refused (999 more messages were left out before this one)";
         assert_eq!(said, ["refused", left_out, left_out]);
     }
 }

@@ -113,7 +113,7 @@ impl ServerHandle {
         self.guests.as_ref().map_or(0, GuestCount::get)
     }
 
-    /// How often so far the machine had no descriptor or no memory for another connection over TCP. Whoever
+    /// How often so far the machine had no descriptor or no memory for another connection over TCP. What
     /// came waited in the kernel's queue, or took the place of another.
     pub fn exhausted(&self) -> u64 {
         self.guests.as_ref().map_or(0, GuestCount::exhausted)

@@ -28,7 +28,7 @@ pub async fn accept_each(
                 failures = failures.saturating_add(1);
                 let has_room = refused(&why);
                 match has_room && failures == 1 {
-                    // Whoever has to go goes.
+                    // The one that has to go goes.
                     true => yield_now().await,
                     false => sleep(PAUSE).await,
                 }

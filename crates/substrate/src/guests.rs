@@ -38,8 +38,8 @@ impl Guests {
         Guests { count_max: count_max.max(1), present: Rc::default() }
     }
 
-    /// Attends to one more until `attending` ends. Where there is no room, somebody goes whose
-    /// [standing](Standing) is lower than that of all others.
+    /// Attends to one more until `attending` ends. Where there is no room, the one goes whose
+    /// [standing](Standing) is lowest.
     pub fn admit(&self, standing: Standing, attending: impl Future<Output = ()> + 'static) {
         self.make_room();
         let mut present = self.present.borrow_mut();
@@ -60,8 +60,8 @@ impl Guests {
         GuestCount(Rc::downgrade(&self.present))
     }
 
-    /// To be told that the machine has no room for another: whoever has the lowest standing goes. Says
-    /// whether there was anybody.
+    /// To be told that the machine has no room for another: the one of the lowest standing goes. Says
+    /// whether there was one.
     pub fn relieve(&self) -> bool {
         self.present.borrow_mut().exhausted += 1;
         self.dismiss_one()
@@ -135,7 +135,7 @@ struct Shown {
 }
 
 impl Standing {
-    /// That of somebody who has come from `source` just now.
+    /// That of one who has come from `source` just now.
     pub fn new(source: IpAddr) -> Standing {
         let source = match source.to_canonical() {
             IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << 64))),

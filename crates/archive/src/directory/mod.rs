@@ -215,7 +215,7 @@ pub fn read_document(path: &Path) -> Result<Document, DirectoryError> {
     read_about(path)?;
     let document: Document = read_json(path, DOCUMENT, || Problem::NotSummedUp).map_err(refuse)?;
     match u64::from(document.runs) {
-        // Whoever compares runs makes room for each of them.
+        // A comparison makes room for each run.
         runs if runs > RUNS_MAX => {
             Err(refuse(Problem::Damaged(DOCUMENT, format!("no plan has {runs} runs of a cell"))))
         }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
-use trackbed_connection::{Request, Response, Service, body};
+use trackbed_connection::{Request, Response, Service, Transport, body};
 use trackbed_core::{EventLog, Seed, Time};
 use trackbed_outward::{Log, Seldom};
 use trackbed_protocols::{ServerConfig, ServerLimits};
@@ -195,7 +195,10 @@ impl Desk {
         let cell = plan.cells.get(open.cell as usize);
         let cell = cell.ok_or_else(|| bad(format!("there is no cell {}", open.cell)))?;
         refusal(cell).map_or(Ok(()), |why| Err(bad(why)))?;
-        crowded("the server", cell).map_or(Ok(()), |why| Err(Refusal(503, why)))?;
+        // Over UDP one socket serves all.
+        if cell.endpoint.protocol.capabilities().transport == Transport::Tcp {
+            crowded("the server", cell).map_or(Ok(()), |why| Err(Refusal(503, why)))?;
+        }
         let seed = Seed::of_run(plan.seed, u64::from(open.run));
         let ip = self.settings.listen.ip();
         let host = self.machine.host_for(SERVER_NAME, [ip], peer);

@@ -23,19 +23,25 @@ pub struct Meters {
 /// fast as the other takes it. Each time that bytes move, `standing` is told.
 ///
 /// # Errors
-/// If one end aborts, or nothing goes either way for `idle`; both are aborted then.
+/// If one end aborts, or nothing goes either way for `idle`; both are aborted then, as they are if the future
+/// is dropped before: half of the data with an end behind it would pass for all of it.
 pub async fn carry(
     near: &mut dyn TcpStream,
     far: &mut dyn TcpStream,
     idle: Duration,
     (meters, standing): (&Meters, &Standing),
 ) -> io::Result<()> {
+    let mut ends = Ends { near, far, are_over: false };
+    let Ends { near, far, are_over } = &mut ends;
     let (mut up, mut down) = (Way::default(), Way::default());
     let mut timer = pin!(sleep(idle));
     let mut moved = now();
     let ended = poll_fn(|cx| {
         let (sent, received) = (up.carried, down.carried);
-        let result = match (up.poll(near, far, cx)?, down.poll(far, near, cx)?) {
+        let result = match (
+            up.poll(&mut **near, &mut **far, cx)?,
+            down.poll(&mut **far, &mut **near, cx)?,
+        ) {
             (Poll::Ready(()), Poll::Ready(())) => Poll::Ready(Ok(())),
             _ => Poll::Pending,
         };
@@ -54,11 +60,24 @@ pub async fn carry(
         result
     });
     let ended = ended.await;
-    if ended.is_err() {
-        near.abort();
-        far.abort();
-    }
+    *are_over = ended.is_ok();
     ended
+}
+
+/// Two connections that are aborted unless they have come to their ends.
+struct Ends<'a> {
+    near: &'a mut dyn TcpStream,
+    far: &'a mut dyn TcpStream,
+    are_over: bool,
+}
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        if !self.are_over {
+            self.near.abort();
+            self.far.abort();
+        }
+    }
 }
 
 /// One direction.

@@ -41,12 +41,10 @@ pub(super) fn is_ours(address: IpAddr) -> bool {
         IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     };
-    let source = || {
-        let socket = UdpSocket::bind((any, 0))?;
-        socket.connect((address, DISCARD))?;
-        socket.local_addr()
-    };
-    source().is_ok_and(|source| source.ip() == address)
+    // Where there is no descriptor to find out with, it is taken for one of ours.
+    let Ok(socket) = UdpSocket::bind((any, 0)) else { return true };
+    let source = socket.connect((address, DISCARD)).and_then(|()| socket.local_addr());
+    source.is_ok_and(|source| source.ip() == address)
 }
 
 /// Nothing is sent there (RFC 863).

@@ -44,7 +44,7 @@ impl House {
         House { guests: Guests::new(places), present: Rc::default() }
     }
 
-    /// Somebody comes a millisecond after whoever came before.
+    /// A guest comes a millisecond after the one before.
     async fn come(&self, name: &'static str, from: &str) -> Standing {
         sleep(Duration::from_millis(1)).await;
         let standing = Standing::new(from.parse::<IpAddr>().unwrap());
@@ -93,10 +93,10 @@ fn who_has_asked_stays_but_for_a_quarter_that_is_for_newcomers() {
         }
         assert_eq!(house.present().await, "a2 a3 a4 n3");
         standings.iter().for_each(Standing::asked);
-        assert!(house.guests.relieve(), "somebody goes where the machine is exhausted");
+        assert!(house.guests.relieve(), "one goes where the machine is exhausted");
         assert_eq!(house.present().await, "a3 a4 n3");
         assert_eq!(house.guests.count().exhausted(), 1);
-        assert!(!Guests::new(1).relieve(), "nobody is there");
+        assert!(!Guests::new(1).relieve(), "there is none");
     });
 }
 

@@ -23,7 +23,7 @@ fn without_consent_they_are_shown_and_refused() {
     hostile(&scratch);
     let plan = "plan server.toml --substrate emulated --for slurm --shards 2 --out b";
     for words in ["run server.toml --substrate emulated", "agree inference.toml", plan] {
-        scratch.refuse(words, &["\n  touch owned \\u{1b}[2K\n", "--allow-commands"]);
+        scratch.refuse(words, &["\n  touch owned \\u001b[2K\n", "--allow-commands"]);
     }
     let allowed = scratch.succeed(&format!("{plan} --allow-commands"));
     assert!(allowed.stdout.contains(" --allow-commands "), "{}", allowed.stdout);

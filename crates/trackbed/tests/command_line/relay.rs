@@ -101,14 +101,13 @@ fn one_client_cannot_hold_all_places() {
     honest.read_exact(&mut byte).unwrap();
     assert_eq!(byte, *b"x");
     // The first of the flood are gone.
-    let is_over = |mut stream: &TcpStream| {
+    let is_reset = |mut stream: &TcpStream| {
         stream.set_nonblocking(true).unwrap();
-        match stream.read(&mut [0]) {
-            Ok(count) => count == 0,
-            Err(why) => why.kind() != std::io::ErrorKind::WouldBlock,
-        }
+        let ended = stream.read(&mut [0]).map_err(|why| why.kind());
+        assert_ne!(ended, Ok(0), "what is broken off does not look as if it were complete");
+        ended == Err(std::io::ErrorKind::ConnectionReset)
     };
-    wait_until("those that were silent for longest go", || is_over(&held[0]));
+    wait_until("those that were silent for longest go", || is_reset(&held[0]));
     drop((held, more));
 }
 

@@ -1,4 +1,4 @@
-//! Run directories and logs that somebody else made: what is in them neither writes to the user's files, nor
+//! Run directories and logs that others made: what is in them neither writes to the user's files, nor
 //! controls the terminal, nor makes a command wait or grow.
 
 use std::fs;
@@ -122,7 +122,7 @@ fn a_number_of_runs_that_no_plan_has_is_refused() {
     scratch.refuse("compare theirs theirs", &["run.json is damaged", why]);
 }
 
-/// Nobody is at the other end.
+/// The other end is not open.
 #[test]
 fn a_pipe_in_place_of_a_file_is_refused_at_once() {
     for name in ["about.json", "run.json", "runs.jsonl"] {

@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal as _};
 
 use anyhow::bail;
 use rustix::process::geteuid;
+use trackbed_outward::printable_line;
 use trackbed_scenario::{Home, Plan};
 
 use crate::options::{RunOptions, SubstrateArgument};
@@ -25,7 +26,7 @@ pub fn ask(plan: &Plan, options: &RunOptions) -> anyhow::Result<()> {
     }
     let rights = if geteuid().is_root() { "as root" } else { "with your permissions" };
     let commands: String =
-        plan.commands.iter().map(|command| format!("\n  {}", visible(command))).collect();
+        plan.commands.iter().map(|command| format!("\n  {}", printable_line(command))).collect();
     let what = format!("this scenario contains commands, which run {rights}:{commands}");
     if options.allow_commands {
         tell(format_args!("note: {what}"));
@@ -41,12 +42,4 @@ pub fn ask(plan: &Plan, options: &RunOptions) -> anyhow::Result<()> {
         "y" | "Y" | "yes" => Ok(()),
         _ => bail!("nothing was run; --allow-commands runs them without asking"),
     }
-}
-
-/// The text with control characters and other invisible characters escaped.
-fn visible(text: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || c.is_ascii_graphic() || c == ' ';
-    let escaped =
-        |c: char| if is_plain(c) { c.to_string() } else { c.escape_default().to_string() };
-    text.chars().map(escaped).collect()
 }
