@@ -58,7 +58,7 @@ pub(crate) fn of(
     let mut has_quick = quick.is_some();
     let mut all: Vec<Part> = Vec::new();
     for (mut body, place) in bodies {
-        let name = part_name(&mut body, &place, &all, problems);
+        let name = part_name(&mut body, &place, problems);
         let own_quick = body.remove(QUICK).and_then(|entry| table_of(entry, problems));
         has_quick |= own_quick.is_some();
         check_keys(&body, problems);
@@ -100,7 +100,8 @@ impl Choice {
     }
 
     fn filter(self, all: Vec<Part>, problems: &mut Problems) -> Vec<Part> {
-        let names: Vec<&str> = all.iter().filter_map(|part| part.name.as_deref()).collect();
+        let mut names: Vec<&str> = all.iter().filter_map(|part| part.name.as_deref()).collect();
+        names.dedup();
         for (name, place) in &self.wanted {
             if !names.contains(&name.as_str()) {
                 let help = match names.is_empty() {
@@ -118,13 +119,9 @@ impl Choice {
     }
 }
 
-/// The name of a part, which it must have for itself.
-fn part_name(
-    body: &mut Table,
-    place: &Place,
-    others: &[Part],
-    problems: &mut Problems,
-) -> Option<String> {
+/// The name of a part. One of the same name before it goes on with it: with other values, or another number
+/// of runs.
+fn part_name(body: &mut Table, place: &Place, problems: &mut Problems) -> Option<String> {
     let Some(entry) = body.remove("name") else {
         let help = "write name = \"...\" below [[part]]; results show it";
         problems.add_with_help(place, "this part has no name", help);
@@ -136,10 +133,6 @@ fn part_name(
     };
     if name.trim().is_empty() {
         problems.add_with_help(&entry.node.place, "this is no name", "write some words");
-    }
-    if others.iter().any(|other| other.name.as_ref() == Some(&name)) {
-        let message = format!("a part before this one is called \"{name}\" too");
-        problems.add_with_help(&entry.node.place, message, "give each part a name of its own");
     }
     Some(name)
 }
