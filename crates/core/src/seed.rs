@@ -61,6 +61,14 @@ impl Rng {
         self.0.fill_bytes(bytes);
     }
 
+    /// A stream that is independent of what this one draws from now on.
+    #[must_use]
+    pub fn split(&mut self) -> Rng {
+        let mut seed = [0; 32];
+        self.fill(&mut seed);
+        Rng(ChaCha8Rng::from_seed(seed))
+    }
+
     /// True with probability `ratio`. Always draws exactly once, so that a changed probability
     /// does not shift the draws after it.
     pub fn chance(&mut self, ratio: Ratio) -> bool {

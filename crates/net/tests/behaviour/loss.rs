@@ -1,9 +1,10 @@
 use std::num::NonZeroU64;
+use std::time::Duration;
 
 use trackbed_core::{Packet, Ratio, Seed, Time};
 use trackbed_net::LinkSpec;
 use trackbed_net::models::Loss;
-use trackbed_net::models::loss::{GilbertElliott, Listed, LossLaw, Periodic};
+use trackbed_net::models::loss::{GilbertElliott, Listed, LossLaw, Periodic, Sojourn};
 use trackbed_net::{Change, DropReason, Point};
 
 use crate::harness::{Driver, Events, burst, number, numbers, packet, run};
@@ -85,6 +86,25 @@ fn the_first_state_is_drawn_like_any_other() {
     near(lost as f64 / 10_000.0, 0.5, 0.03);
     let stuck = GilbertElliott { p: Ratio::ZERO, r: Ratio::ZERO, ..law };
     assert_eq!(share(&losses(&stuck)), 0.0);
+}
+
+/// A packet each millisecond for 1,000 s: bad for 50 ms in the mean, which is a tenth of the time.
+#[test]
+fn states_in_time_have_their_share_and_length() {
+    let [good, bad] = [450, 50].map(Duration::from_millis);
+    let law = Sojourn::new(good, bad, Ratio::ONE, Ratio::ZERO).unwrap();
+    let lost = |spacing: u64| -> Vec<bool> {
+        let mut process = law.begin(Seed::of_run(3, 0).stream("loss"));
+        let at = |number: u64| Time::ZERO + Duration::from_millis(number * spacing);
+        (0..1_000_000 / spacing).map(|number| process.loses_next(at(number))).collect()
+    };
+    let every = lost(1);
+    near(share(&every), 0.1, 0.05);
+    near(mean_burst(&every), 50.0, 0.05);
+    // Whatever is sent: each hundredth packet has the fate that it has among all.
+    let seldom: Vec<bool> = every.iter().step_by(100).copied().collect();
+    assert_eq!(lost(100), seldom);
+    assert!(Sojourn::new(good, Duration::ZERO, Ratio::ONE, Ratio::ZERO).is_err());
 }
 
 #[test]

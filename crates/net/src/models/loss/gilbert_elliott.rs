@@ -1,30 +1,44 @@
 //! Loss in bursts: the model of Gilbert (1960) and Elliott (1963).
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use trackbed_core::{Ratio, Rng, Time, parameters};
 
-use super::{Loss, LossLaw, LossProcess};
-use crate::spec::ModelEntry;
+use super::{Loss, LossLaw, LossProcess, Sojourn};
+use crate::spec::{ModelEntry, SpecError};
 
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "gilbert-elliott",
     summary: "loses packets in bursts: a good and a bad state with a loss probability each",
     parameters: parameters! {
-        "p": Share, required => "the probability, at each packet, to go from good to bad";
-        "r": Share, required => "the probability, at each packet, to go from bad to good";
+        "p": Share, optional => "the probability, at each packet, to go from good to bad; a sender that \
+            backs off sends few packets, and so stays in the bad state for long: see good and bad";
+        "r": Share, optional => "the probability, at each packet, to go from bad to good";
+        "good": Time, optional => "the mean time in the good state, in place of p: the states then \
+            change with time, whatever is sent";
+        "bad": Time, optional => "the mean time in the bad state, in place of r";
         "loss_bad": Share = "100 %" => "the loss in the bad state";
         "loss_good": Share = "0 %" => "the loss in the good state";
     },
     has_queue: false,
     example: &[("p", "0.1 %"), ("r", "20 %")],
     read: |arguments| {
-        Ok(Arc::new(Loss::new(GilbertElliott {
-            p: arguments.need("p"),
-            r: arguments.need("r"),
-            loss_bad: arguments.need("loss_bad"),
-            loss_good: arguments.need("loss_good"),
-        })))
+        let (p, r) = (arguments.get::<Ratio>("p"), arguments.get::<Ratio>("r"));
+        let (good, bad) = (arguments.get::<Duration>("good"), arguments.get::<Duration>("bad"));
+        let (loss_bad, loss_good) = (arguments.need("loss_bad"), arguments.need("loss_good"));
+        match (p.zip(r), good.zip(bad)) {
+            (Some((p, r)), None) if good.or(bad).is_none() => {
+                Ok(Arc::new(Loss::new(GilbertElliott { p, r, loss_bad, loss_good })))
+            }
+            (None, Some((good, bad))) if p.or(r).is_none() => {
+                Ok(Arc::new(Loss::new(Sojourn::new(good, bad, loss_bad, loss_good)?)))
+            }
+            _ => Err(SpecError::new(
+                "write p and r, which count packets, or good and bad, which are times: for example \
+                 p = \"0.1 %\", r = \"20 %\" or good = \"2 s\", bad = \"40 ms\"",
+            )),
+        }
     },
 };
 

@@ -4,6 +4,7 @@ pub(crate) mod bernoulli;
 pub(crate) mod gilbert_elliott;
 pub(crate) mod list;
 pub(crate) mod periodic;
+pub(crate) mod sojourn;
 pub(crate) mod timetable;
 
 use std::fmt;
@@ -19,6 +20,7 @@ pub use bernoulli::Bernoulli;
 pub use gilbert_elliott::GilbertElliott;
 pub use list::Listed;
 pub use periodic::Periodic;
+pub use sojourn::Sojourn;
 pub use timetable::LossTimetable;
 
 /// Loses the packets that a law chooses. In the default order it comes behind queue and rate: a
