@@ -6,9 +6,12 @@ use std::thread;
 
 use trackbed_measure::metrics::{self, Compared};
 use trackbed_measure::results::{
-    CellResult, Check, Difference, Failure, MetricSummary, Outcome, RunResult, Verdict,
+    CellResult, Check, Difference, Failure, MIN_RUNS, MedianDifference, MetricSummary, Outcome,
+    RunResult, Verdict,
 };
-use trackbed_stats::{PairedDifference, Sample, mean_interval, paired};
+use trackbed_stats::{
+    PairedDifference, Runs, Sample, Statistic, mean_interval, paired, paired_median,
+};
 
 use trackbed_archive::{Counted, DirectoryError};
 use trackbed_scenario::{Cell, PART, expectation};
@@ -43,9 +46,9 @@ pub(crate) fn differences(
 ) -> Result<Vec<Difference>, DirectoryError> {
     let plan = counted.plan;
     let mut of_each_metric: Vec<Vec<Difference>> = vec![Vec::new(); metrics::COMPARED.len()];
-    let compared_means = |cell: usize| -> Result<Vec<Vec<Option<f64>>>, DirectoryError> {
+    let of_runs = |cell: usize| -> Result<Vec<OfRuns>, DirectoryError> {
         let (runs, _) = counted.of(cell as u32)?;
-        let of = |compared: &Compared| run_means(&runs, compared.name, plan.runs);
+        let of = |compared: &Compared| OfRuns::new(&runs, compared, plan.runs);
         Ok(metrics::COMPARED.iter().map(of).collect())
     };
     for group in comparable(&plan.conditions, cells) {
@@ -54,11 +57,14 @@ pub(crate) fn differences(
         if others.is_empty() {
             continue;
         }
-        let means_of_best = compared_means(best)?;
+        let of_best = of_runs(best)?;
         let compare = |&cell: &usize| -> Result<Vec<Option<Difference>>, DirectoryError> {
-            let pairs = means_of_best.iter().zip(compared_means(cell)?).zip(metrics::COMPARED);
-            let of = |((against, means), compared): ((&_, _), &Compared)| {
-                difference(compared.name, (best, against), (cell, &means))
+            let pairs = of_best.iter().zip(of_runs(cell)?).zip(metrics::COMPARED);
+            let of = |((against, values), compared): ((&_, _), &Compared)| {
+                let base = cells[best].metrics.get(compared.name)?.p50;
+                let found = difference(compared.name, (best, against), (cell, &values))?;
+                let median = median(&found, base, (against, &values));
+                Some(Difference { median, ..found })
             };
             Ok(pairs.map(of).collect())
         };
@@ -69,13 +75,30 @@ pub(crate) fn differences(
     Ok(of_each_metric.into_iter().flatten().collect())
 }
 
-/// By how much a cell differs from the best one, each given with its runs' means.
+/// What each run of a cell has of a metric, by run number; `None` where the run failed or is not there.
+struct OfRuns {
+    means: Vec<Option<f64>>,
+    /// Where the metric is compared by medians.
+    medians: Option<Vec<Option<f64>>>,
+}
+
+impl OfRuns {
+    fn new(runs: &[RunResult], compared: &Compared, count: u32) -> OfRuns {
+        let median = |sample: &Sample| sample.quantile(0.5).ok();
+        OfRuns {
+            means: run_means(runs, compared.name, count),
+            medians: compared.by_median().then(|| run_values(runs, compared.name, count, median)),
+        }
+    }
+}
+
+/// By how much a cell's mean differs from that of the best one.
 fn difference(
     metric: &str,
-    (best, against): (usize, &Vec<Option<f64>>),
-    (cell, means): (usize, &Vec<Option<f64>>),
+    (best, against): (usize, &OfRuns),
+    (cell, of_runs): (usize, &OfRuns),
 ) -> Option<Difference> {
-    let pairs = paired(against, means).ok()?;
+    let pairs = paired(&against.means, &of_runs.means).ok()?;
     Some(Difference {
         metric: metric.to_owned(),
         cell: cell as u32,
@@ -85,6 +108,28 @@ fn difference(
         percent: pairs.relative.map(|relative| relative.mean * 100.0),
         n: pairs.n as u32,
         verdict: verdict(&pairs),
+        median: None,
+    })
+}
+
+/// The same of medians, where the metric is compared by them; `base` is the median of the best cell.
+fn median(
+    difference: &Difference,
+    base: f64,
+    (against, of_runs): (&OfRuns, &OfRuns),
+) -> Option<MedianDifference> {
+    let (against, of_runs) = against.medians.as_ref().zip(of_runs.medians.as_ref())?;
+    let found = paired_median(against, of_runs).ok()?;
+    Some(MedianDifference {
+        value: found.value,
+        ci95: found.ci95,
+        percent: (base > 0.0).then(|| found.value / base * 100.0),
+        verdict: match found.verdict {
+            trackbed_stats::Verdict::Faster => Verdict::Lower,
+            trackbed_stats::Verdict::Slower => Verdict::Higher,
+            _ if difference.verdict == Verdict::Equal => Verdict::Equal,
+            trackbed_stats::Verdict::Undecided => Verdict::Undecided,
+        },
     })
 }
 
@@ -137,45 +182,62 @@ fn grouped(factors: &[String], cells: &[CellResult]) -> Vec<Vec<usize>> {
 
 /// The mean of a metric in each run, by run number; `None` where the run failed or is not there.
 pub(crate) fn run_means(runs: &[RunResult], metric: &str, count: u32) -> Vec<Option<f64>> {
-    let mut means = vec![None; count as usize];
+    run_values(runs, metric, count, |sample| Some(sample.mean()))
+}
+
+/// What the samples of each run come to, by run number.
+fn run_values(
+    runs: &[RunResult],
+    metric: &str,
+    count: u32,
+    of: impl Fn(&Sample) -> Option<f64>,
+) -> Vec<Option<f64>> {
+    let mut all = vec![None; count as usize];
     for run in runs {
         let samples = run.outcome.samples().and_then(|samples| samples.get(metric));
-        let mean = samples.and_then(|values| Sample::new(values).ok()).map(|s| s.mean());
-        if let Some(slot) = means.get_mut(run.run as usize) {
-            *slot = mean;
+        let value = samples.and_then(|values| of(&Sample::new(values).ok()?));
+        if let Some(slot) = all.get_mut(run.run as usize) {
+            *slot = value;
         }
     }
-    means
+    all
 }
 
 /// The best cell of `group`. One with failed runs is the best only if all have some: its other
-/// runs are a selection of the easier ones.
+/// runs are a selection of the easier ones. A bound is no choice, unless there is nothing else.
 fn best_cell(cells: &[CellResult], group: &[usize]) -> Option<usize> {
     let has = |metric: &str| group.iter().any(|cell| cells[*cell].metrics.contains_key(metric));
     let compared = metrics::COMPARED.iter().find(|compared| has(compared.name))?;
     let rank = |index: &usize| {
-        let mean = cells[*index].metrics.get(compared.name)?.mean;
-        let cost = if compared.less_is_better { mean } else { -mean };
-        Some((cells[*index].failed > 0, cost, *index))
+        let cell = &cells[*index];
+        let summary = cell.metrics.get(compared.name)?;
+        let costs = match compared.by_median() {
+            true => [summary.p50, summary.p95, summary.mean],
+            false => [summary.mean; 3],
+        };
+        let costs = costs.map(|cost| if compared.less_is_better { cost } else { -cost });
+        Some(((cell.is_bound, cell.failed > 0), costs, *index))
+    };
+    let by_costs = |a: &[f64; 3], b: &[f64; 3]| {
+        a.iter().zip(b).map(|(a, b)| a.total_cmp(b)).find(|order| order.is_ne())
     };
     let ranks = group.iter().filter_map(rank);
-    ranks.min_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))).map(|(.., index)| index)
+    let best = ranks.min_by(|a, b| {
+        a.0.cmp(&b.0).then(by_costs(&a.1, &b.1).unwrap_or(std::cmp::Ordering::Equal))
+    });
+    best.map(|(.., index)| index)
 }
 
 fn summarize(cell: &Cell, runs: &[RunResult]) -> CellResult {
-    let mut pooled: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    let mut means: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    let mut of_runs: BTreeMap<&str, Vec<&[f64]>> = BTreeMap::new();
     for samples in runs.iter().filter_map(|run| run.outcome.samples()) {
-        for (metric, values) in samples {
-            if let Ok(sample) = Sample::new(values) {
-                means.entry(metric).or_default().push(sample.mean());
-                pooled.entry(metric).or_default().extend(values);
-            }
+        for (metric, values) in samples.iter().filter(|(_, values)| !values.is_empty()) {
+            of_runs.entry(metric).or_default().push(values);
         }
     }
-    let metrics = pooled.iter().filter_map(|(metric, values)| {
-        Some(((*metric).to_owned(), metric_summary(metric, values, means.get(metric)?)?))
-    });
+    let metrics = of_runs
+        .iter()
+        .filter_map(|(name, values)| Some(((*name).to_owned(), metric_summary(name, values)?)));
     let expected = expectation::of(cell);
     CellResult {
         factors: cell.factors.iter().map(|(name, value)| (name.clone(), value.to_json())).collect(),
@@ -185,6 +247,7 @@ fn summarize(cell: &Cell, runs: &[RunResult]) -> CellResult {
         failures: failures(runs),
         expected_round_trips: expected.map(|expected| expected.round_trips),
         expected_completion_ms: expected.map(|expected| expected.completion.as_secs_f64() * 1e3),
+        is_bound: cell.radio.as_ref().is_some_and(|radio| radio.foresight().is_bound()),
     }
 }
 
@@ -193,14 +256,18 @@ fn summarize(cell: &Cell, runs: &[RunResult]) -> CellResult {
 ///
 /// The interval of the mean ends where the metric does: few runs of which one took long say nothing of
 /// times below zero, and what cannot be is left out at no cost to how often the interval is right.
-fn metric_summary(name: &str, values: &[f64], means: &[f64]) -> Option<MetricSummary> {
-    let (all, means) = (Sample::new(values).ok()?, Sample::new(means).ok()?);
+fn metric_summary(name: &str, runs: &[&[f64]]) -> Option<MetricSummary> {
+    let of_each: Option<Vec<f64>> =
+        runs.iter().map(|values| Some(Sample::new(values).ok()?.mean())).collect();
+    let (all, means) = (Sample::new(&runs.concat()).ok()?, Sample::new(&of_each?).ok()?);
     let quantile = |p: f64| all.quantile(p).ok();
     let [least, most] = metrics::range(name);
+    let is_wanted = metrics::compared(name).is_some_and(Compared::by_median);
     Some(MetricSummary {
         mean: means.mean(),
         ci95: mean_interval(&means, CONFIDENCE).ok()?.map(|end| end.clamp(least, most)),
         p50: quantile(0.5)?,
+        p50_ci95: if is_wanted { median_interval(runs) } else { None },
         p95: quantile(0.95)?,
         p99: quantile(0.99)?,
         min: all.min(),
@@ -208,6 +275,16 @@ fn metric_summary(name: &str, values: &[f64], means: &[f64]) -> Option<MetricSum
         n: means.len() as u32,
         samples: all.len() as u64,
     })
+}
+
+/// The 95 % interval of the median over all samples.
+fn median_interval(runs: &[&[f64]]) -> Option<[f64; 2]> {
+    if runs.len() < MIN_RUNS as usize {
+        return None;
+    }
+    let runs = Runs::new(runs.iter().copied()).ok()?;
+    let interval = runs.estimate(Statistic::Quantile(0.5)).ok()?.interval;
+    Some([interval.low?, interval.high?])
 }
 
 /// Of intervals, as `ci95` says.

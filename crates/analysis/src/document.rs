@@ -6,7 +6,7 @@ use trackbed_archive::{Counted, DirectoryError, Results, VERSION};
 use trackbed_measure::results::{Check, Document, LIVE, SCHEMA};
 use trackbed_scenario::Plan;
 
-use crate::{aggregate, checks};
+use crate::{aggregate, answer, checks};
 
 /// Where results come from, as their document says it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,6 +55,7 @@ pub fn document(
         seed: plan.seed,
         runs: plan.runs,
         plan: plan.hash.clone(),
+        answer: answer::of(&cells, &differences),
         cells,
         differences,
         checks: arithmetic.into_iter().chain(accounts).collect(),

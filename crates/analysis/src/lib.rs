@@ -7,10 +7,12 @@
 pub mod advise;
 mod aggregate;
 pub mod agreement;
+mod answer;
 pub mod calibration;
 mod checks;
 pub mod compare;
 mod document;
+pub mod number;
 pub mod paper;
 
 pub use document::{Origin, document};

@@ -117,6 +117,9 @@ pub struct Document {
     pub runs: u32,
     /// The plan's fingerprint: equal plans give equal results.
     pub plan: String,
+    /// What the runs say in sentences, one for each condition; none where nothing was compared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answer: Vec<Answer>,
     /// The cells, in the plan's order.
     pub cells: Vec<CellResult>,
     /// Paired comparisons between cells.
@@ -131,6 +134,16 @@ impl Document {
     pub fn shares_misfortunes(&self) -> bool {
         self.substrate != LIVE
     }
+}
+
+/// A sentence that a user would quote.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// The part of the scenario that it is about, where the scenario has parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
+    /// The sentence.
+    pub text: String,
 }
 
 /// The substrate of two machines and the network between them.
@@ -169,6 +182,9 @@ pub struct CellResult {
     /// where that is not the scenario's (between two machines).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_completion_ms: Option<f64>,
+    /// The cell is a bound that nothing real reaches: it knows the future (`foresight = "oracle"`).
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_bound: bool,
 }
 
 impl CellResult {
@@ -189,6 +205,10 @@ pub(crate) fn factors(_: &mut SchemaGenerator) -> Schema {
 
 fn is_zero(count: &u32) -> bool {
     *count == 0
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// The names of all factors, in the order in which the cells list them.
@@ -222,6 +242,10 @@ pub struct MetricSummary {
     pub ci95: [f64; 2],
     /// The median over all samples of all runs.
     pub p50: f64,
+    /// The 95 % interval of the median by order statistics, for metrics that rank cells by their median
+    /// (times); none below six runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p50_ci95: Option<[f64; 2]>,
     /// The 95th percentile over all samples.
     pub p95: f64,
     /// The 99th percentile over all samples.
@@ -235,6 +259,23 @@ pub struct MetricSummary {
     /// Samples in all, where a run gives more than one.
     pub samples: u64,
 }
+
+impl MetricSummary {
+    /// The farthest percentile that so many samples tell, with its name.
+    pub fn tail(&self) -> Option<(&'static str, f64)> {
+        match self.samples {
+            P99_FROM.. => Some(("p99", self.p99)),
+            P95_FROM.. => Some(("p95", self.p95)),
+            _ => None,
+        }
+    }
+}
+
+/// From so many independent samples on the interval of the 99th percentile has an upper end.
+pub const P99_FROM: u64 = 368;
+
+/// Of fewer samples, the 95th percentile is hardly more than the largest one.
+pub const P95_FROM: u64 = 20;
 
 /// How much one cell differs from another in the same runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -255,7 +296,39 @@ pub struct Difference {
     pub n: u32,
     /// Whether the pairs suffice to say that it is a difference at all.
     pub verdict: Verdict,
+    /// The same for the median, where the metric ranks cells by their median (times).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub median: Option<MedianDifference>,
 }
+
+/// How much one cell typically differs from another in the same runs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MedianDifference {
+    /// The median of `cell` minus `against`, run by run; of several samples in a run, their median counts.
+    pub value: f64,
+    /// Its 95 % interval by order statistics; none below six pairs.
+    pub ci95: Option<[f64; 2]>,
+    /// The difference as a percentage of the median of `against`, where that is above zero.
+    pub percent: Option<f64>,
+    /// What the interval says.
+    pub verdict: Verdict,
+}
+
+impl Difference {
+    /// What is shown of it first: the median where there is one, else the mean.
+    pub fn headline(&self) -> MedianDifference {
+        let mean = MedianDifference {
+            value: self.mean,
+            ci95: (self.n >= MIN_RUNS).then_some(self.ci95),
+            percent: self.percent,
+            verdict: self.verdict,
+        };
+        self.median.unwrap_or(mean)
+    }
+}
+
+/// Fewer runs have no interval: no two of five values enclose the median in 95 %.
+pub const MIN_RUNS: u32 = 6;
 
 /// What pairs of runs say about a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

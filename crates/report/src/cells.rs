@@ -1,12 +1,13 @@
 //! The table of cells.
 
+use trackbed_measure::metrics::{self, Compared};
 use trackbed_measure::results::{CellResult, MetricSummary};
 
 use crate::number::{Decimals, dash, significant};
 use crate::section::Section;
 use crate::spread::Scale;
 use crate::table::{Align, Table};
-use crate::words::title;
+use crate::words::{split_unit, title};
 
 /// A column of the table: its title, and a text for each cell.
 struct Column {
@@ -15,7 +16,7 @@ struct Column {
     texts: Vec<String>,
 }
 
-/// Each cell with its number, its factors, what arithmetic expects, and the means that matter, in the
+/// Each cell with its number, its factors, what arithmetic expects, and the values that matter, in the
 /// `width` of a terminal if it is one; what does not fit there is named below.
 pub(crate) fn table(section: &Section<'_>, width: Option<usize>) -> String {
     let Some(width) = width else { return whole(section, false).to_string() };
@@ -24,10 +25,7 @@ pub(crate) fn table(section: &Section<'_>, width: Option<usize>) -> String {
     if gone.is_empty() {
         return table.to_string();
     }
-    let headline = section.headline().map(title);
-    let is_mean = |name: &str| Some(name) != headline.as_deref();
-    let shown: Vec<String> =
-        COLUMNS.iter().map(|metric| title(metric.name)).filter(|name| is_mean(name)).collect();
+    let shown: Vec<String> = COLUMNS.iter().map(|metric| title(metric.name)).collect();
     let (table, gone) = table.fit(width, |title| shown.iter().any(|name| name == title));
     match gone.as_slice() {
         [] => table.to_string(),
@@ -52,9 +50,9 @@ pub(crate) fn whole(section: &Section<'_>, has_spread: bool) -> Table {
         columns.push(right("expected\nRTTs", cells.iter().map(|c| count(c).unwrap_or_else(dash))));
         columns.push(right("\n= ms", cells.iter().map(|c| time(c).unwrap_or_else(dash))));
     }
-    if let Some(metric) = headline {
-        columns.extend(with_interval(cells, metric));
-        columns.push(numbers(cells, "p95", |cell| Some(cell.metrics.get(metric)?.p95)));
+    if let Some(compared) = headline.and_then(metrics::compared) {
+        let metric = compared.name;
+        columns.extend(with_interval(cells, compared));
         let summaries = cells.iter().filter_map(|cell| cell.metrics.get(metric));
         if let Some(scale) = Scale::of(summaries).filter(|_| has_spread) {
             let line = |cell: &&CellResult| cell.metrics.get(metric).map(|s| scale.draw(s));
@@ -78,13 +76,17 @@ pub(crate) fn whole(section: &Section<'_>, has_spread: bool) -> Table {
     table
 }
 
-/// The interval of a mean; of one run there is none, and where all runs gave the same it is no
+/// The interval of a mean or median; there is none of few runs, and where all runs gave the same it is no
 /// more than that.
-pub(crate) fn interval(summary: &MetricSummary, decimals: Decimals) -> String {
-    match summary.n {
-        0 | 1 => dash(),
-        _ if summary.ci95[0] == summary.ci95[1] => "constant".to_owned(),
-        _ => decimals.interval(summary.ci95),
+pub(crate) fn interval(
+    summary: &MetricSummary,
+    ends: Option<[f64; 2]>,
+    decimals: Decimals,
+) -> String {
+    match ends {
+        Some(_) if summary.min == summary.max => "constant".to_owned(),
+        Some(ends) => decimals.interval(ends),
+        None => dash(),
     }
 }
 
@@ -141,15 +143,32 @@ const COLUMNS: [Shown; 19] = [
     Shown { name: "cpu_percent", when: When::Always },
 ];
 
-fn with_interval(cells: &[&CellResult], metric: &str) -> [Column; 2] {
-    let summary = |cell: &CellResult| cell.metrics.get(metric).cloned();
-    let decimals = Decimals::of(cells.iter().filter_map(|cell| Some(summary(cell)?.mean)));
-    let mean = |cell| summary(cell).map_or_else(dash, |s| decimals.text(s.mean));
-    let span = |cell| summary(cell).map_or_else(dash, |s| interval(&s, decimals));
-    [
-        right(&title(metric), cells.iter().copied().map(mean)),
-        right("95 % interval", cells.iter().copied().map(span)),
-    ]
+/// The value that ranks cells, its interval and, of times, the farthest percentile that the samples of
+/// every cell tell.
+fn with_interval(cells: &[&CellResult], compared: &Compared) -> Vec<Column> {
+    let summary = |cell: &CellResult| cell.metrics.get(compared.name).cloned();
+    let center = |cell: &CellResult| Some(compared.center(&summary(cell)?));
+    let decimals = Decimals::of(cells.iter().filter_map(|cell| center(cell)));
+    let value = |cell| center(cell).map_or_else(dash, |value| decimals.text(value));
+    let span =
+        |cell| summary(cell).map_or_else(dash, |s| interval(&s, compared.interval(&s), decimals));
+    let (name, unit) = split_unit(compared.name);
+    let statistic = if compared.by_median() { "median" } else { "mean" };
+    let name = name.replace('_', " ");
+    let mut columns = vec![
+        right(&format!("{name}\n{statistic} {unit}"), cells.iter().copied().map(value)),
+        right("95 % CI", cells.iter().copied().map(span)),
+    ];
+    let tails = cells.iter().filter_map(|cell| summary(cell)?.tail());
+    if let Some((name, _)) = tails.min_by_key(|(name, _)| *name).filter(|_| compared.by_median()) {
+        let of = |s: MetricSummary| match name {
+            "p99" => Some(s.p99),
+            _ => s.tail().map(|_| s.p95),
+        };
+        let text = |cell| summary(cell).and_then(of).map_or_else(dash, |v| decimals.text(v));
+        columns.push(right(name, cells.iter().copied().map(text)));
+    }
+    columns
 }
 
 fn numbers(

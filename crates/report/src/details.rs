@@ -1,6 +1,6 @@
 //! Every metric of every cell, for those who ask.
 
-use trackbed_measure::results::Document;
+use trackbed_measure::results::{Document, MIN_RUNS};
 
 use crate::cells::interval;
 use crate::number::Decimals;
@@ -8,7 +8,7 @@ use crate::table::{Align, Table};
 
 /// A row for each metric of each cell, with its distribution.
 pub(crate) fn table(document: &Document) -> Table {
-    let titles = ["cell", "metric", "mean", "95 % interval"];
+    let titles = ["cell", "metric", "mean", "95 % CI"];
     let titles = titles.into_iter().chain(["p50", "p95", "p99", "min", "max", "n", "samples"]);
     let mut table = Table::new(titles.map(|title| match title {
         "metric" => (title, Align::Left),
@@ -19,7 +19,8 @@ pub(crate) fn table(document: &Document) -> Table {
             let s = summary;
             let decimals = Decimals::of([s.mean, s.max]);
             let mut row = vec![index.to_string(), name.clone()];
-            row.extend([decimals.text(s.mean), interval(s, decimals)]);
+            let ends = (s.n >= MIN_RUNS).then_some(s.ci95);
+            row.extend([decimals.text(s.mean), interval(s, ends, decimals)]);
             row.extend([s.p50, s.p95, s.p99, s.min, s.max].map(|value| decimals.text(value)));
             row.extend([s.n.to_string(), s.samples.to_string()]);
             table.row(row);

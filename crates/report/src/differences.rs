@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
+use trackbed_measure::metrics;
 use trackbed_measure::results::{Difference, Verdict};
 
 use crate::number::{Decimals, dash};
@@ -29,7 +30,8 @@ pub(crate) fn groups<'a>(section: &Section<'a>, metric: &str) -> Vec<Group<'a>> 
         }
     }
     for group in &mut groups {
-        group.differences.sort_by(|a, b| a.mean.abs().total_cmp(&b.mean.abs()));
+        let distance = |one: &&Difference| one.headline().value.abs();
+        group.differences.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
     }
     groups
 }
@@ -49,11 +51,20 @@ pub(crate) fn write(section: &Section<'_>, metric: &str, out: &mut String) -> fm
         _ => "the best cell under the same conditions".to_owned(),
     };
     let pairs = match section.document.shares_misfortunes() {
-        true => "same seed, same misfortunes",
-        false => "by turns, over the network as it was",
+        true => "same seeds, same losses",
+        false => "in turn over the same network",
     };
-    writeln!(out, "\n{metric} against {against}, run by run ({pairs}):\n")?;
+    let title = metrics::compared(metric).map_or(metric, |compared| compared.title);
+    let statistic = if is_median(&groups) { "median" } else { "mean" };
+    writeln!(
+        out,
+        "\nDifference in {title} from {against}: {statistic}, paired by run ({pairs})\n"
+    )?;
     write!(out, "{}", table(section, metric, &groups))
+}
+
+fn is_median(groups: &[Group<'_>]) -> bool {
+    groups.iter().flat_map(|group| &group.differences).any(|one| one.median.is_some())
 }
 
 /// A row for each cell that is compared with another.
@@ -65,35 +76,27 @@ fn table(section: &Section<'_>, metric: &str, groups: &[Group<'_>]) -> Table {
     if groups.len() > 1 {
         columns.push(("against\ncell".to_owned(), Align::Right));
     }
-    let titles = [format!("difference\n{unit}"), "95 % interval".to_owned(), "%".to_owned()];
+    let titles = [format!("difference\n{unit}"), "95 % CI".to_owned(), "%".to_owned()];
     columns.extend(titles.map(|title| (title, Align::Right)));
     columns.extend([("n".to_owned(), Align::Right), ("verdict".to_owned(), Align::Left)]);
     let mut table = Table::new(columns);
     let all = || groups.iter().flat_map(|group| &group.differences);
-    let decimals = Decimals::of(all().map(|difference| difference.mean));
-    let percents = Decimals::of(all().filter_map(|difference| difference.percent));
+    let decimals = Decimals::of(all().map(|difference| difference.headline().value));
+    let percents = Decimals::of(all().filter_map(|difference| difference.headline().percent));
     for difference in all() {
         let Some(cell) = section.document.cells.get(difference.cell as usize) else { continue };
         let mut row = vec![difference.cell.to_string()];
         row.extend(factors.iter().map(|name| cell.factor_text(name)));
         row.extend((groups.len() > 1).then(|| difference.against.to_string()));
-        row.push(decimals.signed(difference.mean));
-        row.push(interval(difference, decimals));
-        row.push(difference.percent.map_or_else(dash, |percent| percents.signed(percent)));
+        let shown = difference.headline();
+        row.push(decimals.signed(shown.value));
+        row.push(shown.ci95.map_or_else(dash, |ends| decimals.signed_interval(ends)));
+        row.push(shown.percent.map_or_else(dash, |percent| percents.signed(percent)));
         row.push(difference.n.to_string());
-        row.push(verdict(difference.verdict, metric).to_owned());
+        row.push(verdict(shown.verdict, metric).to_owned());
         table.row(row);
     }
     table
-}
-
-/// The interval of a difference, as in the table of cells.
-pub(crate) fn interval(difference: &Difference, decimals: Decimals) -> String {
-    match difference.n {
-        0 | 1 => dash(),
-        _ if difference.ci95[0] == difference.ci95[1] => "constant".to_owned(),
-        _ => decimals.signed_interval(difference.ci95),
-    }
 }
 
 fn verdict(verdict: Verdict, metric: &str) -> &'static str {
@@ -103,6 +106,6 @@ fn verdict(verdict: Verdict, metric: &str) -> &'static str {
         (Verdict::Lower, _) => "lower",
         (Verdict::Higher, _) => "higher",
         (Verdict::Equal, _) => "equal",
-        (Verdict::Undecided, _) => "undecided",
+        (Verdict::Undecided, _) => "not significant",
     }
 }

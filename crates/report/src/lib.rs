@@ -8,14 +8,12 @@
 pub mod advice;
 pub mod agreement;
 mod cells;
-mod conclusion;
 pub mod contrast;
 mod details;
 mod differences;
 pub mod export;
 mod guidance;
 pub mod handover;
-mod number;
 pub mod page;
 pub mod papers;
 mod section;
@@ -25,3 +23,4 @@ mod table;
 mod words;
 
 pub use table::{Align, Table};
+pub(crate) use trackbed_analysis::number;

@@ -37,6 +37,12 @@ impl<'a> Section<'a> {
         self.cells.iter().map(|index| &document.cells[*index as usize])
     }
 
+    /// What its runs say, a sentence for each condition.
+    pub fn answer(&self) -> impl Iterator<Item = &'a str> {
+        let all = self.document.answer.iter();
+        all.filter(|answer| answer.part == self.title).map(|answer| answer.text.as_str())
+    }
+
     /// The factors of its cells, without that which is the same in all.
     pub fn factors(&self) -> Vec<String> {
         let mut names = factor_names(self.results());

@@ -62,6 +62,7 @@ mod tests {
             mean: p50,
             ci95: [min, max],
             p50,
+            p50_ci95: None,
             p95,
             p99: max,
             min,

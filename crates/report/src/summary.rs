@@ -6,7 +6,7 @@ use trackbed_measure::results::{CellResult, Document, RUNTIME};
 
 use crate::section::Section;
 use crate::words::numbered;
-use crate::{cells, conclusion, details, differences};
+use crate::{cells, details, differences};
 
 /// How to print.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +47,14 @@ pub(crate) fn extent(document: &Document) -> String {
 }
 
 fn write_all(document: &Document, options: Options<'_>, out: &mut String) -> fmt::Result {
+    let sections = Section::all(document);
+    let is_whole = sections.iter().all(|section| section.title.is_none());
+    for line in sections.iter().filter(|_| is_whole).flat_map(Section::answer) {
+        writeln!(out, "{line}")?;
+    }
+    if is_whole && !document.answer.is_empty() {
+        writeln!(out)?;
+    }
     writeln!(out, "{}: {}", document.scenario, extent(document))?;
     if let Some(model) = &document.model {
         writeln!(out, "MODEL, no measurement: {model}")?;
@@ -55,7 +63,7 @@ fn write_all(document: &Document, options: Options<'_>, out: &mut String) -> fmt
         writeln!(out, "object detection by {runtime}")?;
     }
     writeln!(out)?;
-    for (index, section) in Section::all(document).iter().enumerate() {
+    for (index, section) in sections.iter().enumerate() {
         if index > 0 {
             writeln!(out)?;
         }
@@ -81,16 +89,15 @@ fn write_section(section: &Section<'_>, width: Option<usize>, out: &mut String) 
         (None, Some(model)) => writeln!(out, "== {model}\n")?,
         (None, None) => {}
     }
-    let headline = section.headline();
-    let conclusion = headline.map(|metric| conclusion::lines(section, metric));
-    for line in conclusion.iter().flatten() {
-        writeln!(out, "{line}")?;
-    }
-    if conclusion.is_some_and(|lines| !lines.is_empty()) {
-        writeln!(out)?;
+    if section.title.is_some() {
+        let lines: Vec<&str> = section.answer().collect();
+        lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+        if !lines.is_empty() {
+            writeln!(out)?;
+        }
     }
     out.push_str(&cells::table(section, width));
-    match headline {
+    match section.headline() {
         Some(metric) => differences::write(section, metric, out),
         None => Ok(()),
     }

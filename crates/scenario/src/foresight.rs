@@ -101,6 +101,11 @@ impl Foresight {
         self.lead
     }
 
+    /// Whether it knows the future, so that nothing real can do as well.
+    pub fn is_bound(&self) -> bool {
+        self.kind == ForesightKind::Oracle
+    }
+
     /// Whether it looks the train's place up in a table.
     pub fn needs_place(&self) -> bool {
         matches!(self.kind, ForesightKind::Pha | ForesightKind::PhaD)

@@ -13,6 +13,7 @@ mod clustered;
 mod compare;
 mod equivalence;
 mod error;
+mod median;
 mod multiple;
 mod normal;
 mod outliers;
@@ -33,6 +34,7 @@ pub use compare::{
 };
 pub use equivalence::{Equivalence, EquivalenceVerdict, equivalence};
 pub use error::{MAX_MAGNITUDE, MIN_PAIRS, StatsError};
+pub use median::{MedianDifference, paired_median};
 pub use multiple::{holm, simultaneous_confidence};
 pub use outliers::outliers;
 pub use paired::{PairedDifference, RelativeDifference, Verdict, paired};

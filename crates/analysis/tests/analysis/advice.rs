@@ -34,6 +34,7 @@ impl Results {
             failures: Vec::new(),
             expected_round_trips: None,
             expected_completion_ms: None,
+            is_bound: false,
         });
         for run in 0..count {
             let outcome = Outcome::Samples(named(&of(run)));
@@ -53,6 +54,7 @@ impl Results {
             seed: 1,
             runs: 30,
             plan: String::new(),
+            answer: Vec::new(),
             cells: self.cells.clone(),
             differences: Vec::new(),
             checks: Vec::new(),

@@ -40,6 +40,8 @@ mod tests;
 
 use trackbed_core::event::Record;
 
+use crate::results::{MIN_RUNS, MetricSummary};
+
 pub use account::{Account, account};
 pub use outcome::outcome;
 pub use registry::{find, registry};
@@ -60,28 +62,64 @@ pub struct Metric {
 pub struct Compared {
     /// Its name.
     pub name: &'static str,
+    /// What it is called in a sentence.
+    pub title: &'static str,
     /// Whether the cell with less of it is the better one.
     pub less_is_better: bool,
+}
+
+impl Compared {
+    /// Whether the median is shown and ranks cells. Times have a tail, which would rule a mean; of rates the
+    /// mean is what arrives.
+    pub fn by_median(&self) -> bool {
+        self.name.ends_with("_ms")
+    }
+
+    /// The value that is shown, and ranks cells.
+    pub fn center(&self, summary: &MetricSummary) -> f64 {
+        if self.by_median() { summary.p50 } else { summary.mean }
+    }
+
+    /// Its 95 % interval; none below six runs.
+    pub fn interval(&self, summary: &MetricSummary) -> Option<[f64; 2]> {
+        match self.by_median() {
+            true => summary.p50_ci95,
+            false => (summary.n >= MIN_RUNS).then_some(summary.ci95),
+        }
+    }
 }
 
 /// The metrics by which cells are compared, the most telling one first: the first that a cell has
 /// ranks it.
 pub const COMPARED: &[Compared] = &[
-    Compared { name: "completion_ms", less_is_better: true },
-    Compared { name: "plt_ms", less_is_better: true },
-    Compared { name: "loading_delay_ms", less_is_better: true },
-    Compared { name: "rtt_ms", less_is_better: true },
-    Compared { name: "verdict_ms", less_is_better: true },
-    Compared { name: "signature_rate_hz", less_is_better: false },
-    Compared { name: "throughput_mbps", less_is_better: false },
-    Compared { name: "goodput_mbps", less_is_better: false },
-    Compared { name: "fps", less_is_better: false },
+    less("completion_ms", "completion time"),
+    less("plt_ms", "page load time"),
+    less("loading_delay_ms", "loading delay"),
+    less("rtt_ms", "round-trip time"),
+    less("verdict_ms", "time to a verdict"),
+    more("signature_rate_hz", "signature rate"),
+    more("throughput_mbps", "throughput"),
+    more("goodput_mbps", "goodput"),
+    more("fps", "frame rate"),
 ];
+
+/// The metric called `name`, if cells are compared by it.
+pub fn compared(name: &str) -> Option<&'static Compared> {
+    COMPARED.iter().find(|compared| compared.name == name)
+}
+
+const fn less(name: &'static str, title: &'static str) -> Compared {
+    Compared { name, title, less_is_better: true }
+}
+
+const fn more(name: &'static str, title: &'static str) -> Compared {
+    Compared { name, title, less_is_better: false }
+}
 
 /// Whether less of a metric is better, or more of it; `None` where that cannot be said. Times, misses and
 /// losses are better if they are less; rates if they are more.
 pub fn less_is_better(name: &str) -> Option<bool> {
-    let compared = COMPARED.iter().find(|compared| compared.name == name);
+    let compared = compared(name);
     let less = ["_ms", "_miss_ratio", "late_verdict_ratio", "lost_count", "failed_count"];
     let less_too = ["wrong_verdict_count", "rebuffering_count", "loss_percent", "drop_percent"];
     let cost = ["cpu_percent", "retransmission_percent", "memory_bytes", "power_watts"];

@@ -64,9 +64,12 @@ impl Ranks {
 
 /// The cells of a section with the least and the most of the metric that ranks them.
 fn extremes(section: &Section<'_>) -> Vec<u32> {
-    let metric = section.headline();
-    let mean = |cell: u32| Some(section.document.cells[cell as usize].metrics.get(metric?)?.mean);
-    let known = section.cells.iter().filter_map(|cell| Some((mean(*cell)?, *cell)));
+    let compared = section.headline().and_then(metrics::compared);
+    let value = |cell: u32| {
+        let cell = &section.document.cells[cell as usize];
+        Some(compared?.center(cell.metrics.get(compared?.name)?))
+    };
+    let known = section.cells.iter().filter_map(|cell| Some((value(*cell)?, *cell)));
     let order = |a: &(f64, u32), b: &(f64, u32)| a.0.total_cmp(&b.0);
     let (least, most) = (known.clone().min_by(order), known.max_by(order));
     let mut cells: Vec<u32> = least.into_iter().chain(most).map(|(_, cell)| cell).collect();

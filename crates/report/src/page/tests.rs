@@ -223,6 +223,8 @@ fn the_page_says_what_was_run_and_what_failed() {
         serde_json::from_value(json!([{ "run": 3, "count": 2, "reason": "no connection" }]))
             .unwrap();
     document.model = Some("two cores".to_owned());
+    let text = "Fastest at rate_hz 0: QUIC: median 1.000 ms.".to_owned();
+    document.answer = vec![trackbed_measure::results::Answer { part: None, text }];
     let origin = Origin {
         command: "trackbed run edge --quick".to_owned(),
         replay: "trackbed replay out".to_owned(),
@@ -239,7 +241,7 @@ fn the_page_says_what_was_run_and_what_failed() {
         "<dt>failed</dt><dd>2</dd>",
         "<strong class=\"bad\">FAILS</strong> round trips: 4 in place of 3",
         "0 of 1 hold.",
-        "<strong>fastest at rate_hz 0: </strong>quic, rtt 1.000 ms",
+        "<strong>Fastest at rate_hz 0: </strong>QUIC: median 1.000 ms.",
     ] {
         assert!(page.contains(text), "{text}");
     }

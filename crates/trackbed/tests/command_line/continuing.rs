@@ -105,7 +105,7 @@ fn keeps_the_runs_that_are_done(signal: &str) {
     let kept = lines(&scratch);
     let message = format!("{kept} of 200000 runs are kept; continue with --out out");
     assert!(ended.stderr.contains(&message), "{}", ended.stderr);
-    assert!(ended.stdout.contains("fastest") || ended.stdout.contains("quic"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("Fastest") || ended.stdout.contains("quic"), "{}", ended.stdout);
     let document: serde_json::Value = serde_json::from_str(&scratch.read("out/run.json")).unwrap();
     let completion = &document["cells"][0]["metrics"]["completion_ms"];
     assert_eq!(completion["n"], kept);

@@ -50,10 +50,10 @@ pub(super) fn figures(material: &Material<'_>) -> Vec<Figure> {
         id: material.id("difference"),
         place: material.place(),
         shape: Shape::Dots,
-        title: "Differences from the best, run by run".to_owned(),
+        title: "Differences from the best cell, paired by run".to_owned(),
         note: "Each cell minus the best one under the same conditions, over pairs of runs of the same \
-               number, with the 95 % interval of the mean. An interval that touches zero says nothing \
-               about which is better."
+               number, with the 95 % interval: of the median for times, else of the mean. If the interval \
+               touches zero, the difference is not significant."
             .to_owned(),
         choosers,
         views,
@@ -89,13 +89,15 @@ fn view(
         let Some(cell) = cells.get(difference.cell as usize) else { continue };
         let one = material.look(&mut series, cell);
         one.labels.push(label(cell, names));
-        one.x.push(difference.mean);
-        one.interval(difference.n, difference.ci95, ["low", "high"]);
+        let shown = difference.headline();
+        one.x.push(shown.value);
+        one.interval(difference.n, shown.ci95.unwrap_or([shown.value; 2]), ["low", "high"]);
         one.add("n", f64::from(difference.n));
         one.add("cell", f64::from(difference.cell));
         one.add("against", f64::from(difference.against));
     }
-    let undecided = differences().filter(|one| one.verdict == Verdict::Undecided).count();
+    let undecided =
+        differences().filter(|one| one.headline().verdict == Verdict::Undecided).count();
     let (least, most) = (differences().map(|d| d.n).min()?, differences().map(|d| d.n).max()?);
     let pairs = if least == most { most.to_string() } else { format!("{least} to {most}") };
     let best: Vec<String> = groups
@@ -115,7 +117,7 @@ fn view(
         series,
         marks: vec![Mark { axis: Along::X, from: 0.0, until: None, label: "the best".to_owned() }],
         caption: format!(
-            "{best}n = {pairs} pairs of runs each; {undecided} of {} undecided.",
+            "{best}n = {pairs} pairs of runs each; {undecided} of {} differences are not significant.",
             differences().count()
         ),
     })

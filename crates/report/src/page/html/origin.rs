@@ -4,9 +4,9 @@ use maud::{Markup, html};
 use trackbed_measure::results::CellResult;
 
 use super::Page;
+use crate::cells;
 use crate::section::Section;
 use crate::summary::extent;
-use crate::{cells, conclusion};
 
 /// The page's head: what it is about, and ways into it.
 pub(super) fn header(page: &Page<'_>) -> Markup {
@@ -39,9 +39,7 @@ pub(super) fn header(page: &Page<'_>) -> Markup {
 
 /// What the runs say, section by section.
 pub(super) fn answer(page: &Page<'_>) -> Markup {
-    let lines = |section: &Section<'_>| {
-        section.headline().map(|metric| conclusion::lines(section, metric)).unwrap_or_default()
-    };
+    let lines = |section: &Section<'_>| section.answer().map(str::to_owned).collect();
     let all: Vec<(&Section<'_>, Vec<String>)> =
         page.sections.iter().map(|section| (section, lines(section))).collect();
     let compared = all.iter().any(|(_, lines)| !lines.is_empty());
@@ -52,7 +50,7 @@ pub(super) fn answer(page: &Page<'_>) -> Markup {
                 p.label role="note" { strong { "MODEL, no measurement: " } (model) }
             }
             @if !compared {
-                p { "Nothing was compared: the table of cells below says what each of them gave." }
+                p { "Nothing was compared. The table of cells below has the results." }
             }
             @for (section, lines) in all.iter().filter(|(_, lines)| !lines.is_empty()) {
                 @if let Some(title) = &section.title { h3 { (title) } }

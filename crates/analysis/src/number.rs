@@ -2,7 +2,7 @@
 
 /// How many decimals the numbers of one column have, so that their points stand below one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Decimals(usize);
+pub struct Decimals(usize);
 
 impl Decimals {
     /// So many that the largest number has four significant digits and the smallest one three,
@@ -56,7 +56,7 @@ impl Decimals {
 }
 
 /// Four significant digits, for a number that stands alone.
-pub(crate) fn significant(value: f64) -> String {
+pub fn significant(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e6 {
         return format!("{value:.0}");
     }
@@ -64,7 +64,7 @@ pub(crate) fn significant(value: f64) -> String {
 }
 
 /// In place of what is not there.
-pub(crate) fn dash() -> String {
+pub fn dash() -> String {
     "-".to_owned()
 }
 

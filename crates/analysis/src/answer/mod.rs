@@ -1,0 +1,46 @@
+//! The answer: a sentence for each condition that a user can quote.
+
+mod groups;
+mod names;
+mod sentence;
+
+use trackbed_measure::metrics::Compared;
+use trackbed_measure::results::{Answer, CellResult, Difference};
+
+use groups::Section;
+use sentence::Sentence;
+
+/// What `differences` between `cells` say: for each part and condition which cell is best, which ones do not
+/// differ significantly from it, and how far the others are behind. Empty where nothing was compared.
+pub(crate) fn of(cells: &[CellResult], differences: &[Difference]) -> Vec<Answer> {
+    let sections = groups::sections(cells);
+    sections.iter().flat_map(|section| of_section(cells, differences, section)).collect()
+}
+
+fn of_section(cells: &[CellResult], all: &[Difference], section: &Section) -> Vec<Answer> {
+    let Some(compared) = section.headline(cells) else { return Vec::new() };
+    let groups = groups::groups(all, section, compared);
+    let text = |group| Sentence::new(cells, section, compared, group).map(|one| one.text());
+    let mut texts: Vec<String> = groups.iter().take(SENTENCES_MAX).filter_map(text).collect();
+    if groups.len() > SENTENCES_MAX {
+        texts.push(format!("{} more conditions are in the table.", groups.len() - SENTENCES_MAX));
+    }
+    let answer = |text| Answer { part: section.part.clone(), text };
+    texts.into_iter().map(answer).collect()
+}
+
+/// More conditions are a table, no answer.
+const SENTENCES_MAX: usize = 12;
+
+/// A metric's unit as people write it.
+fn unit(compared: &Compared) -> &'static str {
+    match compared.name.rsplit_once('_').map_or(compared.name, |(_, unit)| unit) {
+        "mbps" => "Mbit/s",
+        "hz" => "per second",
+        "fps" => "frames/s",
+        _ => "ms",
+    }
+}
+
+#[cfg(test)]
+mod tests;

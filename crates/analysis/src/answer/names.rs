@@ -1,0 +1,132 @@
+//! Cells and conditions as people call them.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use trackbed_measure::results::{CellResult, factor_names};
+use trackbed_scenario::PART;
+
+/// How the cells of a group are told apart, and what they have in common.
+pub(super) struct Names {
+    /// The factors in which they differ.
+    varying: Vec<String>,
+    /// The factors that are the same in the group, but not in the whole section.
+    condition: Vec<String>,
+}
+
+impl Names {
+    /// Of the cells of a group, `members`, among `all` of the section.
+    pub fn new(members: &[&CellResult], all: &[&CellResult]) -> Names {
+        let mut names = factor_names(members.iter().copied());
+        names.retain(|name| name != PART);
+        let (varying, fixed): (Vec<String>, Vec<String>) =
+            names.into_iter().partition(|name| values(members, name) > 1);
+        let condition = fixed.into_iter().filter(|name| values(all, name) > 1).collect();
+        Names { varying, condition }
+    }
+
+    /// `HTTP/2, TLS 1.3, 0-RTT`: a factor that the cell's protocol does not vary is left out.
+    pub fn cell(&self, cell: &CellResult, members: &[&CellResult]) -> String {
+        let protocol = cell.factor_text(PROTOCOL);
+        let kin: Vec<&CellResult> = members
+            .iter()
+            .copied()
+            .filter(|other| other.factor_text(PROTOCOL) == protocol)
+            .collect();
+        let tells = |name: &&String| *name == PROTOCOL || values(&kin, name) > 1;
+        let mut phrases: Vec<String> = self
+            .varying
+            .iter()
+            .filter(tells)
+            .filter_map(|name| Some(phrase(name, cell.factors.get(name)?)))
+            .collect();
+        if phrases.is_empty() {
+            let known = |name: &String| Some(phrase(name, cell.factors.get(name)?));
+            phrases = self.varying.iter().filter_map(known).collect();
+        }
+        phrases.join(", ")
+    }
+
+    /// `loss 1 %, delay 10 ms`; empty where there is one condition only.
+    pub fn condition(&self, cell: &CellResult) -> String {
+        let known = |name: &String| Some(phrase(name, cell.factors.get(name)?));
+        self.condition.iter().filter_map(known).collect::<Vec<_>>().join(", ")
+    }
+}
+
+const PROTOCOL: &str = "protocol";
+
+/// How many values a factor has among `cells`.
+fn values(cells: &[&CellResult], name: &str) -> usize {
+    cells.iter().map(|cell| cell.factor_text(name)).collect::<BTreeSet<_>>().len()
+}
+
+/// A factor's value in words.
+fn phrase(name: &str, value: &Value) -> String {
+    match (name, value) {
+        (PROTOCOL, Value::String(text)) => protocol(text),
+        ("tls", Value::String(text)) if text == "none" => "no TLS".to_owned(),
+        ("tls", Value::String(text)) => format!("TLS {text}"),
+        ("handshake", Value::String(text)) => handshake(text),
+        (_, Value::String(text)) if text == "none" => format!("no {}", spaced(name)),
+        (_, Value::String(text)) => text.clone(),
+        (_, Value::Bool(yes)) => format!("{}{}", if *yes { "" } else { "no " }, spaced(name)),
+        (_, number) => quantity(name, number.as_f64().unwrap_or(f64::NAN)),
+    }
+}
+
+fn protocol(name: &str) -> String {
+    let title = match name {
+        "coap" => "CoAP",
+        "coap+dtls" => "CoAP over DTLS",
+        "http1" => "HTTP/1.1",
+        "http2" => "HTTP/2",
+        "http3" => "HTTP/3",
+        "tcp+tls" => "TCP with TLS",
+        "sctp+dtls" => "SCTP over DTLS",
+        "none" => "no traffic",
+        other => return other.to_uppercase(),
+    };
+    title.to_owned()
+}
+
+fn handshake(name: &str) -> String {
+    let title = match name {
+        "new" => "new connection",
+        "resumed" => "resumed session",
+        "early" => "0-RTT",
+        "new-then-early" => "0-RTT after the first connection",
+        other => other,
+    };
+    title.to_owned()
+}
+
+/// A number with its unit, which the factor's name ends in: `delay 10 ms`.
+fn quantity(name: &str, value: f64) -> String {
+    if name.ends_with("loss") {
+        return format!("{} {} %", spaced(name), rounded(value * 100.0));
+    }
+    let units = [
+        ("_ms", "ms"),
+        ("_s", "s"),
+        ("_mbps", "Mbit/s"),
+        ("_bytes", "B"),
+        ("_percent", "%"),
+        ("_m", "m"),
+        ("_kmh", "km/h"),
+    ];
+    let unit = units.iter().find_map(|(end, unit)| Some((name.strip_suffix(end)?, *unit)));
+    match unit {
+        Some((name, unit)) => format!("{} {} {unit}", spaced(name), rounded(value)),
+        None => format!("{} {}", spaced(name), rounded(value)),
+    }
+}
+
+fn spaced(name: &str) -> String {
+    name.replace(['_', '-'], " ")
+}
+
+/// Without the noise of floating point.
+fn rounded(value: f64) -> String {
+    format!("{}", (value * 1e6).round() / 1e6)
+}

@@ -1,0 +1,210 @@
+//! What a group of cells says.
+
+use trackbed_measure::metrics::Compared;
+use trackbed_measure::results::{CellResult, Difference, MIN_RUNS, Verdict};
+
+use super::groups::{Group, Section};
+use super::names::Names;
+use super::unit;
+use crate::number::Decimals;
+
+pub(super) struct Sentence<'a> {
+    cells: &'a [CellResult],
+    compared: &'a Compared,
+    best: &'a CellResult,
+    /// The cells of the group, the best one first.
+    members: Vec<&'a CellResult>,
+    names: Names,
+    /// Those that the runs do not tell from the best one.
+    level: Vec<&'a Difference>,
+    /// Those that are worse, the best of them first.
+    worse: Vec<&'a Difference>,
+    /// Those that would be better, but have failed runs.
+    failing: Vec<&'a Difference>,
+    bound: Option<&'a Difference>,
+    too_few: bool,
+}
+
+impl<'a> Sentence<'a> {
+    /// `None` where a difference names a cell that is not there.
+    pub fn new(
+        cells: &'a [CellResult],
+        section: &Section,
+        compared: &'a Compared,
+        group: &Group<'a>,
+    ) -> Option<Self> {
+        let best = cells.get(group.best)?;
+        let others = group.differences.iter().filter_map(|one| cells.get(one.cell as usize));
+        let members: Vec<&CellResult> = std::iter::once(best).chain(others).collect();
+        let all: Vec<&CellResult> = section.cells.iter().map(|cell| &cells[*cell]).collect();
+        let names = Names::new(&members, &all);
+        let (bounds, real): (Vec<&Difference>, Vec<&Difference>) = group
+            .differences
+            .iter()
+            .copied()
+            .partition(|one| cells.get(one.cell as usize).is_some_and(|cell| cell.is_bound));
+        let is_worse = if compared.less_is_better { Verdict::Higher } else { Verdict::Lower };
+        let of = |wanted: &dyn Fn(Verdict) -> bool| -> Vec<&'a Difference> {
+            real.iter().copied().filter(|one| wanted(one.headline().verdict)).collect()
+        };
+        Some(Sentence {
+            cells,
+            compared,
+            best,
+            names,
+            level: of(&|verdict| matches!(verdict, Verdict::Equal | Verdict::Undecided)),
+            worse: of(&|verdict| verdict == is_worse),
+            failing: of(&|verdict| {
+                matches!(verdict, Verdict::Lower | Verdict::Higher) && verdict != is_worse
+            }),
+            bound: bounds.first().copied(),
+            too_few: group.differences.iter().all(|one| one.n < MIN_RUNS),
+            members,
+        })
+    }
+
+    pub fn text(&self) -> String {
+        let mut parts = vec![self.lead()];
+        if self.too_few {
+            let runs = self.level.iter().map(|one| one.n).max().unwrap_or(0);
+            let runs = if runs == 1 { "1 run is".to_owned() } else { format!("{runs} runs are") };
+            parts.push(format!("{runs} too few for a comparison; use --runs {MIN_RUNS} or more."));
+        } else {
+            parts.extend(self.level());
+            parts.extend(self.behind());
+        }
+        parts.extend(self.failing.first().map(|one| self.failing(one)));
+        parts.extend(self.bound.and_then(|one| self.bound(one)));
+        parts.extend(self.failed());
+        parts.join(" ")
+    }
+
+    /// `Fastest at loss 1 %: QUIC, 0-RTT: median completion time 106.8 ms (95 % CI 104.2 to 109.0), p95 148.8 ms.`
+    fn lead(&self) -> String {
+        let superlative = if self.compared.less_is_better { "Fastest" } else { "Highest" };
+        let so_far = if self.too_few { " so far" } else { "" };
+        let condition = self.names.condition(self.best);
+        let place = if condition.is_empty() { String::new() } else { format!(" at {condition}") };
+        let name = self.name(self.best);
+        let Compared { name: metric, title, .. } = self.compared;
+        let Some(summary) = self.best.metrics.get(*metric) else { return format!("{name}.") };
+        let center = self.compared.center(summary);
+        let decimals = Decimals::of([center]);
+        let statistic = if self.compared.by_median() { "median" } else { "mean" };
+        let (value, unit) = (decimals.text(center), unit(self.compared));
+        let interval = match self.compared.interval(summary) {
+            _ if summary.min == summary.max && summary.n >= MIN_RUNS => {
+                format!(" in all {} runs", summary.n)
+            }
+            Some([low, high]) => {
+                format!(" (95 % CI {} to {})", decimals.text(low), decimals.text(high))
+            }
+            None => String::new(),
+        };
+        let tail =
+            match summary.tail().filter(|_| self.compared.by_median() && summary.min < summary.max)
+            {
+                Some((name, value)) => format!(", {name} {} {unit}", decimals.text(value)),
+                None => String::new(),
+            };
+        format!(
+            "{superlative}{so_far}{place}: {name}: {statistic} {title} {value} {unit}{interval}{tail}."
+        )
+    }
+
+    fn level(&self) -> Option<String> {
+        let names: Vec<String> = self.level.iter().map(|one| self.name_of(one)).collect();
+        let list = match names.as_slice() {
+            [] => return None,
+            [only] => only.clone(),
+            [first, second] => format!("{first}; {second}"),
+            [first, rest @ ..] => format!("{first}; {} others", rest.len()),
+        };
+        Some(format!("No significant difference: {list}."))
+    }
+
+    /// `Then QUIC, resumed: 10.0 ms (9 %) more (95 % CI 9.8 to 10.2); slowest HTTP/2: 30.0 ms (28 %) more (...).`
+    fn behind(&self) -> Option<String> {
+        let (next, last) = (self.worse.first()?, self.worse.last()?);
+        let next_text = self.distance(next);
+        if self.worse.len() == 1 {
+            return Some(format!("Then {next_text}."));
+        }
+        let word = if self.compared.less_is_better { "slowest" } else { "lowest" };
+        Some(format!("Then {next_text}; {word} {}.", self.distance(last)))
+    }
+
+    fn distance(&self, difference: &Difference) -> String {
+        let shown = difference.headline();
+        let decimals = Decimals::significant(shown.value, 3);
+        let word = if shown.value > 0.0 { "more" } else { "less" };
+        let percent = match shown.percent {
+            Some(percent) => {
+                format!(" ({} %)", Decimals::significant(percent, 2).text(percent.abs()))
+            }
+            None => String::new(),
+        };
+        let interval = match shown.ci95.map(|ends| ends.map(|end| end * shown.value.signum())) {
+            Some([low, high]) => {
+                let [low, high] = [low.min(high), low.max(high)].map(|end| decimals.text(end));
+                format!(" (95 % CI {low} to {high})")
+            }
+            None => String::new(),
+        };
+        let (name, unit) = (self.name_of(difference), unit(self.compared));
+        format!("{name}: {} {unit}{percent} {word}{interval}", decimals.text(shown.value.abs()))
+    }
+
+    fn failing(&self, difference: &Difference) -> String {
+        let failed = self.cells.get(difference.cell as usize).map_or(0, |cell| cell.failed);
+        let runs = if failed == 1 { "1 run".to_owned() } else { format!("{failed} runs") };
+        format!("In the runs that succeeded, {}; but {runs} failed.", self.distance(difference))
+    }
+
+    /// How much of the way from nothing to a bound the best cell goes, where there is a cell that has
+    /// neither.
+    fn bound(&self, difference: &Difference) -> Option<String> {
+        let bound = self.cells.get(difference.cell as usize)?;
+        let of =
+            |cell: &CellResult| Some(self.compared.center(cell.metrics.get(self.compared.name)?));
+        let [here, there] = [of(self.best)?, of(bound)?];
+        let decimals = Decimals::of([there]);
+        let (name, value) = (self.name(bound), decimals.text(there));
+        let text =
+            format!("{name} is a bound that nothing real reaches: {value} {}", unit(self.compared));
+        let differs_in = |one: &CellResult| -> Vec<String> {
+            let names = one.factors.keys();
+            names.filter(|name| one.factor_text(name) != bound.factor_text(name)).cloned().collect()
+        };
+        let is_base = |one: &&&CellResult| match differs_in(one).as_slice() {
+            [name] => one.factor_text(name) == "none",
+            _ => false,
+        };
+        let way = self.members.iter().find(is_base).and_then(|base| {
+            let start = of(base)?;
+            let share = (here - start) / (there - start) * 100.0;
+            let is_told = share.is_finite() && (0.0..=100.0).contains(&share);
+            is_told.then(|| {
+                format!("; the best goes {share:.0} % of the way from {}", self.name(base))
+            })
+        });
+        Some(format!("{text}{}.", way.unwrap_or_default()))
+    }
+
+    fn failed(&self) -> Option<String> {
+        let failed: u32 = self.members.iter().map(|cell| cell.failed).sum();
+        let metric = self.compared.name;
+        let ran = |cell: &&CellResult| cell.metrics.get(metric).map_or(0, |summary| summary.n);
+        let all = failed + self.members.iter().map(ran).sum::<u32>();
+        (failed > 0).then(|| format!("{failed} of {all} runs failed and are left out."))
+    }
+
+    fn name(&self, cell: &CellResult) -> String {
+        self.names.cell(cell, &self.members)
+    }
+
+    fn name_of(&self, difference: &Difference) -> String {
+        let cell = self.cells.get(difference.cell as usize);
+        cell.map_or_else(String::new, |cell| self.name(cell))
+    }
+}

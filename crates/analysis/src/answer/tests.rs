@@ -1,0 +1,198 @@
+//! Sentences of small results, word for word.
+
+use serde_json::{Value, json};
+
+use trackbed_measure::results::Verdict;
+
+use super::*;
+
+fn summary(metric: &str, center: f64, [low, high]: [f64; 2]) -> Value {
+    let mut value = json!({ "mean": center, "ci95": [low, high], "p50": center, "p95": high, "p99": high,
+                            "min": low, "max": high, "n": 40, "samples": 40 });
+    if metric.ends_with("_ms") {
+        value["p50_ci95"] = json!([low, high]);
+    }
+    value
+}
+
+fn cell(factors: Value, metric: &str, center: f64, ci95: [f64; 2]) -> CellResult {
+    let cell = json!({ "factors": factors, "metrics": { metric: summary(metric, center, ci95) },
+                       "failed": 0, "failures": [] });
+    serde_json::from_value(cell).unwrap()
+}
+
+fn time(factors: Value, center: f64) -> CellResult {
+    cell(factors, "completion_ms", center, [center - 1.0, center + 1.0])
+}
+
+/// Of `cell` from `against` by medians: with the verdict that the interval has.
+fn difference(cell: u32, against: u32, value: f64, reach: f64) -> Difference {
+    let verdict = match () {
+        () if value.abs() <= reach => "undecided",
+        () if value > 0.0 => "higher",
+        () => "lower",
+    };
+    let median = json!({ "value": value, "ci95": [value - reach, value + reach], "percent": value,
+                         "verdict": verdict });
+    let difference = json!({ "metric": "completion_ms", "cell": cell, "against": against, "mean": value,
+                             "ci95": [0.0, 0.0], "percent": value, "n": 40, "verdict": "undecided",
+                             "median": median });
+    serde_json::from_value(difference).unwrap()
+}
+
+fn texts(cells: &[CellResult], differences: &[Difference]) -> Vec<String> {
+    of(cells, differences).into_iter().map(|answer| answer.text).collect()
+}
+
+#[test]
+fn the_best_comes_first_then_what_may_be_as_good_then_the_rest() {
+    let of = |protocol: &str, tls: &str, handshake: &str, center| {
+        time(json!({ "protocol": protocol, "tls": tls, "handshake": handshake }), center)
+    };
+    let cells = [
+        of("quic", "1.3", "early", 100.0),
+        of("http3", "1.3", "early", 100.5),
+        of("quic", "1.3", "new", 110.0),
+        of("http2", "1.2", "new", 130.0),
+        of("http2", "1.3", "new", 120.0),
+    ];
+    let differences = [
+        difference(1, 0, 0.5, 1.0),
+        difference(2, 0, 10.0, 1.0),
+        difference(3, 0, 30.0, 1.0),
+        difference(4, 0, 20.0, 1.0),
+    ];
+    let expected = "Fastest: QUIC, 0-RTT: median completion time 100.0 ms (95 % CI 99.0 to 101.0), \
+                    p95 101.0 ms. No significant difference: HTTP/3. Then QUIC, new connection: 10.0 ms \
+                    (10 %) more (95 % CI 9.0 to 11.0); slowest HTTP/2, TLS 1.2: 30.0 ms (30 %) more (95 % \
+                    CI 29.0 to 31.0).";
+    assert_eq!(texts(&cells, &differences), [expected]);
+}
+
+#[test]
+fn each_condition_has_its_sentence_with_its_unit() {
+    let of = |protocol: &str, loss: f64, center| {
+        time(json!({ "protocol": protocol, "loss": loss, "delay_ms": 10 }), center)
+    };
+    let cells = [
+        of("quic", 0.0, 10.0),
+        of("quic", 0.01, 40.0),
+        of("http2", 0.0, 20.0),
+        of("http2", 0.01, 30.0),
+    ];
+    let found = texts(&cells, &[difference(2, 0, 10.0, 2.0), difference(1, 3, 10.0, 2.0)]);
+    assert!(found[0].starts_with("Fastest at loss 0 %: QUIC: median"), "{found:?}");
+    assert!(found[1].starts_with("Fastest at loss 1 %: HTTP/2: median"), "{found:?}");
+    assert!(
+        found[1].ends_with("Then QUIC: 10.0 ms (10 %) more (95 % CI 8.0 to 12.0)."),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn parts_have_answers_of_their_own() {
+    let of = |part: &str, protocol: &str, center| {
+        time(json!({ "part": part, "protocol": protocol }), center)
+    };
+    let cells =
+        [of("a", "tcp", 1.0), of("a", "quic", 2.0), of("b", "tcp", 4.0), of("b", "quic", 3.0)];
+    let found = of_parts(&cells, &[difference(1, 0, 1.0, 0.1), difference(2, 3, 1.0, 0.1)]);
+    assert_eq!(found, [("a", "Fastest: TCP"), ("b", "Fastest: QUIC")]);
+}
+
+fn of_parts<'a>(
+    cells: &'a [CellResult],
+    differences: &[Difference],
+) -> Vec<(&'a str, &'static str)> {
+    let name = |text: &str| {
+        if text.starts_with("Fastest: TCP") { "Fastest: TCP" } else { "Fastest: QUIC" }
+    };
+    let part =
+        |name: &str| cells[if name == "a" { 0 } else { 2 }].factors["part"].as_str().unwrap();
+    of(cells, differences)
+        .iter()
+        .map(|answer| (part(answer.part.as_deref().unwrap()), name(&answer.text)))
+        .collect()
+}
+
+#[test]
+fn rates_are_better_when_higher() {
+    let of = |scheduler: &str, center| {
+        cell(
+            json!({ "scheduler": scheduler }),
+            "goodput_mbps",
+            center,
+            [center - 1.0, center + 1.0],
+        )
+    };
+    let mut less = difference(1, 0, -5.0, 1.0);
+    (less.metric, less.median) = ("goodput_mbps".to_owned(), None);
+    (less.ci95, less.verdict) = ([-6.0, -4.0], Verdict::Lower);
+    let found = texts(&[of("ecf", 35.0), of("minrtt", 30.0)], &[less]);
+    let expected = "Highest: ecf: mean goodput 35.00 Mbit/s (95 % CI 34.00 to 36.00). Then minrtt: 5.00 \
+                    Mbit/s (5.0 %) less (95 % CI 4.00 to 6.00).";
+    assert_eq!(found, [expected]);
+}
+
+/// From 30 without to 40 with a perfect forecast; 37 is 70 % of the way.
+#[test]
+fn a_bound_is_no_answer() {
+    let of = |foresight: &str, center: f64| {
+        cell(json!({ "foresight": foresight }), "goodput_mbps", center, [center, center])
+    };
+    let mut bound = of("oracle", 40.0);
+    bound.is_bound = true;
+    let cells = [of("pha", 37.0), of("none", 30.0), bound];
+    let differ = |cell, value: f64, verdict| {
+        let mut one = difference(cell, 0, value, 1.0);
+        (one.metric, one.median) = ("goodput_mbps".to_owned(), None);
+        (one.ci95, one.verdict) = ([value - 1.0, value + 1.0], verdict);
+        one
+    };
+    let differences = [differ(1, -7.0, Verdict::Lower), differ(2, 3.0, Verdict::Higher)];
+    let [found] = &texts(&cells, &differences)[..] else { panic!("one sentence") };
+    assert!(found.starts_with("Highest: pha: "), "{found}");
+    let bound = "oracle is a bound that nothing real reaches: 40.00 Mbit/s; the best goes 70 % of the way \
+                 from no foresight.";
+    assert!(found.ends_with(bound), "{found}");
+}
+
+#[test]
+fn failed_runs_are_counted() {
+    let of = |protocol: &str, center| time(json!({ "protocol": protocol }), center);
+    let mut cells = [of("tcp", 100.0), of("quic", 90.0)];
+    cells[1].failed = 3;
+    let [found] = &texts(&cells, &[difference(1, 0, -10.0, 1.0)])[..] else {
+        panic!("one sentence")
+    };
+    let expected = "In the runs that succeeded, QUIC: 10.0 ms (10 %) less (95 % CI 9.0 to 11.0); but 3 runs \
+                    failed. 3 of 83 runs failed and are left out.";
+    assert!(found.ends_with(expected), "{found}");
+}
+
+#[test]
+fn few_runs_compare_nothing() {
+    let of = |protocol: &str, center| time(json!({ "protocol": protocol }), center);
+    let mut few = difference(1, 0, 10.0, 1.0);
+    few.n = 2;
+    few.median = few.median.map(|one| trackbed_measure::results::MedianDifference {
+        ci95: None,
+        verdict: Verdict::Undecided,
+        ..one
+    });
+    let found = texts(&[of("tcp", 100.0), of("quic", 110.0)], &[few]);
+    assert!(
+        found[0].starts_with("Fastest so far: TCP: median completion time 100.0 ms"),
+        "{found:?}"
+    );
+    assert!(
+        found[0].ends_with("2 runs are too few for a comparison; use --runs 6 or more."),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn nothing_compared_has_no_answer() {
+    assert!(of(&[], &[]).is_empty());
+    assert!(of(&[time(json!({ "protocol": "tcp" }), 1.0)], &[]).is_empty());
+}
