@@ -10,7 +10,7 @@ use crate::plan::{Cell, Home, Plan};
 use crate::problem::{Origin, Problems, ScenarioError};
 use crate::source::Source;
 use crate::spec::Spec;
-use crate::{files, inference, parts, reader, resolve, schema, tree};
+use crate::{files, inference, parts, reader, resolve, schema, suggest, tree};
 
 /// Reads a scenario, lays `overrides` over it (the last one of a key rules), and resolves it.
 ///
@@ -64,9 +64,11 @@ fn plan(
     let mut problems = Problems::default();
     let folders = reader::Folders { scenario: &text.folder, current, looks: reads_files };
     let mut specs = Vec::new();
-    for mut part in parts::of(table, overrides, &mut problems) {
+    let mut parts = parts::of(table, overrides, &mut problems);
+    unset(&mut parts, overrides, &mut problems);
+    for mut part in parts {
         for (index, setting) in overrides.iter().enumerate() {
-            if !parts::is_choice(setting) {
+            if !parts::is_choice(setting) && !setting.is_unset() {
                 setting.apply(index + 1, &mut part.table, &mut problems);
             }
         }
@@ -115,6 +117,32 @@ fn plan(
             Source::File(_) | Source::Text { .. } => commands(&specs),
         },
     })
+}
+
+/// Takes out of the parts what is to be removed: first of all, and from each part that has it.
+fn unset(parts: &mut [parts::Part], overrides: &[Override], problems: &mut Problems) {
+    for (index, setting) in overrides.iter().enumerate().filter(|(_, one)| one.is_unset()) {
+        let place = setting.key_place(index + 1);
+        if let Some(other) = overrides.iter().find(|one| !one.is_unset() && setting.removes(one)) {
+            let message = format!("{} is both set and removed", other.key);
+            problems.add_with_help(&place, message, "leave out --set or --unset of this key");
+            continue;
+        }
+        let mut known: Vec<String> = parts.iter().flat_map(|part| part.table.paths()).collect();
+        known.sort();
+        known.dedup();
+        let removed =
+            parts.iter_mut().filter_map(|part| setting.remove_from(&mut part.table).then_some(()));
+        if removed.count() == 0 {
+            let names: Vec<&str> = known.iter().map(String::as_str).collect();
+            let help = match suggest::nearest(&setting.key, &names) {
+                Some(near) => format!("did you mean {near}?"),
+                None => format!("it sets {}", names.join(", ")),
+            };
+            let message = format!("the scenario does not set {}", setting.key);
+            problems.add_with_help(&place, message, help);
+        }
+    }
 }
 
 /// The commands that the scenario's file itself contains.

@@ -20,12 +20,37 @@ pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
     for setting in &spec.settings {
         let Some((link, key)) = setting.path.split_once('.') else { continue };
         let own = |direction| spec.get(&format!("{link}.{direction}.{key}")).is_some();
-        if own("up") && own("down") {
+        if own("up") && own("down") && !is_overruled(spec, link, key, setting) {
             let message = format!("{} has no effect: both directions have their own", setting.path);
             let help = format!("set {link}.up.{key} and {link}.down.{key}");
             problems.add_with_help(&setting.place, message, help);
         }
     }
+}
+
+/// Whether the command line sets a direction's own key beside one of the file for both.
+fn is_overruled(spec: &Spec, link: &str, key: &str, common: &Setting) -> bool {
+    let by_command = |direction: &&str| {
+        spec.get(&format!("{link}.{direction}.{key}")).is_some_and(|own| own.place.origin > 0)
+    };
+    common.place.origin == 0 && ["up", "down"].iter().any(|direction| by_command(&direction))
+}
+
+/// What keys of the command line leave of keys of the file, in words.
+pub(crate) fn notes(spec: &Spec) -> Vec<String> {
+    let of = |setting: &Setting| {
+        let (link, key) = setting.path.split_once('.')?;
+        if !is_overruled(spec, link, key, setting) {
+            return None;
+        }
+        let is_open = |direction: &&str| spec.get(&format!("{link}.{direction}.{key}")).is_none();
+        let path = &setting.path;
+        Some(match ["up", "down"].iter().find(|direction| is_open(&direction)) {
+            Some(open) => format!("{path} of the scenario holds for {link}.{open} only"),
+            None => format!("{path} of the scenario has no effect: both directions are set"),
+        })
+    };
+    spec.settings.iter().filter_map(of).collect()
 }
 
 /// Builds the network of one cell after the other.

@@ -3,10 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::field::kebab;
 use crate::problem::{Origin, Place, Problems};
 use crate::tree::{Content, Entry, Node, Table, parse_value};
 
-/// One `--set key=value`: it replaces what the scenario says.
+/// One `--set key=value`, which replaces what the scenario says, or one `--unset key`, which removes it.
 ///
 /// The key is the dotted path of the file, for example `link.loss`. The value is TOML if it reads
 /// as such; otherwise the quotes may be left out (`link.delay=5ms`), and commas separate the
@@ -15,7 +16,7 @@ use crate::tree::{Content, Entry, Node, Table, parse_value};
 pub struct Override {
     /// The dotted path.
     pub key: String,
-    /// The value as it was written.
+    /// The value as it was written; empty where the key is removed.
     pub value: String,
 }
 
@@ -24,15 +25,18 @@ pub struct Override {
 #[error("{0}; write key=value, for example link.loss=0.3%")]
 pub struct OverrideError(String);
 
-/// `key=value`
+/// `key=value`, or `!key` to remove a key
 impl FromStr for Override {
     type Err = OverrideError;
 
     fn from_str(text: &str) -> Result<Override, OverrideError> {
         let refuse = |why: &str| OverrideError(format!("\"{text}\" {why}"));
+        if let Some(key) = text.strip_prefix('!') {
+            return Override::unset(key);
+        }
         let (key, value) = text.split_once('=').ok_or_else(|| refuse("sets nothing"))?;
         let (key, value) = (key.trim(), value.trim());
-        if key.split('.').any(|part| part.trim().is_empty()) {
+        if !is_path(key) {
             return Err(refuse("names no key"));
         }
         if value.is_empty() {
@@ -45,14 +49,58 @@ impl FromStr for Override {
 /// As [`Override::from_str`] reads it.
 impl fmt::Display for Override {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}={}", self.key, self.value)
+        match self.is_unset() {
+            true => write!(f, "!{}", self.key),
+            false => write!(f, "{}={}", self.key, self.value),
+        }
     }
 }
 
+fn is_path(key: &str) -> bool {
+    key.split('.').all(|part| !part.trim().is_empty())
+}
+
 impl Override {
+    /// Removes a key of the scenario, or a whole table of it.
+    ///
+    /// # Errors
+    /// If that is no dotted path of a key.
+    pub fn unset(key: &str) -> Result<Override, OverrideError> {
+        let key = key.trim();
+        match is_path(key) && !key.contains('=') {
+            true => Ok(Override { key: key.to_owned(), value: String::new() }),
+            false => Err(OverrideError(format!("\"{key}\" names no key"))),
+        }
+    }
+
+    /// Whether it removes a key.
+    pub fn is_unset(&self) -> bool {
+        self.value.is_empty()
+    }
+
     /// The text that messages show.
     pub(crate) fn origin(&self) -> Origin {
-        Origin { name: "--set".to_owned(), text: self.to_string(), is_file: false }
+        match self.is_unset() {
+            true => Origin { name: "--unset".to_owned(), text: self.key.clone(), is_file: false },
+            false => Origin { name: "--set".to_owned(), text: self.to_string(), is_file: false },
+        }
+    }
+
+    /// Where the key stands; `origin` is the place of this text in the list of texts.
+    pub(crate) fn key_place(&self, origin: usize) -> Place {
+        Place { origin, span: 0..self.key.len() }
+    }
+
+    /// Whether it removes `other`'s key, or a table around it.
+    pub(crate) fn removes(&self, other: &Override) -> bool {
+        let rest = other.key.strip_prefix(&self.key);
+        self.is_unset() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    }
+
+    /// Takes the key out of `table`; whether it was there.
+    pub(crate) fn remove_from(&self, table: &mut Table) -> bool {
+        let parts: Vec<&str> = self.key.split('.').map(str::trim).collect();
+        take_out(table, &parts)
     }
 
     /// Where the value stands; `origin` is the place of this text in the list of texts.
@@ -64,7 +112,7 @@ impl Override {
     /// Lays this setting over `table`; `origin` is the place of its text in the list of texts.
     pub(crate) fn apply(&self, origin: usize, table: &mut Table, problems: &mut Problems) {
         let place = self.value_place(origin);
-        let key_place = Place { origin, span: 0..self.key.len() };
+        let key_place = self.key_place(origin);
         match value_node(&self.value, &place) {
             Ok(node) => {
                 let parts: Vec<&str> = self.key.split('.').map(str::trim).collect();
@@ -120,6 +168,23 @@ fn put(table: &mut Table, path: &[&str], key_place: &Place, node: Node) {
     }
 }
 
+/// Takes out what stands at the end of the path, and tables that it leaves empty; whether it was there.
+fn take_out(table: &mut Table, path: &[&str]) -> bool {
+    let [key, rest @ ..] = path else { return false };
+    let is_it = |entry: &Entry| kebab(&entry.key) == kebab(key);
+    let Some(index) = table.entries.iter().position(is_it) else { return false };
+    if rest.is_empty() {
+        table.entries.remove(index);
+        return true;
+    }
+    let Content::Table(inner) = &mut table.entries[index].node.content else { return false };
+    let taken = take_out(inner, rest);
+    if inner.entries.is_empty() {
+        table.entries.remove(index);
+    }
+    taken
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,11 +196,22 @@ mod tests {
             ("=5", "names no key"),
             ("a..b=5", "names no key"),
             ("link.loss= ", "gives no value"),
+            ("!link..loss", "names no key"),
         ] {
             let error = text.parse::<Override>().unwrap_err().to_string();
             assert!(error.contains(part) && error.contains("link.loss=0.3%"), "{error}");
         }
         assert!("link.up.loss = 1 %".parse::<Override>().is_ok());
+    }
+
+    #[test]
+    fn what_removes_a_key_reads_as_it_is_written() {
+        let unset = Override::unset("link.loss").unwrap();
+        assert_eq!(unset.to_string(), "!link.loss");
+        assert_eq!(unset.to_string().parse::<Override>(), Ok(unset.clone()));
+        let of = |text: &str| text.parse::<Override>().unwrap();
+        assert!(unset.removes(&of("link.loss=1%")) && !unset.removes(&of("link.lossy=1%")));
+        assert!(Override::unset("link").unwrap().removes(&of("link.up.loss=1%")));
     }
 
     #[test]

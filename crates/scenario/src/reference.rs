@@ -1,10 +1,13 @@
 //! Every key of a scenario, for lists and the reference page: from the tables that the parser
 //! itself uses.
 
+use std::collections::BTreeSet;
+
 use trackbed_core::parameter::Kind;
 
 use crate::field::{Field, SECOND, Shape, Slot};
 use crate::schema::SCHEMA;
+use crate::suggest;
 
 /// A key of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +25,9 @@ pub struct Key {
     pub sweeps: bool,
     /// What it means.
     pub help: String,
+    /// What it belongs to: a table such as `link`, `workload: bulk` for a key of one kind of workload;
+    /// empty for keys of the scenario itself.
+    pub group: String,
 }
 
 /// Every key of a scenario, in the order of the parser's tables. `[link.up]`, `[link.down]`,
@@ -40,9 +46,25 @@ pub fn reference() -> Vec<Key> {
     for (kind, fields) in &SCHEMA.workloads {
         let first = keys.len();
         collect("workload.", fields, &mut keys);
-        keys[first..].iter_mut().for_each(|key| key.help = format!("{kind}: {}", key.help));
+        for key in &mut keys[first..] {
+            key.help = format!("{kind}: {}", key.help);
+            key.group = format!("workload: {kind}");
+        }
     }
+    let mut seen = BTreeSet::new();
+    keys.retain(|key| seen.insert((key.path.clone(), key.group.clone())));
     keys
+}
+
+/// The key nearest to `written`, if it is near enough to be meant.
+pub fn nearest_key(written: &str) -> Option<String> {
+    let keys = reference();
+    let paths: Vec<&str> = keys.iter().map(|key| key.path.as_str()).collect();
+    let sections = SCHEMA.top.iter().map(|field| field.name.as_str());
+    let known: Vec<&str> = sections.chain(paths).collect();
+    suggest::nearest(written, &known)
+        .map(str::to_owned)
+        .or_else(|| suggest::key("", written, &known))
 }
 
 /// The tables that take the keys of another one.
@@ -59,6 +81,7 @@ fn written(field: &Field) -> String {
 }
 
 fn collect(prefix: &str, fields: &[Field], keys: &mut Vec<Key>) {
+    let group = prefix.split_once('.').map_or("", |(section, _)| section).to_owned();
     for field in fields {
         let (sweeps, slot): (bool, Option<&Slot>) = match &field.shape {
             Shape::Fixed(_) | Shape::Section(_) | Shape::Workload => (false, None),
@@ -73,6 +96,7 @@ fn collect(prefix: &str, fields: &[Field], keys: &mut Vec<Key>) {
             required: field.is_required(),
             sweeps,
             help: field.help.to_owned(),
+            group: group.clone(),
         });
         for model in slot.into_iter().flat_map(|slot| &slot.models) {
             let model_path = format!("{path}.{}", model.name);
@@ -83,6 +107,7 @@ fn collect(prefix: &str, fields: &[Field], keys: &mut Vec<Key>) {
                 required: false,
                 sweeps: true,
                 help: model.help.to_owned(),
+                group: group.clone(),
             });
             collect(&format!("{model_path}."), &model.fields, keys);
         }

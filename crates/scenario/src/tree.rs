@@ -47,6 +47,18 @@ impl Table {
         Some(self.entries.remove(index))
     }
 
+    /// The dotted paths of all keys below.
+    pub fn paths(&self) -> Vec<String> {
+        let of = |entry: &Entry| match &entry.node.content {
+            Content::Table(table) => {
+                let below = table.paths().into_iter();
+                below.map(|path| format!("{}.{path}", entry.key)).collect()
+            }
+            Content::Scalar(_) | Content::List(_) => vec![entry.key.clone()],
+        };
+        self.entries.iter().flat_map(of).collect()
+    }
+
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Entry> {
         self.entries.iter_mut().find(|entry| entry.key == key)
     }

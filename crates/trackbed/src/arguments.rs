@@ -6,6 +6,8 @@ use crate::commands::advise::{self, AdviseArguments};
 use crate::commands::agree::{self, AgreeArguments};
 use crate::commands::calibrate::{self, CalibrateArguments};
 use crate::commands::compare::{self, CompareArguments};
+use crate::commands::completions::{self, CompletionsArguments, ManArguments};
+use crate::commands::doctor::{self, DoctorArguments};
 use crate::commands::export::{self, ExportArguments};
 use crate::commands::fetch::{self, FetchArguments};
 use crate::commands::handover::HandoverArguments;
@@ -43,12 +45,17 @@ pub struct Arguments {
 }
 
 impl Arguments {
+    /// The command line with all of its help.
+    pub fn described() -> clap::Command {
+        help::flowing(Arguments::command())
+    }
+
     /// What this process was started with.
     ///
     /// # Errors
     /// If that is not understood, or asks for help or the version.
     pub fn of_this_process() -> Result<Arguments, clap::Error> {
-        let mut command = help::flowing(Arguments::command());
+        let mut command = Arguments::described();
         let matches = command.try_get_matches_from_mut(std::env::args_os())?;
         Arguments::from_arg_matches(&matches).map_err(|why| why.format(&mut command))
     }
@@ -127,6 +134,14 @@ pub enum Command {
     /// Run a paper's scenario and hold its figures and claims against ours
     #[command(after_long_help = paper::EXAMPLES)]
     Paper(PaperArguments),
+    /// Show what this machine can do, and how to get the rest
+    #[command(after_long_help = doctor::EXAMPLES)]
+    Doctor(DoctorArguments),
+    /// Print a script that completes commands and options in a shell
+    #[command(after_long_help = completions::EXAMPLES)]
+    Completions(CompletionsArguments),
+    /// Write manual pages, one for each command
+    Man(ManArguments),
 }
 
 #[cfg(test)]

@@ -63,6 +63,11 @@ fn main() -> ExitCode {
         Command::Merge(arguments) => commands::merge::execute(&arguments),
         Command::VerifyResults(arguments) => commands::verify_results::execute(&arguments),
         Command::Verify(arguments) => commands::verify::execute(&arguments),
+        Command::Doctor(arguments) => commands::doctor::execute(&arguments),
+        Command::Completions(arguments) => {
+            commands::completions::execute(&arguments, Arguments::described())
+        }
+        Command::Man(arguments) => commands::completions::man(&arguments, Arguments::described()),
         Command::Link(_) => unreachable!("its exit status is the command's"),
     };
     match ended {

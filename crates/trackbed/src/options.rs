@@ -59,6 +59,9 @@ pub struct RunOptions {
     /// Set a key of the scenario; may be given several times (see `trackbed list keys`)
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub overrides: Vec<Override>,
+    /// Remove a key of the scenario, or a whole table such as link.up; may be given several times
+    #[arg(long = "unset", value_name = "KEY", value_parser = Override::unset)]
+    pub removed: Vec<Override>,
     /// Run the commands in the scenario file without asking: `server-command`, `client-command` and
     /// `command` of `[inference]`. Without this option, `trackbed` shows them and asks on a terminal, and
     /// refuses to run them elsewhere. Virtual time runs none; commands given with --set need no consent

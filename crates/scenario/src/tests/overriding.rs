@@ -103,3 +103,33 @@ fn files_of_a_scenario_from_elsewhere_are_not_looked_for() {
     assert!(error(&missing).contains("files are not read for others"), "{}", error(&missing));
     assert_eq!(error(there), error(&missing));
 }
+
+#[test]
+fn a_key_is_removed_from_each_part_that_has_it() {
+    let text = scenario("") + "[link.up]\nloss = \"1 %\"\n";
+    assert_eq!(plan_with(&text, &["!link.up.loss"]).unwrap().hash, plan(&scenario("")).hash);
+    assert_eq!(plan_with(&text, &["!link.up"]).unwrap().hash, plan(&scenario("")).hash);
+    let parts =
+        scenario("") + "[[part]]\nname = \"a\"\nlink.loss = \"1 %\"\n[[part]]\nname = \"b\"\n";
+    let without = scenario("") + "[[part]]\nname = \"a\"\n[[part]]\nname = \"b\"\n";
+    assert_eq!(plan_with(&parts, &["!link.loss"]).unwrap().hash, plan(&without).hash);
+    for (settings, words) in [
+        (&["!link.losss"][..], ["does not set link.losss", "did you mean link.loss?"]),
+        (&["!seed"], ["does not set seed", "it sets "]),
+        (&["!link.loss", "link.loss=1%"], ["both set and removed", "leave out"]),
+    ] {
+        let error = plan_with(&parts, settings).unwrap_err().to_string();
+        assert!(error.contains("--unset"), "{error}");
+        words.iter().for_each(|word| assert!(error.contains(word), "{word} is not in:\n{error}"));
+    }
+}
+
+/// The more specific key of the command line wins over the file's for both directions.
+#[test]
+fn a_direction_may_be_set_beside_the_key_for_both() {
+    let one = plan_with(&scenario(""), &["link.up.rate=4Mbit/s"]).unwrap();
+    assert!(one.notes.contains(&"link.rate of the scenario holds for link.down only".to_owned()));
+    let both =
+        plan_with(&scenario(""), &["link.up.rate=4Mbit/s", "link.down.rate=8Mbit/s"]).unwrap();
+    assert!(both.notes.iter().any(|note| note.contains("link.rate of the scenario has no effect")));
+}

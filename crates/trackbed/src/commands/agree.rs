@@ -46,15 +46,15 @@ pub fn execute(arguments: &AgreeArguments) -> anyhow::Result<Ending> {
                leave --substrate and --server away"
         );
     }
-    let out = arguments.options.out.clone();
-    let out = out.unwrap_or_else(|| PathBuf::from("trackbed-out").join("agree"));
+    let plan = campaign::planned_for_both(&arguments.scenario, &arguments.options)?;
+    let folder = || PathBuf::from("trackbed-out").join(format!("{}-agree", plan.name));
+    let out = arguments.options.out.clone().unwrap_or_else(folder);
     let run = |substrate, name: &str| -> anyhow::Result<Finished> {
         let substrate = Some(substrate);
         let options =
             RunOptions { substrate, out: Some(out.join(name)), ..arguments.options.clone() };
         campaign::execute(&arguments.scenario, &options)
     };
-    campaign::refuse_what_needs_the_kernel(&arguments.scenario, &arguments.options)?;
     // Namespaces first: the kernel gives them to a process that has never had a second thread.
     let emulated = run(SubstrateArgument::Emulated, "emulated")?;
     let virtually = run(SubstrateArgument::Virtual, "virtual")?;

@@ -5,6 +5,8 @@ pub mod agree;
 pub mod calibrate;
 pub mod campaign;
 pub mod compare;
+pub mod completions;
+pub mod doctor;
 pub mod export;
 pub mod fetch;
 pub mod handover;

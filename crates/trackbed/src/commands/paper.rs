@@ -116,7 +116,7 @@ fn all(arguments: &PaperArguments) -> anyhow::Result<Ending> {
     if options.json {
         bail!("what comes of all papers is a page of Markdown; leave --json out");
     }
-    if !options.overrides.is_empty() || !options.parts.is_empty() {
+    if !(options.overrides.is_empty() && options.removed.is_empty() && options.parts.is_empty()) {
         bail!("settings and parts are of one scenario: write trackbed paper NAME");
     }
     // Before an hour of runs, not after it.

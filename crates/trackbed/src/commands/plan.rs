@@ -224,6 +224,7 @@ fn words(options: &RunOptions, plan: &Plan) -> Vec<String> {
     }
     options.parts.iter().for_each(|part| option("part", Some(part.clone())));
     options.overrides.iter().for_each(|setting| option("set", Some(setting.to_string())));
+    options.removed.iter().for_each(|setting| option("unset", Some(setting.key.clone())));
     if let Some(runs) = options.runs {
         option("runs", Some(runs.to_string()));
     }

@@ -51,7 +51,7 @@ pub struct Finished {
 impl Finished {
     /// Says so if what is held against a paper is not what the paper did.
     pub fn tell_changed(&self, options: &RunOptions) {
-        if !options.overrides.is_empty() || options.quick {
+        if !(options.overrides.is_empty() && options.removed.is_empty()) || options.quick {
             tell(
                 "note: this is not the scenario as it is, so the paper's figures may not be of the same",
             );
@@ -270,15 +270,17 @@ fn home(plan: &Plan) -> SubstrateArgument {
     }
 }
 
-/// Refuses a scenario that virtual time cannot run, before hours are spent on another substrate.
+/// The plan of a scenario that virtual time can run too: refused before hours go into another substrate.
 ///
 /// # Errors
 /// If `scenario` names programs of others, or an inference that nobody has measured.
-pub fn refuse_what_needs_the_kernel(scenario: &str, options: &RunOptions) -> anyhow::Result<()> {
+pub fn planned_for_both(scenario: &str, options: &RunOptions) -> anyhow::Result<Plan> {
     let plan = scenario::load(&Source::named(scenario), &overrides(options))?;
     let why = Virtual::new().check(&plan).err().unwrap_or_default();
-    let why = why.lines().next();
-    why.map_or(Ok(()), |why| Err(anyhow::anyhow!("{why}: nothing to compare")))
+    match why.lines().next() {
+        Some(why) => Err(anyhow::anyhow!("{why}: nothing to compare")),
+        None => Ok(plan),
+    }
 }
 
 fn substrate(
@@ -301,6 +303,7 @@ fn substrate(
 /// What has an option of its own is a setting like any other, and wins over `--set`.
 pub fn overrides(options: &RunOptions) -> Vec<Override> {
     let mut overrides = options.overrides.clone();
+    overrides.extend(options.removed.iter().cloned());
     let mut set =
         |key: &str, value: String| overrides.push(Override { key: key.to_owned(), value });
     if options.quick {

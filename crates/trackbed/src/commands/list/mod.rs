@@ -1,5 +1,7 @@
 //! `trackbed list`
 
+mod keys;
+
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 use trackbed_analysis::advise::Advice;
@@ -17,6 +19,7 @@ use trackbed_protocols::quic_schedulers;
 use trackbed_report::{Align, Table};
 use trackbed_scenario::{self as scenario, Key};
 
+use super::doctor::DoctorDocument;
 use super::verify::VerifyDocument;
 use crate::ending::Ending;
 use crate::output;
@@ -27,9 +30,11 @@ pub struct ListArguments {
     /// One kind only, in full
     #[arg(value_enum)]
     pub kind: Option<ListKind>,
-    /// With schema: of what
-    #[arg(value_enum, requires = "kind", default_value_t = SchemaArgument::Scenario)]
-    pub file: SchemaArgument,
+    /// With keys: a key, or the table or word that keys share, such as link, link.loss or rate. With
+    /// schema: scenario (the default), run, runs, about, compare, agree, advise, paper, plan,
+    /// verify-results, verify or doctor
+    #[arg(value_name = "OF", requires = "kind")]
+    pub of: Option<String>,
 }
 
 /// What has a JSON Schema.
@@ -57,6 +62,8 @@ pub enum SchemaArgument {
     VerifyResults,
     /// What `verify --json` prints
     Verify,
+    /// What `doctor --json` prints
+    Doctor,
 }
 
 /// The kinds of things that there are.
@@ -93,16 +100,30 @@ pub enum ListKind {
 /// # Errors
 /// If standard output cannot be written.
 pub fn execute(arguments: &ListArguments) -> anyhow::Result<Ending> {
-    let text = match arguments.kind {
-        Some(ListKind::Schema) => format!("{:#}\n", schema(arguments.file)),
-        Some(_) if arguments.file != SchemaArgument::Scenario => {
-            anyhow::bail!("only a schema is of a file; write trackbed list schema FILE")
+    let of = arguments.of.as_deref();
+    let text = match (arguments.kind, of) {
+        (Some(ListKind::Schema), of) => format!("{:#}\n", schema(file(of)?)),
+        (Some(ListKind::Keys), of) => keys::text(of)?,
+        (Some(_), Some(of)) => {
+            anyhow::bail!("only keys and schema take a word more; leave {of} out")
         }
-        Some(kind) => section(kind),
-        None => overview(),
+        (Some(kind), None) => section(kind),
+        (None, _) => overview(),
     };
     output::print(&text)?;
     Ok(Ending::Success)
+}
+
+/// What a schema is wanted of.
+fn file(of: Option<&str>) -> anyhow::Result<SchemaArgument> {
+    let Some(of) = of else { return Ok(SchemaArgument::Scenario) };
+    SchemaArgument::from_str(of, false).map_err(|_| {
+        let values = SchemaArgument::value_variants().iter();
+        let names =
+            values.filter_map(|value| Some(value.to_possible_value()?.get_name().to_owned()));
+        let names = names.collect::<Vec<_>>().join(", ");
+        anyhow::anyhow!("no schema of \"{of}\"\n  help: there are schemas of {names}")
+    })
 }
 
 fn overview() -> String {
@@ -144,7 +165,7 @@ fn section(kind: ListKind) -> String {
             ["metric", "what it says"],
             metrics::registry().iter().map(|metric| (metric.name, metric.help.to_owned())),
         ),
-        ListKind::Keys => keys(),
+        ListKind::Keys => return keys::all(),
         ListKind::Schema => return format!("{:#}\n", schema(SchemaArgument::Scenario)),
     };
     table.to_string()
@@ -175,6 +196,9 @@ fn schema(file: SchemaArgument) -> Value {
         }
         SchemaArgument::VerifyResults => {
             json_schema::<Findings>("verify-results", "What trackbed verify-results --json prints")
+        }
+        SchemaArgument::Doctor => {
+            json_schema::<DoctorDocument>("doctor", "What trackbed doctor --json prints")
         }
         SchemaArgument::Verify => {
             json_schema::<VerifyDocument>("verify", "What trackbed verify --json prints")
@@ -305,15 +329,6 @@ fn presets() -> Table {
             preset.summary,
             preset.source,
         ]);
-    }
-    table
-}
-
-fn keys() -> Table {
-    let titles = ["key", "written as", "default", "what it means"];
-    let mut table = Table::new(titles.map(|title| (title, Align::Left)));
-    for key in scenario::reference() {
-        table.row([key.path, key.example, key.default.unwrap_or_default(), key.help]);
     }
     table
 }
