@@ -1,5 +1,5 @@
-//! Where Prometheus fetches figures: HTTP/1.1, one request a connection. So little of HTTP is needed
-//! for it (RFC 9112) that a server on threads of its own is simplest, and cannot hold up the service.
+//! The HTTP/1.1 endpoint for Prometheus, with one request per connection. This needs so little of HTTP
+//! (RFC 9112) that a server on separate threads is simplest. It cannot delay the service.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -11,14 +11,14 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::metrics::Metrics;
 
-/// Answers `GET /metrics` on this address from now on, on threads of its own: eight clients at once, each
-/// for two seconds at most. Returns the address, whose port is a free one if it was 0.
+/// Answers `GET /metrics` on this address, on separate threads: eight clients at once, each for at most two
+/// seconds. Returns the address; port 0 is replaced by a free port.
 ///
 /// # Errors
-/// If the address cannot be had; the message names it.
+/// If the address cannot be bound; the message names it.
 pub fn expose(metrics: &Metrics, address: SocketAddr) -> io::Result<SocketAddr> {
     let named = |why: io::Error| {
-        io::Error::new(why.kind(), format!("cannot offer metrics on {address}: {why}"))
+        io::Error::new(why.kind(), format!("cannot serve metrics on {address}: {why}"))
     };
     let listener = TcpListener::bind(address).map_err(named)?;
     let address = listener.local_addr()?;
@@ -29,12 +29,12 @@ pub fn expose(metrics: &Metrics, address: SocketAddr) -> io::Result<SocketAddr> 
             match stream {
                 Ok(stream) if Arc::strong_count(&metrics) <= AT_ONCE => {
                     let metrics = Arc::clone(&metrics);
-                    // A client that gets no thread or no answer asks again.
+                    // A client without a thread or an answer tries again.
                     let answer = move || drop(answer(Timed::new(stream), &metrics));
                     drop(thread().spawn(answer));
                 }
                 Ok(_) => {}
-                // Out of descriptors, as a rule: do not spin.
+                // Usually out of descriptors: do not spin.
                 Err(_) => thread::park_timeout(PATIENCE),
             }
         }
@@ -42,7 +42,7 @@ pub fn expose(metrics: &Metrics, address: SocketAddr) -> io::Result<SocketAddr> 
     Ok(address)
 }
 
-/// A connection that has until a certain time for everything, however little it takes at a time.
+/// A connection with one deadline for all reads and writes together.
 struct Timed {
     stream: TcpStream,
     end: Duration,
@@ -79,7 +79,7 @@ impl Write for Timed {
 
 fn now() -> Duration {
     let now = clock_gettime(ClockId::Monotonic);
-    // This clock counts from the machine's start.
+    // This clock counts from boot.
     Duration::new(now.tv_sec.try_into().unwrap_or(0), now.tv_nsec.try_into().unwrap_or(0))
 }
 
@@ -90,7 +90,7 @@ fn answer(mut stream: Timed, metrics: &Metrics) -> io::Result<()> {
         let count = stream.read(&mut buffer)?;
         head.extend_from_slice(&buffer[..count]);
         if count == 0 || head.len() > HEAD_MAX {
-            return respond(&mut stream, "400 Bad Request", "this is no request\n");
+            return respond(&mut stream, "400 Bad Request", "malformed request\n");
         }
     }
     let line = head.split(|byte| *byte == b'\r').next().unwrap_or_default();
@@ -98,8 +98,8 @@ fn answer(mut stream: Timed, metrics: &Metrics) -> io::Result<()> {
     let mut words = line.split(' ');
     match (words.next(), words.next().map(|path| path.split('?').next().unwrap_or(path))) {
         (Some("GET"), Some("/metrics")) => respond(&mut stream, "200 OK", &metrics.render()),
-        (Some("GET"), _) => respond(&mut stream, "404 Not Found", "there is only /metrics\n"),
-        _ => respond(&mut stream, "405 Method Not Allowed", "only GET is possible\n"),
+        (Some("GET"), _) => respond(&mut stream, "404 Not Found", "only /metrics exists\n"),
+        _ => respond(&mut stream, "405 Method Not Allowed", "only GET is supported\n"),
     }
 }
 
@@ -112,13 +112,13 @@ fn respond(stream: &mut impl Write, status: &str, body: &str) -> io::Result<()> 
     )
 }
 
-/// How long a client may take for its request and our answer together.
+/// The time limit for a request and its answer together.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How many clients are answered at once; others are turned away.
+/// The number of clients served at once; others are rejected.
 const AT_ONCE: usize = 8;
 
-/// The most that a request may say, in bytes.
+/// The maximum size of a request, in bytes.
 const HEAD_MAX: usize = 8_192;
 
 #[cfg(test)]
@@ -129,7 +129,7 @@ mod tests {
         let mut stream = TcpStream::connect(address).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = String::new();
-        // A server that has not read everything may reset.
+        // A server that has not read everything may reset the connection.
         let _ = stream.read_to_string(&mut answer);
         answer
     }
@@ -155,7 +155,7 @@ mod tests {
     fn a_slow_client_is_cut_off_and_holds_up_no_other() {
         let address = expose(&Metrics::new(), "127.0.0.1:0".parse().unwrap()).unwrap();
         let begin = now();
-        // A byte now and then, for twice the time that there is.
+        // A byte now and then, for twice the time limit.
         let slow = thread::spawn(move || {
             let mut stream = TcpStream::connect(address).unwrap();
             while now() < begin + 2 * PATIENCE && stream.write_all(b"x").is_ok() {

@@ -1,5 +1,5 @@
-//! Files in a folder that others may have filled. A file by a name of ours there is written to the folder
-//! itself, never through a symbolic link to another place, and is read without waiting for a pipe.
+//! Files in a folder whose contents are untrusted. Files are never written through a symbolic link to another
+//! place, and reading does not block on a pipe.
 
 use std::ffi::OsString;
 use std::fs::{self, File, FileType, OpenOptions, Permissions};
@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use tempfile::{Builder, NamedTempFile};
 
-/// How the name of a [`Fresh`] file ends until it is kept.
+/// The suffix of a [`Fresh`] file's name until it is kept.
 pub const PARTIAL: &str = ".partial";
 
-/// Opens a file for reading, by a link too.
+/// Opens a file for reading; symbolic links are followed.
 ///
 /// # Errors
-/// If that is not possible, or it is something else than a file.
+/// If it cannot be opened, or is not a regular file.
 pub fn open(path: &Path) -> io::Result<File> {
     opened(path, OFlags::NONBLOCK, OpenOptions::new().read(true))
 }
@@ -29,15 +29,15 @@ pub fn read_to_string(path: &Path) -> io::Result<String> {
     io::read_to_string(open(path)?)
 }
 
-/// Opens a file for reading, and for writing behind what is there. One that is not there is made.
+/// Opens a file for reading and appending; creates it if it does not exist.
 ///
 /// # Errors
-/// If that is not possible, or a link or something else is in its place.
+/// If it cannot be opened, or the path is a link or not a regular file.
 pub fn append(path: &Path) -> io::Result<File> {
     opened_here(path, OpenOptions::new().create(true).append(true).read(true))
 }
 
-/// Makes an empty file, in place of what an older one holds.
+/// Creates an empty file, or truncates an existing one.
 ///
 /// # Errors
 /// As [`append`].
@@ -45,7 +45,7 @@ pub fn create(path: &Path) -> io::Result<File> {
     opened_here(path, OpenOptions::new().create(true).write(true).truncate(true))
 }
 
-/// As [`create`], readable by its owner alone.
+/// As [`create`], readable only by its owner.
 ///
 /// # Errors
 /// As [`append`].
@@ -53,7 +53,7 @@ pub fn create_private(path: &Path) -> io::Result<File> {
     opened_here(path, OpenOptions::new().create(true).write(true).truncate(true).mode(0o600))
 }
 
-/// Makes a folder in one that is there, unless it is there already.
+/// Creates a folder in an existing one, unless it already exists.
 ///
 /// # Errors
 /// As [`append`].
@@ -67,8 +67,8 @@ pub fn folder(path: &Path) -> io::Result<()> {
     }
 }
 
-/// A file that takes its place as a whole, and survives a power cut, when it is [kept](Fresh::keep). If it
-/// is not, nothing has changed.
+/// A file that appears atomically, and survives a power cut, when it is [kept](Fresh::keep). Otherwise
+/// nothing changes.
 #[derive(Debug)]
 pub struct Fresh {
     file: NamedTempFile,
@@ -76,7 +76,7 @@ pub struct Fresh {
 }
 
 impl Fresh {
-    /// Begins the file that is to be at `path`, under a name beside it that cannot be foreseen.
+    /// Creates the file for `path` under an unpredictable name beside it.
     ///
     /// # Errors
     /// As [`append`].
@@ -89,16 +89,16 @@ impl Fresh {
         Ok(Fresh { file: builder.tempfile_in(folder_of(path))?, path: path.to_owned() })
     }
 
-    /// Puts it in its place.
+    /// Renames it to its final path.
     ///
     /// # Errors
-    /// If that is not possible.
+    /// If it cannot be written or renamed.
     pub fn keep(self) -> io::Result<()> {
         let Fresh { file, path } = self;
-        // Otherwise the new name may outlive a power cut, and the data may not.
+        // Without this, after a power cut the new name may exist without its data.
         file.as_file().sync_all()?;
         file.persist(&path)?;
-        // File systems that cannot do this with a folder must do without.
+        // Some file systems do not support this for folders.
         let _ = File::open(folder_of(&path))?.sync_all();
         Ok(())
     }
@@ -120,7 +120,7 @@ fn folder_of(path: &Path) -> &Path {
 
 fn opened_here(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     check_place(path)?;
-    // A link that came since the look is not followed either.
+    // A link created since the check is not followed either.
     opened(path, OFlags::NOFOLLOW | OFlags::NONBLOCK, options)
 }
 
@@ -130,7 +130,7 @@ fn opened(path: &Path, flags: OFlags, options: &mut OpenOptions) -> io::Result<F
     if kind.is_file() { Ok(file) } else { Err(refusal(path, kind)) }
 }
 
-/// Refuses to write where something else than a file is.
+/// Refuses to write to anything but a regular file.
 fn check_place(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(known) if !known.is_file() => Err(refusal(path, known.file_type())),
@@ -140,7 +140,7 @@ fn check_place(path: &Path) -> io::Result<()> {
 
 fn refusal(path: &Path, kind: FileType) -> io::Error {
     let what = match () {
-        () if kind.is_symlink() => "a symbolic link, which may lead anywhere",
+        () if kind.is_symlink() => "a symbolic link, which may point anywhere",
         () if kind.is_dir() => "a folder",
         () => "not a regular file",
     };
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(
             read_to_string(&link).unwrap(),
             "years of work",
-            "it may be read through the link"
+            "reading through the link is allowed"
         );
         assert_eq!(names(scratch.path()).len(), 3);
     }
@@ -205,10 +205,10 @@ mod tests {
         );
         let modes = [&path, &scratch.path().join("plain")]
             .map(|path| create(path).unwrap().metadata().unwrap().permissions().mode());
-        assert_eq!(modes[0], modes[1], "as if it had been made in place");
+        assert_eq!(modes[0], modes[1], "as if it had been created in place");
     }
 
-    /// The other end is not open.
+    /// The other end of the pipe is not open.
     #[test]
     fn a_pipe_is_no_file_and_is_not_waited_for() {
         let scratch = tempfile::tempdir().unwrap();

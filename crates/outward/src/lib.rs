@@ -1,7 +1,7 @@
-//! What the program shows to others and takes from them. [`files`] of others are opened without following
-//! links where they are written, and without waiting where they are read; their text is made [`printable()`]
-//! before a terminal or a log gets it. Services that run for weeks share a [`Log`] for people or for machines,
-//! [`Metrics`] for Prometheus, and signals.
+//! The program's output, and untrusted input. [`files`] opens untrusted files without following links for
+//! writing and without blocking for reading. Untrusted text is made [`printable()`] before it is shown on a
+//! terminal or written to a log. Long-running services share a [`Log`] for people or for programs, [`Metrics`]
+//! for Prometheus, and signals.
 #![forbid(unsafe_code)]
 
 mod exposition;

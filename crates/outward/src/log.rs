@@ -1,4 +1,4 @@
-//! What a service tells of itself: a line for each event.
+//! The log of a service: a line for each event.
 
 use std::fmt;
 use std::io::{self, Write as _};
@@ -8,24 +8,24 @@ use crate::printable::{printable, printable_line};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Map, Value};
 
-/// How events are written.
+/// The formats of a log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// For people, on standard error. The journal of a service adds the time.
+    /// Text for people, on standard error. The system's journal adds the time.
     #[default]
     Text,
-    /// For machines, on standard output: one JSON object a line, with the time.
+    /// JSON for programs, on standard output: one object per line, with the time.
     Json,
 }
 
-/// How much an event matters.
+/// The severity of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// As it should be.
+    /// Normal operation.
     Info,
-    /// Not as it should be, but it goes on.
+    /// A problem; the service continues.
     Warning,
-    /// Something is not done that was to be done.
+    /// An action failed.
     Error,
 }
 
@@ -48,18 +48,18 @@ pub struct Log {
 }
 
 impl Log {
-    /// For the service of this name.
+    /// A log for the service of this name.
     pub fn new(service: &'static str, format: Format) -> Log {
         Log { service, format, quiet: false }
     }
 
-    /// Tells people only what is not as it should be. Machines are told all the same.
+    /// Omits informational events from text; JSON still contains all events.
     pub fn quiet(self, quiet: bool) -> Log {
         Log { quiet, ..self }
     }
 
-    /// Writes an event: its name (one word, the same for all of its kind), what people read, and
-    /// what machines read besides. If nobody reads the log, nothing depends on that.
+    /// Writes an event: its name (one word, the same for all events of a kind), the message for people, and
+    /// additional fields for programs. Write errors are ignored.
     pub fn write(&self, level: Level, event: &str, message: &str, fields: &[(&str, Value)]) {
         match self.format {
             Format::Text if self.quiet && level == Level::Info => {}
@@ -73,17 +73,17 @@ impl Log {
         }
     }
 
-    /// As it should be.
+    /// Writes an event of normal operation.
     pub fn info(&self, event: &str, message: &str, fields: &[(&str, Value)]) {
         self.write(Level::Info, event, message, fields);
     }
 
-    /// Not as it should be, but it goes on.
+    /// Writes a warning.
     pub fn warn(&self, event: &str, message: &str, fields: &[(&str, Value)]) {
         self.write(Level::Warning, event, message, fields);
     }
 
-    /// Something is not done that was to be done.
+    /// Writes an error.
     pub fn error(&self, event: &str, message: &str, fields: &[(&str, Value)]) {
         self.write(Level::Error, event, message, fields);
     }
@@ -92,11 +92,11 @@ impl Log {
 /// The system's time of day, since 1970-01-01T00:00:00Z.
 pub fn time_of_day() -> Duration {
     let now = clock_gettime(ClockId::Realtime);
-    // The clock of the day is never before 1970.
+    // The system clock is never before 1970.
     Duration::new(now.tv_sec.try_into().unwrap_or(0), now.tv_nsec.try_into().unwrap_or(0))
 }
 
-/// One line, whoever the message is from.
+/// Formats an event as exactly one line; messages may contain untrusted text.
 fn text(service: &str, level: Level, message: &str) -> String {
     let level = if level == Level::Info { String::new() } else { format!("{level}: ") };
     format!("{service}: {level}{}", printable_line(message))
@@ -122,7 +122,7 @@ fn line(
 fn rfc3339(now: Duration) -> String {
     let seconds = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
     let (days, of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Days since 0000-03-01: years end with February, so that leap days come last.
+    // Days since 0000-03-01: years that end with February have the leap day last.
     let since_march = days + 719_468;
     let (era, of_era) = (since_march.div_euclid(146_097), since_march.rem_euclid(146_097));
     let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -155,7 +155,7 @@ mod tests {
         }
     }
 
-    /// A receiver of positions, or a peer, words a part of the message.
+    /// A receiver of positions, or a peer, controls a part of the message.
     #[test]
     fn no_message_makes_a_second_line_or_controls_a_terminal() {
         let message = "gpsd says: x\ntrackbed phad: stopped\u{1b}[2J\u{202e}";
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_an_object_with_what_the_event_has() {
+    fn a_line_is_an_object_with_the_fields_of_the_event() {
         let fields = [("operator", "A".into()), ("chainage_m", 12.5.into())];
         let line = line(Duration::from_millis(5), Level::Warning, "flag", "a \"flag\"", &fields)
             .to_string();

@@ -1,18 +1,18 @@
-//! Figures that others collect, in Prometheus' text format (version 0.0.4).
+//! Metrics in Prometheus' text format (version 0.0.4).
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// All figures of a service. Clones are the same ones.
+/// All metrics of a service. Clones share their values.
 #[derive(Clone, Debug, Default)]
 pub struct Metrics(Arc<Mutex<Vec<Family>>>);
 
-/// A figure that only grows. Clones are the same one.
+/// A value that only grows. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Counter(Arc<AtomicU64>);
 
-/// A figure that goes up and down. Clones are the same one.
+/// A value that can go up and down. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Gauge(Arc<AtomicU64>);
 
@@ -21,24 +21,24 @@ struct Family {
     name: &'static str,
     help: &'static str,
     kind: Kind,
-    /// By their labels, as they are printed.
+    /// The values by their labels, as printed.
     figures: Vec<(String, Arc<AtomicU64>)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Counter,
-    /// Its number is that of an f64's bits.
+    /// The number stores the bits of an f64.
     Gauge,
 }
 
 impl Metrics {
-    /// None yet.
+    /// An empty set of metrics.
     pub fn new() -> Metrics {
         Metrics::default()
     }
 
-    /// The counter of this name and these labels, from zero on. The name ends in `_total`.
+    /// The counter with this name and these labels, initially zero. The name ends in `_total`.
     pub fn counter(
         &self,
         name: &'static str,
@@ -48,7 +48,7 @@ impl Metrics {
         Counter(self.figure(name, help, Kind::Counter, labels))
     }
 
-    /// The gauge of this name and these labels, zero at first. The name ends in its unit.
+    /// The gauge with this name and these labels, initially zero. The name ends in its unit.
     pub fn gauge(&self, name: &'static str, help: &'static str, labels: &[(&str, &str)]) -> Gauge {
         Gauge(self.figure(name, help, Kind::Gauge, labels))
     }
@@ -76,7 +76,7 @@ impl Metrics {
         figure
     }
 
-    /// All figures as text.
+    /// All metrics as text.
     pub fn render(&self) -> String {
         let families = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut text = String::new();
@@ -97,35 +97,35 @@ impl Metrics {
 }
 
 impl Counter {
-    /// One more.
+    /// Adds one.
     pub fn increment(&self) {
         self.add(1);
     }
 
-    /// So many more.
+    /// Adds `count`.
     pub fn add(&self, count: u64) {
         self.0.fetch_add(count, Ordering::Relaxed);
     }
 
-    /// How many so far.
+    /// The current value.
     pub fn value(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
 impl Gauge {
-    /// It is this now.
+    /// Sets the value.
     pub fn set(&self, value: f64) {
         self.0.store(value.to_bits(), Ordering::Relaxed);
     }
 
-    /// What it is.
+    /// The current value.
     pub fn value(&self) -> f64 {
         f64::from_bits(self.0.load(Ordering::Relaxed))
     }
 }
 
-/// Labels in braces, their values escaped.
+/// The labels in braces, with escaped values.
 fn written(labels: &[(&str, &str)]) -> String {
     if labels.is_empty() {
         return String::new();
@@ -147,7 +147,7 @@ mod tests {
         let sent = metrics.counter("flags_total", "Flags set.", &[("operator", "A \"1\"")]);
         sent.increment();
         metrics.counter("flags_total", "Flags set.", &[("operator", "B")]).add(3);
-        // The same name and labels are the same figure.
+        // Equal names and labels share a value.
         metrics.counter("flags_total", "Flags set.", &[("operator", "B")]).increment();
         metrics.gauge("speed_m_s", "Speed.", &[]).set(83.25);
         let expected = "# HELP flags_total Flags set.\n# TYPE flags_total counter\n\

@@ -1,15 +1,15 @@
-//! Text for a terminal or a log, without the characters that control one.
+//! Text for a terminal or a log, without control characters.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// `text` with its control characters, and those that change the direction of what follows, escaped as JSON
-/// does (`\u001b`), so that a JSON document stays one. Line feeds and tabs stay.
+/// Escapes control characters, and characters that change the direction of text, as JSON does (`\u001b`), so
+/// that JSON documents stay valid. Line feeds and tabs are kept.
 pub fn printable(text: &str) -> Cow<'_, str> {
     escaped(text, |character| character == '\n' || !is_control(character))
 }
 
-/// As [`printable()`], for a place that has one line: line feeds are escaped too.
+/// As [`printable()`], for a single line: line feeds are escaped too.
 pub fn printable_line(text: &str) -> Cow<'_, str> {
     escaped(text, |character| !is_control(character))
 }
@@ -26,7 +26,7 @@ fn escaped(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(escape).collect())
 }
 
-/// C0 but for tabs, DEL and C1; marks, embeddings, overrides and isolates of direction; separators of lines.
+/// C0 except tabs, DEL and C1; directional marks, embeddings, overrides and isolates; line separators.
 fn is_control(character: char) -> bool {
     matches!(
         character,
@@ -34,16 +34,16 @@ fn is_control(character: char) -> bool {
     ) || (character.is_control() && character != '\t')
 }
 
-/// Passes whole lines on, each [`printable()`].
+/// Writes whole lines to a sink, each made [`printable()`].
 #[derive(Debug)]
 pub struct Printer<W> {
     sink: W,
-    /// A line whose end has not come yet.
+    /// An incomplete line.
     begun: Vec<u8>,
 }
 
 impl<W: Write> Printer<W> {
-    /// In front of `sink`.
+    /// A printer in front of `sink`.
     pub fn new(sink: W) -> Printer<W> {
         Printer { sink, begun: Vec::new() }
     }

@@ -1,9 +1,9 @@
-//! Messages of which others decide how many there are.
+//! A rate limit for messages whose number a peer controls.
 
 use std::cell::Cell;
 use std::time::Duration;
 
-/// Lets one message through in a second, and counts the others: those who can cause them do not fill the log.
+/// Passes one message per second and counts the others, so that peers cannot fill the log.
 #[derive(Debug, Default)]
 pub struct Seldom {
     last: Cell<Option<Duration>>,
@@ -11,7 +11,7 @@ pub struct Seldom {
 }
 
 impl Seldom {
-    /// What to write of `message` at `now`, counted from whatever beginning, if anything.
+    /// The text to write for `message` at `now`, if any. `now` may count from any start.
     pub fn passes(&self, now: Duration, message: &str) -> Option<String> {
         if self.last.get().is_some_and(|last| now < last + PAUSE) {
             self.kept_back.set(self.kept_back.get() + 1);
@@ -20,12 +20,12 @@ impl Seldom {
         self.last.set(Some(now));
         Some(match self.kept_back.take() {
             0 => message.to_owned(),
-            more => format!("{message} ({more} more messages were left out before this one)"),
+            more => format!("{message} (messages suppressed before this one: {more})"),
         })
     }
 }
 
-/// Between two messages.
+/// The minimum time between two messages.
 const PAUSE: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
@@ -38,7 +38,7 @@ mod tests {
         let said: Vec<String> = (0..2_500)
             .filter_map(|ms| seldom.passes(Duration::from_millis(ms), "refused"))
             .collect();
-        let left_out = "refused (999 more messages were left out before this one)";
+        let left_out = "refused (messages suppressed before this one: 999)";
         assert_eq!(said, ["refused", left_out, left_out]);
     }
 }

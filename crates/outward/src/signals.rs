@@ -6,20 +6,19 @@ use std::thread;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// What somebody wants of a service.
+/// A request to a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// To end (SIGTERM, SIGINT).
+    /// Stop (SIGTERM, SIGINT).
     Stop,
-    /// To read its files again (SIGHUP).
+    /// Read the files again (SIGHUP).
     Reload,
 }
 
-/// Calls `tell` for each signal from now on, on a thread of its own. A second signal to end ends the
-/// process at once.
+/// Calls `tell` for each signal, on a separate thread. A second signal to stop ends the process at once.
 ///
 /// # Errors
-/// If the kernel refuses.
+/// If the handler cannot be installed.
 pub fn listen(mut tell: impl FnMut(Signal) + Send + 'static) -> io::Result<()> {
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])?;
     thread::Builder::new().name("signals".to_owned()).spawn(move || {

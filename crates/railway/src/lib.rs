@@ -1,8 +1,8 @@
-//! A railway: where a train is ([`motion`]), what the radio along the track does to a link
-//! ([`radio`]), and where handovers are to be expected ([`handover`]), which [`preliminary`] rides tell.
+//! A railway: the position of a train ([`motion`]), the effects of the radio along the track on a link
+//! ([`radio`]), and where handovers are expected ([`handover`]), learnt from [`preliminary`] rides.
 //!
-//! The crate is pure and knows no network: time is an argument, randomness comes from a seed, and
-//! files are text that the caller has read.
+//! The crate is pure and has no network: time is an argument, randomness comes from a seed, and files are text
+//! that the caller has read.
 #![forbid(unsafe_code)]
 
 pub mod handover;

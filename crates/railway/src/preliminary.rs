@@ -1,4 +1,4 @@
-//! Preliminary rides: a handover table learnt from a model of the radio, before anything is measured.
+//! Preliminary rides: a handover table learnt from a radio model, before anything is measured.
 
 use crate::handover::{HandoverError, Learner, RideRecord, Settings, Table};
 use crate::motion::{Direction, GpsReceiver};
@@ -7,11 +7,11 @@ use trackbed_core::{Seed, Time};
 
 /// Learns a table from `rides` rides over the whole track in each of `directions`.
 ///
-/// Ride k draws from a part of `Seed::of_run(root, k)` that nothing else draws from: a table has
-/// never seen the ride that is measured with it.
+/// Ride k draws from a part of `Seed::of_run(root, k)` that nothing else uses, so a table is never learnt from
+/// the ride that is measured with it.
 ///
 /// # Errors
-/// If a setting makes no sense.
+/// If a setting is invalid.
 pub fn learn(
     railway: &Railway,
     directions: &[Direction],
@@ -28,8 +28,8 @@ pub fn learn(
     Ok(learner.table())
 }
 
-/// Preliminary ride `number` in a direction: what the train's receiver for positions makes of its
-/// handovers, and what really happened.
+/// Preliminary ride `number` in a direction: its handovers at the positions reported by the train's receiver,
+/// and the true timelines.
 pub fn ride(
     railway: &Railway,
     direction: Direction,
@@ -38,7 +38,7 @@ pub fn ride(
 ) -> (RideRecord, Vec<RadioTimeline>) {
     let seed = Seed::of_run(root, u64::from(number)).child("preliminary").child(direction.name());
     let ride = railway.ride(direction);
-    // A train that never comes to the end of its track is followed for a day.
+    // A train that never reaches the end of its track is followed for a day.
     let end = ride.end().unwrap_or(LONGEST).min(LONGEST);
     let timelines = railway.drive(&ride, end, &seed);
     let mut record = RideRecord::new(direction);
@@ -52,14 +52,14 @@ pub fn ride(
         timeline.handovers.iter().map(move |handover| (&timeline.operator, handover.disturbed))
     });
     let handovers: Vec<(&String, (Time, Time))> = handovers.collect();
-    // A receiver is asked in order of time.
+    // The receiver must be queried in order of time.
     let ends = handovers.iter().flat_map(|(_, (from, until))| [*from, *until]);
     let mut times: Vec<Time> = ends.collect();
     times.sort();
     times.dedup();
     let mut gps = GpsReceiver::new(railway.gps(), &seed);
     let lag = railway.gps().lag;
-    // The position of a time is told a lag later.
+    // The position of a time is reported a lag later.
     let places: Vec<f64> = times.iter().map(|at| gps.fix(*at + lag, &ride).chainage_m).collect();
     let place = |at: Time| times.binary_search(&at).map_or(f64::NAN, |index| places[index]);
     for (operator, (from, until)) in handovers {
@@ -83,8 +83,8 @@ mod tests {
         Railway::read(&Arguments::read(PARAMETERS, &[("profile", profile)]).unwrap()).unwrap()
     }
 
-    /// The share of handovers of rides that the table has not seen during which a train whose
-    /// position is known without error is inside a range.
+    /// The share of handovers, on rides that the table was not learnt from, that are inside a range if the
+    /// position of the train is exact.
     fn coverage(railway: &Railway, table: &Table, direction: Direction) -> (f64, u32) {
         let (mut inside, mut all) = (0u32, 0u32);
         for number in 1_000..1_020 {
@@ -99,8 +99,8 @@ mod tests {
         (f64::from(inside) / f64::from(all), all)
     }
 
-    /// A range covers 95 % of what 50 rides saw, and its margin errors of positions: nine in ten new
-    /// handovers lie in one. The rest are where handovers are seldom.
+    /// A range covers 95 % of the sightings of 50 rides, and its margin covers errors of positions. Nine in ten
+    /// new handovers are inside a range; the others are where handovers are rare.
     #[test]
     fn a_table_foresees_the_handovers_of_rides_that_it_has_not_seen() {
         for profile in ["ns3", "3gpp", "hsr-measured"] {
@@ -110,7 +110,7 @@ mod tests {
                 let (share, all) = coverage(&railway, &table, direction);
                 assert!(all > 400 && share > 0.9, "{profile} {direction}: {share} of {all}");
             }
-            // And yet most of the track is free.
+            // Still, most of the track is outside all ranges.
             for operator in ["A", "B"] {
                 let lookup = Lookup::new(&table, operator, Direction::Forward).unwrap();
                 let ranges = lookup.ranges().iter();

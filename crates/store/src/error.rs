@@ -1,4 +1,4 @@
-//! What can go wrong with a store.
+//! Errors of object stores.
 
 use std::error::Error;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::place::SCHEMES;
 
-/// Why something cannot be kept in a store, or not be had from it.
+/// Why an object store cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the texts say it")]
@@ -19,16 +19,14 @@ pub enum StoreError {
     File { path: PathBuf, why: io::Error },
     #[error("{why}; not stored yet: the last {bytes} B of {path}")]
     NotStored { why: Box<StoreError>, path: PathBuf, bytes: u64 },
-    #[error("{address}: nothing is there; `trackbed run SCENARIO --out {address}` fills it")]
+    #[error("{address}: no objects found; `trackbed run SCENARIO --out {address}` creates them")]
     Empty { address: String },
     #[error(
-        "{address}: {why}; take it away, and run what made it again: only what was in it is done \
-         anew"
+        "{address}: {why}; delete it and repeat the command that created it: only its runs are \
+         executed again"
     )]
     Damaged { address: String, why: String },
-    #[error(
-        "{address}: another process began there at this moment; give the same command once more"
-    )]
+    #[error("{address}: another process started there at the same moment; repeat the command")]
     Taken { address: String },
     #[error("{0}")]
     System(String),
@@ -45,7 +43,7 @@ fn schemes() -> String {
     SCHEMES.iter().map(|(example, what)| format!("\n  {example}  ({what})")).collect()
 }
 
-/// What a store says, with what most often helps.
+/// The error of a store, with the most likely remedy.
 fn said(why: &object_store::Error) -> String {
     let why = causes(why);
     match hint(&why) {
@@ -54,7 +52,7 @@ fn said(why: &object_store::Error) -> String {
     }
 }
 
-/// An error with what caused it, each in a few words; what says the same again is left out.
+/// An error and its causes, without repetitions.
 fn causes(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
@@ -69,25 +67,25 @@ fn causes(error: &(dyn Error + 'static)) -> String {
     text
 }
 
-/// What most often helps.
+/// The most likely remedy.
 fn hint(why: &str) -> Option<&'static str> {
     let says = |words: &[&str]| words.iter().any(|word| why.contains(word));
     if says(&["169.254.169.254", "metadata", "credential", "Credential"]) {
         return Some(
-            "there are no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, \
+            "no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, \
              GOOGLE_APPLICATION_CREDENTIALS, or AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY",
         );
     }
     if says(&["403", "Forbidden", "AccessDenied", "Unauthenticated", "PermissionDenied"]) {
         return Some(
-            "the credentials do not allow this: they need to list, read, write and delete there",
+            "the credentials lack permissions; they must allow list, read, write and delete",
         );
     }
     if says(&["NoSuchBucket", "bucket does not exist", "ContainerNotFound"]) {
-        return Some("make the bucket first");
+        return Some("create the bucket first");
     }
     if says(&["URL scheme is not allowed", "BadScheme"]) {
-        return Some("to speak without encryption set AWS_ALLOW_HTTP=true");
+        return Some("to connect without encryption, set AWS_ALLOW_HTTP=true");
     }
     None
 }

@@ -1,4 +1,4 @@
-//! From a store to this machine.
+//! Copies a run directory from a store to this machine.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,22 +15,22 @@ use crate::{PIECES, RUNS_FILE, Store, StoreError};
 /// What was fetched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fetched {
-    /// Objects.
+    /// The number of objects.
     pub objects: usize,
-    /// Bytes of all of them.
+    /// Their total size in bytes.
     pub bytes: u64,
-    /// The names of the pieces of results, by the folder in which they are.
+    /// The names of the pieces of results, by folder.
     pub(crate) pieces: BTreeMap<PathBuf, Vec<String>>,
 }
 
 impl Store {
-    /// Copies everything below this place into `directory`, which is made if it is not there: a run
-    /// directory, or the folders of shards. Pieces of results become one file. What is there under the same
-    /// names is replaced; results only when all of their pieces are what their names say.
+    /// Copies everything below this address to `directory`, which is created if it does not exist: a run
+    /// directory, or the folders of shards. Pieces of results are joined into one file. Existing files with
+    /// the same names are replaced; results only if all pieces match the hashes in their names.
     ///
     /// # Errors
-    /// If there is nothing, the store does not give it, a piece is not what its name says, or files cannot
-    /// be written.
+    /// If there are no objects, the store cannot be read, a piece does not match its name, or files cannot be
+    /// written.
     pub fn fetch(&self, directory: &Path) -> Result<Fetched, StoreError> {
         let all = self.list()?;
         if all.is_empty() {
@@ -71,7 +71,7 @@ impl Store {
         Ok(fetched)
     }
 
-    /// A piece of results, which must be what its name says.
+    /// Copies a piece of results, which must match the hash in its name.
     fn copy_piece(
         &self,
         object: &ObjectMeta,
@@ -84,14 +84,14 @@ impl Store {
         let (hash, last) = (hex(&hashing.hash.finalize()), hashing.last);
         let why = match (hash == name, last) {
             (true, b'\n') => return Ok(()),
-            (true, _) => "its last line has no end",
-            (false, _) => "its bytes are not those that its name is the SHA-256 of",
+            (true, _) => "its last line is incomplete",
+            (false, _) => "its name is not the SHA-256 of its bytes",
         };
         let address = format!("{}/{}", self.address(), self.parts_of(&object.location).join("/"));
         Err(StoreError::Damaged { address, why: why.to_owned() })
     }
 
-    /// The bytes of an object into `file`, which is at `path`, as they come.
+    /// Streams an object into `file`, which is at `path`.
     fn copy(
         &self,
         object: &ObjectMeta,
@@ -111,8 +111,8 @@ impl Store {
     }
 }
 
-/// Where the object called by these parts goes; `None` for names that no directory of ours has, of which
-/// one could lead out of it.
+/// The path for the object with these name parts; `None` for names that no run directory has, and which could
+/// lead out of the directory.
 fn target(directory: &Path, parts: &[String]) -> Option<PathBuf> {
     let is_plain = |part: &String| {
         !part.is_empty() && !part.starts_with('.') && !part.contains(['/', '\\', '%', '\0', ':'])
@@ -121,7 +121,7 @@ fn target(directory: &Path, parts: &[String]) -> Option<PathBuf> {
     known.then(|| parts.iter().fold(directory.to_owned(), |path, part| path.join(part)))
 }
 
-/// The name of a piece of results, without its end.
+/// The name of a piece of results, without its extension.
 fn piece_of(parts: &[String]) -> Option<&str> {
     let [.., folder, name] = parts else { return None };
     let name = name.strip_suffix(".jsonl")?;
@@ -133,7 +133,7 @@ fn make_folder_of(path: &Path) -> Result<(), StoreError> {
     fs::create_dir_all(folder).map_err(StoreError::file(folder))
 }
 
-/// Writes, and knows the hash of what it wrote.
+/// A writer that computes the hash of the written bytes.
 struct Hashing<'a, W> {
     file: &'a mut W,
     hash: Sha256,

@@ -1,17 +1,17 @@
 //! Run directories in object stores, for campaigns on machines that share no disk.
 //!
-//! Below one address lies what a run directory holds, with one difference: the results, which a
-//! directory has in one file that grows (`runs.jsonl`), are pieces under `runs/`, each named by the SHA-256
-//! of its bytes, since objects cannot grow. Pieces are only ever added while anybody runs, so that no
-//! process, whatever becomes of it, takes results from another.
+//! An address contains the files of a run directory, with one difference. A directory has the results in one
+//! growing file (`runs.jsonl`). Objects cannot grow, so a store has the results in pieces under `runs/`, each
+//! named by the SHA-256 of its bytes. While any process runs, pieces are only added, so that no process can
+//! delete the results of another.
 //!
 //! | object | content |
 //! | --- | --- |
-//! | `about.json` | what made the results; created once, before the first result |
-//! | `runs/SHA256.jsonl` | results, one line each |
-//! | the rest | what the directory has, when a process has come to its end |
+//! | `about.json` | the origin of the results; created once, before the first result |
+//! | `runs/SHA256.jsonl` | results, one per line |
+//! | the rest | the other files of the directory, uploaded when a process ends |
 //!
-//! Everything here waits: calls come back when the store has answered.
+//! All calls block until the store has answered.
 
 #![cfg(feature = "object-stores")]
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! A run directory that is being written, and its image in a store.
+//! A run directory that is being written, and its copy in a store.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Take};
@@ -17,13 +17,13 @@ use tokio::io::AsyncWriteExt as _;
 use crate::fetch::hex;
 use crate::{ABOUT, PIECES, RUNS_FILE, Store, StoreError};
 
-/// How often results go to the store, after the first minute: what a machine that is taken away loses at
-/// the most.
+/// The interval of uploads after the first minute. A machine that disappears loses at most the results of
+/// this time.
 pub const PERIOD: Duration = Duration::from_secs(20);
 
 const FIRST: Duration = Duration::from_secs(1);
 
-/// Sends the results of a run directory to a store while they come in, and the rest in the end.
+/// Uploads the results of a run directory to a store as they arrive, and the other files at the end.
 #[derive(Debug)]
 pub struct Mirror {
     sending: Arc<Mutex<Sending>>,
@@ -31,23 +31,22 @@ pub struct Mirror {
     worker: Option<JoinHandle<()>>,
 }
 
-/// What was sent.
+/// What has been uploaded.
 #[derive(Debug)]
 struct Sending {
     store: Store,
     directory: PathBuf,
-    /// Of the file of results, how much.
+    /// The uploaded bytes of the file of results.
     sent: u64,
-    /// The pieces in the store that hold nothing but what the directory holds.
+    /// The pieces in the store whose results are all in the directory.
     pieces: Vec<String>,
 }
 
 impl Mirror {
-    /// Makes `directory` what the store has at this place: nothing at all, or the results of earlier
-    /// processes.
+    /// Copies the contents of the store to `directory`: nothing, or the results of earlier processes.
     ///
     /// # Errors
-    /// If the store does not give them, or files cannot be written.
+    /// If the store cannot be read, or files cannot be written.
     pub fn restore(store: &Store, directory: &Path) -> Result<Restored, StoreError> {
         let pieces = match store.fetch(directory) {
             Ok(fetched) => fetched.pieces.get(directory).cloned().unwrap_or_default(),
@@ -58,24 +57,25 @@ impl Mirror {
         Ok(Restored { store: store.clone(), directory: directory.to_owned(), pieces, is_new })
     }
 
-    /// Sends what is still to be sent of the results, and stops. The file of results may be put in
-    /// order from now on.
+    /// Uploads the remaining results and stops. The file of results may be sorted afterwards.
     ///
     /// # Errors
-    /// If the store does not take it.
+    /// If the store does not accept them.
     pub fn stop(&mut self) -> Result<(), StoreError> {
         drop(self.stop.take());
         if let Some(worker) = self.worker.take() {
-            worker.join().map_err(|_| StoreError::System("sending results panicked".to_owned()))?;
+            worker
+                .join()
+                .map_err(|_| StoreError::System("the upload of results panicked".to_owned()))?;
         }
         locked(&self.sending).send_new()
     }
 
-    /// Sends everything that the directory holds now. The results become one piece, in place of those that
-    /// it holds; pieces of others stay.
+    /// Uploads all files of the directory. The results become one piece, which replaces the pieces that it
+    /// contains; pieces of other processes stay.
     ///
     /// # Errors
-    /// If files cannot be read, or the store does not take them.
+    /// If files cannot be read, or the store does not accept them.
     pub fn finish(mut self) -> Result<(), StoreError> {
         self.stop()?;
         locked(&self.sending).send_all()
@@ -83,8 +83,7 @@ impl Mirror {
 }
 
 impl Drop for Mirror {
-    /// What ends early keeps what it has. Whoever wants to know what could not be sent calls
-    /// [`Mirror::stop`] before.
+    /// Uploads the remaining results. Call [`Mirror::stop`] before this to get errors.
     fn drop(&mut self) {
         if self.stop.is_some() {
             let _ = self.stop();
@@ -92,7 +91,7 @@ impl Drop for Mirror {
     }
 }
 
-/// A directory as the store has it, before anything is added.
+/// A directory equal to the store, before anything is added.
 #[derive(Debug)]
 pub struct Restored {
     store: Store,
@@ -102,12 +101,12 @@ pub struct Restored {
 }
 
 impl Restored {
-    /// Begins to send what is added: after a second for the first time, and then ever less often, up to
-    /// every `period`. The directory must say what it is of by now. What goes wrong on the way is told to
-    /// `trouble`, and tried again.
+    /// Starts to upload new results: first after a second, then at growing intervals of up to `period`. The
+    /// directory must already contain `about.json`. Errors are passed to `trouble`, and the upload is tried
+    /// again.
     ///
     /// # Errors
-    /// If somebody else began in the same place, or the store takes nothing.
+    /// If another process started at the same address, or the store accepts nothing.
     pub fn mirror(
         self,
         period: Duration,
@@ -136,7 +135,7 @@ impl Restored {
     }
 }
 
-/// Says in the store what is going to be there; who comes later finds that.
+/// Creates `about.json` in the store, which later processes will find.
 fn claim(store: &Store, directory: &Path) -> Result<(), StoreError> {
     let path = directory.join(ABOUT);
     let text = fs::read(&path).map_err(StoreError::file(&path))?;
@@ -149,7 +148,7 @@ fn claim(store: &Store, directory: &Path) -> Result<(), StoreError> {
         Err(object_store::Error::AlreadyExists { .. }) => {
             Err(StoreError::Taken { address: store.address().to_owned() })
         }
-        // A store that cannot be asked for this must do without.
+        // Some stores do not support this condition.
         Err(
             object_store::Error::NotImplemented { .. } | object_store::Error::NotSupported { .. },
         ) => {
@@ -161,7 +160,7 @@ fn claim(store: &Store, directory: &Path) -> Result<(), StoreError> {
 }
 
 impl Sending {
-    /// Whole lines that came since. An error says what of them the store has not got yet.
+    /// Uploads new complete lines. An error tells which bytes are not stored yet.
     fn send_new(&mut self) -> Result<(), StoreError> {
         let path = self.directory.join(RUNS_FILE);
         self.send_lines(&path).map_err(|why| {
@@ -195,7 +194,7 @@ impl Sending {
         self.send_folder(&self.directory, &mut Vec::new())
     }
 
-    /// The file of results as one piece; its name.
+    /// Uploads the file of results as one piece, and returns its name.
     fn send_results(&self) -> Result<String, StoreError> {
         let path = self.directory.join(RUNS_FILE);
         let (digest, bytes) = digest(&path, WHOLE).map_err(StoreError::file(&path))?;
@@ -206,7 +205,7 @@ impl Sending {
         Ok(name)
     }
 
-    /// Every file of `folder` but the results, which are pieces, and what is of this machine alone.
+    /// Uploads every file of `folder`, except results, which are in pieces, and files for this machine only.
     fn send_folder(&self, folder: &Path, parts: &mut Vec<String>) -> Result<(), StoreError> {
         let entries = fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
         for entry in entries.map_err(StoreError::file(folder))? {
@@ -227,7 +226,7 @@ impl Sending {
         Ok(())
     }
 
-    /// These bytes of a file, in parts if they are many.
+    /// Uploads these bytes of a file, in parts if there are many.
     fn send(&self, path: &Path, bytes: Range<u64>, parts: &[&str]) -> Result<(), StoreError> {
         let location = self.store.location(parts);
         let mut file = open(path, bytes).map_err(StoreError::file(path))?;
@@ -257,14 +256,14 @@ fn length(path: &Path) -> Result<u64, StoreError> {
     }
 }
 
-/// What was sent is sent, whoever panicked meanwhile.
+/// Locks the state, which stays valid even if another thread panicked.
 fn locked(sending: &Mutex<Sending>) -> MutexGuard<'_, Sending> {
     sending.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Bytes of a piece that is sent on the way, but for a line that is longer.
+/// The maximum size in bytes of a piece uploaded during the campaign, unless a single line is longer.
 const PIECE_MAX: u64 = 8 << 20;
-/// Bytes that are read at a time.
+/// The number of bytes read at a time.
 const CHUNK: usize = 1 << 20;
 /// All bytes of a file.
 const WHOLE: Range<u64> = 0..u64::MAX;
@@ -275,7 +274,7 @@ fn open(path: &Path, bytes: Range<u64>) -> io::Result<Take<File>> {
     Ok(file.take(bytes.end - bytes.start))
 }
 
-/// Where a piece of whole lines that begins at `start` ends; `None` if no whole line is there.
+/// The end of a piece of complete lines that begins at `start`; `None` without a complete line.
 fn next_end(path: &Path, start: u64) -> io::Result<Option<u64>> {
     let (mut file, mut at, mut end) = (open(path, start..u64::MAX)?, start, None);
     let mut buffer = vec![0; CHUNK];
@@ -291,7 +290,7 @@ fn next_end(path: &Path, start: u64) -> io::Result<Option<u64>> {
     Ok(end)
 }
 
-/// The SHA-256 of these bytes of a file, and how many there are.
+/// The SHA-256 of these bytes of a file, and their number.
 fn digest(path: &Path, bytes: Range<u64>) -> io::Result<([u8; 32], u64)> {
     let (mut file, mut hash, mut count) = (open(path, bytes)?, Sha256::new(), 0);
     let mut buffer = vec![0; 1 << 16];

@@ -1,4 +1,4 @@
-//! Addresses, and what lies below them.
+//! Addresses of stores, and the objects below them.
 
 use std::fmt;
 use std::fs;
@@ -19,25 +19,25 @@ use url::Url;
 
 use crate::StoreError;
 
-/// What addresses look like, with what they are of.
+/// The forms of addresses, with their stores.
 pub const SCHEMES: [(&str, &str); 4] = [
     (
         "s3://BUCKET/FOLDER",
-        "Amazon S3 and what speaks like it: AWS_ENDPOINT, AWS_REGION, AWS_ACCESS_KEY_ID",
+        "Amazon S3 and compatible stores: AWS_ENDPOINT, AWS_REGION, AWS_ACCESS_KEY_ID",
     ),
     ("gs://BUCKET/FOLDER", "Google Cloud Storage: GOOGLE_APPLICATION_CREDENTIALS"),
     (
         "az://CONTAINER/FOLDER",
         "Azure Blob Storage: AZURE_STORAGE_ACCOUNT_NAME, AZURE_STORAGE_ACCOUNT_KEY",
     ),
-    ("file:///FOLDER", "a folder of this machine, as a store"),
+    ("file:///FOLDER", "a folder of this machine, used as a store"),
 ];
 
-/// A place in a store.
+/// An address in a store.
 #[derive(Clone)]
 pub struct Store {
     objects: Arc<dyn ObjectStore>,
-    /// The folder that is the store, if it is one of this machine.
+    /// The folder of this machine that is the store, if it is one.
     folder: Option<PathBuf>,
     root: Path,
     address: String,
@@ -51,18 +51,18 @@ impl fmt::Debug for Store {
 }
 
 impl Store {
-    /// The place at `address`, with credentials and settings from the environment's variables, as each
-    /// store's own tools have them. Nothing is asked of the store yet.
+    /// Opens `address`, with credentials and settings from the environment variables of each store's own
+    /// tools. Sends no request to the store yet.
     ///
     /// # Errors
-    /// If that is no address, or settings are missing.
+    /// If the address is invalid, or settings are missing.
     pub fn open(address: &str) -> Result<Store, StoreError> {
         let address = address.trim_end_matches('/');
         let refuse = |why: String| StoreError::Address { address: address.to_owned(), why };
         let failed = |why| StoreError::Store { address: address.to_owned(), why: Box::new(why) };
         let url: Url = address.parse().map_err(|why: url::ParseError| refuse(why.to_string()))?;
         let (scheme, root) = ObjectStoreScheme::parse(&url)
-            .map_err(|_| refuse("this is no store that is known".to_owned()))?;
+            .map_err(|_| refuse("unknown kind of store".to_owned()))?;
         encryption();
         let retry = RetryConfig {
             max_retries: RETRIES_MAX,
@@ -96,14 +96,14 @@ impl Store {
                 folder = url.to_file_path().ok();
                 Arc::new(LocalFileSystem::new())
             }
-            _ => return Err(refuse("this is no store that is known".to_owned())),
+            _ => return Err(refuse("unknown kind of store".to_owned())),
         };
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|why| StoreError::System(why.to_string()))?;
         Ok(Store { objects, folder, root, address: address.to_owned(), runtime: Arc::new(runtime) })
     }
 
-    /// The folder called `name` below this place.
+    /// The folder `name` below this address.
     #[must_use]
     pub fn child(&self, name: &str) -> Store {
         Store {
@@ -114,12 +114,12 @@ impl Store {
         }
     }
 
-    /// Where this is.
+    /// The address.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// Everything below this place, in the order of names.
+    /// All objects below this address, sorted by name.
     pub(crate) fn list(&self) -> Result<Vec<ObjectMeta>, StoreError> {
         if let Some(folder) = &self.folder {
             check_files(folder).map_err(StoreError::file(folder))?;
@@ -130,13 +130,13 @@ impl Store {
         Ok(all)
     }
 
-    /// What an object is called below this place: the parts of its name.
+    /// The parts of an object's name below this address.
     pub(crate) fn parts_of(&self, location: &Path) -> Vec<String> {
         let parts = location.prefix_match(&self.root).into_iter().flatten();
         parts.map(|part| part.as_ref().to_owned()).collect()
     }
 
-    /// The object called by these parts.
+    /// The location of the object with these name parts.
     pub(crate) fn location(&self, parts: &[&str]) -> Path {
         parts.iter().fold(self.root.clone(), |path, part| path.join(*part))
     }
@@ -145,12 +145,12 @@ impl Store {
         &self.objects
     }
 
-    /// Waits for the store.
+    /// Blocks until the store has answered.
     pub(crate) fn wait<T>(&self, what: impl Future<Output = T>) -> T {
         self.runtime.block_on(what)
     }
 
-    /// What went wrong with `location`.
+    /// The error for `location`.
     pub(crate) fn failed(&self, location: &Path, why: object_store::Error) -> StoreError {
         let parts = self.parts_of(location);
         let address = [vec![self.address.clone()], parts].concat().join("/");
@@ -158,7 +158,7 @@ impl Store {
     }
 }
 
-/// Refuses links, which the store would follow out of its folder, and pipes, which never end.
+/// Rejects links, which the store would follow out of its folder, and pipes, which never end.
 fn check_files(folder: &std::path::Path) -> io::Result<()> {
     let entries = match fs::read_dir(folder) {
         Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -171,21 +171,21 @@ fn check_files(folder: &std::path::Path) -> io::Result<()> {
             check_files(&path)?;
         } else if !kind.is_file() {
             let path = path.display();
-            return Err(io::Error::other(format!("{path} is a link or no file; take it away")));
+            return Err(io::Error::other(format!("{path} is not a regular file; delete it")));
         }
     }
     Ok(())
 }
 
-/// Connections are encrypted by the library that everything else here uses, too.
+/// Selects the library for TLS that the rest of the program uses too.
 fn encryption() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // Somebody may have chosen before: that is as good.
+        // Another caller may have installed it already.
         let _ = rustls::crypto::ring::default_provider().install_default();
     });
 }
 
-/// Who has waited so long is to be told.
+/// After this many retries, the error is reported.
 const RETRIES_MAX: usize = 5;
 const RETRY_FOR: Duration = Duration::from_secs(30);

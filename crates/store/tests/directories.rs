@@ -1,5 +1,5 @@
-//! Directories that grow, go to a store, and come back, however their processes end. The store is a folder,
-//! which the same interface speaks to; `trackbed`'s own tests speak to a server of S3.
+//! Directories that grow, are uploaded to a store, and fetched again, however their processes end. The store
+//! is a folder behind the same interface; `trackbed`'s own tests use an S3 server.
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use trackbed_store::{Mirror, Store, StoreError};
 
-/// A folder of the test's own with a store in it, gone when it ends.
+/// A temporary folder with a store in it.
 struct Scratch(tempfile::TempDir);
 
 impl Scratch {
@@ -23,7 +23,7 @@ impl Scratch {
         Store::open(&format!("file://{}/bucket/sweep", self.0.path().display())).unwrap()
     }
 
-    /// An empty directory on another machine, as it were.
+    /// An empty directory, as if on another machine.
     fn machine(&self, name: &str) -> PathBuf {
         let path = self.0.path().join(name);
         fs::create_dir_all(&path).unwrap();
@@ -68,12 +68,12 @@ fn begin(scratch: &Scratch, directory: &Path) -> Mirror {
 }
 
 #[test]
-fn what_a_process_leaves_another_machine_goes_on_with() {
+fn another_machine_continues_what_a_process_left() {
     let scratch = Scratch::new();
     let first = scratch.machine("first");
     let mirror = begin(&scratch, &first);
     append(&first, "{\"run\":0}\n{\"run\":1}\n{\"ru");
-    // It ends, in the middle of a line.
+    // The process ends in the middle of a line.
     drop(mirror);
     let names = scratch.objects();
     assert_eq!(names.len(), 2, "{names:?}");
@@ -85,8 +85,8 @@ fn what_a_process_leaves_another_machine_goes_on_with() {
     assert_eq!(lines(&second), BTreeSet::from(["{\"run\":0}", "{\"run\":1}"].map(str::to_owned)));
     append(&second, "{\"run\":2}\n");
     mirror.stop().unwrap();
-    assert_eq!(scratch.objects().len(), 3, "another piece, and none of old lines");
-    // Put in order, summed up, and over.
+    assert_eq!(scratch.objects().len(), 3, "another piece, without old lines");
+    // Sorted, summarised and finished.
     fs::write(second.join("runs.jsonl"), "{\"run\":2}\n{\"run\":1}\n{\"run\":0}\n").unwrap();
     fs::create_dir(second.join("timelines")).unwrap();
     for (name, text) in
@@ -106,12 +106,12 @@ fn what_a_process_leaves_another_machine_goes_on_with() {
     let text = fs::read_to_string(third.join("runs.jsonl")).unwrap();
     assert_eq!(
         text, "{\"run\":2}\n{\"run\":1}\n{\"run\":0}\n",
-        "the order of the one who finished"
+        "the order of the process that finished"
     );
     assert_eq!(fs::read_to_string(third.join("timelines/0.csv")).unwrap(), "t\n");
 }
 
-/// Longer than what is sent at a time: it and what comes behind it would be lost with the machine.
+/// A line longer than a piece must be uploaded, or it and all later lines would be lost with the machine.
 #[test]
 fn a_result_of_any_length_is_stored() {
     let scratch = Scratch::new();
@@ -126,7 +126,7 @@ fn a_result_of_any_length_is_stored() {
 }
 
 #[test]
-fn what_cannot_be_stored_is_told() {
+fn results_that_cannot_be_stored_are_reported() {
     let scratch = Scratch::new();
     let first = scratch.machine("first");
     let mut mirror = begin(&scratch, &first);
@@ -139,7 +139,7 @@ fn what_cannot_be_stored_is_told() {
 }
 
 #[test]
-fn who_works_beside_another_loses_nothing_of_his() {
+fn concurrent_processes_lose_no_results() {
     let scratch = Scratch::new();
     let [first, second] = ["first", "second"].map(|name| scratch.machine(name));
     let ours = begin(&scratch, &first);
@@ -154,7 +154,7 @@ fn who_works_beside_another_loses_nothing_of_his() {
 }
 
 #[test]
-fn of_two_that_begin_at_once_one_is_told() {
+fn one_of_two_that_begin_at_once_gets_an_error() {
     let scratch = Scratch::new();
     let [first, second] = ["first", "second"].map(|name| scratch.machine(name));
     let restored = [&first, &second].map(|own| Mirror::restore(&scratch.store(), own).unwrap());
@@ -166,16 +166,16 @@ fn of_two_that_begin_at_once_one_is_told() {
     assert!(matches!(theirs, Err(StoreError::Taken { .. })), "{theirs:?}");
 }
 
-/// Nobody calls: the results are in the store all the same.
+/// Results are uploaded without any call.
 #[test]
-fn results_go_while_they_come_in() {
+fn results_are_uploaded_as_they_arrive() {
     let scratch = Scratch::new();
     let first = scratch.machine("first");
     let restored = Mirror::restore(&scratch.store(), &first).unwrap();
     fs::write(first.join("about.json"), "{}").unwrap();
     let mirror = restored.mirror(Duration::from_millis(5), |why| panic!("{why}")).unwrap();
     append(&first, "{\"run\":0}\n");
-    // However slow this machine is: it is waited for.
+    // The machine may be slow.
     while scratch.objects().len() < 2 {
         std::thread::yield_now();
     }
@@ -183,7 +183,7 @@ fn results_go_while_they_come_in() {
 }
 
 #[test]
-fn what_is_damaged_is_named() {
+fn damaged_pieces_are_named() {
     let scratch = Scratch::new();
     let first = scratch.machine("first");
     let mirror = begin(&scratch, &first);
@@ -196,14 +196,11 @@ fn what_is_damaged_is_named() {
     let second = scratch.machine("second");
     let why = scratch.store().fetch(&second).unwrap_err().to_string();
     let kept = fs::read_dir(&second).unwrap().map(|entry| entry.unwrap().file_name());
-    assert_eq!(kept.collect::<Vec<_>>(), ["about.json"], "nothing that is not what it says");
-    assert!(
-        why.contains(piece) && why.contains("SHA-256") && why.contains("take it away"),
-        "{why}"
-    );
+    assert_eq!(kept.collect::<Vec<_>>(), ["about.json"], "no piece that does not match its name");
+    assert!(why.contains(piece) && why.contains("SHA-256") && why.contains("delete it"), "{why}");
 }
 
-/// A folder that somebody else filled may hold links to anything.
+/// An untrusted folder may contain links to anything.
 #[test]
 fn links_in_a_folder_are_not_followed() {
     let scratch = Scratch::new();
@@ -217,19 +214,19 @@ fn links_in_a_folder_are_not_followed() {
         std::os::unix::fs::symlink(scratch.0.path().join(target), &path).unwrap();
         let second = scratch.machine("second");
         let why = scratch.store().fetch(&second).unwrap_err().to_string();
-        assert!(why.contains(link) && why.contains("take it away"), "{why}");
+        assert!(why.contains(link) && why.contains("delete it"), "{why}");
         assert_eq!(fs::read_dir(&second).unwrap().count(), 0);
         fs::remove_file(&path).unwrap();
     }
 }
 
 #[test]
-fn addresses_that_are_none_say_what_would_be_one() {
+fn errors_of_invalid_addresses_show_valid_ones() {
     for address in ["ftp://x/y", "s3:", "http://example.com/x"] {
         let why = Store::open(address).unwrap_err().to_string();
         assert!(why.contains("s3://BUCKET/FOLDER") && why.contains(address), "{why}");
     }
     let scratch = Scratch::new();
     let why = scratch.store().fetch(&scratch.machine("first")).unwrap_err().to_string();
-    assert!(why.contains("nothing is there"), "{why}");
+    assert!(why.contains("no objects found"), "{why}");
 }

@@ -1,4 +1,4 @@
-//! What a whole campaign costs: per phone at 100 and at 10,000 phones, with one and with two workers, in
+//! The cost of a whole campaign: per phone at 100 and at 10,000 phones, with one and with two workers, in
 //! two shards, and what is added to each run by everything around it. Figures are processor time where one thread works, and wall time where several do;
 //! ratios come from runs that take turns, so that a machine that slows down slows both.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
@@ -82,7 +82,7 @@ fn workers() {
     });
     println!("two workers are {:.2} times as fast as one", median(ratios.collect()));
 }
-/// The smallest runs that there are: two messages, no losses.
+/// The smallest possible runs: two messages, no losses.
 const TINY: [&str; 8] = [
     "protocol=quic",
     "tls=1.3",
@@ -122,8 +122,8 @@ fn until_done(start: impl FnOnce() -> Vec<Child>) -> Duration {
     begun.elapsed()
 }
 
-/// What a run costs beyond its simulation: a thread of its own, its line in the log, its part of the
-/// sums and of the files.
+/// The cost of a run beyond its simulation: a separate thread, its line in the log, its part of the sums and of
+/// the files.
 fn overhead() {
     const RUNS: u32 = 4_000;
     let runner = Runner::new(Cancel::new());

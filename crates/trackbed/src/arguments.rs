@@ -32,14 +32,14 @@ use crate::help;
 /// A test track for transport and security protocols on the move.
 ///
 /// Runs real protocol stacks (TLS, QUIC, HTTP/2, HTTP/3, TCP) through lossy, changing links in
-/// exact and repeatable virtual time, and says with intervals which way of sending is fastest.
+/// exact and repeatable virtual time, and compares their speed with confidence intervals.
 #[derive(Debug, Parser)]
 #[command(version, propagate_version = true, after_help = EXIT_STATUS)]
 pub struct Arguments {
-    /// Say nothing on standard error but what went wrong
+    /// Print only errors to standard error
     #[arg(short, long, global = true)]
     pub quiet: bool,
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -50,10 +50,10 @@ impl Arguments {
         help::flowing(Arguments::command())
     }
 
-    /// What this process was started with.
+    /// Parses the arguments of this process.
     ///
     /// # Errors
-    /// If that is not understood, or asks for help or the version.
+    /// If they are invalid, or ask for help or the version.
     pub fn of_this_process() -> Result<Arguments, clap::Error> {
         let mut command = Arguments::described();
         let matches = command.try_get_matches_from_mut(std::env::args_os())?;
@@ -68,70 +68,70 @@ Exit status: 0 success, 1 a check or claim failed, 2 bad input or the tool faile
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Show what there is: scenarios, protocols, links, workloads, metrics and more
+    /// List scenarios, protocols, links, workloads, metrics and more
     List(ListArguments),
-    /// Run a scenario and print what it says
+    /// Run a scenario and print a comparison
     #[command(after_long_help = run::EXAMPLES)]
     Run(RunArguments),
-    /// Repeat one run of a run directory, with packet capture, TLS keys and qlog
+    /// Repeat one run of a run directory, and write its packets, TLS keys and qlog traces
     #[command(after_long_help = replay::EXAMPLES)]
     Replay(ReplayArguments),
-    /// Run a scenario in virtual time and on the kernel, and say how far the two agree
+    /// Run a scenario in virtual time and on the kernel, and check that the two agree
     #[command(after_long_help = agree::EXAMPLES)]
     Agree(AgreeArguments),
-    /// Write one page about a run directory, with figures, for any browser
+    /// Write an HTML report with figures about a run directory
     #[command(after_long_help = report::EXAMPLES)]
     Report(ReportArguments),
-    /// Write a table of a run directory for other programs: CSV, JSON line by line, or Parquet
+    /// Export a table of a run directory as CSV, JSON lines or Parquet
     #[command(after_long_help = export::EXAMPLES)]
     Export(ExportArguments),
-    /// Hold one run directory against another: what differs, what is the same, what got worse
+    /// Compare two run directories: what differs, what is equivalent, what got worse
     #[command(after_long_help = compare::EXAMPLES)]
     Compare(CompareArguments),
     /// Show what a scenario would run, or print a job for a cluster that runs it in shards
     #[command(after_long_help = plan::EXAMPLES)]
     Plan(PlanArguments),
-    /// Make one run directory of several, such as the shards of a campaign
+    /// Merge several run directories, such as the shards of a campaign, into one
     #[command(after_long_help = merge::EXAMPLES)]
     Merge(MergeArguments),
-    /// Copy a run directory, or those of shards, from an object store
+    /// Copy a run directory, or the directories of shards, from an object store
     #[command(after_long_help = fetch::EXAMPLES)]
     Fetch(FetchArguments),
-    /// Execute a sample of a run directory's runs again and hold it against what is there
+    /// Repeat a random sample of a run directory's runs and compare the results
     #[command(after_long_help = verify_results::EXAMPLES)]
     VerifyResults(VerifyResultsArguments),
-    /// Say which configurations of a run directory meet a need, ranked, and why
+    /// Rank the configurations of a run directory that meet a need, and explain why
     #[command(after_long_help = advise::EXAMPLES)]
     Advise(AdviseArguments),
-    /// Build, show and merge tables of where a train's handovers are to be expected
+    /// Build, show and merge tables of where a train's handovers are expected
     Handover(HandoverArguments),
-    /// Time object detection on this machine: an ONNX model, or any program
+    /// Measure object detection on this machine, by an ONNX model or any program
     #[command(after_long_help = infer::EXAMPLES)]
     Infer(InferArguments),
     /// Measure how many V2X signatures per second this machine can verify
     #[command(after_long_help = verify::EXAMPLES)]
     Verify(VerifyArguments),
-    /// Write what the model of a device takes in virtual time, from runs on a real one
+    /// Calibrate the model of a device from runs on a real one
     #[command(after_long_help = calibrate::EXAMPLES)]
     Calibrate(CalibrateArguments),
-    /// Show what this machine and processes of it use, second by second
+    /// Show second by second what this machine and chosen processes use
     #[command(after_long_help = monitor::EXAMPLES)]
     Monitor(MonitorArguments),
-    /// Run any program behind an emulated link
+    /// Run a program behind an emulated link
     #[command(after_long_help = link::EXAMPLES)]
     Link(LinkArguments),
-    /// Keep MPTCP off operators that are about to hand over: the daemon for a train's router
+    /// Steer MPTCP away from operators before their handovers (daemon for a train's router)
     #[command(after_long_help = phad::EXAMPLES)]
     Phad(PhadArguments),
-    /// Take plain TCP in and send it on by Multipath TCP: the relay for a train's router
+    /// Relay plain TCP over Multipath TCP (for a train's router)
     #[command(after_long_help = relay::EXAMPLES)]
     Relay(RelayArguments),
-    /// Be the other machine of `run --substrate live`
+    /// Serve runs of `trackbed run --substrate live` from another machine
     #[command(after_long_help = serve::EXAMPLES)]
     Serve(ServeArguments),
-    /// Show what vehicles have sent: signed messages and certificates, as JSON
+    /// Decode signed V2X messages and certificates to JSON
     V2x(V2xArguments),
-    /// Run a paper's scenario and hold its figures and claims against ours
+    /// Run a paper's scenario and compare its figures and claims with the results
     #[command(after_long_help = paper::EXAMPLES)]
     Paper(PaperArguments),
     /// Show what this machine can do, and how to get the rest
@@ -149,7 +149,7 @@ mod tests {
     use clap::CommandFactory as _;
 
     #[test]
-    fn the_arguments_contradict_one_another_nowhere() {
+    fn the_arguments_are_consistent() {
         super::Arguments::command().debug_assert();
     }
 }

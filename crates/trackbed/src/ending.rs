@@ -1,12 +1,12 @@
 //! How commands end.
 
-/// How a command ended, when it did not fail.
+/// How a command ended if it did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// Everything that was checked holds.
     Success,
     /// A check or a claim failed, or a run did.
     CheckFailed,
-    /// Ctrl-C ended it early; what was done is kept.
+    /// Ctrl-C ended it early; finished runs are kept.
     Interrupted,
 }

@@ -1,8 +1,8 @@
-//! Help whose paragraphs fit the terminal.
+//! Help text that wraps to the width of the terminal.
 
 use clap::Command;
 
-/// The command with flowing text behind the options of each of its subcommands.
+/// Joins the lines of each paragraph after the options, for all subcommands.
 pub(crate) fn flowing(command: Command) -> Command {
     command.mut_subcommands(|command| {
         let text = command.get_after_long_help().map(|text| flow(&text.to_string()));
@@ -11,8 +11,8 @@ pub(crate) fn flowing(command: Command) -> Command {
     })
 }
 
-/// A line for each paragraph, which clap folds where the terminal ends. Lines that are set in, such as
-/// examples and tables, stay as they are.
+/// Puts each paragraph on one line, so that clap can wrap it. Indented lines, such as examples and tables,
+/// are unchanged.
 fn flow(text: &str) -> String {
     let mut flowing = String::with_capacity(text.len());
     let mut before = "";

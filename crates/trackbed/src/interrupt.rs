@@ -1,5 +1,5 @@
-//! Ctrl-C, and SIGTERM, by which clusters end what they need the place of: the first one lets running
-//! runs finish and keeps everything, the second one quits.
+//! Ctrl-C, and SIGTERM, by which clusters preempt jobs. The first one lets running runs finish and keeps
+//! all results; the second one quits.
 
 use std::sync::OnceLock;
 use std::thread;
@@ -11,8 +11,7 @@ use trackbed_substrate::Cancel;
 
 use crate::output::tell;
 
-/// Installs the handler, once in a process, and returns the switch that the first Ctrl-C (or
-/// SIGTERM) turns.
+/// Installs the handler, once per process, and returns the switch that the first Ctrl-C (or SIGTERM) sets.
 ///
 /// # Errors
 /// If the operating system refuses the handler.
@@ -30,7 +29,9 @@ pub fn install() -> anyhow::Result<Cancel> {
                 std::process::exit(130);
             }
             switch.cancel();
-            tell("\ninterrupted: finishing the runs that have begun (again to quit at once)");
+            tell(
+                "\ninterrupted: finishing the runs in progress (press Ctrl-C again to quit at once)",
+            );
         }
     };
     thread::Builder::new().name("signals".to_owned()).spawn(listen)?;

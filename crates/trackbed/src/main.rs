@@ -24,7 +24,7 @@ use trackbed_scenario::ScenarioError;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    // The first process of a namespace is this program too, and so are the ends of a run.
+    // This program is also the first process of a namespace, and the endpoints of emulated runs.
     let part = trackbed_emulator::enclosure::init(std::env::args_os())
         .or_else(|| trackbed_lab::emulated::endpoint(std::env::args_os()));
     if let Some(code) = part {
@@ -82,16 +82,16 @@ fn main() -> ExitCode {
     }
 }
 
-/// Says what is wrong with the arguments, or what they ask for: help, or the version.
+/// Prints the error in the arguments, or the help or version that they ask for.
 fn refuse(why: &clap::Error) -> ExitCode {
-    // Nobody may be there to read it.
+    // The reader may have closed the stream.
     let is_lost = why.print().is_err_and(|why| why.kind() != io::ErrorKind::BrokenPipe);
     let command =
         std::env::args_os().skip(1).find(|word| !word.as_encoded_bytes().starts_with(b"-"));
     match why.exit_code() {
         0 if is_lost => ExitCode::from(2),
         0 => ExitCode::SUCCESS,
-        // Any other status would be the command's.
+        // Any other status would be taken for the command's.
         _ if command.is_some_and(|command| command == "link") => {
             ExitCode::from(commands::link::TOOL_FAILED)
         }
@@ -99,7 +99,7 @@ fn refuse(why: &clap::Error) -> ExitCode {
     }
 }
 
-/// The exit status is that of the command behind the link.
+/// Runs `trackbed link`, whose exit status is that of the command behind the link.
 fn link(arguments: &LinkArguments) -> ExitCode {
     let code = commands::link::execute(arguments).unwrap_or_else(|error| {
         report(&error);
@@ -108,7 +108,7 @@ fn link(arguments: &LinkArguments) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// A scenario's mistakes come with a heading of their own, each with its line and its remedy.
+/// Prints an error. Mistakes in a scenario have a separate heading, each with its line and a remedy.
 fn report(error: &anyhow::Error) {
     match error.downcast_ref::<ScenarioError>() {
         Some(mistakes) => output::tell_error(mistakes),

@@ -1,4 +1,4 @@
-//! What several commands are told in the same words.
+//! Options that several commands share.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -9,54 +9,54 @@ use trackbed_scenario::Override;
 
 use crate::shard::ShardArgument;
 
-/// Where the runs happen.
+/// The substrates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SubstrateArgument {
     /// Real protocol stacks in virtual time; needs no privileges
     Virtual,
     /// The Linux kernel's TCP and real processes in network namespaces, joined by the same links
-    /// in real time; needs no root where users may have namespaces
+    /// in real time; needs no root if the system lets users create namespaces
     Emulated,
     /// The network between this machine and one on which `trackbed serve` runs (--server, --ticket)
     Live,
 }
 
-/// What `run`, `paper` and `agree` share.
+/// The options that `run`, `paper` and `agree` share.
 #[derive(Clone, Debug, Args)]
 pub struct RunOptions {
-    /// Where the runs happen [default: where the scenario is at home, mostly virtual]
+    /// Choose where runs execute [default: the scenario's own substrate, usually virtual]
     #[arg(long, value_enum)]
     pub substrate: Option<SubstrateArgument>,
-    /// The machine on which `trackbed serve` runs (live substrate)
+    /// Connect to `trackbed serve` on HOST (live substrate)
     #[arg(long, value_name = "HOST[:PORT]", required_if_eq("substrate", "live"))]
     pub server: Option<String>,
-    /// The file that `trackbed serve` has written there (live substrate)
+    /// Read the ticket that `trackbed serve` wrote from FILE (live substrate)
     #[arg(long, value_name = "FILE", default_value = "trackbed-ticket.json")]
     pub ticket: PathBuf,
-    /// Count the runs too in which this machine did not keep up (emulated substrate)
+    /// Include runs in which this machine did not keep up (emulated substrate)
     #[arg(long)]
     pub keep_invalid: bool,
-    /// Runs of each cell, in place of the scenario's number
+    /// Run each cell N times [default: the scenario's number]
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub runs: Option<u32>,
-    /// Run each cell until the 95 % interval of a metric reaches no farther than so much to either side:
-    /// [mean | median | pNN] METRIC PRECISION, for example "completion_ms 2%" or "p95 rtt_ms 0.5";
-    /// --runs is where it begins, and exit status 1 says that a cell did not get there
+    /// Run each cell until the 95 % confidence interval of a metric is at most PRECISION to either side:
+    /// [mean | median | pNN] METRIC PRECISION, for example "completion_ms 2%" or "p95 rtt_ms 0.5".
+    /// Starts with --runs; exits with status 1 if a cell does not reach the precision
     #[arg(long, value_name = "PRECISION", conflicts_with = "shard")]
     pub until: Option<Until>,
-    /// With --until, runs that no cell may exceed
+    /// Run each cell at most N times with --until
     #[arg(long, value_name = "N", default_value = "1000", value_parser = count)]
     pub runs_max: u32,
-    /// Root seed, in place of the scenario's; the same seed gives the same results
+    /// Set the root seed; the same seed gives the same results [default: the scenario's seed]
     #[arg(long, value_name = "N", value_parser = number::<u64>, allow_negative_numbers = true)]
     pub seed: Option<u64>,
-    /// The scenario's quick form: smaller and fewer, for a first look
+    /// Run the scenario's quick form, with fewer and smaller cells, for a first look
     #[arg(long)]
     pub quick: bool,
-    /// Run this part of the scenario only; may be given several times
+    /// Run only the part NAME of the scenario; may be given several times
     #[arg(long = "part", value_name = "NAME")]
     pub parts: Vec<String>,
-    /// Set a key of the scenario; may be given several times (see `trackbed list keys`)
+    /// Set KEY of the scenario to VALUE; may be given several times (see `trackbed list keys`)
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub overrides: Vec<Override>,
     /// Remove a key of the scenario, or a whole table such as link.up; may be given several times
@@ -67,38 +67,38 @@ pub struct RunOptions {
     /// refuses to run them elsewhere. Virtual time runs none; commands given with --set need no consent
     #[arg(long)]
     pub allow_commands: bool,
-    /// Runs at the same time [default: all cores in virtual time, where results do not depend on it;
-    /// one in real time]
+    /// Execute N runs in parallel; in virtual time, results do not depend on N
+    /// [default: the number of cores in virtual time, 1 in real time]
     #[arg(long, value_name = "N", value_parser = jobs, allow_negative_numbers = true)]
     pub jobs: Option<u32>,
-    /// Run directory; results of these very runs that it holds are kept, and only what is missing
-    /// is run; also in an object store, s3://BUCKET/FOLDER, gs:// or az:// (see trackbed fetch)
-    /// [default: trackbed-out/SCENARIO, begun anew]
+    /// Write results to the run directory DIR. If it already contains results of the same command, only
+    /// the missing runs are executed. DIR may be in an object store: s3://BUCKET/FOLDER, gs:// or az://
+    /// (see trackbed fetch) [default: trackbed-out/SCENARIO, overwritten]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Do only this share of the runs, for several machines: I/N from 1/N to N/N, or auto in a Slurm
-    /// array, or auto/N in a Kubernetes job; results go to a folder of its own below --out, and exit status
-    /// 0 says that the share is done, whatever came of the runs (see trackbed merge)
+    /// Execute only shard I of N, to spread runs over machines. Write auto in a Slurm array and auto/N in
+    /// a Kubernetes job. Each shard writes to a separate folder below --out. Exit status 0 means that the
+    /// shard is complete, even if runs failed (see trackbed merge)
     #[arg(long, value_name = "I/N", requires = "out")]
     pub shard: Option<ShardArgument>,
-    /// Print one JSON document in place of tables
+    /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
-    /// Show results on a terminal while they come in; in a pipe, how far it has come
+    /// Show results as they arrive; in a pipe, print progress
     #[arg(long, conflicts_with = "quiet")]
     pub watch: bool,
-    /// Print every metric and every check too
+    /// Print every metric and every check
     #[arg(short, long, conflicts_with = "json")]
     pub verbose: bool,
 }
 
 pub(crate) fn number<T: FromStr>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| "write a whole number from 0 on".to_owned())
+    text.parse().map_err(|_| "write a whole number, 0 or more".to_owned())
 }
 
 pub(crate) fn count(text: &str) -> Result<u32, String> {
     match text.parse() {
-        Ok(0) | Err(_) => Err("write a whole number from 1 on".to_owned()),
+        Ok(0) | Err(_) => Err("write a whole number, 1 or more".to_owned()),
         Ok(count) => Ok(count),
     }
 }
@@ -106,7 +106,7 @@ pub(crate) fn count(text: &str) -> Result<u32, String> {
 pub(crate) fn jobs(text: &str) -> Result<u32, String> {
     count(text).ok().filter(|jobs| *jobs <= JOBS_MAX).ok_or_else(|| {
         format!(
-            "write a whole number from 1 to {JOBS_MAX}; more than there are cores gains nothing"
+            "write a whole number from 1 to {JOBS_MAX}; more than the number of cores gains nothing"
         )
     })
 }

@@ -1,5 +1,5 @@
 //! Standard output, which may be a pipe that closes early, and standard error, which may be closed. Whatever
-//! goes there is made printable here, since names, values and reasons may be somebody else's.
+//! goes there is made printable here, since names, values and reasons may be untrusted.
 
 use std::fmt;
 use std::fs::File;
@@ -14,11 +14,10 @@ use trackbed_lab::shell;
 use trackbed_outward::files::Fresh;
 use trackbed_outward::printable;
 
-/// Prints what a command comes to. A reader that has gone away (`trackbed ... | head`) does not change
-/// how it ends.
+/// Prints the result of a command. A closed pipe (`trackbed ... | head`) is not an error.
 ///
 /// # Errors
-/// If it cannot be written although there is somebody to read it.
+/// If writing fails for any other reason.
 pub fn print(text: &str) -> anyhow::Result<()> {
     match stream(text) {
         Err(why) if is_closed(&why) => Ok(()),
@@ -26,11 +25,10 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Prints a piece of what goes on until somebody ends it.
+/// Prints a piece of output that continues until the user ends it.
 ///
 /// # Errors
-/// If it cannot be written. That nobody reads it any more is such an error, and a reason to end; see
-/// [`is_closed`].
+/// If it cannot be written. A closed pipe is an error too, and a reason to end; see [`is_closed`].
 pub fn stream(text: &str) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
     let written = stdout.write_all(printable(text).as_bytes()).and_then(|()| stdout.flush());
@@ -52,56 +50,55 @@ pub fn json(value: &serde_json::Value) -> String {
 
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// From now on only errors are told.
+/// Prints only errors from now on.
 pub fn be_quiet() {
     QUIET.store(true, Ordering::Relaxed);
 }
 
-/// Whether only errors are told.
+/// Whether only errors are printed.
 pub fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
-/// Tells the user something on standard error, if that is wished. If nobody reads it, nothing depends
-/// on that.
+/// Prints a message to standard error unless `--quiet` is given. Write errors are ignored.
 pub fn tell(message: impl fmt::Display) {
     if !is_quiet() {
         tell_error(message);
     }
 }
 
-/// Tells what went wrong, however quiet.
+/// Prints an error, even with `--quiet`.
 pub fn tell_error(message: impl fmt::Display) {
     let _ = writeln!(io::stderr().lock(), "{}", printable(&message.to_string()));
 }
 
-/// The characters of a line, if standard output is a terminal.
+/// The width of the terminal in characters, if standard output is a terminal.
 pub fn width() -> Option<usize> {
     let (_, width) = Term::stdout().size_checked()?;
     Some(usize::from(width))
 }
 
-/// True if the error only says that nobody reads our output any more.
+/// True if the reader of standard output closed the pipe.
 pub fn is_closed(error: &anyhow::Error) -> bool {
     error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// Refuses to write over the results themselves, or to a folder that is called like a store.
+/// Refuses to overwrite results, or to write to a folder named like the URL of a store.
 ///
 /// # Errors
-/// If `path` is a file that a run directory consists of, or an address.
+/// If `path` is a file of a run directory, or a URL.
 pub fn spare_results(path: &Path) -> anyhow::Result<()> {
     if let Some(address) = path.to_str().filter(|path| cluster::is_url(path)) {
-        bail!("{address}: this is written on this machine; give a path here with --out");
+        bail!("{address}: cannot write this file to an object store; give a local path with --out");
     }
     if trackbed_archive::is_part(path) {
-        bail!("{} is part of a run directory; give another place with --out", path.display())
+        bail!("{} is part of a run directory; give another path with --out", path.display())
     }
     Ok(())
 }
 
-/// Writes the file that the user named: a device, a pipe or a link as it is, and anything else as
-/// [`write_own`].
+/// Writes the file that the user named. Devices, pipes and symbolic links are opened directly; anything else
+/// is written by [`write_own`].
 ///
 /// # Errors
 /// If it cannot be written.
@@ -118,8 +115,8 @@ pub fn write_file(
     write_own(path, write)
 }
 
-/// Writes a file by a name that this program gives. A full disk or a kill leaves no half of it, and what was
-/// there before; no link is followed.
+/// Replaces a file atomically. A full disk or a kill leaves the previous file unchanged. Symbolic links are
+/// not followed.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -133,12 +130,12 @@ pub fn write_own(
     kept.with_context(|| no_place(path))
 }
 
-/// What is said of a path that cannot be written.
+/// The message for a path that cannot be written.
 pub fn no_place(path: &Path) -> String {
-    format!("cannot write {}; give another place with --out", path.display())
+    format!("cannot write {}; give another path with --out", path.display())
 }
 
-/// A path as a shell reads it, and no program takes it for an option.
+/// A path quoted for a shell, and prefixed so that no program takes it for an option.
 pub fn shell_word(path: &Path) -> String {
     let text = path.to_string_lossy();
     match text.starts_with('-') {

@@ -1,5 +1,5 @@
-//! Progress on a terminal: a bar, and if wished the results so far. In a pipe silence, or if wished a
-//! line now and then.
+//! Progress. On a terminal: a bar, and with `--watch` the results so far. In a pipe: nothing, or with
+//! `--watch` a line every ten seconds.
 
 use std::fmt;
 use std::io::IsTerminal as _;
@@ -11,8 +11,8 @@ use trackbed_outward::printable;
 
 use crate::output;
 
-/// A bar over `total` runs, of which `done` are there already. It draws on standard error, and
-/// only if that is a terminal.
+/// A progress bar for `total` runs, of which `done` already exist. It is drawn on standard error, and only
+/// if that is a terminal.
 pub fn bar(total: u64, done: u64) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
     if !std::io::stderr().is_terminal() || output::is_quiet() {
@@ -21,7 +21,7 @@ pub fn bar(total: u64, done: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} runs, {rate}, {eta} left")
         .expect("the template is valid")
         .with_key("rate", |state: &ProgressState, text: &mut dyn fmt::Write| {
-            // What cannot be written is not shown.
+            // Writing to this buffer does not fail.
             let _ = write!(text, "{:.1}/s", state.per_sec());
         });
     bar.set_style(style);
@@ -30,23 +30,23 @@ pub fn bar(total: u64, done: u64) -> ProgressBar {
     bar
 }
 
-/// Shows the results of a campaign while they come in.
+/// Shows the results of a campaign as they arrive.
 #[derive(Debug)]
 pub struct Watch {
     term: Term,
-    /// Lines that stand above the bar and are to be drawn over.
+    /// Lines above the bar that the next update overwrites.
     lines: usize,
     last_line: Option<Duration>,
 }
 
 impl Watch {
-    /// Nothing is shown yet.
+    /// Shows nothing yet.
     pub fn new() -> Watch {
         Watch { term: Term::stderr(), lines: 0, last_line: None }
     }
 
-    /// Shows `text`, the results so far, in place of what was shown before; in a pipe, how far `bar`
-    /// has come, every ten seconds. `now` counts from the start of the campaign.
+    /// Replaces the results shown by `text`. In a pipe, prints the progress of `bar` every ten seconds
+    /// instead. `now` counts from the start of the campaign.
     pub fn show(&mut self, bar: &ProgressBar, now: Duration, text: &str) {
         if !self.term.is_term() {
             if self.last_line.is_none_or(|last| now - last >= LINE_EVERY) {
@@ -66,9 +66,9 @@ impl Watch {
         });
     }
 
-    /// Takes away what is shown: the end is near, and prints it in full.
+    /// Clears the results shown, before the final ones are printed in full.
     pub fn clear(&mut self) {
-        // If nobody can look at it, nothing depends on it.
+        // A closed terminal does not matter.
         let _ = self.term.clear_last_lines(std::mem::take(&mut self.lines));
     }
 }
@@ -79,25 +79,25 @@ fn line(bar: &ProgressBar) -> String {
     format!("{done} of {total} runs, {rate:.1} runs/s, {left} left")
 }
 
-/// As much of a line as fits.
+/// Truncates a line to `width`.
 fn cut(line: &str, width: u16) -> String {
     line.chars().take(usize::from(width)).collect()
 }
 
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// Real time since the start of the campaign, by which results in the making are summed up.
+/// Real time since the start of the campaign, which decides when results so far are written.
 #[derive(Clone, Copy, Debug)]
 pub struct Stopwatch(Instant);
 
 impl Stopwatch {
-    /// Starts now.
+    /// Starts the stopwatch.
     #[expect(clippy::disallowed_methods, reason = "how often files are written needs real time")]
     pub fn start() -> Stopwatch {
         Stopwatch(Instant::now())
     }
 
-    /// Since the start.
+    /// The time since the start.
     pub fn elapsed(self) -> Duration {
         self.0.elapsed()
     }

@@ -1,16 +1,16 @@
-//! `--shard`: which share of a campaign this process does.
+//! `--shard`: the part of a campaign that this process executes.
 
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
 use trackbed_archive::Shard;
 
-/// As it is given on the command line.
+/// The argument on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShardArgument {
-    /// In numbers.
+    /// Explicit numbers.
     Given(Shard),
-    /// What the cluster's environment says, out of so many if it does not say that.
+    /// The shard from the cluster's environment; the number of shards is for clusters that do not give it.
     Auto(Option<NonZeroU32>),
 }
 
@@ -28,18 +28,18 @@ impl FromStr for ShardArgument {
 }
 
 impl ShardArgument {
-    /// The share, where `variable` gives the values of environment variables.
+    /// The shard; `variable` looks up environment variables.
     ///
     /// # Errors
-    /// If the environment does not say it.
+    /// If the environment does not name the shard.
     pub fn resolve(self, variable: impl Fn(&str) -> Option<String>) -> Result<Shard, String> {
         let count = match self {
             ShardArgument::Given(shard) => return Ok(shard),
             ShardArgument::Auto(count) => count,
         };
         let number = |name: &str| variable(name)?.trim().parse::<u32>().ok();
-        // sbatch(1): indices of an array may begin anywhere and have a step. Of a list with other gaps it
-        // is not told which they are, and a part of an array that is handed in again looks like one.
+        // sbatch(1): the indices of an array may start anywhere and have a step. For lists with other gaps,
+        // Slurm does not list the indices; tasks of an array that are submitted again look like such a list.
         let slurm = || {
             let id = number("SLURM_ARRAY_TASK_ID")?;
             let first = number("SLURM_ARRAY_TASK_MIN")?;
@@ -52,21 +52,22 @@ impl ShardArgument {
             let place = id.checked_sub(first)? / step;
             Shard::new(place, there).filter(|_| is_even && is_whole)
         };
-        // Kubernetes tells an indexed job its index from 0, and not how many there are.
+        // Kubernetes gives an indexed job its index from 0, but not the number of indices.
         let kubernetes = || Shard::new(number("JOB_COMPLETION_INDEX")?, count?);
         slurm().or_else(kubernetes).ok_or_else(|| {
             let without_count = match (number("JOB_COMPLETION_INDEX"), count) {
                 (Some(index), None) => format!(
-                    "this is number {index} of a Kubernetes job, and how many there are it is not \
-                     told: write --shard auto/N"
+                    "this is number {index} of a Kubernetes job, which does not tell the number of \
+                     shards; write --shard auto/N"
                 ),
                 _ if number("SLURM_ARRAY_TASK_ID").is_some() => {
-                    "Slurm does not tell which share of the whole this task is; write it out, for \
-                     example --shard \"$SLURM_ARRAY_TASK_ID/8\" in an array from 1 to 8"
+                    "Slurm does not tell which shard this task is; write it out, for example --shard \
+                     \"$SLURM_ARRAY_TASK_ID/8\" in an array from 1 to 8"
                         .to_owned()
                 }
-                _ => "neither SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT nor JOB_COMPLETION_INDEX \
-                      say which shard this is; write it out, for example --shard 3/8"
+                _ => "no shard in the environment: neither SLURM_ARRAY_TASK_ID and \
+                      SLURM_ARRAY_TASK_COUNT nor JOB_COMPLETION_INDEX is set; write the shard out, for \
+                      example --shard 3/8"
                     .to_owned(),
             };
             format!("--shard auto: {without_count}")
@@ -74,8 +75,8 @@ impl ShardArgument {
     }
 }
 
-const HELP: &str = "write the shard and how many there are, for example 3/8 for the third of eight, or \
-                    auto in a Slurm array and auto/8 in a Kubernetes job";
+const HELP: &str = "write the shard and the number of shards, for example 3/8 for the third of eight, or \
+                    auto in a Slurm array, or auto/8 in a Kubernetes job";
 
 #[cfg(test)]
 mod tests {
@@ -90,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shard_is_given_or_what_the_cluster_says() {
+    fn a_shard_is_explicit_or_read_from_the_environment() {
         assert_eq!(resolve("3/8", &[]).unwrap(), "3/8");
         let slurm = |id, min, step| {
             let count = ("SLURM_ARRAY_TASK_COUNT", "4");
@@ -101,8 +102,8 @@ mod tests {
         assert_eq!(slurm("0", "0", "1").unwrap(), "1/4");
         assert_eq!(slurm("4", "1", "1").unwrap(), "4/4");
         assert_eq!(slurm("20", "10", "5").unwrap(), "3/4");
-        assert!(slurm("9", "0", "1").is_err(), "there is no such share");
-        // Tasks 3 and 7 of eight, handed in again.
+        assert!(slurm("9", "0", "1").is_err(), "there is no such shard");
+        // Tasks 3 and 7 of eight, submitted again.
         let list = [("ID", "3"), ("MIN", "3"), ("MAX", "7"), ("COUNT", "2"), ("STEP", "1")];
         let list = list.map(|(name, value)| (format!("SLURM_ARRAY_TASK_{name}"), value));
         let list: Vec<(&str, &str)> = list.iter().map(|(name, v)| (name.as_str(), *v)).collect();
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_says_is_asked_for() {
+    fn a_missing_number_of_shards_is_asked_for() {
         let why = resolve("auto", &[("JOB_COMPLETION_INDEX", "7")]).unwrap_err();
         assert!(why.contains("number 7") && why.contains("auto/N"), "{why}");
         assert!(resolve("auto", &[]).unwrap_err().contains("--shard 3/8"));

@@ -1,6 +1,5 @@
-//! Tables as GeoJSON (RFC 7946): a feature for the track, one for each range, and one for what each
-//! operator's signal was. What is not GeoJSON's stands in foreign members and properties; the schema
-//! is [`SCHEMA`].
+//! Tables as GeoJSON (RFC 7946): a feature for the track, one for each range, and one for the signal of each
+//! operator. Other data is in foreign members and properties; the schema is [`SCHEMA`].
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -72,7 +71,7 @@ enum Properties {
 }
 
 impl Table {
-    /// The text of the table: GeoJSON, a feature on each line.
+    /// The table as GeoJSON text, with one feature per line.
     pub fn to_text(&self) -> String {
         let document = Document {
             r#type: "FeatureCollection".to_owned(),
@@ -100,16 +99,16 @@ impl Table {
         format!("{head}[\n{}\n]}}\n", lines.join(",\n"))
     }
 
-    /// Reads the text of a table.
+    /// Parses the text of a table.
     ///
     /// # Errors
-    /// If it is no GeoJSON, no table, of another version, or not sound; the message says where.
+    /// If it is not GeoJSON, not a table, has another version, or is inconsistent; the message names the place.
     pub fn parse(text: &str) -> Result<Table, HandoverError> {
         let version = Version::of(text)?;
         if version != VERSION {
             let advice = format!(
-                "version {version} of handover tables is not known here, {VERSION} is; make the \
-                 table anew, or use the program that made it"
+                "unsupported version {version} of handover tables (supported: {VERSION}); build the \
+                 table again, or use the program that wrote it"
             );
             return Err(HandoverError::invalid("trackbed_handover_table", advice));
         }
@@ -123,7 +122,7 @@ impl Table {
     }
 }
 
-/// Read first, so that a table of another version is called so, whatever else it holds.
+/// Read first, so that the version of an unsupported table is reported whatever else it contains.
 #[derive(Deserialize)]
 struct Version {
     trackbed_handover_table: Option<u32>,
@@ -134,18 +133,18 @@ impl Version {
         let head: Version = serde_json::from_str(text).map_err(|why| json_error(&why))?;
         head.trackbed_handover_table.ok_or_else(|| {
             let advice =
-                "no such member: it is no handover table; trackbed handover build makes one";
+                "no such member: this is not a handover table; trackbed handover build creates one";
             HandoverError::invalid("trackbed_handover_table", advice)
         })
     }
 }
 
-/// A document on its way to a table.
+/// A document that is being converted to a table.
 struct Reader {
     track: Arc<Track>,
     rides: [u32; 2],
     operators: BTreeMap<String, OperatorRanges>,
-    /// The features but for the track, each with its place.
+    /// The features except the track, each with its place.
     features: Vec<(String, Properties)>,
 }
 
@@ -166,14 +165,14 @@ impl Reader {
             }
         }
         let (Some(track), 1) = (tracks.pop(), tracks.len() + 1) else {
-            let advice = "there must be one feature with role \"track\", and no more";
+            let advice = "there must be exactly one feature with role \"track\"";
             return Err(HandoverError::invalid("features", advice));
         };
         let names = document.operators.iter();
         let operators: BTreeMap<_, _> =
             names.map(|name| (name.clone(), OperatorRanges::default())).collect();
         if operators.len() < document.operators.len() || operators.contains_key("") {
-            let advice = "an operator without a name, or one that comes twice; name each once";
+            let advice = "an operator without a name, or listed twice; list each one once";
             return Err(HandoverError::invalid("operators", advice));
         }
         let rides = [document.rides.forward, document.rides.backward];
@@ -235,7 +234,7 @@ fn said(why: crate::motion::MotionError) -> String {
 fn track(place: &str, geometry: &Geometry, length_m: f64) -> Result<Track, HandoverError> {
     let refuse = |why: String| HandoverError::invalid(place, why);
     if geometry.r#type != "LineString" {
-        return Err(refuse(format!("a track is no {}; write a LineString", geometry.r#type)));
+        return Err(refuse(format!("a track cannot be a {}; write a LineString", geometry.r#type)));
     }
     let points = geometry.coordinates.iter().map(|position| match position[..] {
         [longitude, latitude, ..] => Coordinates::new(latitude, longitude),
@@ -247,8 +246,8 @@ fn track(place: &str, geometry: &Geometry, length_m: f64) -> Result<Track, Hando
     match apart <= 1.0 + length_m.abs() / 1_000.0 {
         true => Ok(track),
         _ => Err(refuse(format!(
-            "the line is {:.0} m long and length_m says {length_m} m; chainages of a line that was \
-             changed mean nothing",
+            "the line is {:.0} m long, but length_m is {length_m} m; the line was changed, so its \
+             chainages are invalid",
             track.length_m()
         ))),
     }

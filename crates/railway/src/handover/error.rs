@@ -1,6 +1,6 @@
-//! What is wrong with a handover table.
+//! Errors of handover tables.
 
-/// Why text is no handover table, or a table does not serve; with its place and the remedy.
+/// Why a handover table is invalid or cannot be used, with the place and a remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the texts say it")]
@@ -25,7 +25,7 @@ impl HandoverError {
     }
 }
 
-/// Asks for the name that is like `name`, if there is one.
+/// Suggests a similar known name, if there is one.
 fn guess(name: &str, known: &[String]) -> String {
     let likeness = |known: &&String| strsim::jaro_winkler(name, known);
     let similar = known.iter().max_by(|one, other| likeness(one).total_cmp(&likeness(other)));

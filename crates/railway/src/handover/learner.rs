@@ -1,4 +1,4 @@
-//! From rides to ranges.
+//! Learns ranges from rides.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,20 +9,19 @@ use crate::handover::error::HandoverError;
 use crate::handover::signal::Signal;
 use crate::handover::table::{OperatorRanges, Range, Sighting, Table, index};
 
-/// How ranges are made from what was seen.
+/// How ranges are computed from sightings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// How much wider than what was seen a range is, on either side, in metres: for the errors of
-    /// positions, those of the rides that were learnt from and those of the look-up. 10 m are twice
-    /// the standard deviation of a good receiver.
+    /// The margin added to a range on either side, in metres. It covers errors of positions in the learnt
+    /// rides and in the look-up; 10 m is twice the standard deviation of a good receiver.
     pub margin_m: f64,
-    /// Sightings whose middles are no further apart than this, in metres, belong to one range.
+    /// Sightings whose midpoints are at most this far apart, in metres, belong to one range.
     pub join_m: f64,
-    /// The share of a range's sightings that it covers, 0.5 to 1: the rest, in equal parts at both
-    /// ends, counts as outliers. Of fewer than 2 / (1 - share) sightings it covers all.
+    /// The share of a range's sightings that it covers, 0.5 to 1. The rest, in equal parts at both ends,
+    /// counts as outliers. Of fewer than 2 / (1 - share) sightings, it covers all.
     pub coverage: f64,
-    /// A range is forgotten when no handover was seen in it for more rides than this in its
-    /// direction; `None` keeps all.
+    /// A range is dropped after more than this number of rides in its direction without a handover; `None`
+    /// keeps all.
     pub max_age: Option<u32>,
 }
 
@@ -32,7 +31,7 @@ impl Default for Settings {
     }
 }
 
-/// What was seen on one ride in one direction.
+/// The observations of one ride in one direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RideRecord {
     direction: Direction,
@@ -42,30 +41,30 @@ pub struct RideRecord {
 }
 
 impl RideRecord {
-    /// A ride on which nothing has been seen yet.
+    /// A ride without observations yet.
     pub fn new(direction: Direction) -> RideRecord {
         RideRecord { direction, operators: Vec::new(), handovers: Vec::new(), signal: Vec::new() }
     }
 
-    /// Which way it went.
+    /// The direction.
     pub fn direction(&self) -> Direction {
         self.direction
     }
 
-    /// How many handovers were seen.
+    /// The number of handovers.
     pub fn handovers(&self) -> usize {
         self.handovers.len()
     }
 
-    /// The operator was there, whether or not it has handovers.
+    /// Adds an operator, which may have no handovers.
     pub fn operator(&mut self, name: &str) {
         if !self.operators.iter().any(|known| known == name) {
             self.operators.push(name.to_owned());
         }
     }
 
-    /// A handover of an operator disturbed the link between two chainages in metres, in any order.
-    /// What is not finite is left out.
+    /// Adds a handover of an operator that disturbed the link between two chainages in metres, in any order.
+    /// Chainages that are not finite are ignored.
     pub fn handover(&mut self, operator: &str, one_m: f64, other_m: f64) {
         self.operator(operator);
         if one_m.is_finite() && other_m.is_finite() {
@@ -73,7 +72,7 @@ impl RideRecord {
         }
     }
 
-    /// The serving cell of an operator was received with this power, in dBm, at a chainage.
+    /// Adds the received power of an operator's serving cell, in dBm, at a chainage.
     pub fn received(&mut self, operator: &str, chainage_m: f64, rsrp_dbm: f64) {
         self.operator(operator);
         if chainage_m.is_finite() && rsrp_dbm.is_finite() {
@@ -89,8 +88,8 @@ pub struct Learner {
     settings: Settings,
     rides: [u32; 2],
     sightings: BTreeMap<String, [Vec<Sighting>; 2]>,
-    /// Where ranges have been seen in more rides than their sightings are left of: a chainage in
-    /// the range, and how many more.
+    /// For ranges with more rides than stored sightings: a chainage in the range, and the number of further
+    /// rides.
     earlier: BTreeMap<String, [Vec<(f64, u32)>; 2]>,
     /// Ranges that were drawn by hand.
     drawn: BTreeMap<String, [Vec<Range>; 2]>,
@@ -98,10 +97,10 @@ pub struct Learner {
 }
 
 impl Learner {
-    /// A learner that has seen nothing.
+    /// A learner without rides.
     ///
     /// # Errors
-    /// If a setting makes no sense.
+    /// If a setting is invalid.
     pub fn new(track: Arc<Track>, settings: Settings) -> Result<Learner, HandoverError> {
         let Settings { margin_m, join_m, coverage, .. } = settings;
         for (place, value, low, high) in [
@@ -110,7 +109,8 @@ impl Learner {
             ("coverage", coverage, 0.5, 1.0),
         ] {
             if !(low..=high).contains(&value) {
-                let advice = format!("{value} does not fit; write a number from {low} to {high}");
+                let advice =
+                    format!("{value} is out of range; write a number from {low} to {high}");
                 return Err(HandoverError::invalid(place, advice));
             }
         }
@@ -125,21 +125,21 @@ impl Learner {
         })
     }
 
-    /// A learner that knows what a table does, and goes on from there.
+    /// A learner that continues from a table.
     ///
     /// # Errors
-    /// If a setting makes no sense.
+    /// If a setting is invalid.
     pub fn continuing(table: &Table, settings: Settings) -> Result<Learner, HandoverError> {
         let mut learner = Learner::new(Arc::clone(&table.track), settings)?;
         learner.add(table);
         Ok(learner)
     }
 
-    /// Takes in all rides of a table as if they came after those seen so far.
+    /// Adds all rides of a table, as if they followed the present ones.
     ///
     /// # Errors
-    /// If it is for another track: one whose length differs by more than a thousandth, or whose
-    /// ends lie elsewhere.
+    /// If the table is for another track: its length differs by more than a thousandth, or its ends are
+    /// elsewhere.
     pub fn merge(&mut self, later: &Table) -> Result<(), HandoverError> {
         let (here, there) = (&self.track, &later.track);
         let apart = (here.length_m() - there.length_m()).abs() > here.length_m() / 1_000.0;
@@ -149,8 +149,8 @@ impl Learner {
         });
         if apart || ends.iter().any(|distance| *distance > SAME_PLACE_M) {
             let advice = format!(
-                "the tables are for different tracks, of {:.0} m and {:.0} m; chainages of one mean \
-                 nothing on the other",
+                "the tables are for different tracks, of {:.0} m and {:.0} m; their chainages are not \
+                 comparable",
                 here.length_m(),
                 there.length_m()
             );
@@ -191,7 +191,7 @@ impl Learner {
         self.rides = [0, 1].map(|way| before[way].saturating_add(later.rides[way]));
     }
 
-    /// Takes in a ride.
+    /// Adds a ride.
     pub fn ride(&mut self, record: &RideRecord) {
         let way = index(record.direction);
         self.rides[way] = self.rides[way].saturating_add(1);
@@ -210,7 +210,7 @@ impl Learner {
         }
     }
 
-    /// The table of all that has been seen.
+    /// The table of all rides.
     pub fn table(&self) -> Table {
         let ranges = |(name, sightings): (&String, &[Vec<Sighting>; 2])| {
             let none = Default::default();
@@ -248,7 +248,7 @@ impl Learner {
         apart
     }
 
-    /// Sightings in groups whose middles are near their neighbours', each in the order of rides.
+    /// Groups sightings with neighbouring midpoints, each group in the order of rides.
     fn clusters(&self, sightings: &[Sighting]) -> Vec<Vec<Sighting>> {
         let middle = |sighting: &Sighting| (sighting.from_m + sighting.until_m) / 2.0;
         let mut sorted = sightings.to_vec();
@@ -284,7 +284,7 @@ impl Learner {
     }
 }
 
-/// Counts rides whose sightings are not kept any more.
+/// Counts rides whose sightings are no longer stored.
 fn credit(ranges: &mut [Range], earlier: &[(f64, u32)]) {
     for (chainage_m, more) in earlier {
         let holds =
@@ -295,11 +295,11 @@ fn credit(ranges: &mut [Range], earlier: &[(f64, u32)]) {
     }
 }
 
-/// Makes one range of two that overlap.
+/// Joins two overlapping ranges.
 fn join(one: &mut Range, other: Range) {
     one.until_m = one.until_m.max(other.until_m);
     one.last_ride = one.last_ride.max(other.last_ride);
-    // Each keeps its latest sightings only; what is older may be of the same rides.
+    // Each stores only its latest sightings; the older ones may be from the same rides.
     let older = one.rides.max(other.rides);
     one.sightings.extend(other.sightings);
     one.sightings.sort_by_key(|sighting| sighting.ride);
@@ -312,12 +312,12 @@ fn distinct(sightings: &[Sighting]) -> u32 {
     u32::try_from(groups).unwrap_or(u32::MAX)
 }
 
-/// To the decimetre: finer than any receiver, and short to write.
+/// Rounds to a decimetre, which is finer than any receiver.
 fn rounded(metres: f64) -> f64 {
     (metres * 10.0).round() / 10.0
 }
 
-/// How many sightings a range keeps: the latest ones.
+/// The number of sightings that a range stores: the latest ones.
 const SIGHTINGS_KEPT: usize = 100;
-/// Ends of tracks that are nearer than this are one place, in metres.
+/// Ends of tracks that are closer than this count as equal, in metres.
 const SAME_PLACE_M: f64 = 100.0;

@@ -1,4 +1,4 @@
-//! From the logs of real drives to rides.
+//! Extracts rides from the logs of real drives.
 
 use crate::motion::{Direction, DriveLog, Sample, Track};
 
@@ -10,10 +10,10 @@ use crate::handover::learner::RideRecord;
 pub struct LogSettings {
     /// The name of the operator whose cells stand in columns without one.
     pub operator: Option<String>,
-    /// Positions further beside the track are left out, in metres.
+    /// Positions further than this beside the track, in metres, are ignored.
     pub corridor_m: f64,
-    /// A change of cells between two positions further apart than this, in metres, is left out: it
-    /// is not known where it was.
+    /// A handover between two positions further apart than this, in metres, is ignored, because its position
+    /// is unknown.
     pub gap_max_m: f64,
 }
 
@@ -23,22 +23,22 @@ impl Default for LogSettings {
     }
 }
 
-/// What a log tells.
+/// The observations in a log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observed {
-    /// Its rides: a log is cut where the train turns round.
+    /// The rides; a new ride begins where the train reverses direction.
     pub rides: Vec<RideRecord>,
-    /// How many positions were beside the track.
+    /// The number of positions beside the track.
     pub beside_track: usize,
-    /// How many changes of cells were left out, for want of positions near them.
+    /// The number of handovers ignored because no position is near them.
     pub unplaced: usize,
 }
 
-/// Finds the handovers of a log: where the serving cell of one position is not that of the last one.
-/// The piece between the two is what is taken for disturbed.
+/// Finds the handovers of a log: positions whose serving cell differs from that of the previous one. The
+/// piece of track between the two counts as disturbed.
 ///
 /// # Errors
-/// If no position is on the track, the log names no cell, or cells without an operator.
+/// If no position is on the track, or the log has no cells, or cells without an operator.
 pub fn observe(
     log: &DriveLog,
     track: &Track,
@@ -56,7 +56,7 @@ pub fn observe(
         return Err(HandoverError::invalid("log", advice));
     }
     if log.samples.iter().all(|sample| sample.cells.is_empty()) {
-        let advice = "no serving cell in it; name a column cell:OPERATOR (GPX: an extension cell)";
+        let advice = "no serving cell; add a column cell:OPERATOR (GPX: an extension cell)";
         return Err(HandoverError::invalid("log", advice));
     }
     let mut observed = Observed { rides: Vec::new(), beside_track, unplaced: 0 };
@@ -69,7 +69,7 @@ pub fn observe(
         observed.unplaced += unplaced;
     }
     if observed.rides.is_empty() {
-        let advice = format!("no ride of {LEG_MIN_M} m or more in one direction in it");
+        let advice = format!("no ride of {LEG_MIN_M} m or more in one direction");
         return Err(HandoverError::invalid("log", advice));
     }
     Ok(observed)
@@ -91,14 +91,14 @@ fn place<'a>(log: &'a DriveLog, track: &Track, settings: &LogSettings) -> Vec<(f
     places
 }
 
-/// The pieces of a log in which the train goes in one direction, apart from errors of positions.
+/// The parts of a log in which the train moves in one direction, apart from errors of positions.
 fn legs(places: &[(f64, &Sample)]) -> Vec<std::ops::Range<usize>> {
     let mut legs = Vec::new();
     let (mut start, mut extreme, mut sign) = (0, 0, 0.0f64);
     for (number, (chainage_m, _)) in places.iter().enumerate() {
         let way = chainage_m - places[extreme].0;
         if sign == 0.0 {
-            // The direction is known once the train has left the place where it began.
+            // The direction is known once the train has left its starting point.
             if way.abs() > TURN_M {
                 (sign, extreme) = (way.signum(), number);
             }
@@ -158,14 +158,15 @@ fn named<'a>(
         ("", Some(operator)) => Ok(operator),
         ("", None) => {
             let place = format!("line {}", sample.line);
-            let advice = "whose cell is it? say which operator, or name the column cell:OPERATOR";
+            let advice =
+                "a cell without an operator; use --operator, or name the column cell:OPERATOR";
             Err(HandoverError::invalid(place, advice))
         }
         _ => Ok(name),
     }
 }
 
-/// So far back is a turn, not an error of positions, in metres.
+/// Moving back by this much is a reversal, not an error of positions, in metres.
 const TURN_M: f64 = 300.0;
-/// What is shorter is no ride, in metres.
+/// The minimum length of a ride, in metres.
 const LEG_MIN_M: f64 = 500.0;

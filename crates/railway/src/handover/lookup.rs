@@ -1,11 +1,11 @@
-//! Whether a train is where a handover is to be expected.
+//! Tells whether a train is in a range where a handover is expected.
 
 use crate::motion::Direction;
 
 use crate::handover::error::HandoverError;
 use crate::handover::table::{Range, Table};
 
-/// The ranges of one operator in one direction, ready to be asked every few milliseconds.
+/// The ranges of one operator in one direction, for look-ups every few milliseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lookup {
     direction: Direction,
@@ -13,8 +13,8 @@ pub struct Lookup {
 }
 
 impl Lookup {
-    /// All ranges in which a handover was seen in a tenth of the latest rides at least. What is
-    /// rarer costs more than it helps: a path is not used there although nothing happens.
+    /// All ranges with a handover in at least a tenth of the latest rides. Rarer ranges cost more than they
+    /// help, because the path is usually avoided for nothing.
     ///
     /// # Errors
     /// If the table has no such operator.
@@ -46,8 +46,8 @@ impl Lookup {
         &self.ranges
     }
 
-    /// The range in which a train at this chainage is, or will be `lead_m` metres further on: the
-    /// first one that it meets. With a lead a range begins earlier and ends where it did.
+    /// The first range that contains this chainage or is reached within `lead_m` metres. A lead lets a range
+    /// begin earlier; its end is unchanged.
     pub fn at(&self, chainage_m: f64, lead_m: f64) -> Option<&Range> {
         let next = self.next(chainage_m)?;
         let ahead = match self.direction {
@@ -57,7 +57,7 @@ impl Lookup {
         (ahead <= lead_m.max(0.0)).then_some(next)
     }
 
-    /// The range in which a train at this chainage is, or else the next one ahead of it.
+    /// The range that contains this chainage, or else the next one ahead.
     pub fn next(&self, chainage_m: f64) -> Option<&Range> {
         match self.direction {
             Direction::Forward => {

@@ -1,14 +1,14 @@
-//! Handover tables: where along a track the handovers of each operator are to be expected.
+//! Handover tables: where along a track the handovers of each operator are expected.
 //!
 //! Track, speed and base stations of a railway are fixed, so handovers recur at the same positions
 //! ("Proactive Handover-Aware Packet Scheduling for MPTCP with Multiple Cellular Networks on
-//! High-Speed Trains", Journal of KICS, 2024). A [`Learner`] is told of rides, those of a model or
-//! logs of real ones ([`observe`]), and gives a [`Table`] of [`Range`]s. A [`Lookup`] answers whether
-//! a train is inside one, or about to be. Tables are GeoJSON files that any map tool shows; they
-//! grow with every ride, and what is not seen any more ages out ([`Learner::continuing`]).
+//! High-Speed Trains", Journal of KICS, 2024). A [`Learner`] takes rides, from a model or from logs of real
+//! ones ([`observe`]), and gives a [`Table`] of [`Range`]s. A [`Lookup`] tells whether a train is inside a
+//! range, or about to be. Tables are GeoJSON files that any map tool can show. They grow with every ride, and
+//! ranges without recent handovers are dropped ([`Learner::continuing`]).
 //!
-//! Positions are chainages (metres along the track) where the train *was*: whoever looks up carries
-//! a position on by its age first.
+//! Positions are chainages (metres along the track) where the train *was*. Extrapolate a position by its age
+//! before a look-up.
 //!
 //! ```
 //! use std::sync::Arc;

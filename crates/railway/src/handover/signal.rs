@@ -1,4 +1,4 @@
-//! What was received along a track.
+//! Received power along a track.
 
 /// The mean received power of an operator's serving cell along a track, in steps.
 #[derive(Clone, Debug, PartialEq)]
@@ -8,10 +8,10 @@ pub struct Signal {
 }
 
 impl Signal {
-    /// How long a step is, in metres.
+    /// The length of a step, in metres.
     pub const STEP_M: f64 = 50.0;
 
-    /// Nothing received yet along a track of this length.
+    /// An empty signal along a track of this length.
     pub(crate) fn new(length_m: f64) -> Signal {
         let steps = (length_m / Signal::STEP_M).ceil().max(1.0) as usize;
         Signal { bins: vec![(0.0, 0); steps] }
@@ -47,14 +47,14 @@ impl Signal {
         Ok(signal)
     }
 
-    /// Takes in what was received at a chainage.
+    /// Adds a value received at a chainage.
     pub(crate) fn take(&mut self, chainage_m: f64, rsrp_dbm: f64) {
         let last = self.bins.len() - 1;
         let step = ((chainage_m / Signal::STEP_M).max(0.0) as usize).min(last);
         self.add(step, rsrp_dbm, 1);
     }
 
-    /// Takes in what another one knows.
+    /// Adds all values of another signal.
     pub(crate) fn merge(&mut self, other: &Signal) {
         for (step, (mean, count)) in other.bins.iter().enumerate().take(self.bins.len()) {
             self.add(step, *mean, *count);
@@ -70,18 +70,18 @@ impl Signal {
         }
     }
 
-    /// The same with means to a hundredth of a decibel, as they are written.
+    /// The signal with means rounded to a hundredth of a decibel, as in files.
     pub(crate) fn rounded(&self) -> Signal {
         let round = |(mean, count): &(f64, u32)| ((mean * 100.0).round() / 100.0, *count);
         Signal { bins: self.bins.iter().map(round).collect() }
     }
 
-    /// The mean over each step in dBm, where something was received.
+    /// The mean of each step in dBm, if it has values.
     pub fn rsrp_dbm(&self) -> impl Iterator<Item = Option<f64>> + '_ {
         self.bins.iter().map(|(mean, count)| (*count > 0).then_some(*mean))
     }
 
-    /// Of how many values each mean is.
+    /// The number of values of each step.
     pub fn samples(&self) -> impl Iterator<Item = u32> + '_ {
         self.bins.iter().map(|(_, count)| *count)
     }

@@ -1,4 +1,4 @@
-//! The table itself.
+//! The handover table.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,24 +8,24 @@ use crate::motion::{Direction, Track};
 use crate::handover::error::HandoverError;
 use crate::handover::signal::Signal;
 
-/// Where along a track handovers are to be expected. A table is always sound: ranges lie on the
-/// track, and those of one operator and direction neither overlap nor are out of order.
+/// Where along a track handovers are expected. A table is always consistent: ranges are on the track, and the
+/// ranges of one operator and direction are sorted and do not overlap.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     pub(crate) track: Arc<Track>,
-    /// How much wider than what was seen ranges are, on either side, in metres.
+    /// The margin added to ranges on either side, in metres.
     pub(crate) margin_m: f64,
-    /// How many rides it knows of, forward and backward.
+    /// The number of rides, forward and backward.
     pub(crate) rides: [u32; 2],
     pub(crate) operators: BTreeMap<String, OperatorRanges>,
 }
 
-/// What a table knows of an operator.
+/// The data of an operator.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OperatorRanges {
     /// The ranges, forward and backward, each by chainage.
     pub(crate) ranges: [Vec<Range>; 2],
-    /// What was received along the track.
+    /// The received power along the track.
     pub(crate) signal: Option<Signal>,
 }
 
@@ -36,15 +36,15 @@ pub struct Range {
     pub from_m: f64,
     /// The higher chainage, in metres.
     pub until_m: f64,
-    /// In how many rides a handover was seen here.
+    /// The number of rides with a handover here.
     pub rides: u32,
-    /// The number of the last ride in which one was seen here, counted from 1 by direction.
+    /// The number of the last ride with a handover here, counted from 1 by direction.
     pub last_ride: u32,
-    /// The latest sightings, from which the range was made; a range that was drawn by hand has none.
+    /// The latest sightings, from which the range was computed; a range drawn by hand has none.
     pub sightings: Vec<Sighting>,
 }
 
-/// A handover that was seen on a ride.
+/// A handover observed on a ride.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sighting {
     /// The number of the ride, counted from 1 by direction.
@@ -62,26 +62,26 @@ pub(crate) const fn index(direction: Direction) -> usize {
     }
 }
 
-/// The latest rides by which the share of a range is judged.
+/// The number of latest rides that the share of a range refers to.
 const LATEST_RIDES: u32 = 50;
 
 impl Table {
-    /// The track to which its chainages belong.
+    /// The track of the chainages.
     pub fn track(&self) -> &Arc<Track> {
         &self.track
     }
 
-    /// How much wider than what was seen ranges are, on either side, in metres.
+    /// The margin added to ranges on either side, in metres.
     pub fn margin_m(&self) -> f64 {
         self.margin_m
     }
 
-    /// How many rides in a direction it knows of.
+    /// The number of rides in a direction.
     pub fn rides(&self, direction: Direction) -> u32 {
         self.rides[index(direction)]
     }
 
-    /// The names of its operators, in the order of the alphabet.
+    /// The names of the operators, in alphabetical order.
     pub fn operators(&self) -> impl Iterator<Item = &str> {
         self.operators.keys().map(String::as_str)
     }
@@ -94,7 +94,7 @@ impl Table {
         Ok(&self.operator(operator)?.ranges[index(direction)])
     }
 
-    /// What was received of an operator along the track, if the table knows.
+    /// The received power of an operator along the track, if the table has it.
     ///
     /// # Errors
     /// If the table has no such operator.
@@ -102,8 +102,8 @@ impl Table {
         Ok(self.operator(operator)?.signal.as_ref())
     }
 
-    /// The share of the latest 50 rides in a direction in which a handover was seen in a range; 1 for
-    /// a range that was drawn by hand.
+    /// The share of the latest 50 rides in a direction that had a handover in a range; 1 for a range drawn by
+    /// hand.
     pub fn share(&self, range: &Range, direction: Direction) -> f64 {
         let all = self.rides(direction);
         let latest = all.min(LATEST_RIDES);
@@ -116,7 +116,7 @@ impl Table {
         }
     }
 
-    /// In how many rides since the last handover in it none was seen there.
+    /// The number of rides since the last handover in a range.
     pub fn age(&self, range: &Range, direction: Direction) -> u32 {
         self.rides(direction).saturating_sub(range.last_ride)
     }
@@ -128,10 +128,11 @@ impl Table {
         })
     }
 
-    /// Whether ranges are sound.
+    /// Checks the consistency of the table.
     pub(crate) fn check(self) -> Result<Table, HandoverError> {
         if !(0.0..=MARGIN_MAX_M).contains(&self.margin_m) {
-            let advice = format!("{} is no margin; write metres from 0 to 10,000", self.margin_m);
+            let advice =
+                format!("{} is not a valid margin; write metres from 0 to 10,000", self.margin_m);
             return Err(HandoverError::invalid("margin_m", advice));
         }
         for (name, operator) in &self.operators {
@@ -140,8 +141,8 @@ impl Table {
                     if pair[1].from_m < pair[0].until_m {
                         let place = format!("operator {name}, {direction}");
                         let advice = format!(
-                            "the range from {} m to {} m overlaps the one from {} m to {} m; make \
-                             one of them, or draw them apart",
+                            "the range from {} m to {} m overlaps the one from {} m to {} m; join \
+                             them, or move them apart",
                             pair[0].from_m, pair[0].until_m, pair[1].from_m, pair[1].until_m
                         );
                         return Err(HandoverError::invalid(place, advice));
@@ -154,14 +155,14 @@ impl Table {
 }
 
 impl Range {
-    /// Whether it makes sense on a track of this length, on which so many rides have been.
+    /// Checks the range against the length of the track and the number of rides.
     pub(crate) fn check(&self, length_m: f64, rides: u32) -> Result<(), String> {
         let Range { from_m, until_m, .. } = *self;
         piece(from_m, until_m, length_m)?;
         if self.rides == 0 || self.rides > self.last_ride || self.last_ride > rides {
             return Err(format!(
-                "seen in {} rides, last in number {}, of {rides} in all; 1 <= rides <= last_ride <= \
-                 all",
+                "seen in {} rides, last in ride {}, of {rides} in all; required: 1 <= rides <= \
+                 last_ride <= all",
                 self.rides, self.last_ride
             ));
         }
@@ -181,7 +182,7 @@ impl Range {
 
 fn piece(from_m: f64, until_m: f64, length_m: f64) -> Result<(), String> {
     if !(from_m.is_finite() && until_m.is_finite()) {
-        return Err(format!("{from_m} to {until_m} are no chainages; write metres"));
+        return Err(format!("{from_m} to {until_m} are not chainages; write metres"));
     }
     if from_m > until_m {
         return Err(format!(
@@ -198,5 +199,5 @@ fn piece(from_m: f64, until_m: f64, length_m: f64) -> Result<(), String> {
 }
 
 const MARGIN_MAX_M: f64 = 10_000.0;
-/// By how much ranges may leave the track at its ends: rounding.
+/// The tolerance for ranges at the ends of the track, because of rounding.
 const SLACK_M: f64 = 1.0;

@@ -1,9 +1,9 @@
-//! Places on the ground.
+//! Geographic coordinates.
 
 use crate::motion::error::MotionError;
 
-/// The mean radius of the Earth in metres (IUGG), taken as a sphere: distances are right to 0.5 %
-/// at worst, and by less than a metre between neighbouring points of a track.
+/// The mean radius of the Earth in metres (IUGG), as a sphere. Distances are wrong by at most 0.5 %, and by
+/// less than a metre between neighbouring points of a track.
 pub const EARTH_RADIUS_M: f64 = 6_371_008.8;
 
 /// A latitude and a longitude (WGS 84), in degrees.
@@ -17,7 +17,7 @@ impl Coordinates {
     /// The place at this latitude and longitude, in degrees: north and east are positive.
     ///
     /// # Errors
-    /// If the latitude does not lie within -90 and 90, or the longitude within -180 and 180.
+    /// If the latitude is not between -90 and 90, or the longitude not between -180 and 180.
     pub fn new(latitude_deg: f64, longitude_deg: f64) -> Result<Coordinates, MotionError> {
         if !(-90.0..=90.0).contains(&latitude_deg) {
             return Err(MotionError::new(format!(
@@ -53,8 +53,8 @@ impl Coordinates {
         2.0 * EARTH_RADIUS_M * libm::asin(half_chord.sqrt().min(1.0))
     }
 
-    /// The place that lies `distance_m` metres along the great circle that begins with the course
-    /// `bearing_deg`, in degrees clockwise from north.
+    /// The place `distance_m` metres along the great circle with the initial course `bearing_deg`, in degrees
+    /// clockwise from north.
     #[must_use]
     pub fn towards(self, bearing_deg: f64, distance_m: f64) -> Coordinates {
         let (arc, course) = (distance_m / EARTH_RADIUS_M, bearing_deg.to_radians());
@@ -73,8 +73,8 @@ impl Coordinates {
         }
     }
 
-    /// Metres east and north from here to `other`, on a plane (equirectangular, at the latitude
-    /// half-way). For places some kilometres apart.
+    /// Metres east and north from here to `other`, on a plane (equirectangular, at the mean latitude). For
+    /// places a few kilometres apart.
     pub fn offset_m(self, other: Coordinates) -> (f64, f64) {
         let middle = (self.latitude_deg + other.latitude_deg) / 2.0;
         let east = wrapped(other.longitude_deg - self.longitude_deg).to_radians();
@@ -82,7 +82,7 @@ impl Coordinates {
         (EARTH_RADIUS_M * east * libm::cos(middle.to_radians()), EARTH_RADIUS_M * north)
     }
 
-    /// The place so many metres east and north of here, for some kilometres at most.
+    /// The place `east` metres east and `north` metres north of here, for at most a few kilometres.
     #[must_use]
     pub fn shifted_m(self, east: f64, north: f64) -> Coordinates {
         let latitude =
@@ -99,7 +99,7 @@ impl Coordinates {
         (east * east + north * north).sqrt()
     }
 
-    /// The place a share of the way to `other`, for places some kilometres apart.
+    /// The place at a share of the distance to `other`, for places a few kilometres apart.
     pub(crate) fn between(self, other: Coordinates, share: f64) -> Coordinates {
         let east = wrapped(other.longitude_deg - self.longitude_deg);
         Coordinates {

@@ -1,6 +1,6 @@
-//! What is wrong with a description of motion.
+//! Errors in descriptions of motion.
 
-/// Why text or numbers describe no track, speed or position, and what to write instead.
+/// Why a track, speed or position is invalid, and what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{message}", .line.map(|line| format!("line {line}: ")).unwrap_or_default())]
 pub struct MotionError {
@@ -9,20 +9,19 @@ pub struct MotionError {
 }
 
 impl MotionError {
-    /// An error with this message, which says what is wrong and what to do.
+    /// An error with this message, which names the problem and a remedy.
     pub fn new(message: impl Into<String>) -> MotionError {
         MotionError { line: None, message: message.into() }
     }
 
-    /// The same error with the line of the text in which it stands, counted from 1; a line that is
-    /// known already stays.
+    /// The error with its line in the text, counted from 1, unless it already has one.
     #[must_use]
     pub fn in_line(mut self, line: u64) -> MotionError {
         self.line.get_or_insert(line);
         self
     }
 
-    /// The line of the text in which it stands, if it has one.
+    /// The line in the text, if known.
     pub fn line(&self) -> Option<u64> {
         self.line
     }

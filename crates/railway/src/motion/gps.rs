@@ -1,4 +1,4 @@
-//! Where a train believes to be.
+//! The positions that a train's receiver reports.
 
 use std::time::Duration;
 
@@ -7,19 +7,19 @@ use trackbed_core::{Rng, Seed, Time};
 use crate::motion::coordinates::Coordinates;
 use crate::motion::ride::Ride;
 
-/// How wrong a satellite receiver is, and how late.
+/// The errors and the delay of a satellite receiver.
 ///
-/// The error is a first-order Gauss-Markov process, independent eastwards and northwards: normal,
-/// and correlated over a time t by `exp(-t / correlation)` (Brown and Hwang, "Introduction to
-/// Random Signals and Applied Kalman Filtering", section 3.4). Errors of satellite positions change
-/// within tens of seconds, not from fix to fix.
+/// The error is a first-order Gauss-Markov process, independent eastwards and northwards: normal, with the
+/// correlation `exp(-t / correlation)` over a time t (Brown and Hwang, "Introduction to Random Signals and
+/// Applied Kalman Filtering", section 3.4). Errors of satellite positions change within tens of seconds, not
+/// from fix to fix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GpsModel {
     /// The standard deviation of each component of the error, in metres.
     pub sigma_m: f64,
-    /// The time over which errors lose their correlation; zero for errors that have none.
+    /// The correlation time of errors; zero for uncorrelated errors.
     pub correlation: Duration,
-    /// How old a position is when it is told.
+    /// The age of a position when it is reported.
     pub lag: Duration,
 }
 
@@ -29,8 +29,8 @@ impl GpsModel {
         GpsModel { sigma_m: 0.0, correlation: Duration::ZERO, lag: Duration::ZERO };
 }
 
-/// 5 m with a correlation of 30 s, told 200 ms late: a good receiver on a roof between masts. These
-/// are assumptions of ours.
+/// 5 m with a correlation time of 30 s, reported 200 ms late: a good receiver on a roof between masts. These
+/// are our assumptions.
 impl Default for GpsModel {
     fn default() -> GpsModel {
         GpsModel {
@@ -46,43 +46,43 @@ impl Default for GpsModel {
 pub struct GpsReceiver {
     model: GpsModel,
     rng: Rng,
-    /// The last error, east and north in metres, and when it was.
+    /// The last error, east and north in metres, and its time.
     last: Option<(Time, [f64; 2])>,
 }
 
-/// A position as a receiver tells it.
+/// A reported position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fix {
-    /// When it is told.
+    /// When it is reported.
     pub at: Time,
-    /// Where the train is said to be.
+    /// The reported coordinates.
     pub coordinates: Coordinates,
-    /// The same on the track: the chainage of its nearest point, in metres.
+    /// The chainage of the nearest point of the track, in metres.
     pub chainage_m: f64,
-    /// The speed, in metres a second; right, but as late as the position.
+    /// The speed, in metres per second; exact, but as late as the position.
     pub speed_m_s: f64,
 }
 
 impl GpsReceiver {
-    /// A receiver whose errors come from the stream `gps` of `seed`.
+    /// A receiver whose errors are drawn from the stream `gps` of `seed`.
     pub fn new(model: GpsModel, seed: &Seed) -> GpsReceiver {
         GpsReceiver { model, rng: seed.stream("gps"), last: None }
     }
 
-    /// The position that is told at `now`. Times must not decrease.
+    /// The position reported at `now`. Times must not decrease.
     pub fn fix(&mut self, now: Time, ride: &Ride) -> Fix {
         let then = now - self.model.lag;
         let [east, north] = self.error(now);
         let coordinates = ride.coordinates(then).shifted_m(east, north);
-        // Far enough that an error of any likely size finds its nearest point.
+        // Large enough for an error of any likely size.
         let reach = 10.0 * self.model.sigma_m + 100.0;
         let nearest = ride.track().project_near(coordinates, ride.chainage_m(then), reach);
         let speed_m_s = ride.speed_m_s(then);
         Fix { at: now, coordinates, chainage_m: nearest.chainage_m, speed_m_s }
     }
 
-    /// The error at `now`. Always draws two normal numbers, so that another sigma or correlation
-    /// shifts no draw.
+    /// The error at `now`. Always draws two normal numbers, so that sigma and correlation do not affect later
+    /// draws.
     fn error(&mut self, now: Time) -> [f64; 2] {
         let fresh = [self.rng.normal(), self.rng.normal()];
         let (kept, before) = match self.last {

@@ -1,9 +1,9 @@
-//! Where a train is, and where it believes to be.
+//! The true position of a train, and the position that its receiver reports.
 //!
-//! A [`Track`] is a line on the ground: a position on it is a *chainage*, the distance in metres
-//! from its beginning along the rails. A [`Ride`] moves along it by a [`SpeedProfile`]; a
-//! [`GpsReceiver`] tells where, with the errors of a [`GpsModel`]. Tracks and the logs of real
-//! drives are read from GPX, CSV and NMEA ([`DriveLog`]).
+//! A [`Track`] is a line on the ground. A position on it is a *chainage*, the distance in metres from its
+//! beginning along the rails. A [`Ride`] moves along the track with a [`SpeedProfile`]; a [`GpsReceiver`]
+//! reports its position with the errors of a [`GpsModel`]. Tracks and the logs of real drives are read from
+//! GPX, CSV and NMEA ([`DriveLog`]).
 //!
 //! The crate is pure: time is an argument, randomness comes from a seed, and files are text that
 //! the caller has read.

@@ -1,8 +1,8 @@
-//! Lengths and speeds as people write them.
+//! Parses lengths and speeds with units.
 
 use crate::motion::error::MotionError;
 
-/// Reads `1340 m`, `1.34 km`; metres.
+/// Parses a length such as `1340 m` or `1.34 km` to metres.
 ///
 /// # Errors
 /// If the number or the unit is missing or unknown, or the number is not finite.
@@ -10,7 +10,7 @@ pub fn parse_length_m(text: &str) -> Result<f64, MotionError> {
     parse(text, "a length", "1340 m", &[("m", 1.0), ("km", 1_000.0)])
 }
 
-/// Reads `300 km/h`, `83.3 m/s`; metres a second.
+/// Parses a speed such as `300 km/h` or `83.3 m/s` to metres per second.
 ///
 /// # Errors
 /// If the number or the unit is missing or unknown, or the number is not finite.
@@ -18,7 +18,7 @@ pub fn parse_speed_m_s(text: &str) -> Result<f64, MotionError> {
     parse(text, "a speed", "300 km/h", &[("m/s", 1.0), ("km/h", 1.0 / 3.6)])
 }
 
-/// Reads a number and one of `units`, each with its factor.
+/// Parses a number with one of `units`, each with its factor.
 ///
 /// # Errors
 /// If one is missing or unknown; the message names `what` and shows the `example`.

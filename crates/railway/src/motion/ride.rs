@@ -1,4 +1,4 @@
-//! A train on its way.
+//! The motion of a train along a track.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -11,21 +11,21 @@ use crate::motion::speed::SpeedProfile;
 use crate::motion::track::Track;
 
 named! {
-    /// Which way along a track.
+    /// A direction along a track.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum Direction {
-        /// Chainages rise.
+        /// Rising chainage.
         Forward = "forward",
-        /// Chainages fall.
+        /// Falling chainage.
         Backward = "backward",
     }
 }
 
 impl Direction {
-    /// Both of them.
+    /// Both directions.
     pub const BOTH: [Direction; 2] = [Direction::Forward, Direction::Backward];
 
-    /// 1 where chainages rise, -1 where they fall.
+    /// 1 for rising chainage, -1 for falling chainage.
     pub const fn sign(self) -> f64 {
         match self {
             Direction::Forward => 1.0,
@@ -39,12 +39,12 @@ impl FromStr for Direction {
 
     fn from_str(text: &str) -> Result<Direction, MotionError> {
         Direction::BOTH.into_iter().find(|direction| direction.name() == text).ok_or_else(|| {
-            MotionError::new(format!("\"{text}\" is no direction; write forward or backward"))
+            MotionError::new(format!("\"{text}\" is not a direction; write forward or backward"))
         })
     }
 }
 
-/// A train that goes along a track from time zero on, and stops where the track ends.
+/// A train that moves along a track from time zero, and stops at the end of the track.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ride {
     track: Arc<Track>,
@@ -63,7 +63,7 @@ impl Ride {
         Ride { track, speed, direction, start_m }
     }
 
-    /// The same ride from this chainage on; from the nearer end for one beyond.
+    /// The same ride from this chainage; beyond the track, from the nearer end.
     #[must_use]
     pub fn starting_at(self, chainage_m: f64) -> Ride {
         let start_m = chainage_m.clamp(0.0, self.track.length_m());
@@ -75,7 +75,7 @@ impl Ride {
         &self.track
     }
 
-    /// Which way it goes.
+    /// The direction.
     pub fn direction(&self) -> Direction {
         self.direction
     }
@@ -91,7 +91,7 @@ impl Ride {
         self.track.coordinates_at(self.chainage_m(at))
     }
 
-    /// The speed at `at`, in metres a second; zero once the end is reached.
+    /// The speed at `at`, in metres per second; zero at the end of the track.
     pub fn speed_m_s(&self, at: Time) -> f64 {
         match self.speed.distance_m(at) < self.way_m() {
             true => self.speed.speed_m_s(at),
@@ -99,18 +99,18 @@ impl Ride {
         }
     }
 
-    /// When the train is at this chainage for the first time; `None` if it does not come there.
+    /// When the train first reaches this chainage; `None` if it never does.
     pub fn time_at(&self, chainage_m: f64) -> Option<Time> {
         let way = (chainage_m - self.start_m) * self.direction.sign();
         (0.0..=self.way_m()).contains(&way).then(|| self.speed.time_at(way))?
     }
 
-    /// When the end of the track is reached; `None` if it never is.
+    /// When the train reaches the end of the track; `None` if it never does.
     pub fn end(&self) -> Option<Time> {
         self.speed.time_at(self.way_m())
     }
 
-    /// How far it is from the start to the end of the track.
+    /// The distance from the start to the end of the track.
     fn way_m(&self) -> f64 {
         match self.direction {
             Direction::Forward => self.track.length_m() - self.start_m,

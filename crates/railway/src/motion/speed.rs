@@ -1,4 +1,4 @@
-//! How fast a train goes when.
+//! The speed of a train over time.
 
 use trackbed_core::Time;
 
@@ -6,11 +6,10 @@ use crate::motion::error::MotionError;
 use crate::motion::quantity;
 use crate::motion::table::Table;
 
-/// A speed that changes evenly between given times, and holds before the first and after the last
-/// one.
+/// A speed that changes linearly between given times, and is constant before the first and after the last one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpeedProfile {
-    /// Rising in time; the first one at zero.
+    /// Sorted by time; the first one is at zero.
     knots: Vec<Knot>,
 }
 
@@ -18,24 +17,24 @@ pub struct SpeedProfile {
 struct Knot {
     seconds: f64,
     speed_m_s: f64,
-    /// How far the train has come by then.
+    /// The distance travelled by then.
     distance_m: f64,
 }
 
 impl SpeedProfile {
-    /// The same speed all the time, in metres a second.
+    /// A constant speed, in metres per second.
     ///
     /// # Errors
-    /// If it is negative, no number, or above 10,000 m/s.
+    /// If it is negative, not a number, or above 10,000 m/s.
     pub fn constant(speed_m_s: f64) -> Result<SpeedProfile, MotionError> {
         SpeedProfile::through([(0.0, speed_m_s)])
     }
 
-    /// From one speed to another, in metres a second, with this acceleration (above zero) in metres
-    /// a second squared; then it holds.
+    /// A change from one speed to another, in metres per second, with this acceleration (above zero) in metres
+    /// per second squared; then the speed is constant.
     ///
     /// # Errors
-    /// If a speed is none, or the acceleration is not above zero.
+    /// If a speed is invalid, or the acceleration is not above zero.
     pub fn accelerating(
         from: f64,
         to: f64,
@@ -44,8 +43,7 @@ impl SpeedProfile {
         let seconds = (to - from).abs() / acceleration;
         if !(acceleration > 0.0 && seconds.is_finite()) {
             return Err(MotionError::new(format!(
-                "an acceleration of {acceleration} m/s^2 leads nowhere; write one above 0, such as \
-                 0.4"
+                "{acceleration} m/s^2 is not a valid acceleration; write one above 0, such as 0.4"
             )));
         }
         match seconds > 0.0 {
@@ -54,11 +52,11 @@ impl SpeedProfile {
         }
     }
 
-    /// Through these pairs of seconds and metres a second. The first time may be any; the speed
-    /// there holds before it too.
+    /// A profile through these pairs of seconds and metres per second. The first time may be any; its speed also
+    /// applies before it.
     ///
     /// # Errors
-    /// If there is none, a number is none, a speed is negative, or the times do not rise.
+    /// If there are no pairs, a number is invalid, a speed is negative, or the times are not increasing.
     pub fn through(
         pairs: impl IntoIterator<Item = (f64, f64)>,
     ) -> Result<SpeedProfile, MotionError> {
@@ -66,11 +64,13 @@ impl SpeedProfile {
         for (seconds, speed_m_s) in pairs {
             if !(0.0..=SECONDS_MAX).contains(&seconds) {
                 let advice = "write seconds from 0 to 31,536,000 (a year)";
-                return Err(MotionError::new(format!("{seconds} s is no time; {advice}")));
+                return Err(MotionError::new(format!("{seconds} s is not a valid time; {advice}")));
             }
             if !(0.0..=SPEED_MAX_M_S).contains(&speed_m_s) {
-                let advice = "write metres a second from 0 to 10,000";
-                return Err(MotionError::new(format!("{speed_m_s} m/s is no speed; {advice}")));
+                let advice = "write metres per second from 0 to 10,000";
+                return Err(MotionError::new(format!(
+                    "{speed_m_s} m/s is not a valid speed; {advice}"
+                )));
             }
             let Some(last) = knots.last().copied() else {
                 knots.push(Knot { seconds: 0.0, speed_m_s, distance_m: 0.0 });
@@ -88,23 +88,22 @@ impl SpeedProfile {
             if seconds == last.seconds {
                 let advice = "give them in order, each once";
                 return Err(MotionError::new(format!(
-                    "the time {seconds} s comes twice; {advice}"
+                    "the time {seconds} s occurs twice; {advice}"
                 )));
             }
             let way = (seconds - last.seconds) * (last.speed_m_s + speed_m_s) / 2.0;
             knots.push(Knot { seconds, speed_m_s, distance_m: last.distance_m + way });
         }
         match knots.is_empty() {
-            true => Err(MotionError::new("a speed profile without a speed; give one at least")),
+            true => Err(MotionError::new("a speed profile without a speed; give at least one")),
             false => Ok(SpeedProfile { knots }),
         }
     }
 
-    /// Reads a table of comma-separated values with the columns `time_s` and `speed_m_s` or
-    /// `speed_km_h`.
+    /// Parses a table of comma-separated values with the columns `time_s` and `speed_m_s` or `speed_km_h`.
     ///
     /// # Errors
-    /// If a column is missing, or a line is not right; the message names the line.
+    /// If a column is missing, or a line is invalid; the message names the line.
     pub fn parse_csv(text: &str) -> Result<SpeedProfile, MotionError> {
         let table = Table::parse(text)?;
         let time = table.need(&["time_s"])?;
@@ -127,7 +126,7 @@ impl SpeedProfile {
         SpeedProfile::through(pairs)
     }
 
-    /// The speed at `at`, in metres a second.
+    /// The speed at `at`, in metres per second.
     pub fn speed_m_s(&self, at: Time) -> f64 {
         let seconds = at.as_secs_f64();
         let (knot, next) = self.around(seconds);
@@ -137,12 +136,12 @@ impl SpeedProfile {
         }
     }
 
-    /// The highest speed there is, in metres a second.
+    /// The highest speed, in metres per second.
     pub fn fastest_m_s(&self) -> f64 {
         self.knots.iter().map(|knot| knot.speed_m_s).fold(0.0, f64::max)
     }
 
-    /// How far the train has come at `at`, in metres.
+    /// The distance travelled at `at`, in metres.
     pub fn distance_m(&self, at: Time) -> f64 {
         let seconds = at.as_secs_f64();
         let (knot, next) = self.around(seconds);
@@ -150,7 +149,7 @@ impl SpeedProfile {
         knot.distance_m + since * (knot.speed_m_s + rate * since / 2.0)
     }
 
-    /// When the train has come `distance_m` metres; `None` if it never does.
+    /// When the train has travelled `distance_m` metres; `None` if it never does.
     pub fn time_at(&self, distance_m: f64) -> Option<Time> {
         if distance_m <= 0.0 {
             return Some(Time::ZERO);
@@ -159,7 +158,7 @@ impl SpeedProfile {
         let knot = self.knots[before.saturating_sub(1)];
         let left = distance_m - knot.distance_m;
         let rate = self.knots.get(before).map_or(0.0, |next| acceleration(&knot, next));
-        // The root of rate/2 t^2 + speed t = left, in the form that does not cancel.
+        // The root of rate/2 t^2 + speed t = left, in the form without cancellation.
         let root = (knot.speed_m_s * knot.speed_m_s + 2.0 * rate * left).max(0.0).sqrt();
         let seconds = knot.seconds + 2.0 * left / (knot.speed_m_s + root);
         let known = seconds.is_finite() && seconds < SECONDS_MAX * 100.0;
@@ -173,7 +172,7 @@ impl SpeedProfile {
     }
 }
 
-/// `300 km/h` or `83 m/s`, which holds all the time.
+/// Parses a constant speed such as `300 km/h` or `83 m/s`.
 impl std::str::FromStr for SpeedProfile {
     type Err = MotionError;
 

@@ -1,9 +1,8 @@
-//! Tables of comma-separated values whose columns have names.
+//! Tables of comma-separated values with named columns.
 
 use crate::motion::error::MotionError;
 
-/// A table with a heading. Lines that begin with `#` are comments, and columns that nobody asks for
-/// are left alone.
+/// A table with a heading. Lines that begin with `#` are comments; unknown columns are ignored.
 #[derive(Clone, Debug)]
 pub struct Table {
     heading: Vec<String>,
@@ -22,10 +21,10 @@ pub struct Row<'a> {
 }
 
 impl Table {
-    /// Reads a table.
+    /// Parses a table.
     ///
     /// # Errors
-    /// If there is no heading, or a line has not as many fields as it; the message names the line.
+    /// If there is no heading, or a line has a different number of fields; the message names the line.
     pub fn parse(text: &str) -> Result<Table, MotionError> {
         let mut reader = csv::ReaderBuilder::new()
             .comment(Some(b'#'))
@@ -52,7 +51,7 @@ impl Table {
         Ok(Table { heading, rows })
     }
 
-    /// The column of the first of these names that there is.
+    /// The column with the first of these names that exists.
     pub fn column(&self, names: &[&str]) -> Option<Column> {
         let position = |name: &&str| self.heading.iter().position(|title| title == name);
         names.iter().find_map(position).map(Column)
@@ -61,11 +60,11 @@ impl Table {
     /// As [`Table::column`].
     ///
     /// # Errors
-    /// If there is none.
+    /// If there is no such column.
     pub fn need(&self, names: &[&str]) -> Result<Column, MotionError> {
         self.column(names).ok_or_else(|| {
             let (heading, names) = (self.heading.join(","), names.join(" or "));
-            let advice = format!("name a column {names}");
+            let advice = format!("add a column {names}");
             MotionError::new(format!("the heading \"{heading}\" has no {names}; {advice}"))
                 .in_line(1)
         })
@@ -91,7 +90,7 @@ impl<'a> Row<'a> {
         self.record.position().map_or(0, csv::Position::line)
     }
 
-    /// What stands in a column; `None` if nothing does.
+    /// The text in a column; `None` if it is empty.
     pub fn text(&self, column: Column) -> Option<&'a str> {
         self.record.get(column.0).filter(|text| !text.is_empty())
     }
@@ -99,7 +98,7 @@ impl<'a> Row<'a> {
     /// The finite number in a column.
     ///
     /// # Errors
-    /// If there is none; the message names line and column.
+    /// If there is none; the message names the line and the column.
     pub fn number(&self, column: Column) -> Result<f64, MotionError> {
         let text = self.text(column).unwrap_or("");
         let number = text.parse().ok().filter(|number: &f64| number.is_finite());

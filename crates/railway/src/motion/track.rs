@@ -4,30 +4,30 @@ use crate::motion::coordinates::Coordinates;
 use crate::motion::error::MotionError;
 use crate::motion::log::{DriveLog, LogFormat};
 
-/// A line on the ground through two points or more.
+/// A line on the ground through two or more points.
 ///
-/// A position on it is a *chainage*: metres from its first point along the line. Between two points
-/// it is straight on the plane through them (equirectangular), so points should be some kilometres
-/// apart at most; on the equator any distance will do.
+/// A position on it is a *chainage*: metres from its first point along the line. Between two points the line
+/// is straight on the plane through them (equirectangular), so points should be at most a few kilometres
+/// apart; on the equator, any distance works.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Track {
     points: Vec<Coordinates>,
-    /// The chainage of each point; rising.
+    /// The chainage of each point, in rising order.
     chainages_m: Vec<f64>,
 }
 
-/// The point of a track that is nearest to some place.
+/// The point of a track that is nearest to a given place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Projection {
     /// Its chainage, in metres.
     pub chainage_m: f64,
-    /// How far the place is from it, in metres.
+    /// Its distance from the place, in metres.
     pub distance_m: f64,
 }
 
 impl Track {
-    /// A straight track of this length in metres: eastwards from latitude 0, longitude 0, where it
-    /// cannot be taken for a real line, and where the plane is exact.
+    /// A straight track of this length in metres, eastwards from latitude 0, longitude 0. There it cannot be
+    /// confused with a real line, and the plane is exact.
     ///
     /// # Errors
     /// If the length is not between 1 m and 10,000 km.
@@ -54,10 +54,10 @@ impl Track {
         Track::through((0..=pieces as usize).map(point))
     }
 
-    /// The track through `points`, in their order; equal neighbours count once.
+    /// The track through `points` in order; equal neighbours count once.
     ///
     /// # Errors
-    /// If fewer than two of them differ, or it would be longer than 10,000 km.
+    /// If fewer than two points differ, or the track would be longer than 10,000 km.
     pub fn through(points: impl IntoIterator<Item = Coordinates>) -> Result<Track, MotionError> {
         let mut track = Track { points: Vec::new(), chainages_m: Vec::new() };
         for point in points {
@@ -68,7 +68,7 @@ impl Track {
             }
         }
         if track.points.len() < 2 {
-            return Err(MotionError::new("a track needs two different points at least"));
+            return Err(MotionError::new("a track needs at least two different points"));
         }
         length(track.length_m())?;
         Ok(track)
@@ -78,7 +78,7 @@ impl Track {
     /// with `latitude` and `longitude` ([`DriveLog`]), or of NMEA sentences.
     ///
     /// # Errors
-    /// If the text is not of this format, or its positions make no track.
+    /// If the text does not have this format, or its positions are not a valid track.
     pub fn parse(format: LogFormat, text: &str) -> Result<Track, MotionError> {
         let log = DriveLog::parse(format, text)?;
         Track::through(log.samples.iter().map(|sample| sample.coordinates))
@@ -89,12 +89,12 @@ impl Track {
         self.chainages_m.last().copied().unwrap_or(0.0)
     }
 
-    /// The points that it was made of.
+    /// The points of the track.
     pub fn points(&self) -> &[Coordinates] {
         &self.points
     }
 
-    /// The place at this chainage; the nearer end for one beyond.
+    /// The place at this chainage; beyond the track, the nearer end.
     pub fn coordinates_at(&self, chainage_m: f64) -> Coordinates {
         let (segment, share) = self.locate(chainage_m);
         self.points[segment].between(self.points[segment + 1], share)
@@ -126,8 +126,8 @@ impl Track {
         self.nearest(place, 0, self.points.len() - 1)
     }
 
-    /// As [`Track::project`], but within `reach_m` metres of the chainage `around_m`: for a track
-    /// that comes near itself, and to look no further than needed.
+    /// As [`Track::project`], but within `reach_m` metres of the chainage `around_m`. This is faster, and
+    /// correct for a track that comes close to itself.
     pub fn project_near(&self, place: Coordinates, around_m: f64, reach_m: f64) -> Projection {
         let (first, _) = self.locate(around_m - reach_m);
         let (last, _) = self.locate(around_m + reach_m);
@@ -152,7 +152,7 @@ impl Track {
         best
     }
 
-    /// The segment in which a chainage lies, and the share of it that is behind.
+    /// The segment of a chainage, and the share of the segment before it.
     fn locate(&self, chainage_m: f64) -> (usize, f64) {
         let inside = chainage_m.clamp(0.0, self.length_m());
         let before = self.chainages_m.partition_point(|at| *at <= inside);
@@ -161,7 +161,7 @@ impl Track {
         (segment, (inside - from) / (until - from))
     }
 
-    /// The place at a chainage on the track, or on the straight lines that lead on from its ends.
+    /// The place at a chainage on the track, or on its straight extensions beyond the ends.
     fn extended(&self, chainage_m: f64) -> Coordinates {
         let beyond = chainage_m - chainage_m.clamp(0.0, self.length_m());
         let (segment, share) = self.locate(chainage_m);
@@ -174,11 +174,11 @@ fn length(length_m: f64) -> Result<f64, MotionError> {
     match (1.0..=LENGTH_MAX_M).contains(&length_m) {
         true => Ok(length_m),
         false => Err(MotionError::new(format!(
-            "a track of {length_m} m is none; write a length from 1 m to 10,000 km"
+            "{length_m} m is not a valid length of a track; write a length from 1 m to 10,000 km"
         ))),
     }
 }
 
-/// Between the points of a straight track that is not on the equator.
+/// The spacing of the points of a straight track that is not on the equator.
 const POINT_SPACING_M: f64 = 1_000.0;
 const LENGTH_MAX_M: f64 = 1e7;

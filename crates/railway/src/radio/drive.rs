@@ -1,4 +1,4 @@
-//! A terminal of one operator on its way: measurements, events, handovers.
+//! Simulates the terminal of one operator along a ride: measurements, events, handovers.
 
 use std::time::Duration;
 
@@ -17,8 +17,8 @@ use crate::radio::timeline::{
 };
 
 impl Railway {
-    /// Drives along `ride` until `end`, and tells for each operator, in their order, what becomes of
-    /// its link. It depends on the seed alone; an operator's draws do not depend on the others'.
+    /// Drives along `ride` until `end`, and returns the timeline of each operator's link, in their order. It
+    /// depends only on the seed; an operator's draws do not depend on the others'.
     pub fn drive(&self, ride: &Ride, end: Time, seed: &Seed) -> Vec<RadioTimeline> {
         let operators = 0..self.operators.len();
         operators.map(|number| drive(self, number, ride, end, seed)).collect()
@@ -40,11 +40,11 @@ fn drive(railway: &Railway, number: usize, ride: &Ride, end: Time, seed: &Seed) 
     terminal.finish()
 }
 
-/// A serving cell that is weaker cannot be understood (TS 36.133 section 7.6: out of sync).
+/// A weaker serving cell cannot be decoded (TS 36.133 section 7.6: out of sync).
 const OUT_OF_SYNC_DBM: f64 = -128.0;
-/// How long it is waited for to come back: T310 (TS 36.331 section 7.3), its default.
+/// The time to wait for the cell to recover: T310 (TS 36.331 section 7.3), its default.
 const T310: Duration = Duration::from_secs(1);
-/// The number of a queue's bytes that no queue exceeds.
+/// More bytes than any queue holds.
 const ALL: ByteSize = ByteSize::from_bytes(u64::MAX >> 1);
 
 struct Terminal<'a> {
@@ -57,16 +57,16 @@ struct Terminal<'a> {
     filters: Vec<Layer3Filter>,
     timers: Timers,
     serving: usize,
-    /// Since when the serving cell has been too weak to be understood.
+    /// Since when the serving cell has been too weak to decode.
     out_of_sync: Option<Time>,
-    /// Until when the terminal is between two cells.
+    /// The end of the current handover.
     busy: Time,
     effects: Effects,
     handovers: Vec<Handover>,
     signal: Vec<SignalSample>,
 }
 
-/// Random spans, to the microsecond.
+/// Draws random durations, in microseconds.
 struct Draws(Rng);
 
 impl Draws {
@@ -105,7 +105,7 @@ impl<'a> Terminal<'a> {
         }
     }
 
-    /// The power of a station without what differs from drive to drive, in dBm.
+    /// The power of a station without the variation from drive to drive, in dBm.
     fn mean_dbm(&self, station: usize, chainage_m: f64) -> f64 {
         let train = self.ride.track().coordinates_at(chainage_m);
         let distance = self.operator.stations[station].coordinates.plane_distance_m(train);
@@ -114,7 +114,7 @@ impl<'a> Terminal<'a> {
         propagation.rsrp_dbm(distance) + propagation.shadowing.sigma_db * shadow
     }
 
-    /// Begins with the cell that is the strongest.
+    /// Attaches to the strongest cell.
     fn attach(&mut self, now: Time) {
         let chainage_m = self.ride.chainage_m(now);
         let power = |station: &usize| self.mean_dbm(*station, chainage_m);
@@ -123,7 +123,7 @@ impl<'a> Terminal<'a> {
             heard.max_by(|one, other| power(one).total_cmp(&power(other))).unwrap_or_default();
     }
 
-    /// Measures all cells that are heard, sets timers, and takes the rate from what it finds.
+    /// Measures all audible cells, sets timers, and computes the rate.
     fn measure(&mut self, now: Time) {
         let chainage_m = self.ride.chainage_m(now);
         let range = heard(self.operator, chainage_m);
@@ -169,7 +169,7 @@ impl<'a> Terminal<'a> {
 
     fn set_rate(&mut self, now: Time, rate: Bitrate) {
         let rates = &mut self.effects.rates;
-        // The first measurement tells what has held from the start on.
+        // The first measurement applies from the start.
         let from = if self.signal.len() == 1 { Time::ZERO } else { now };
         if from == Time::ZERO {
             rates.clear();
@@ -179,7 +179,7 @@ impl<'a> Terminal<'a> {
         }
     }
 
-    /// Does what timers have brought about before the measurement at `now`.
+    /// Handles timers that expire before the measurement at `now`.
     fn handle_reports(&mut self, now: Time, end: Time) {
         let lost = self.out_of_sync.map(|since| since + T310).filter(|at| *at <= now);
         let report = self.timers.next_expiry().filter(|at| *at <= now);
@@ -193,7 +193,7 @@ impl<'a> Terminal<'a> {
         }
     }
 
-    /// The terminal reports at `report`: a command follows, to the strongest cell that it reports.
+    /// The terminal reports at `report`; the command to the strongest reported cell follows.
     fn report(&mut self, report: Time, end: Time) {
         let power = |cell: &usize| self.filters[*cell].value().unwrap_or(f64::NEG_INFINITY);
         let expired = self.timers.expired(report);
@@ -204,7 +204,7 @@ impl<'a> Terminal<'a> {
         let gap = self.draws.span(self.railway.gap());
         let forwarding = self.draws.span(profile.forwarding);
         let fails = self.draws.0.chance(profile.failures);
-        // Drawn in any case, so that another share of failures shifts no draw.
+        // Drawn in any case, so that the share of failures does not affect later draws.
         let spell = profile.spell.map(|spell| self.draw_spell(&spell));
         if command > end {
             return self.timers.reset();
@@ -220,7 +220,7 @@ impl<'a> Terminal<'a> {
         };
         self.effect(command, until, &LinkDirection::BOTH, EffectKind::Service(hold));
         if self.railway.forwarding && !forwarding.is_zero() {
-            // What comes by the source takes one way more over X2, until the last such packet has.
+            // Packets through the source take an additional hop over X2, until the last of them.
             let longer = EffectKind::DelayAdded(forwarding);
             self.effect(command, until + forwarding, &[LinkDirection::Down], longer);
         }
@@ -232,7 +232,7 @@ impl<'a> Terminal<'a> {
         self.change_cell(HandoverKind::X2, target, (report, command, until), disturbed);
     }
 
-    /// The radio link fails at `lost`, and is established anew with the cell that is then the best.
+    /// The radio link fails at `lost`, and is re-established with the cell that is then the best.
     fn fail(&mut self, report: Time, lost: Time, end: Time) {
         let until = lost + self.draws.span(self.railway.profile.reestablishment);
         self.effect(lost, until, &LinkDirection::BOTH, EffectKind::Service(Service::Lost));
@@ -245,7 +245,7 @@ impl<'a> Terminal<'a> {
         self.change_cell(HandoverKind::Failure, target, (report, lost, until), (lost, until));
     }
 
-    /// Makes the link bad around a gap, and says for how long it is worse than usual.
+    /// Degrades the link around a gap, and returns when it is worse than usual.
     fn disturb(&mut self, command: Time, gap: Duration, spell: Option<DrawnSpell>) -> (Time, Time) {
         let Some(spell) = spell else { return (command, command + gap) };
         let middle = command + gap / 2;

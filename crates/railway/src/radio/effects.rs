@@ -1,4 +1,4 @@
-//! Lays what happens for a time over what the link is by itself, and tells what changes when.
+//! Applies temporary effects to the base properties of a link, and computes the changes.
 
 use std::time::Duration;
 
@@ -6,34 +6,34 @@ use trackbed_core::{Bitrate, ByteSize, Ratio, Time};
 
 use crate::radio::timeline::{LinkChange, LinkDirection, Service, What};
 
-/// Something that holds for a time. Of several of one kind that overlap, the worst counts.
+/// A temporary effect. Of several overlapping effects of one kind, the worst applies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effect {
     pub(crate) from: Time,
     pub(crate) until: Time,
-    /// In which directions.
+    /// The affected directions.
     pub(crate) directions: &'static [LinkDirection],
     pub(crate) kind: EffectKind,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum EffectKind {
-    /// This share of the rate is left.
+    /// Reduces the rate to this share.
     Rate(Ratio),
-    /// The delay is so many times as long.
+    /// Multiplies the delay.
     DelayFactor(f64),
-    /// The delay is longer by this.
+    /// Adds to the delay.
     DelayAdded(Duration),
-    /// At least this share of packets is lost.
+    /// Drops at least this share of packets.
     Loss(Ratio),
-    /// Packets are held or lost.
+    /// Holds or drops packets.
     Service(Service),
 }
 
-/// What a link is by itself, and what happens to it.
+/// The base properties of a link, and the effects on it.
 #[derive(Debug)]
 pub(crate) struct Effects {
-    /// From when on which rate holds; the first one at time zero.
+    /// The rates with their start times; the first one is at time zero.
     pub(crate) rates: Vec<(Time, Bitrate)>,
     pub(crate) delay: Duration,
     pub(crate) effects: Vec<Effect>,
@@ -50,8 +50,7 @@ struct State {
 }
 
 impl Effects {
-    /// What changes, in order of time: at one time first up, then down, and a flush before the
-    /// rest.
+    /// The changes in order of time. At one time, up comes before down, and a flush before the rest.
     pub(crate) fn changes(&self) -> Vec<LinkChange> {
         let ends = self.effects.iter().flat_map(|effect| [effect.from, effect.until]);
         let mut times: Vec<Time> = self.rates.iter().map(|(at, _)| *at).chain(ends).collect();

@@ -1,14 +1,14 @@
-//! What is wrong with a description of radio.
+//! Errors in descriptions of the radio.
 
 use crate::motion::MotionError;
 
-/// Why values or text describe no radio, and what to write instead.
+/// Why values or text are invalid, and what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {advice}")]
 pub struct RadioError {
-    /// The parameter to change, or the name of the text.
+    /// The invalid parameter, or the name of the text.
     pub place: &'static str,
-    /// What is wrong with it, and what to write instead.
+    /// The problem, and what to write instead.
     pub advice: String,
 }
 

@@ -4,15 +4,14 @@ use std::time::Duration;
 
 use trackbed_core::Time;
 
-/// The condition of TS 36.331 section 5.5.4.4, `Mn - Hys > Mp + Off`, with all cells' own offsets at
-/// zero.
+/// The condition of TS 36.331 section 5.5.4.4, `Mn - Hys > Mp + Off`, with all cell-specific offsets zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EventA3 {
     /// How much better a neighbour must be, in dB.
     pub offset_db: f64,
-    /// What is to be overcome on top of it, in dB.
+    /// The hysteresis in addition to the offset, in dB.
     pub hysteresis_db: f64,
-    /// How long the condition must hold, at each measurement, before it is reported.
+    /// How long the condition must hold, at each measurement, before a report.
     pub time_to_trigger: Duration,
 }
 
@@ -36,7 +35,7 @@ impl Timers {
         Timers { event, since: vec![None; cells] }
     }
 
-    /// A measurement of a neighbour at `now`; `None` if it was not heard.
+    /// Adds a measurement of a neighbour at `now`; `None` if the neighbour is not audible.
     pub(crate) fn measure(
         &mut self,
         now: Time,
@@ -52,12 +51,12 @@ impl Timers {
         }
     }
 
-    /// When the first timer runs out.
+    /// When the first timer expires.
     pub(crate) fn next_expiry(&self) -> Option<Time> {
         self.since.iter().flatten().min().map(|since| *since + self.event.time_to_trigger)
     }
 
-    /// The cells whose timers have run out by `now`.
+    /// The cells whose timers have expired by `now`.
     pub(crate) fn expired(&self, now: Time) -> impl Iterator<Item = usize> + '_ {
         let is_due = move |since: &Time| *since + self.event.time_to_trigger <= now;
         let timers = self.since.iter().enumerate();

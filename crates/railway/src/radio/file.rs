@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Changes: `rate`, `delay`, `loss`, `service` (`up`, `held`, `lost`), `flush` (a size), `handover`.
-//! Lines are in order of time. Empty lines, and those that begin with `#`, say nothing.
+//! Lines are in order of time. Empty lines and lines that begin with `#` are ignored.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use crate::radio::timeline::{
 
 const HEADING: &str = "at,operator,direction,change,value";
 
-/// The text of the timelines of a drive, without what was received along the way.
+/// The text of the timelines of a drive, without the received signal.
 pub fn timelines_to_text(timelines: &[RadioTimeline]) -> String {
     let mut lines: Vec<(Time, String)> = Vec::new();
     for timeline in timelines {
@@ -66,8 +66,7 @@ pub fn timelines_to_text(timelines: &[RadioTimeline]) -> String {
     text
 }
 
-/// What was received along the way as a table of comma-separated values, a line for each
-/// measurement.
+/// The received signal as a table of comma-separated values, with one line per measurement.
 pub fn signal_to_text(timelines: &[RadioTimeline]) -> String {
     let mut text = "at_ms,operator,chainage_m,serving,rsrp_dbm,neighbour_dbm,sinr_db\n".to_owned();
     for timeline in timelines {
@@ -88,11 +87,10 @@ pub fn signal_to_text(timelines: &[RadioTimeline]) -> String {
     text
 }
 
-/// Reads the text of timelines, those of a model or of a recorded drive; operators come in the order
-/// of their first lines.
+/// Parses timelines of a model or of a recorded drive; operators are in the order of their first lines.
 ///
 /// # Errors
-/// If a line is not right, or the lines are not in order of time; the message names the line.
+/// If a line is invalid, or the lines are not in order of time; the message names the line.
 pub fn timelines_from_text(text: &str) -> Result<Vec<RadioTimeline>, RadioError> {
     let refuse = |line: usize, why: String| {
         Err(RadioError::new("radio timeline", format!("line {line}: {why}")))
@@ -111,7 +109,7 @@ pub fn timelines_from_text(text: &str) -> Result<Vec<RadioTimeline>, RadioError>
     for (number, line) in lines {
         let row = match row(line) {
             Ok(row) if row.at < last => {
-                return refuse(number, "it comes after a later one; sort lines by time".to_owned());
+                return refuse(number, "the lines are not in order; sort them by time".to_owned());
             }
             Ok(row) => row,
             Err(why) => return refuse(number, why),
@@ -141,7 +139,7 @@ pub fn timelines_from_text(text: &str) -> Result<Vec<RadioTimeline>, RadioError>
                         .any(|o| same(&o))
                 });
                 if fresh.is_some() {
-                    let why = "the same is changed twice at one time; keep one of them";
+                    let why = "the same value is changed twice at one time; keep one change";
                     return refuse(number, why.to_owned());
                 }
                 timeline.changes.extend(changes);
@@ -165,7 +163,7 @@ enum Content {
 fn row(line: &str) -> Result<Row<'_>, String> {
     let fields: Vec<&str> = line.splitn(5, ',').map(str::trim).collect();
     let [at, operator, direction, change, value] = fields[..] else {
-        return Err(format!("\"{line}\" has not five fields; write one like {EXAMPLE}"));
+        return Err(format!("\"{line}\" does not have five fields; write one like {EXAMPLE}"));
     };
     let at = time(at)?;
     if operator.is_empty() {
@@ -175,7 +173,7 @@ fn row(line: &str) -> Result<Row<'_>, String> {
         "up" => &[LinkDirection::Up],
         "down" => &[LinkDirection::Down],
         "both" => &LinkDirection::BOTH,
-        _ => return Err(format!("\"{direction}\" is no direction; write up, down or both")),
+        _ => return Err(format!("\"{direction}\" is not a direction; write up, down or both")),
     };
     let said = |why: trackbed_core::units::QuantityError| why.to_string();
     let what = match change {
@@ -186,7 +184,9 @@ fn row(line: &str) -> Result<Row<'_>, String> {
         "service" => {
             let services = [Service::Up, Service::Held, Service::Lost];
             let found = services.into_iter().find(|service| service.name() == value);
-            What::Service(found.ok_or(format!("\"{value}\" is none; write up, held or lost"))?)
+            What::Service(
+                found.ok_or(format!("unknown service \"{value}\"; write up, held or lost"))?,
+            )
         }
         "handover" => {
             let handover = Box::new(handover(at, value)?);
@@ -194,7 +194,7 @@ fn row(line: &str) -> Result<Row<'_>, String> {
         }
         _ => {
             return Err(format!(
-                "\"{change}\" is no change; write rate, delay, loss, service, flush or handover"
+                "unknown change \"{change}\"; write rate, delay, loss, service, flush or handover"
             ));
         }
     };
@@ -219,7 +219,7 @@ fn handover(command: Time, value: &str) -> Result<Handover, String> {
     let metres = |name: &str| {
         let text = field(name)?;
         let number = text.parse().ok().filter(|metres: &f64| metres.is_finite());
-        number.ok_or_else(|| format!("{name}={text} is no number of metres"))
+        number.ok_or_else(|| format!("{name}={text} is not a number of metres"))
     };
     let handover = Handover {
         kind,
@@ -234,7 +234,9 @@ fn handover(command: Time, value: &str) -> Result<Handover, String> {
     };
     let (begin, until) = handover.disturbed;
     if handover.report > command || command > handover.end || begin > until {
-        return Err("its times are not in order; report, command and end follow one another".into());
+        return Err(
+            "the times are not in order; report, command and end must follow each other".into()
+        );
     }
     Ok(handover)
 }

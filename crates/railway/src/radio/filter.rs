@@ -1,7 +1,7 @@
 //! Smoothing of measurements.
 
 /// The layer-3 filter of TS 36.331 section 5.5.3.2: each measurement M moves the filtered value by
-/// `F = (1 - a) F + a M` with `a = 1/2^(k/4)`; the first one is taken as it is.
+/// `F = (1 - a) F + a M` with `a = 1/2^(k/4)`; the first one is taken unfiltered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Layer3Filter {
     weight: f64,
@@ -14,7 +14,7 @@ impl Layer3Filter {
         Layer3Filter { weight: libm::exp2(-f64::from(k) / 4.0), value: None }
     }
 
-    /// Takes a measurement in, and gives the filtered value.
+    /// Adds a measurement, and returns the filtered value.
     pub fn update(&mut self, measured: f64) -> f64 {
         let value = self.value.map_or(measured, |old| old + self.weight * (measured - old));
         self.value = Some(value);
@@ -26,7 +26,7 @@ impl Layer3Filter {
         self.value
     }
 
-    /// Forgets everything measured.
+    /// Forgets all measurements.
     pub fn reset(&mut self) {
         self.value = None;
     }

@@ -1,18 +1,17 @@
-//! The radio along a railway: base stations, received power, handovers, and what all this does to a
-//! link.
+//! The radio along a railway: base stations, received power, handovers, and their effects on a link.
 //!
-//! A [`Railway`] is a track with the [`Operator`]s' stations beside it, a speed and a receiver for
-//! positions. A drive over it ([`Railway::drive`]) gives a [`RadioTimeline`] for each operator: which
-//! rate, delay and loss its link has when, when packets are held or lost, and each [`Handover`]. The
-//! crate knows no network; whoever has links sets the timeline into them.
+//! A [`Railway`] is a track with the [`Operator`]s' stations beside it, a speed and a receiver for positions. A
+//! drive over it ([`Railway::drive`]) gives a [`RadioTimeline`] for each operator: the rate, delay and loss of
+//! its link over time, when packets are held or lost, and each [`Handover`]. The crate has no network; the
+//! caller applies the timeline to links.
 //!
-//! What it models (3GPP numbers are of LTE): path loss and shadowing ([`PathLoss`], [`Shadowing`]),
-//! measurements with layer-3 filtering ([`Layer3Filter`]), event A3 ([`EventA3`]), the X2 handover
-//! and radio link failure ([`Profile`]). What it leaves out: fast fading, beams and sectors, other
-//! passengers, uplink power control, carrier aggregation.
+//! It models (3GPP numbers are for LTE) path loss and shadowing ([`PathLoss`], [`Shadowing`]), measurements
+//! with layer-3 filtering ([`Layer3Filter`]), event A3 ([`EventA3`]), the X2 handover and radio link failure
+//! ([`Profile`]). It does not model fast fading, beams and sectors, other passengers, uplink power control or
+//! carrier aggregation.
 //!
-//! Where shadows lie belongs to the place: two drives meet the same ones, which is why handovers
-//! recur at the same positions. What differs from drive to drive is drawn from the run's seed.
+//! Radio shadows belong to the landscape: they are the same on every drive, so handovers recur at the same
+//! positions. The variation from drive to drive is drawn from the run's seed.
 //!
 //! ```
 //! use trackbed_core::parameter::{Arguments, Kind};

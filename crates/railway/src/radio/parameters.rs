@@ -1,4 +1,4 @@
-//! What may be set of a railway.
+//! The parameters of a railway.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,11 +18,11 @@ use crate::radio::shadowing::{Landscape, Shadowing};
 use crate::radio::station::{self, Operator, audible};
 
 impl Railway {
-    /// The railway that the values of [`PARAMETERS`] describe. Files are not read here: in the place
-    /// of their paths their contents are wanted.
+    /// The railway that the values of [`PARAMETERS`] describe. Files are not read here: the arguments contain
+    /// their contents instead of their paths.
     ///
     /// # Errors
-    /// If a value makes no sense, or values do not go together.
+    /// If a value is invalid, or values contradict each other.
     pub fn read(arguments: &Arguments) -> Result<Railway, RadioError> {
         let profile = Profile::find(arguments.need::<&str>("profile"));
         let profile = profile.expect("the parameter offers the profiles there are");
@@ -40,7 +40,7 @@ impl Railway {
         }
         let filter: u64 = arguments.need("filter");
         let filter = u32::try_from(filter).ok().filter(|k| *k <= 19).ok_or_else(|| {
-            RadioError::new("filter", format!("{filter} is no coefficient; write 0 to 19"))
+            RadioError::new("filter", format!("{filter} is not a valid coefficient; write 0 to 19"))
         })?;
         let event = EventA3 {
             offset_db: decibels(arguments, "a3-offset")?.unwrap_or_default(),
@@ -109,25 +109,28 @@ fn operators(arguments: &Arguments, track: &Track) -> Result<Vec<Operator>, Radi
 
 type Named = Vec<(String, Vec<station::Station>)>;
 
-/// Two operators, the second one's stations shifted against the first one's.
+/// Two operators; the stations of the second one are shifted.
 fn rows(arguments: &Arguments, track: &Track) -> Result<Named, RadioError> {
     let (spacing, offset) = (length(arguments, "spacing")?, length(arguments, "distance")?);
     let shift = length(arguments, "shift")?;
     if spacing < SPACING_MIN_M {
-        return Err(RadioError::new("spacing", "stations stand too close; write \"50 m\" or more"));
+        return Err(RadioError::new(
+            "spacing",
+            "the stations are too close; write \"50 m\" or more",
+        ));
     }
     if track.length_m() / spacing > STATIONS_MAX {
         let advice = "more than 20,000 stations along the track; write a larger spacing";
         return Err(RadioError::new("spacing", advice));
     }
-    // A first station half a spacing after the beginning: the train begins between two.
+    // The first station is half a spacing after the start, so the train starts between two.
     let first = spacing / 2.0;
     let row =
         |name: &str, first| (name.to_owned(), station::row(track, name, first, spacing, offset));
     Ok(vec![row("A", first), row("B", first + libm::fmod(shift, spacing))])
 }
 
-/// How long a handover interrupts a link; less than the train needs through the shortest cell.
+/// The interruption of a link by a handover; it must be shorter than the train's time in the shortest cell.
 fn interruption(
     arguments: &Arguments,
     operators: &[Operator],
@@ -145,7 +148,7 @@ fn interruption(
         false => Err(RadioError::new(
             "interruption",
             format!(
-                "as long as a cell: the train needs {seconds:.1} s for {shortest_m:.0} m; write less"
+                "longer than the train's time in a cell ({seconds:.1} s for {shortest_m:.0} m); write less"
             ),
         )),
     }
@@ -168,7 +171,10 @@ fn propagation(
         let value = decibels(arguments, name)?.unwrap_or(otherwise);
         match value >= 0.0 {
             true => Ok(value),
-            false => Err(RadioError::new(name, "a deviation is not negative; write \"4 dB\"")),
+            false => Err(RadioError::new(
+                name,
+                "a deviation cannot be negative; write, for example, \"4 dB\"",
+            )),
         }
     };
     let shadowing = Shadowing {
@@ -223,7 +229,11 @@ fn quantity_in(
 ) -> Result<Option<f64>, RadioError> {
     let Some(text) = arguments.get::<String>(name) else { return Ok(None) };
     let value = quantity::parse(&text, what, example, &[(unit, 1.0)]).and_then(|value| {
-        let far = || MotionError::new(format!("{value} {unit} is far off; write \"{example}\""));
+        let far = || {
+            MotionError::new(format!(
+                "{value} {unit} is out of range; write, for example, \"{example}\""
+            ))
+        };
         Some(value).filter(|value| value.abs() <= 200.0).ok_or_else(far)
     });
     value.map(Some).map_err(RadioError::of(name))
@@ -232,60 +242,58 @@ fn quantity_in(
 const SPACING_MIN_M: f64 = 50.0;
 const STATIONS_MAX: f64 = 20_000.0;
 
-/// What may be set of a railway. Lengths, speeds and levels are texts with their units.
+/// The parameters of a railway. Lengths, speeds and levels are texts with units.
 pub const PARAMETERS: &[Parameter] = parameters! {
     "profile": Choice(&["ns3", "3gpp", "hsr-measured"]) = "3gpp" =>
-        "what handovers cost, and the path loss, power and shadows that go with it";
+        "the interruption by handovers, with the matching path loss, power and shadows";
     "track": File, optional =>
-        "the track: a GPX file, a table of latitude and longitude, or NMEA sentences; a straight \
-         one of `length` if not given";
+        "the track: a GPX file, a table of latitude and longitude, or NMEA sentences; default: a \
+         straight track of `length`";
     "length": Text = "20 km" => "the length of a straight track";
     "speed": Text = "300 km/h" => "the speed of the train";
     "speed-profile": File, optional =>
-        "a table of time_s and speed_km_h or speed_m_s in place of `speed`, which changes evenly \
-         in between";
+        "a table of time_s and speed_km_h or speed_m_s, instead of `speed`; interpolated linearly";
     "stations": File, optional =>
-        "a table of operator, cell, chainage_m and offset_m (or latitude and longitude), a line \
-         for each station, in place of two operators A and B with stations at even distances";
-    "spacing": Text = "1340 m" => "from one station to the next";
-    "distance": Text = "300 m" => "from the track to the stations";
+        "a table of operator, cell, chainage_m and offset_m (or latitude and longitude), with one \
+         line per station; default: two operators A and B with evenly spaced stations";
+    "spacing": Text = "1340 m" => "the distance between neighbouring stations";
+    "distance": Text = "300 m" => "the distance of the stations from the track";
     "shift": Text = "670 m" =>
-        "by how much the stations of operator B are shifted against those of A";
+        "the shift of the stations of operator B along the track, relative to those of A";
     "rate": Rate = "25 Mbit/s" =>
-        "the most that a link carries; where the signal is too weak for it, it carries what TR \
-         36.942 annex A.2 gives";
+        "the maximum rate of a link; where the signal is too weak, the rate of TR 36.942 annex A.2";
     "delays": Text = "20 ms, 30 ms" =>
-        "the delay of each operator's link, one way, the last one for all further operators";
+        "the one-way delay of each operator's link; the last one applies to all further operators";
     "path-loss": Choice(&["friis", "3gpp", "3gpp-rural"]), optional =>
-        "the path loss; the profile's if not given";
+        "the path loss; default: the profile's";
     "power": Text, optional =>
-        "a station's power over 50 resource blocks, such as \"46 dBm\"; the profile's if not given";
+        "a station's power over 50 resource blocks, such as \"46 dBm\"; default: the profile's";
     "shadowing": Text, optional =>
-        "the deviation of the shadows of a place, the same on every drive, such as \"4 dB\"; the \
-         profile's if not given";
+        "the standard deviation of radio shadows, which are the same on every drive, such as \
+         \"4 dB\"; default: the profile's";
     "variation": Text, optional =>
-        "the deviation of what differs from drive to drive, such as \"1 dB\"; the profile's if \
-         not given";
+        "the standard deviation of the variation from drive to drive, such as \"1 dB\"; default: \
+         the profile's";
     "shadow-distance": Text = "37 m" =>
-        "over which shadows lose their correlation (TR 38.901 table 7.5-6, rural)";
+        "the correlation distance of shadows (TR 38.901 table 7.5-6, rural)";
     "interference": Share = "0 %" =>
-        "the share of the time at which other stations send beside the serving one";
+        "the share of time during which other stations send at the same time as the serving one";
     "measurement-period": Time = "200 ms" =>
-        "from one measurement to the next (TS 36.133 section 8.1.2.2)";
+        "the time between measurements (TS 36.133 section 8.1.2.2)";
     "filter": Count { min: 0 } = "4" =>
-        "the coefficient k of the layer-3 filter, 0 to 19; 0 does not filter";
+        "the coefficient k of the layer-3 filter, 0 to 19; 0 disables it";
     "a3-offset": Text = "0 dB" => "the offset of event A3";
     "hysteresis": Text = "3 dB" => "the hysteresis of event A3";
     "time-to-trigger": Time = "256 ms" => "how long the condition of event A3 must hold";
     "interruption": Time, optional =>
-        "how long each handover interrupts a link, from the command until data flows again; the \
-         profile's times if not given";
+        "how long each handover interrupts a link, from the command until data flows again; \
+         default: the profile's times";
     "forwarding": Flag = "true" =>
-        "whether packets for the old cell go on to the new one; if not, they are lost with its \
+        "whether the old cell forwards its packets to the new one; if not, they are lost with its \
          queue";
     "landscape": Count { min: 0 } = "1" =>
-        "the seed of the place: where its shadows lie, on every drive";
+        "the seed of the landscape, which sets the radio shadows of all drives";
     "gps-error": Text = "5 m" => "the standard deviation of positions, eastwards and northwards";
-    "gps-correlation": Time = "30 s" => "over which errors of positions lose their correlation";
-    "gps-lag": Time = "200 ms" => "how old positions are when told";
+    "gps-correlation": Time = "30 s" => "the correlation time of errors of positions";
+    "gps-lag": Time = "200 ms" => "the age of positions when reported";
 };

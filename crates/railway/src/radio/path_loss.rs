@@ -1,20 +1,20 @@
-//! How much weaker a signal becomes with distance.
+//! The loss of signal power over distance.
 
 /// A path loss that grows with the logarithm of distance. Entries: [`PATH_LOSSES`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathLoss {
     /// The name by which it is chosen.
     pub name: &'static str,
-    /// What it is for, and where it comes from.
+    /// Its use, and its source.
     pub summary: &'static str,
     /// The loss at a distance of 1 km, in dB.
     pub at_1_km_db: f64,
-    /// The loss that each tenfold distance adds, in dB.
+    /// The additional loss for ten times the distance, in dB.
     pub per_decade_db: f64,
 }
 
 impl PathLoss {
-    /// The loss at a distance in metres, in dB; what is nearer than a metre counts as a metre.
+    /// The loss at a distance in metres, in dB; distances below a metre count as a metre.
     pub fn loss_db(&self, distance_m: f64) -> f64 {
         self.at_1_km_db + self.per_decade_db * libm::log10(distance_m.max(1.0) / 1_000.0)
     }
@@ -25,7 +25,7 @@ impl PathLoss {
     }
 }
 
-/// Every path loss, in the order in which they are listed.
+/// Every path loss, in the order of lists.
 pub static PATH_LOSSES: &[PathLoss] = &[
     PathLoss {
         name: "friis",

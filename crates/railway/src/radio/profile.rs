@@ -1,17 +1,17 @@
-//! What a handover costs.
+//! The effects of a handover.
 
 use std::time::Duration;
 
 use trackbed_core::{ByteSize, Ratio};
 
-/// What a handover does to a link, and the network that goes with it. Entries: [`PROFILES`].
+/// The effects of a handover on a link, and the matching network. Entries: [`PROFILES`].
 ///
 /// Pairs of durations are the ends of uniform distributions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Profile {
     /// The name by which it is chosen.
     pub name: &'static str,
-    /// What it stands for, and where it comes from.
+    /// Its meaning, and its source.
     pub summary: &'static str,
     /// The name of its path loss.
     pub path_loss: &'static str,
@@ -19,9 +19,9 @@ pub struct Profile {
     pub power_dbm: f64,
     /// The gain of its antenna in dB.
     pub antenna_gain_db: f64,
-    /// The deviation of the shadows of a place, in dB.
+    /// The standard deviation of radio shadows, in dB.
     pub shadowing_db: f64,
-    /// The deviation of what differs from drive to drive, in dB.
+    /// The standard deviation of the variation from drive to drive, in dB.
     pub variation_db: f64,
     /// From the terminal's report to the command: preparation of the target over X2.
     pub preparation: (Duration, Duration),
@@ -29,27 +29,27 @@ pub struct Profile {
     pub gap: (Duration, Duration),
     /// How long packets take from the source to the target over X2.
     pub forwarding: (Duration, Duration),
-    /// The most bytes that the source's queue towards the train, and the terminal's queue, lose with
+    /// The maximum number of bytes that the source's queue towards the train, and the terminal's queue, lose at
     /// the command although packets are forwarded.
     pub flush: ByteSize,
-    /// What is bad around a handover.
+    /// The degradation around a handover.
     pub spell: Option<Spell>,
-    /// The share of handovers that fail: the radio link is lost and established anew.
+    /// The share of handovers that fail: the radio link is lost and re-established.
     pub failures: Ratio,
-    /// How long that takes.
+    /// The time for re-establishment.
     pub reestablishment: (Duration, Duration),
 }
 
-/// A time around a handover, half before and half after it, at which the link is bad.
+/// A time around a handover, half before and half after it, during which the link is degraded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spell {
-    /// How long it lasts.
+    /// Its duration.
     pub duration: (Duration, Duration),
-    /// The share of the rate that is left.
+    /// The remaining share of the rate.
     pub rate: Ratio,
-    /// By how much the delay grows, as the ends of a uniform distribution.
+    /// The factor of the delay, as the ends of a uniform distribution.
     pub delay_factor: (f64, f64),
-    /// The loss is drawn from zero to this.
+    /// The maximum loss; the loss is drawn between zero and this.
     pub loss_max: Ratio,
 }
 
@@ -64,7 +64,7 @@ const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// Every profile, in the order in which they are listed.
+/// Every profile, in the order of lists.
 pub static PROFILES: &[Profile] = &[
     Profile {
         name: "ns3",
@@ -84,13 +84,13 @@ pub static PROFILES: &[Profile] = &[
     },
     Profile {
         name: "3gpp",
-        summary: "LTE by 3GPP's reports: macro cells with shadows, gaps of 50 +- 15 ms (TR 36.881), \
+        summary: "LTE as in 3GPP's reports: macro cells with shadows, gaps of 50 +- 15 ms (TR 36.881), \
                   packets forwarded over X2 within 5 to 20 ms",
         path_loss: "3gpp",
         power_dbm: 46.0,
         antenna_gain_db: 15.0,
-        // TR 38.901 table 7.4.1-1, rural macro cells with a line of sight; what of it differs from
-        // drive to drive is an assumption of ours.
+        // TR 38.901 table 7.4.1-1, rural macro cells with a line of sight. The part that varies from drive to
+        // drive is our assumption.
         shadowing_db: 4.0,
         variation_db: 1.0,
         preparation: (ms(30), ms(60)),
@@ -104,7 +104,7 @@ pub static PROFILES: &[Profile] = &[
     Profile {
         name: "hsr-measured",
         summary: "as measured above 280 km/h (Li et al., SIGCOMM 2018): for 1 to 3 s around a \
-                  handover a tenth of the rate, three to four times the delay, up to 70 % loss; \
+                  handover, a tenth of the rate, three to four times the delay, and up to 70 % loss; \
                   one handover in twenty fails",
         path_loss: "3gpp",
         power_dbm: 46.0,

@@ -1,16 +1,16 @@
-//! From distance to received power and to a rate.
+//! Computes received power from distance, and the rate from received power.
 
 use trackbed_core::Bitrate;
 
 use crate::radio::path_loss::PathLoss;
 use crate::radio::shadowing::Shadowing;
 
-/// How strong a station is received.
+/// The parameters of received power.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Propagation {
-    /// The loss over the distance.
+    /// The path loss.
     pub path_loss: &'static PathLoss,
-    /// What is in the way.
+    /// The shadowing.
     pub shadowing: Shadowing,
     /// A station's transmission power over its whole carrier, in dBm.
     pub power_dbm: f64,
@@ -18,8 +18,8 @@ pub struct Propagation {
     pub antenna_gain_db: f64,
     /// The width of the carrier, in resource blocks of 180 kHz: 50 for 10 MHz.
     pub resource_blocks: u32,
-    /// The share of the time at which other stations send beside the serving one, 0 to 1. Zero is
-    /// a network without interference, limited by noise alone.
+    /// The share of time during which other stations send at the same time as the serving one, 0 to 1. Zero is a
+    /// network without interference, limited only by noise.
     pub interference: f64,
 }
 
@@ -32,15 +32,15 @@ impl Propagation {
         emitted - self.path_loss.loss_db(distance_m)
     }
 
-    /// The signal to interference and noise ratio of a cell among others, in dB, all by RSRP.
+    /// The signal to interference and noise ratio of a cell among others, in dB, computed from RSRP.
     pub fn sinr_db(&self, serving_dbm: f64, others_dbm: impl IntoIterator<Item = f64>) -> f64 {
         let disturbing: f64 = others_dbm.into_iter().map(milliwatts).sum();
         let below = milliwatts(NOISE_DBM) + self.interference * disturbing;
         serving_dbm - 10.0 * libm::log10(below)
     }
 
-    /// The rate at this ratio, in steps of 100 kbit/s: Shannon's bound with an attenuation of 0.6,
-    /// nothing below -10 dB and 4.4 bit/s/Hz at most (TR 36.942 annex A.2, downlink).
+    /// The rate at this ratio, in steps of 100 kbit/s: Shannon's bound with an attenuation of 0.6, zero below
+    /// -10 dB, and at most 4.4 bit/s/Hz (TR 36.942 annex A.2, downlink).
     pub fn rate(&self, sinr_db: f64) -> Bitrate {
         if sinr_db < SINR_MIN_DB {
             return Bitrate::from_bps(0);

@@ -13,7 +13,7 @@ use crate::radio::propagation::Propagation;
 use crate::radio::shadowing::Landscape;
 use crate::radio::station::Operator;
 
-/// A track, a train's speed and receiver, and the radio along the track. Made from the values of
+/// A track, a train's speed and receiver, and the radio along the track. Created from the values of
 /// [`PARAMETERS`](crate::radio::PARAMETERS).
 #[derive(Clone, Debug)]
 pub struct Railway {
@@ -21,24 +21,24 @@ pub struct Railway {
     pub(crate) speed: SpeedProfile,
     pub(crate) gps: GpsModel,
     pub(crate) profile: &'static Profile,
-    /// How long each handover interrupts a link, in place of the profile's times.
+    /// How long each handover interrupts a link, instead of the profile's times.
     pub(crate) interruption: Option<Duration>,
     pub(crate) operators: Arc<[Operator]>,
     pub(crate) propagation: Propagation,
     pub(crate) measurement: Measurement,
     pub(crate) event: EventA3,
-    /// Whether packets for the source go on to the target; if not, they are lost.
+    /// Whether the source forwards packets to the target; if not, they are lost.
     pub(crate) forwarding: bool,
     /// The shadows of each operator's stations.
     pub(crate) landscapes: Arc<[Landscape]>,
-    /// What those are drawn from.
+    /// The seed of the landscapes.
     pub(crate) place: Seed,
 }
 
-/// How a terminal measures.
+/// The measurements of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measurement {
-    /// From one layer-1 measurement to the next; above zero.
+    /// The time between layer-1 measurements; above zero.
     pub period: Duration,
     /// The coefficient of the layer-3 filter.
     pub filter: u32,
@@ -60,24 +60,23 @@ impl Railway {
         &self.operators
     }
 
-    /// What handovers cost.
+    /// The profile of handovers.
     pub fn profile(&self) -> &'static Profile {
         self.profile
     }
 
-    /// From the command of a handover until data flows again: the ends of a uniform distribution.
+    /// The time from the command of a handover until data flows again: the ends of a uniform distribution.
     pub(crate) fn gap(&self) -> (Duration, Duration) {
         self.interruption.map_or(self.profile.gap, |interruption| (interruption, interruption))
     }
 
-    /// How strong stations are received.
+    /// The parameters of received power.
     pub fn propagation(&self) -> &Propagation {
         &self.propagation
     }
 
-    /// This railway at a time before `change` of its shadows became what they are: that share of their
-    /// variance was another then, as before houses were built and antennas moved. Stations were where
-    /// they are.
+    /// This railway at an earlier time, when the share `change` of the variance of its shadows was different,
+    /// as before houses were built or antennas moved. Stations were at the same positions.
     pub fn before(&self, change: Ratio) -> Railway {
         let (shadowing, length_m) = (&self.propagation.shadowing, self.track.length_m());
         let earlier = self.place.child("earlier");
@@ -87,8 +86,7 @@ impl Railway {
         Railway { landscapes: mixed.collect(), ..self.clone() }
     }
 
-    /// A ride over the whole track. It begins at a random place if it is made to
-    /// ([`Ride::starting_at`]).
+    /// A ride over the whole track; see [`Ride::starting_at`] for other starting points.
     pub fn ride(&self, direction: Direction) -> Ride {
         Ride::new(Arc::clone(&self.track), self.speed.clone(), direction)
     }

@@ -2,37 +2,36 @@
 
 use trackbed_core::{Rng, Seed};
 
-/// Log-normal shadowing with exponential correlation over the way (Gudmundson, "Correlation Model
-/// for Shadow Fading in Mobile Radio Systems", Electronics Letters 27, 1991).
+/// Log-normal shadowing with exponential correlation over distance (Gudmundson, "Correlation Model for Shadow
+/// Fading in Mobile Radio Systems", Electronics Letters 27, 1991).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shadowing {
-    /// The standard deviation of the shadow of a place, in dB. It is the same on every drive.
+    /// The standard deviation of the landscape's shadows, in dB. They are the same on every drive.
     pub sigma_db: f64,
-    /// The standard deviation of what differs from drive to drive, in dB.
+    /// The standard deviation of the variation from drive to drive, in dB.
     pub variation_db: f64,
-    /// The way over which both lose their correlation (to 1/e), in metres; above zero.
+    /// The distance over which the correlation of both falls to 1/e, in metres; above zero.
     pub correlation_m: f64,
 }
 
-/// The share of a place's shadow that all stations have in common, as its variance: what stands
-/// beside the train is in the way of all (TR 36.814 annex A.2.1.1).
+/// The share of a shadow's variance that all stations have in common, because obstacles beside the train affect
+/// all of them (TR 36.814 annex A.2.1.1).
 const BETWEEN_SITES: f64 = 0.5;
 
-/// A correlated shadow along a piece of track: a Gauss-Markov sequence on a grid of a tenth of the
-/// correlation distance, weighted between two grid points so that the deviation is the same
-/// everywhere.
+/// A correlated shadow along a piece of track: a Gauss-Markov sequence on a grid of a tenth of the correlation
+/// distance, interpolated so that the deviation is the same everywhere.
 #[derive(Clone, Debug)]
 pub struct Shadows {
     from_m: f64,
     step_m: f64,
     /// The correlation between neighbours.
     kept: f64,
-    /// Of unit variance.
+    /// Values with unit variance.
     values: Vec<f32>,
 }
 
 impl Shadows {
-    /// Draws the shadow of unit deviation between two chainages, both in metres.
+    /// Draws a shadow with unit deviation between two chainages, both in metres.
     pub fn draw(from_m: f64, until_m: f64, correlation_m: f64, rng: &mut Rng) -> Shadows {
         let step_m = correlation_m / 10.0;
         let kept = libm::exp(-step_m / correlation_m);
@@ -47,7 +46,7 @@ impl Shadows {
         Shadows { from_m, step_m, kept, values: (0..count).map(|_| next()).collect() }
     }
 
-    /// The shadow at a chainage, of unit deviation; that of the nearer end for one outside.
+    /// The shadow at a chainage, with unit deviation; outside, that of the nearer end.
     pub fn at(&self, chainage_m: f64) -> f64 {
         let last = self.values.len() - 1;
         let place = ((chainage_m - self.from_m) / self.step_m).clamp(0.0, last as f64);
@@ -60,7 +59,7 @@ impl Shadows {
 }
 
 impl Shadows {
-    /// These, of which a share of the variance is that of `others`, drawn over the same way.
+    /// A mix of these shadows and `others`, which have this share of the variance, over the same distance.
     fn mixed(&self, others: &Shadows, share: f64) -> Shadows {
         let (kept, fresh) = ((1.0 - share).sqrt() as f32, share.sqrt() as f32);
         let pairs = self.values.iter().zip(&others.values);
@@ -69,7 +68,7 @@ impl Shadows {
     }
 }
 
-/// The shadows of a place: one for each station, and one that all have in common.
+/// The shadows of a landscape: one for each station, and one common to all.
 #[derive(Clone, Debug)]
 pub(crate) struct Landscape {
     common: Shadows,
@@ -77,7 +76,7 @@ pub(crate) struct Landscape {
 }
 
 impl Landscape {
-    /// Draws the shadows of stations, of each over the piece of track where it is heard.
+    /// Draws the shadow of each station over the piece of track where it is audible.
     pub(crate) fn draw(
         shadowing: &Shadowing,
         length_m: f64,
@@ -94,23 +93,22 @@ impl Landscape {
         Landscape { common: draw(0.0, length_m, "common"), stations }
     }
 
-    /// This landscape, of whose shadows a share of the variance is that of `other`, drawn for the same
-    /// stations.
+    /// A mix of this landscape and `other`, which has this share of the variance, for the same stations.
     pub(crate) fn mixed(&self, other: &Landscape, share: f64) -> Landscape {
         let pairs = self.stations.iter().zip(&other.stations);
         let stations = pairs.map(|(own, other)| own.mixed(other, share)).collect();
         Landscape { common: self.common.mixed(&other.common, share), stations }
     }
 
-    /// The shadow of a station at a chainage, of unit deviation.
+    /// The shadow of a station at a chainage, with unit deviation.
     pub(crate) fn shadow(&self, station: usize, chainage_m: f64) -> f64 {
         BETWEEN_SITES.sqrt() * self.common.at(chainage_m)
             + (1.0 - BETWEEN_SITES).sqrt() * self.stations[station].at(chainage_m)
     }
 }
 
-/// What differs from drive to drive, for one station: a Gauss-Markov process over the way, drawn
-/// where the train is.
+/// The variation from drive to drive for one station: a Gauss-Markov process over distance, drawn as the train
+/// moves.
 #[derive(Debug)]
 pub(crate) struct Variation {
     rng: Rng,
@@ -122,7 +120,7 @@ impl Variation {
         Variation { rng, last: None }
     }
 
-    /// Its value at a chainage, of unit deviation.
+    /// Its value at a chainage, with unit deviation.
     pub(crate) fn at(&mut self, chainage_m: f64, correlation_m: f64) -> f64 {
         let fresh = self.rng.normal();
         let value = match self.last {

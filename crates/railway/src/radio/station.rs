@@ -1,4 +1,4 @@
-//! Base stations and whose they are.
+//! Base stations and their operators.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -12,27 +12,27 @@ use trackbed_core::Bitrate;
 pub struct Station {
     /// The name of its cell.
     pub cell: String,
-    /// The chainage at which it stands beside the track, in metres.
+    /// Its chainage along the track, in metres.
     pub chainage_m: f64,
-    /// Where it stands.
+    /// Its coordinates.
     pub coordinates: Coordinates,
 }
 
-/// An operator with its stations, and the link that a train has by them.
+/// An operator with its stations, and the properties of a train's link over them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operator {
     /// Its name.
     pub name: String,
     /// Its stations, by chainage.
     pub stations: Vec<Station>,
-    /// The rate that the link never exceeds.
+    /// The maximum rate of the link.
     pub rate: Bitrate,
-    /// The delay of the link while all is well, one way.
+    /// The one-way delay of the undisturbed link.
     pub delay: Duration,
 }
 
-/// Stations at even distances: the first one `first_m` after the beginning of the track, all of them
-/// `offset_m` to its left.
+/// Evenly spaced stations: the first one `first_m` after the beginning of the track, all of them `offset_m` to
+/// its left.
 pub(crate) fn row(
     track: &Track,
     operator: &str,
@@ -40,8 +40,8 @@ pub(crate) fn row(
     spacing_m: f64,
     offset_m: f64,
 ) -> Vec<Station> {
-    // One before the beginning and one beyond the end, so that the train is nowhere at an end of
-    // the network.
+    // One station before the beginning and one beyond the end, so that the train never reaches an edge of the
+    // network.
     let count = ((track.length_m() - first_m) / spacing_m).floor().max(0.0) as i64;
     let station = |number: i64| {
         let chainage_m = first_m + spacing_m * number as f64;
@@ -51,11 +51,11 @@ pub(crate) fn row(
     (-1..=count + 1).map(station).collect()
 }
 
-/// Reads stations from a table with the columns `operator` and `cell`, and either `chainage_m` and
-/// `offset_m` or `latitude` and `longitude`. Operators come in the order of their first lines.
+/// Parses stations from a table with the columns `operator` and `cell`, and either `chainage_m` and `offset_m`
+/// or `latitude` and `longitude`. Operators are in the order of their first lines.
 ///
 /// # Errors
-/// If a line is not right, a cell comes twice, or there is none.
+/// If a line is invalid, a cell occurs twice, or there is no station.
 pub(crate) fn parse(text: &str, track: &Track) -> Result<Vec<(String, Vec<Station>)>, MotionError> {
     let table = Table::parse(text)?;
     let (operator, cell) = (table.need(&["operator"])?, table.need(&["cell"])?);
@@ -75,7 +75,7 @@ pub(crate) fn parse(text: &str, track: &Track) -> Result<Vec<(String, Vec<Statio
         let cell = row.text(cell).ok_or_else(|| refuse("no cell; write its name".into()))?;
         let reserved = |name: &&str| name.contains([',', ';', '=']);
         if let Some(name) = [name, cell].into_iter().find(reserved) {
-            return Err(refuse(format!("\"{name}\" holds one of , ; = ; choose another name")));
+            return Err(refuse(format!("\"{name}\" contains one of , ; = ; choose another name")));
         }
         let (chainage_m, coordinates) = match (along, geographic) {
             (Some((chainage, offset)), _) => {
@@ -96,7 +96,7 @@ pub(crate) fn parse(text: &str, track: &Track) -> Result<Vec<(String, Vec<Statio
         }
         let stations = &mut operators[index].1;
         if stations.iter().any(|station| station.cell == cell) {
-            return Err(refuse(format!("cell {cell} of {name} comes twice; keep one of them")));
+            return Err(refuse(format!("cell {cell} of {name} occurs twice; keep one of them")));
         }
         stations.push(Station { cell: cell.to_owned(), chainage_m, coordinates });
     }
@@ -109,14 +109,14 @@ pub(crate) fn parse(text: &str, track: &Track) -> Result<Vec<(String, Vec<Statio
     Ok(operators)
 }
 
-/// The range of stations, by number, that are heard at a chainage.
+/// The range of stations, by number, that are audible at a chainage.
 pub(crate) fn heard(operator: &Operator, chainage_m: f64) -> Range<usize> {
     let behind = operator.stations.partition_point(|station| station.chainage_m <= chainage_m);
     let until = (behind + HEARD_EACH_SIDE).min(operator.stations.len());
     behind.saturating_sub(HEARD_EACH_SIDE)..until
 }
 
-/// The piece of track along which a station is heard.
+/// The piece of track along which a station is audible.
 pub(crate) fn audible(operator: &Operator, station: usize, length_m: f64) -> (f64, f64) {
     let at = |index: Option<usize>, otherwise: f64| {
         let station = index.and_then(|index| operator.stations.get(index));
@@ -126,5 +126,5 @@ pub(crate) fn audible(operator: &Operator, station: usize, length_m: f64) -> (f6
     (from, at(station.checked_add(HEARD_EACH_SIDE), length_m))
 }
 
-/// The stations on either side of the train that are heard.
+/// The number of audible stations on either side of the train.
 const HEARD_EACH_SIDE: usize = 3;

@@ -1,14 +1,14 @@
-//! What the radio of one operator does to a link, and when.
+//! The effects of one operator's radio on a link over time.
 
 use std::time::Duration;
 
 use trackbed_core::{Bitrate, ByteSize, Ratio, Time, named};
 
-/// What happens on the link by way of one operator during a drive. All is known beforehand: it is a
-/// matter of the seed.
+/// The changes of the link over one operator during a drive. They are all known in advance, because they depend
+/// only on the seed.
 ///
-/// Of rate, delay, loss and service each row holds from its time on until the next one of its kind;
-/// what no row tells of is as the link has it by itself.
+/// A change of rate, delay, loss or service applies from its time until the next one of its kind. Properties
+/// without a change keep the link's own value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RadioTimeline {
     /// The operator's name.
@@ -17,18 +17,18 @@ pub struct RadioTimeline {
     pub changes: Vec<LinkChange>,
     /// The handovers, in order of time.
     pub handovers: Vec<Handover>,
-    /// What was received along the way, in order of time. It does not belong to the timeline's text.
+    /// The received signal, in order of time. It is not part of the timeline's text.
     pub signal: Vec<SignalSample>,
 }
 
 /// A change of one direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkChange {
-    /// When.
+    /// The time.
     pub at: Time,
-    /// Of which direction.
+    /// The direction.
     pub direction: LinkDirection,
-    /// What.
+    /// The change.
     pub what: What,
 }
 
@@ -44,22 +44,22 @@ named! {
 }
 
 impl LinkDirection {
-    /// Both of them.
+    /// Both directions.
     pub const BOTH: [LinkDirection; 2] = [LinkDirection::Up, LinkDirection::Down];
 }
 
-/// What changes.
+/// Kinds of changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum What {
-    /// The rate. At zero packets wait.
+    /// The rate. At zero, packets stay in the queue.
     Rate(Bitrate),
-    /// The delay of packets that set out from now on.
+    /// The delay of packets sent from now on.
     Delay(Duration),
-    /// The share of packets that is lost at random.
+    /// The share of packets lost at random.
     Loss(Ratio),
     /// Whether packets pass.
     Service(Service),
-    /// The queue loses so many bytes at most, those first that have waited longest.
+    /// The queue loses at most this number of bytes, the oldest first.
     Flush(ByteSize),
 }
 
@@ -67,11 +67,11 @@ named! {
     /// Whether packets pass.
     #[derive(PartialOrd, Ord, Hash)]
     pub enum Service {
-        /// They do.
+        /// Packets pass.
         Up = "up",
-        /// They wait in the queue: somebody keeps them for later.
+        /// Packets are held in the queue for later.
         Held = "held",
-        /// They are sent and lost.
+        /// Packets are sent and lost.
         Lost = "lost",
     }
 }
@@ -79,7 +79,7 @@ named! {
 /// A change from one cell to another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Handover {
-    /// How it came about.
+    /// The kind.
     pub kind: HandoverKind,
     /// The serving cell before.
     pub from: String,
@@ -87,11 +87,11 @@ pub struct Handover {
     pub to: String,
     /// When the terminal reported, or when the serving cell was lost.
     pub report: Time,
-    /// When the command came: from here on nothing passes.
+    /// When the command arrived; from then on no data passes.
     pub command: Time,
     /// When data flows again.
     pub end: Time,
-    /// From when until when the link is worse because of it, the time without service included.
+    /// The start and end of the degradation of the link, including the time without service.
     pub disturbed: (Time, Time),
     /// The chainage at the command, in metres.
     pub chainage_m: f64,
@@ -100,34 +100,34 @@ pub struct Handover {
 }
 
 named! {
-    /// How a change of cells came about.
+    /// Kinds of handovers.
     pub enum HandoverKind {
         /// Prepared over X2, by command.
         X2 = "x2",
-        /// After a radio link failure, by establishing the link anew.
+        /// By re-establishing the link after a radio link failure.
         Failure = "failure",
     }
 }
 
-/// What was received at a place.
+/// The received signal at a position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SignalSample {
-    /// When.
+    /// The time.
     pub at: Time,
-    /// Where, in metres.
+    /// The chainage, in metres.
     pub chainage_m: f64,
     /// The number of the serving station among the operator's.
     pub serving: usize,
     /// Its reference signal received power as measured, in dBm.
     pub rsrp_dbm: f64,
-    /// That of the strongest other one, in dBm.
+    /// The power of the strongest other station, in dBm.
     pub neighbour_dbm: f64,
     /// The signal to interference and noise ratio, in dB.
     pub sinr_db: f64,
 }
 
 impl RadioTimeline {
-    /// From when on which rate holds.
+    /// The rates with their start times.
     pub fn rates(&self, direction: LinkDirection) -> Vec<(Time, Bitrate)> {
         self.rows(direction, |what| match what {
             What::Rate(rate) => Some(rate),
@@ -135,7 +135,7 @@ impl RadioTimeline {
         })
     }
 
-    /// From when on which delay holds.
+    /// The delays with their start times.
     pub fn delays(&self, direction: LinkDirection) -> Vec<(Time, Duration)> {
         self.rows(direction, |what| match what {
             What::Delay(delay) => Some(delay),
@@ -143,7 +143,7 @@ impl RadioTimeline {
         })
     }
 
-    /// From when on which loss holds.
+    /// The losses with their start times.
     pub fn losses(&self, direction: LinkDirection) -> Vec<(Time, Ratio)> {
         self.rows(direction, |what| match what {
             What::Loss(loss) => Some(loss),
@@ -151,7 +151,7 @@ impl RadioTimeline {
         })
     }
 
-    /// When how many bytes at most are lost from the queue.
+    /// The times of queue flushes, with the maximum number of lost bytes.
     pub fn flushes(&self, direction: LinkDirection) -> Vec<(Time, ByteSize)> {
         self.rows(direction, |what| match what {
             What::Flush(bytes) => Some(bytes),
@@ -159,8 +159,7 @@ impl RadioTimeline {
         })
     }
 
-    /// The spells during which the service is this; the end of the last one is [`Time::MAX`] if
-    /// none is told.
+    /// The periods with this service; the last one ends at [`Time::MAX`] if the timeline has no end for it.
     pub fn spells(&self, direction: LinkDirection, service: Service) -> Vec<(Time, Time)> {
         let rows = self.rows(direction, |what| match what {
             What::Service(service) => Some(service),

@@ -1,4 +1,4 @@
-//! Tracks, speeds and rides, held against what can be worked out by hand.
+//! Tracks, speeds and rides, compared with values computed by hand.
 
 use std::sync::Arc;
 
@@ -32,12 +32,12 @@ fn places_beside_a_straight_track_lie_at_right_angles() {
             close(found.chainage_m, 2_000.0, 0.05);
             close(found.distance_m, 300.0, 0.05);
         }
-        // Beyond its ends a track is thought to go straight on.
+        // Beyond its ends, a track is extended in a straight line.
         let before = track.beside(-400.0, 0.0);
         close(before.plane_distance_m(track.coordinates_at(0.0)), 400.0, 0.05);
         close(track.project(before).chainage_m, 0.0, 1e-9);
     }
-    // To the left of a track that goes east lies north.
+    // North is to the left of an eastbound track.
     assert!(Track::straight(100.0).unwrap().beside(50.0, 10.0).latitude_deg() > 0.0);
 }
 
@@ -45,7 +45,7 @@ fn places_beside_a_straight_track_lie_at_right_angles() {
 fn chainages_and_places_are_each_others_inverse() {
     let corners = [at(50.0, 8.0), at(50.01, 8.0), at(50.01, 8.0), at(50.01, 8.02), at(50.0, 8.03)];
     let track = Track::through(corners).unwrap();
-    assert_eq!(track.points().len(), 4, "a point that comes twice counts once");
+    assert_eq!(track.points().len(), 4, "a repeated point counts once");
     let legs: f64 = corners.windows(2).map(|pair| pair[0].distance_m(pair[1])).sum();
     close(track.length_m(), legs, 0.01);
     for chainage in [0.0, 1.0, 500.0, 1_111.0, 1_500.0, 2_540.0, track.length_m()] {
@@ -59,7 +59,7 @@ fn chainages_and_places_are_each_others_inverse() {
     assert_eq!(piece[1], corners[1]);
 }
 
-/// Out and back on two lines 20 m apart: only who knows where the train was can tell them apart.
+/// Out and back on two lines 20 m apart: only the train's previous position distinguishes them.
 #[test]
 fn a_track_that_comes_near_itself_is_searched_around_the_train() {
     let (west, east) = (at(0.0, 0.0), at(0.0, 0.01));
@@ -88,7 +88,7 @@ fn distances_are_the_integral_of_speeds() {
         close(start.distance_m(time), distance, 1e-9);
         close(start.time_at(distance).unwrap().as_secs_f64(), seconds as f64, 1e-6);
     }
-    // Braking to a stand: it comes 1,000 m far and no further.
+    // Braking to a standstill after 1,000 m.
     let stop = SpeedProfile::accelerating(50.0, 0.0, 1.25).unwrap();
     close(stop.distance_m(Time::from_millis(1_000_000)), 1_000.0, 1e-9);
     close(stop.time_at(999.0).unwrap().as_secs_f64(), 40.0 - 1.6f64.sqrt(), 1e-6);
@@ -107,10 +107,10 @@ fn speeds_are_read_from_tables() {
         ("time_s,speed\n0,1\n", ["line 1", "speed_km_h"]),
         ("time_s,speed_m_s\n0,1\n0,2\n", ["line 3", "does not come after 0 s"]),
         ("time_s,speed_m_s\n0,fast\n", ["line 2", "\"fast\" in column speed_m_s"]),
-        ("time_s,speed_m_s\n0,-3\n", ["line 2", "no speed"]),
+        ("time_s,speed_m_s\n0,-3\n", ["line 2", "not a valid speed"]),
         ("time_s,speed_m_s\n0\n", ["line 2", "1 fields below a heading of 2"]),
         ("time_s,speed_m_s\n0,NaN\n", ["line 2", "not a number"]),
-        ("time_s,speed_m_s\n", ["without a speed", "give one"]),
+        ("time_s,speed_m_s\n", ["without a speed", "give at least one"]),
     ] {
         let error = SpeedProfile::parse_csv(text).unwrap_err().to_string();
         assert!(parts.iter().all(|part| error.contains(part)), "{error}");

@@ -1,4 +1,4 @@
-//! The errors of positions, held against the law that they follow.
+//! The errors of positions, compared with their model.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,9 +31,9 @@ fn a_late_position_lies_behind_the_train() {
 }
 
 /// Errors every 100 ms with a correlation of 1 s. An estimate of the variance from n values of a
-/// Gauss-Markov process with correlation c from one to the next strays by
+/// Gauss-Markov process with correlation c from one to the next deviates by
 /// `sigma^2 sqrt(2 / n (1 + c^2) / (1 - c^2))`; that of its correlation by less than that over
-/// sigma^2. Five of these are passed once in two million seeds.
+/// sigma^2. Five of these are exceeded once in two million seeds.
 #[test]
 fn errors_have_the_deviation_and_the_correlation_that_the_model_says() {
     let ride = ride(0.0);

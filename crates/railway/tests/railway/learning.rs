@@ -1,4 +1,4 @@
-//! From rides to ranges, and back from positions to ranges.
+//! Learning ranges from rides, and looking up ranges by position.
 
 use std::sync::Arc;
 
@@ -47,8 +47,8 @@ fn a_range_covers_what_was_seen_and_a_margin() {
     );
 }
 
-/// With 200 sightings at 0, 1, ..., 199 m and a coverage of 95 %, the lowest and the highest two and
-/// a half of each hundred that are kept are outliers. The latest hundred are kept.
+/// With 200 sightings at 0, 1, ..., 199 m and a coverage of 95 %, the lowest and the highest 2.5 % of the stored
+/// sightings are outliers. The latest hundred are stored.
 #[test]
 fn outliers_do_not_widen_a_range() {
     let mut learner = learner(Settings { margin_m: 0.0, ..Settings::default() });
@@ -61,9 +61,9 @@ fn outliers_do_not_widen_a_range() {
     assert_eq!((range.rides, range.sightings.len()), (200, 100));
 }
 
-/// Positions that stray by 5 m with a margin of 10 m: of new rides, a range of 50 learnt ones
-/// covers at least 95 % (each end is passed by less than 2.3 % of a normal distribution even if all
-/// of the learnt ones had hit the middle).
+/// Positions with a standard deviation of 5 m, and a margin of 10 m: a range learnt from 50 rides covers at least
+/// 95 % of new rides. (Less than 2.3 % of a normal distribution exceeds each end, even if all learnt positions
+/// were exact.)
 #[test]
 fn ranges_are_wide_enough_for_errors_of_positions() {
     let mut rng = Seed::of_run(4, 0).stream("test");
@@ -141,8 +141,8 @@ fn what_was_seen_once_in_fifty_rides_blocks_nothing() {
     assert!(all.at(2_502.0, 0.0).is_some());
 }
 
-/// A station was built: for 60 rides handovers are at one place, for 60 more at another. The new
-/// place counts from the fifth ride on, and the old one goes when it has not been seen for 40.
+/// A station was built: handovers are at one place for 60 rides, and at another for 60 more. The new place counts
+/// from the fifth ride, and the old one is dropped after 40 rides without a handover.
 #[test]
 fn a_table_follows_a_network_that_changes() {
     let settings = Settings { max_age: Some(40), ..Settings::default() };
@@ -194,7 +194,7 @@ fn merging_is_as_if_all_rides_had_been_seen_by_one() {
     let powers =
         |table: &Table| table.signal("A").unwrap().unwrap().rsrp_dbm().flatten().sum::<f64>();
     assert!((powers(&all) - powers(&merged)).abs() < 0.05);
-    // Counts survive although only the latest sightings are kept.
+    // Counts are kept although only the latest sightings are stored.
     let mut third = Learner::continuing(&merged, Settings::default()).unwrap();
     third.ride(&ride(150));
     let range = third.table().ranges("A", Direction::Forward).unwrap()[0].clone();
@@ -244,7 +244,7 @@ fn logs_of_real_drives_are_cut_into_rides_where_cells_change() {
     let track = Track::straight(10_000.0).unwrap();
     let log = DriveLog::parse(LogFormat::Csv, &drive()).unwrap();
     let error = observe(&log, &track, &LogSettings::default()).unwrap_err().to_string();
-    assert!(error.contains("line 2") && error.contains("whose cell"), "{error}");
+    assert!(error.contains("line 2") && error.contains("without an operator"), "{error}");
     let settings = LogSettings { operator: Some("K".to_owned()), ..LogSettings::default() };
     let observed = observe(&log, &track, &settings).unwrap();
     assert_eq!((observed.beside_track, observed.unplaced), (0, 0));
@@ -273,7 +273,7 @@ fn logs_that_say_nothing_are_refused() {
     refused("lat,lon,cell:A\n0,0,1\n0,0.001,2\n", "no ride of 500 m");
 }
 
-/// Where a log has a hole of 2 km in which the cell changed, nobody knows where it did.
+/// If a log has a gap of 2 km in which the cell changed, the position of the handover is unknown.
 #[test]
 fn changes_of_cells_within_holes_are_left_out() {
     let track = Track::straight(10_000.0).unwrap();

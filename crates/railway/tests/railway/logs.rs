@@ -1,4 +1,4 @@
-//! Logs of drives as others write them.
+//! Logs of drives from third-party tools.
 
 use std::path::Path;
 
@@ -36,8 +36,8 @@ fn mistakes_in_tables_are_told_with_their_line() {
         ("lat,longitude\n1,2\n91,0\n", ["line 3", "latitude 91"]),
         ("lat,lon\nx,0\n", ["line 2", "\"x\" in column lat"]),
         ("lat,lon\ninf,0\n", ["line 2", "\"inf\" in column lat"]),
-        ("lat,lon,time\n1,2,noon\n", ["line 2", "\"noon\" is no time"]),
-        ("lat,lon,rsrp\n1,2,strong\n", ["line 2", "no RSRP"]),
+        ("lat,lon,time\n1,2,noon\n", ["line 2", "\"noon\" is not a valid time"]),
+        ("lat,lon,rsrp\n1,2,strong\n", ["line 2", "not a valid RSRP"]),
         ("latitude,x\n1,2\n", ["line 1", "longitude or lon"]),
         ("lat,lon\n", ["no position", "format"]),
     ] {
@@ -76,12 +76,12 @@ fn gpx_tracks_tell_places_times_and_cells() {
 #[test]
 fn mistakes_in_gpx_are_told_with_their_line() {
     for (from, to, parts) in [
-        ("lat=\"50.001\"", "lat=\"north\"", ["line 9", "\"north\" is no lat"]),
-        ("lat=\"50.001\" ", "", ["line 9", "\"\" is no lat"]),
+        ("lat=\"50.001\"", "lat=\"north\"", ["line 9", "\"north\" is not a valid lat"]),
+        ("lat=\"50.001\" ", "", ["line 9", "\"\" is not a valid lat"]),
         ("lon=\"8.0\"/>", "lon=\"200\"/>", ["line 9", "longitude 200"]),
         ("</trkpt>", "</trkseg>", ["line 8", "well-formed"]),
-        ("08:00:00Z", "later", ["line 5", "is no time"]),
-        (">-93<", ">good<", ["line 6", "no RSRP"]),
+        ("08:00:00Z", "later", ["line 5", "is not a valid time"]),
+        (">-93<", ">good<", ["line 6", "not a valid RSRP"]),
         (" </trkseg></trk>\n</gpx>\n", "", ["line 10", "ends within an element"]),
     ] {
         assert!(GPX.contains(from), "{from}");
@@ -161,7 +161,7 @@ fn the_name_of_a_file_tells_its_format() {
     assert!(LogFormat::of_file(Path::new("ride.kml")).unwrap_err().to_string().contains(".gpx"));
 }
 
-/// Whatever bytes come, a log is read or refused, never a panic; what is read lies on the Earth.
+/// For any bytes, a log is read or refused, never a panic; positions that are read are valid.
 #[test]
 fn damaged_text_never_panics() {
     let csv = "time,latitude,longitude,speed_km_h,cell:A,rsrp:A\n1,50,8,180,7,-90\n2,50.1,8,,8,\n";
@@ -194,7 +194,7 @@ fn damaged_text_never_panics() {
     }
 }
 
-/// Three megabytes: whoever counted the lines from the beginning for each element would take minutes.
+/// Three megabytes: counting the lines from the beginning for each element would take minutes.
 #[test]
 fn a_long_gpx_file_takes_as_long_as_its_length_says() {
     let point = "<trkpt lat=\"50.0\" lon=\"8.0\">\n<time>2026-05-01T08:00:00Z</time>\n</trkpt>\n";

@@ -1,4 +1,4 @@
-//! Where a train is, what its radio does, and what rides teach of handovers, from outside.
+//! Tests of the public interface: motion, radio and handover tables.
 
 mod geometry;
 mod gps;

@@ -1,4 +1,4 @@
-//! Handover tables as files: what is written is read, and what is damaged is refused with its place.
+//! Handover tables as files: written tables are read back, and damaged ones are refused with the place.
 
 use std::fs;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ fn a_table_reads_as_it_was_written() {
     let text = table.to_text();
     assert_eq!(Table::parse(&text).unwrap(), table);
     assert_eq!(Table::parse(&text).unwrap().to_text(), text);
-    // The same, however a tool has laid it out.
+    // The layout of the JSON does not matter.
     let value: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(Table::parse(&serde_json::to_string_pretty(&value).unwrap()).unwrap(), table);
     assert_eq!(table.operators().collect::<Vec<_>>(), ["A", "B", "Ö, with a comma"]);
@@ -47,7 +47,7 @@ fn a_table_reads_as_it_was_written() {
     assert!(table.signal("B").unwrap().is_none());
 }
 
-/// Every map tool takes lines of longitude and latitude; those of a range lie where it is.
+/// Map tools need lines of longitude and latitude; that of a range must be at its position.
 #[test]
 fn geometries_show_where_ranges_are() {
     let table = table();
@@ -66,7 +66,7 @@ fn geometries_show_where_ranges_are() {
     }
 }
 
-/// What is written holds what the schema requires, and nothing that it does not describe.
+/// A written table has all members that the schema requires, and no others.
 #[test]
 fn the_schema_describes_what_is_written() {
     let schema: Value = serde_json::from_str(SCHEMA).unwrap();
@@ -107,7 +107,7 @@ fn unsound_tables_are_refused_with_place_and_remedy() {
     let property = |name: &'static str, to: Value| {
         move |value: &mut Value| value["features"][1]["properties"][name] = to
     };
-    refused(&["version 2", "is not known", "anew"], |v| v["trackbed_handover_table"] = json!(2));
+    refused(&["unsupported version 2", "again"], |v| v["trackbed_handover_table"] = json!(2));
     refused(&["no such member", "trackbed handover build"], |v| {
         v.as_object_mut().unwrap().remove("trackbed_handover_table");
     });
@@ -184,7 +184,7 @@ fn text_that_is_no_json_is_refused_with_its_line() {
     }
 }
 
-/// Whatever byte is struck, a table is read or refused, never a panic; what is read is sound.
+/// With any byte changed, a table is read or refused, never a panic; tables that are read are consistent.
 #[test]
 fn damaged_bytes_never_panic() {
     let text = table().to_text();
@@ -218,7 +218,7 @@ fn files_are_replaced_in_one_piece() {
     let nowhere = folder.join("none").join("table.geojson");
     let error = table.save(&nowhere).unwrap_err().to_string();
     assert!(error.contains("none"), "{error}");
-    // A folder stands in the way: the rename fails, and leaves nothing behind.
+    // A folder is in the way: the rename fails, and leaves nothing behind.
     let taken = folder.join("taken");
     fs::create_dir(&taken).unwrap();
     assert!(table.save(&taken).is_err());

@@ -1,40 +1,40 @@
-//! The configuration file: what the command line can say, to be kept.
+//! The configuration file, which has the options of the command line.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-/// What a file says; the command line goes before it. Times and lengths are text with a unit.
+/// The contents of a file; the command line overrides it. Times and lengths are text with a unit.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Config {
     /// The file of the handover table.
     pub table: Option<PathBuf>,
-    /// How old that file may be.
+    /// The maximum age of that file.
     pub table_age_max: Option<String>,
-    /// The operators of the table, and where each is: an interface, an address, or `id:NUMBER`.
+    /// The operators of the table, each with an interface, an address, or `id:NUMBER`.
     #[serde(default)]
     pub operators: toml::Table,
     /// gpsd's host and port.
     pub gpsd: Option<String>,
     /// A receiver that speaks NMEA.
     pub nmea: Option<PathBuf>,
-    /// How old positions are when they come.
+    /// The age of positions on arrival.
     pub position_age: Option<String>,
     /// How long before a range its operator becomes a backup.
     pub lead: Option<String>,
-    /// How long before its end that is taken back.
+    /// How long before the end of a range the flag is cleared.
     pub release_lead: Option<String>,
-    /// How long a position is carried on.
+    /// How long a position is extrapolated.
     pub fix_timeout: Option<String>,
     /// How far beside the track positions may be.
     pub off_track: Option<String>,
-    /// How long an operator may be a backup at a time.
+    /// How long an operator may be a backup at a stretch.
     pub hold_max: Option<String>,
-    /// The file that remembers flags.
+    /// The file that records flags.
     pub state: Option<PathBuf>,
-    /// Where Prometheus fetches figures.
+    /// The address for Prometheus.
     pub metrics: Option<String>,
 }
 
@@ -42,7 +42,7 @@ impl Config {
     /// Reads a file.
     ///
     /// # Errors
-    /// If it cannot be read, or says something unknown; the message names file and line.
+    /// If it cannot be read, or contains an unknown key; the message names the file and the line.
     pub fn read(path: &Path) -> Result<Config, String> {
         let named = |why: String| format!("{}: {why}", path.display());
         let text = fs::read_to_string(path).map_err(|why| named(why.to_string()))?;
@@ -53,13 +53,13 @@ impl Config {
         let config: Config = toml::from_str(text).map_err(|why| why.to_string())?;
         match config.operators.iter().find(|(_, place)| !place.is_str()) {
             Some((name, _)) => {
-                Err(format!("operator \"{name}\" is at no place; write {name} = \"INTERFACE\""))
+                Err(format!("operator \"{name}\" has no interface; write {name} = \"INTERFACE\""))
             }
             None => Ok(config),
         }
     }
 
-    /// The operators, as the command line has them.
+    /// The operators in the syntax of the command line.
     pub fn operators(&self) -> Vec<String> {
         let pairs = self.operators.iter();
         pairs.filter_map(|(name, place)| Some(format!("{name}={}", place.as_str()?))).collect()

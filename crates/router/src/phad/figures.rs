@@ -1,8 +1,8 @@
-//! What the daemon tells Prometheus.
+//! The daemon's metrics.
 
 use trackbed_outward::{Counter, Gauge, Metrics};
 
-/// The daemon's figures.
+/// The metrics of the daemon.
 #[derive(Clone, Debug)]
 pub(crate) struct Figures {
     pub(crate) fixes: Counter,
@@ -17,7 +17,7 @@ pub(crate) struct Figures {
     pub(crate) operators: Vec<OperatorFigures>,
 }
 
-/// Those of one operator.
+/// The metrics of one operator.
 #[derive(Clone, Debug)]
 pub(crate) struct OperatorFigures {
     pub(crate) set: Counter,
@@ -41,7 +41,7 @@ impl Figures {
                 cleared: flags("cleared"),
                 repeated: flags("cleared again"),
                 flagged: gauge("trackbed_phad_flagged", "Whether the operator is a backup now."),
-                usable: gauge("trackbed_phad_usable", "Whether data can go by the operator."),
+                usable: gauge("trackbed_phad_usable", "Whether data can use the operator."),
             }
         };
         let counter = |name, help| metrics.counter(name, help, &[]);
@@ -50,24 +50,24 @@ impl Figures {
             fixes: counter("trackbed_phad_positions_total", "Positions received."),
             fixes_refused: counter(
                 "trackbed_phad_positions_refused_total",
-                "Positions that no train could have come to.",
+                "Positions that no train could have reached.",
             ),
             source_losses: counter(
                 "trackbed_phad_source_losses_total",
-                "How often the source of positions was lost or could not be reached.",
+                "Times that the source of positions was lost or could not be reached.",
             ),
             tables_read: counter("trackbed_phad_tables_read_total", "Handover tables read."),
             tables_refused: counter(
                 "trackbed_phad_tables_refused_total",
-                "Handover tables that were damaged; the one of before was kept.",
+                "Handover tables that were damaged; the previous one was kept.",
             ),
-            errors: counter("trackbed_phad_errors_total", "What the kernel refused."),
+            errors: counter("trackbed_phad_errors_total", "Requests that the kernel refused."),
             position_known: gauge(
                 "trackbed_phad_position_known",
-                "Whether it is known where on the track the train is.",
+                "Whether the position of the train on the track is known.",
             ),
-            chainage: gauge("trackbed_phad_chainage_metres", "Where on the track the train is."),
-            speed: gauge("trackbed_phad_speed_metres_per_second", "How fast the train is."),
+            chainage: gauge("trackbed_phad_chainage_metres", "Position of the train on the track."),
+            speed: gauge("trackbed_phad_speed_metres_per_second", "Speed of the train."),
             operators: operators.iter().map(of).collect(),
         }
     }

@@ -1,5 +1,4 @@
-//! The flags that we have set in the kernel, and a file that remembers them, so that whoever comes
-//! after a crash can take them back.
+//! The flags set in the kernel, and a file that records them, so that they can be cleared after a crash.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -13,7 +12,7 @@ use trackbed_linux::mptcp_pm::{EndpointFlags, PathManager, PathManagerError};
 
 use crate::phad::paths::Target;
 
-/// Sets flags in the kernel, never without noting it first, and takes all back when it goes.
+/// Sets flags in the kernel after recording them, and clears all when dropped.
 #[derive(Debug)]
 pub struct Flags {
     manager: PathManager,
@@ -21,7 +20,7 @@ pub struct Flags {
     dry_run: bool,
 }
 
-/// Why a flag could not be set or taken back.
+/// Why a flag could not be set or cleared.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the texts say it")]
@@ -29,16 +28,16 @@ pub enum FlagError {
     #[error("{0}")]
     Kernel(PathManagerError),
     #[error(
-        "cannot keep {path}, which remembers the flags that are set: {why}\n  help: choose \
-         another file with --state"
+        "cannot write {path}, which records the flags that are set: {why}\n  help: choose another \
+         file with --state"
     )]
     File { path: PathBuf, why: io::Error },
     #[error(
-        "{path} does not say which flags are set: {why}\n  help: look at `ip mptcp endpoint`, \
-         take back what is wrong there, and remove the file"
+        "cannot read the flags recorded in {path}: {why}\n  help: check `ip mptcp endpoint`, \
+         clear wrong backup flags there, and delete the file"
     )]
     Garbled { path: PathBuf, why: String },
-    #[error("another phad works with {path}\n  help: stop it, or choose another file with --state")]
+    #[error("another phad uses {path}\n  help: stop it, or choose another file with --state")]
     Taken { path: PathBuf },
 }
 
@@ -49,12 +48,12 @@ impl From<PathManagerError> for FlagError {
 }
 
 impl Flags {
-    /// Those of the calling thread's namespace, noted in the file `state`. What a crash has left
-    /// there is taken back first; the number of such flags is returned too. With `dry_run` nothing
-    /// is changed, neither there nor in the kernel.
+    /// Opens the flags of the calling thread's namespace, recorded in the file `state`. Flags left by a crash
+    /// are cleared first, and their number is returned too. With `dry_run`, neither the file nor the kernel is
+    /// changed.
     ///
     /// # Errors
-    /// If the kernel has no MPTCP, or the file is another daemon's or cannot be had.
+    /// If the kernel has no MPTCP, or the file belongs to another daemon or cannot be used.
     pub fn open(state: &Path, dry_run: bool) -> Result<(Flags, usize), FlagError> {
         let manager = PathManager::open()?;
         let ledger = if dry_run { Ledger::default() } else { Ledger::open(state)? };
@@ -63,25 +62,25 @@ impl Flags {
         Ok((flags, restored))
     }
 
-    /// The path manager that they are in.
+    /// The path manager with the endpoints.
     pub fn manager(&mut self) -> &mut PathManager {
         &mut self.manager
     }
 
-    /// How many flags of ours are set.
+    /// The number of flags set here.
     pub fn count(&self) -> usize {
         self.ledger.set.len()
     }
 
-    /// Whether we have set the flag of this endpoint.
+    /// Whether the flag of this endpoint was set here.
     pub fn is_set(&self, target: Target) -> bool {
         self.ledger.set.contains(&target.into())
     }
 
-    /// Makes endpoints backups, or takes that back. All of them are tried.
+    /// Sets or clears the backup flags of endpoints. All of them are tried.
     ///
     /// # Errors
-    /// The first thing that did not work.
+    /// The first failure.
     pub fn set(&mut self, targets: &[Target], backup: bool) -> Result<(), FlagError> {
         let mut result = Ok(());
         for target in targets {
@@ -91,11 +90,11 @@ impl Flags {
         result
     }
 
-    /// Says once more that endpoints are no backups. The kernel says only what changes, so they are
-    /// backups for a moment.
+    /// Clears the backup flags of endpoints again. The kernel signals only changes, so the flags are set for a
+    /// moment.
     ///
     /// # Errors
-    /// The first thing that did not work.
+    /// The first failure.
     pub fn clear_again(&mut self, targets: &[Target]) -> Result<(), FlagError> {
         let mut result = Ok(());
         for target in targets {
@@ -119,7 +118,7 @@ impl Flags {
             let exists = |endpoint: &trackbed_linux::mptcp_pm::Endpoint| {
                 endpoint.id == target.id && endpoint.address == target.address
             };
-            // One that has been removed meanwhile has taken its flag along.
+            // The flag of a removed endpoint is gone with it.
             if self.manager.endpoints()?.iter().any(exists) {
                 self.manager.set_backup(target.id, false)?;
             }
@@ -127,7 +126,7 @@ impl Flags {
         self.ledger.strike(target)
     }
 
-    /// Takes back everything that the file says, and returns how much that was.
+    /// Clears all flags in the file, and returns their number.
     fn restore(&mut self) -> Result<usize, FlagError> {
         let noted: Vec<Flagged> = self.ledger.set.iter().copied().collect();
         if noted.is_empty() {
@@ -151,22 +150,21 @@ impl Flags {
     }
 }
 
-/// Whatever ends the daemon in an orderly way, a panic included, leaves no flag behind.
+/// Every orderly end of the daemon, including a panic, clears all flags.
 impl Drop for Flags {
     fn drop(&mut self) {
         let left: Vec<Flagged> = self.ledger.set.iter().copied().collect();
         for Flagged { id, address } in left {
-            // What fails here is in the file still.
+            // Flags that cannot be cleared are still in the file.
             let _ = self.unflag(Target { id, address });
         }
     }
 }
 
-/// Takes back the flags that a daemon which has ended without doing so left behind, and returns how
-/// many there were.
+/// Clears the flags that a crashed daemon left behind, and returns their number.
 ///
 /// # Errors
-/// If a daemon is at work, or something does not work.
+/// If a daemon is running, or a flag cannot be cleared.
 pub fn restore(state: &Path) -> Result<usize, FlagError> {
     if !fs::exists(state).unwrap_or(false) {
         return Ok(0);
@@ -174,11 +172,11 @@ pub fn restore(state: &Path) -> Result<usize, FlagError> {
     Ok(Flags::open(state, false)?.1)
 }
 
-/// Which flags are set, in memory and in a file.
+/// The record of set flags, in memory and in a file.
 #[derive(Debug, Default)]
 struct Ledger {
     set: BTreeSet<Flagged>,
-    /// Where they are noted, and what keeps others away; none in a dry run.
+    /// The path of the file, and the lock that excludes other daemons; `None` in a dry run.
     file: Option<(PathBuf, File)>,
 }
 
@@ -194,7 +192,7 @@ impl From<Target> for Flagged {
     }
 }
 
-/// What the file says.
+/// The contents of the file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Contents {
@@ -230,7 +228,7 @@ impl Ledger {
         if self.set.remove(&target.into()) { self.write() } else { Ok(()) }
     }
 
-    /// In a way that leaves the old or the new file, whenever it is interrupted.
+    /// Replaces the file atomically.
     fn write(&self) -> Result<(), FlagError> {
         let Some((path, _)) = &self.file else { return Ok(()) };
         let contents = Contents { version: VERSION, flagged: self.set.iter().copied().collect() };
@@ -254,7 +252,7 @@ impl Ledger {
 fn parse(text: &[u8]) -> Result<BTreeSet<Flagged>, String> {
     let contents: Contents = serde_json::from_slice(text).map_err(|why| why.to_string())?;
     if contents.version != VERSION {
-        return Err(format!("it is of version {}, not {VERSION}", contents.version));
+        return Err(format!("it has version {}, not {VERSION}", contents.version));
     }
     Ok(contents.flagged.into_iter().collect())
 }
@@ -275,7 +273,7 @@ mod tests {
         ledger.note(target(1)).unwrap();
         ledger.note(target(2)).unwrap();
         ledger.strike(target(1)).unwrap();
-        // Killed: nothing is taken back, but the lock is gone.
+        // Killed: no flag is cleared, but the lock is released.
         drop(ledger);
         let mut ledger = Ledger::open(&path).unwrap();
         assert_eq!(ledger.set, BTreeSet::from([target(2).into()]));

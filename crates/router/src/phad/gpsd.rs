@@ -1,33 +1,33 @@
-//! What gpsd says: a JSON object a line (gpsd_json(5)).
+//! The protocol of gpsd: one JSON object per line (gpsd_json(5)).
 
 use std::fmt;
 
 use serde::Deserialize;
 use trackbed_railway::motion::Coordinates;
 
-/// A position as a receiver tells it.
+/// A position from a receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fix {
-    /// Where.
+    /// The coordinates.
     pub coordinates: Coordinates,
-    /// How fast, in metres a second, if it is known.
+    /// The speed in metres per second, if known.
     pub speed_m_s: Option<f64>,
 }
 
-/// What a line says.
+/// The content of a line.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Report {
     /// A position.
     Fix(Fix),
-    /// The receiver works, but knows no position.
+    /// The receiver works, but has no position.
     NoFix,
-    /// gpsd cannot do what it was asked for.
+    /// gpsd refused a request.
     Error(String),
-    /// Something else that gpsd says.
+    /// Any other report.
     Other,
 }
 
-/// A line that gpsd would not write.
+/// A line that is not from gpsd.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nonsense(String);
 
@@ -43,10 +43,10 @@ impl From<String> for Nonsense {
     }
 }
 
-/// What a client sends to be told positions.
+/// The request of a client for positions.
 pub const WATCH: &[u8] = b"?WATCH={\"enable\":true,\"json\":true};\n";
 
-/// The fields that we look at, of any class.
+/// The fields that are used, of any class.
 #[derive(Deserialize)]
 struct Line {
     class: String,
@@ -58,15 +58,15 @@ struct Line {
 }
 
 impl Report {
-    /// Reads a line.
+    /// Parses a line.
     ///
     /// # Errors
-    /// If gpsd would not write it.
+    /// If it is not a line from gpsd.
     pub fn parse(line: &[u8]) -> Result<Report, Nonsense> {
         let line: Line = serde_json::from_slice(line)
-            .map_err(|why| Nonsense(format!("this is not what gpsd says: {why}")))?;
+            .map_err(|why| Nonsense(format!("not a line from gpsd: {why}")))?;
         match line.class.as_str() {
-            // Mode 2 is a position without height, 3 one with it.
+            // Mode 2 is a position without altitude, 3 one with it.
             "TPV" if line.mode.is_some_and(|mode| mode >= 2) => {
                 let (Some(lat), Some(lon)) = (line.lat, line.lon) else { return Ok(Report::NoFix) };
                 let coordinates =
@@ -81,14 +81,14 @@ impl Report {
     }
 }
 
-/// Cuts what comes into lines. A line that is too long is nonsense, and cut off.
+/// Splits a stream into lines. A line that is too long is invalid, and truncated.
 #[derive(Debug, Default)]
 pub struct Lines {
     waiting: Vec<u8>,
 }
 
 impl Lines {
-    /// Takes in bytes, and returns the lines that are whole now, without their ends.
+    /// Takes bytes, and returns the complete lines, without their ends.
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<Vec<u8>> {
         self.waiting.extend_from_slice(bytes);
         let mut lines = Vec::new();
@@ -106,7 +106,7 @@ impl Lines {
     }
 }
 
-/// gpsd promises 10,240 bytes at most (`GPS_JSON_RESPONSE_MAX`).
+/// gpsd guarantees at most 10,240 bytes (`GPS_JSON_RESPONSE_MAX`).
 const LINE_MAX: usize = 16_384;
 
 #[cfg(test)]

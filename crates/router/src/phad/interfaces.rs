@@ -1,4 +1,4 @@
-//! The machine's interfaces: rtnetlink(7).
+//! The machine's network interfaces, from rtnetlink(7).
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,20 +13,20 @@ use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 
-/// What is known of an interface.
+/// An interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Interface {
     /// Its name.
     pub name: String,
-    /// It is switched on and has a carrier.
+    /// It is up and has a carrier.
     pub works: bool,
-    /// Bytes that have come over it so far.
+    /// Bytes received over it so far.
     pub received: u64,
     /// Its addresses.
     pub addresses: Vec<IpAddr>,
 }
 
-/// Asks the kernel for all interfaces of the network namespace that it was opened in.
+/// Queries the interfaces of the network namespace in which it was opened.
 #[derive(Debug)]
 pub struct Interfaces {
     socket: Socket,
@@ -34,10 +34,10 @@ pub struct Interfaces {
 }
 
 impl Interfaces {
-    /// In the calling thread's namespace.
+    /// Opens it in the calling thread's namespace.
     ///
     /// # Errors
-    /// If the kernel gives no socket.
+    /// If the socket cannot be created.
     pub fn open() -> io::Result<Interfaces> {
         let mut socket = Socket::new(NETLINK_ROUTE)?;
         socket.bind_auto()?;
@@ -48,7 +48,7 @@ impl Interfaces {
     /// All interfaces by their numbers.
     ///
     /// # Errors
-    /// If the kernel does not tell.
+    /// If the query fails.
     pub fn list(&mut self) -> io::Result<BTreeMap<u32, Interface>> {
         let mut interfaces = BTreeMap::new();
         let links = RouteNetlinkMessage::GetLink(LinkMessage::default());
@@ -61,8 +61,8 @@ impl Interfaces {
         self.dump(addresses, |message| {
             let RouteNetlinkMessage::NewAddress(message) = message else { return };
             let Some(interface) = interfaces.get_mut(&message.header.index) else { return };
-            // Of a point-to-point link "address" is the far end, and "local" ours; IPv6 has the
-            // first alone.
+            // On a point-to-point link, "address" is the far end and "local" the near one; IPv6 has only the
+            // first.
             let local = message.attributes.iter().find_map(|attribute| match attribute {
                 AddressAttribute::Local(address) => Some(*address),
                 _ => None,
@@ -97,7 +97,7 @@ impl Interfaces {
                 let message = parse::<RouteNetlinkMessage>(rest).ok_or_else(garbled)?;
                 let length = (message.header.length as usize).next_multiple_of(4).max(4);
                 rest = rest.get(length..).unwrap_or_default();
-                // What is left of an answer that broke off.
+                // The rest of an interrupted answer.
                 if message.header.sequence_number != self.sequence {
                     continue;
                 }

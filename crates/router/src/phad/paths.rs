@@ -1,4 +1,4 @@
-//! Which endpoints of the kernel's path manager belong to which operator, and whether they work.
+//! Maps operators to endpoints of the kernel's path manager, and tells whether they are usable.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,7 @@ use trackbed_linux::mptcp_pm::{Endpoint, EndpointFlags};
 
 use crate::phad::interfaces::Interface;
 
-/// An operator of the handover table, and the endpoints over which it is reached.
+/// An operator of the handover table, and its endpoints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operator {
     /// Its name, as in the table.
@@ -21,15 +21,15 @@ pub struct Operator {
 /// How endpoints are named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Those with an address of this interface, or bound to it.
+    /// The endpoints with an address of this interface, or bound to it.
     Interface(String),
-    /// The one with this address.
+    /// The endpoint with this address.
     Address(IpAddr),
-    /// The one with this number.
+    /// The endpoint with this number.
     Id(u8),
 }
 
-/// As the command line has it: `NAME=INTERFACE`, `NAME=ADDRESS` or `NAME=id:NUMBER`.
+/// Parses the syntax of the command line: `NAME=INTERFACE`, `NAME=ADDRESS` or `NAME=id:NUMBER`.
 impl FromStr for Operator {
     type Err = String;
 
@@ -39,7 +39,7 @@ impl FromStr for Operator {
         })?;
         let (name, place) = (name.trim(), place.trim());
         if name.is_empty() || place.is_empty() {
-            return Err(format!("\"{text}\" is not complete; write NAME=INTERFACE"));
+            return Err(format!("\"{text}\" is incomplete; write NAME=INTERFACE"));
         }
         Ok(Operator { name: name.to_owned(), place: place.parse()? })
     }
@@ -53,7 +53,7 @@ impl FromStr for Place {
             let number = id.parse().ok().filter(|id| *id > 0).map(Place::Id);
             return number.ok_or_else(|| {
                 format!(
-                    "\"{id}\" is no endpoint's number; `ip mptcp endpoint` shows them (1 to 255)"
+                    "\"{id}\" is not an endpoint number; `ip mptcp endpoint` lists them (1 to 255)"
                 )
             });
         }
@@ -71,7 +71,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// An endpoint that may be flagged.
+/// An endpoint whose flag can be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Target {
     /// Its number.
@@ -80,20 +80,20 @@ pub struct Target {
     pub address: IpAddr,
 }
 
-/// What is known of an operator's endpoints now.
+/// The current state of an operator's endpoints.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct State {
-    /// All of them.
+    /// All endpoints.
     pub targets: Vec<Target>,
-    /// Those that are backups.
+    /// The endpoints that are backups.
     pub backups: Vec<Target>,
-    /// Whether data can go there: there is one, and its interface works.
+    /// Whether data can use the operator: an endpoint exists, and its interface is up.
     pub works: bool,
-    /// Bytes that have come over their interfaces.
+    /// Bytes received over their interfaces.
     pub received: u64,
 }
 
-/// What is known of `operator`, from what the kernel says.
+/// The state of `operator`, from the kernel's endpoints and interfaces.
 pub fn state(
     operator: &Operator,
     endpoints: &[Endpoint],
@@ -131,7 +131,7 @@ pub fn state(
     state
 }
 
-/// Implicit endpoints are the kernel's own, and vanish by themselves.
+/// Implicit endpoints belong to the kernel, which removes them.
 fn is_ours(endpoint: &Endpoint) -> bool {
     !endpoint.flags.contains(EndpointFlags::IMPLICIT)
 }

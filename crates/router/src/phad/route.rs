@@ -1,4 +1,4 @@
-//! The handover table, as the daemon needs it: the track, and the ranges of each path.
+//! The handover table for the daemon: the track, and the ranges of each path.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use trackbed_railway::motion::{Coordinates, Direction, Projection, Track};
 
 use crate::phad::controller::{Range, Ranges};
 
-/// A table that has been read and found good, and the ranges of some of its operators.
+/// A valid table, and the ranges of some of its operators.
 #[derive(Clone, Debug)]
 pub struct Route {
     table: Table,
@@ -17,8 +17,8 @@ pub struct Route {
 }
 
 impl Route {
-    /// Reads a table, and takes the ranges of these operators from it, by their numbers. Ranges in
-    /// which a handover is seen rarely are left out ([`Lookup::new`]).
+    /// Reads a table, and selects the ranges of these operators, by their numbers. Ranges with rare handovers
+    /// are left out ([`Lookup::new`]).
     ///
     /// # Errors
     /// If the file cannot be read, is damaged, or lacks one of the operators.
@@ -46,19 +46,18 @@ impl Route {
         &self.ranges
     }
 
-    /// The line that positions are laid on.
+    /// The line onto which positions are projected.
     pub fn track(&self) -> &Track {
         self.table.track()
     }
 
-    /// How many ranges there are for the operators in both directions, and how long the track is in
-    /// metres.
+    /// The number of ranges of the operators in both directions, and the length of the track in metres.
     pub fn size(&self) -> (usize, f64) {
         let ranges = self.ranges.0.iter().flatten().map(Vec::len).sum();
         (ranges, self.track().length_m())
     }
 
-    /// The point of the track that is nearest to a place.
+    /// The point of the track that is nearest to a position.
     pub fn project(&self, place: Coordinates) -> Projection {
         self.track().project(place)
     }
@@ -74,11 +73,11 @@ impl Ranges for PathRanges {
     }
 }
 
-/// A table's file, and whether it has changed since it was read.
+/// The file of a table; detects changes since it was last read.
 #[derive(Debug)]
 pub struct RouteFile {
     path: PathBuf,
-    /// Of the file that was read last, good or bad.
+    /// The version of the file read last, valid or not.
     version: Option<(SystemTime, u64)>,
 }
 
@@ -88,18 +87,18 @@ impl RouteFile {
         RouteFile { path, version: None }
     }
 
-    /// Where it is.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether the file is another one than when it was read last. One that is gone has not changed.
+    /// Whether the file differs from the one read last. A deleted file has not changed.
     pub fn has_changed(&self) -> bool {
         let now = self.current();
         now.is_some() && now != self.version
     }
 
-    /// Reads it.
+    /// Reads the file.
     ///
     /// # Errors
     /// As [`Route::read`].
@@ -108,7 +107,7 @@ impl RouteFile {
         Route::read(&self.path, operators)
     }
 
-    /// How old the file is that was read last, by the time of day `now`; zero if it is of the future.
+    /// The age of the file read last at the time of day `now`; zero if its time is in the future.
     pub fn age(&self, now: Duration) -> Duration {
         let written = self
             .version
@@ -156,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_written_anew_has_changed_and_one_that_is_gone_has_not() {
+    fn a_rewritten_file_has_changed_and_a_deleted_one_has_not() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("route.json");
         table().save(&path).unwrap();

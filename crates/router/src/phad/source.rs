@@ -1,5 +1,5 @@
-//! Where positions come from: gpsd, or a receiver that speaks NMEA 0183. Each is read on a thread of
-//! its own, which comes back when the source has gone.
+//! Sources of positions: gpsd, or a receiver that speaks NMEA 0183. Each is read on a separate thread, which
+//! reconnects when the source is lost.
 
 use std::fs::File;
 use std::io::{self, Read, Write as _};
@@ -17,30 +17,29 @@ use crate::phad::gpsd::{Fix, Lines, Nonsense, Report, WATCH};
 pub enum Source {
     /// gpsd at this host and port.
     Gpsd(String),
-    /// NMEA sentences from a serial line, a named pipe or a file. Its speed is set beforehand
-    /// (stty(1)).
+    /// NMEA sentences from a serial line, a named pipe or a file. The speed of a serial line must already be
+    /// set (stty(1)).
     Nmea(PathBuf),
 }
 
-/// What a source tells.
+/// Messages from a source.
 #[derive(Clone, Debug, PartialEq)]
 pub enum News {
     /// A position.
     Fix(Fix),
-    /// The source works, and has no position.
+    /// The source works, but has no position.
     NoFix,
-    /// The source is there.
+    /// The source is connected.
     Connected,
-    /// It is not, and why. It is tried again after a while.
+    /// The source is lost, and why. It is tried again after a while.
     Gone(String),
 }
 
 impl Source {
-    /// Reads it from now on, on a thread of its own, until `tell` answers that nobody listens any
-    /// more (false).
+    /// Reads the source on a separate thread, until `tell` returns false because its receiver is gone.
     ///
     /// # Errors
-    /// If there can be no thread.
+    /// If the thread cannot be started.
     pub fn follow(self, tell: impl FnMut(News) -> bool + Send + 'static) -> io::Result<()> {
         let thread = thread::Builder::new().name("positions".to_owned());
         thread.spawn(move || self.read_for_ever(tell)).map(drop)
@@ -62,7 +61,7 @@ impl Source {
             if !tell(News::Gone(format!("{self}: {why}"))) {
                 return;
             }
-            // One that worked is back soon; one that never does is not asked all the time.
+            // A source that worked may be back soon; one that never did is tried less and less often.
             pause = if had_fix { PAUSE_MIN } else { pause };
             thread::park_timeout(pause);
             pause = (pause * 2).min(PAUSE_MAX);
@@ -79,10 +78,10 @@ impl std::fmt::Display for Source {
     }
 }
 
-/// Reads until nobody listens.
+/// Reads until `tell` returns false.
 ///
 /// # Errors
-/// Why it cannot be read any more.
+/// If the connection fails.
 fn read_gpsd(address: &str, tell: &mut dyn FnMut(News) -> bool) -> io::Result<()> {
     let mut stream = connect(address)?;
     stream.set_read_timeout(Some(SILENCE_MAX))?;
@@ -93,14 +92,14 @@ fn read_gpsd(address: &str, tell: &mut dyn FnMut(News) -> bool) -> io::Result<()
     read_lines(&mut stream, |line| match Report::parse(line) {
         Ok(Report::Fix(fix)) => Ok(tell(News::Fix(fix))),
         Ok(Report::NoFix) => Ok(tell(News::NoFix)),
-        Ok(Report::Error(why)) => Err(Nonsense::from(format!("gpsd says: {why}"))),
+        Ok(Report::Error(why)) => Err(Nonsense::from(format!("gpsd reports: {why}"))),
         Ok(Report::Other) => Ok(true),
         Err(why) => Err(why),
     })
 }
 
 fn connect(address: &str) -> io::Result<TcpStream> {
-    let mut last = io::Error::new(io::ErrorKind::NotFound, "it has no address");
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
     for address in address.to_socket_addrs()? {
         match TcpStream::connect_timeout(&address, CONNECT_MAX) {
             Ok(stream) => return Ok(stream),
@@ -126,8 +125,8 @@ fn read_nmea(path: &Path, tell: &mut dyn FnMut(News) -> bool) -> io::Result<()> 
     })
 }
 
-/// Reads lines until nobody listens. Single lines that make no sense are passed over, as receivers
-/// begin in the midst of one; a source that sends nothing else is given up.
+/// Reads lines until `tell` returns false. Single invalid lines are ignored, because the first line is often
+/// incomplete. A source that sends only invalid lines is abandoned.
 fn read_lines(
     source: &mut dyn Read,
     mut take: impl FnMut(&[u8]) -> Result<bool, Nonsense>,
@@ -137,11 +136,16 @@ fn read_lines(
     let mut buffer = [0; 4_096];
     loop {
         let count = match source.read(&mut buffer) {
-            Ok(0) => return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it has ended")),
+            Ok(0) => {
+                return Err(io::Error::new(
+                    io::ErrorKind::UnexpectedEof,
+                    "the connection was closed",
+                ));
+            }
             Ok(count) => count,
             Err(why) if why.kind() == io::ErrorKind::Interrupted => continue,
             Err(why) if why.kind() == io::ErrorKind::WouldBlock => {
-                let message = format!("it has been silent for {} s", SILENCE_MAX.as_secs());
+                let message = format!("no data for {} s", SILENCE_MAX.as_secs());
                 return Err(io::Error::new(io::ErrorKind::TimedOut, message));
             }
             Err(why) => return Err(why),
@@ -161,17 +165,17 @@ fn read_lines(
     }
 }
 
-/// How long to wait before a source is tried again: longer each time.
+/// The initial wait before a source is tried again; it grows each time.
 const PAUSE_MIN: Duration = Duration::from_millis(250);
 const PAUSE_MAX: Duration = Duration::from_secs(10);
 
-/// How long gpsd may take to answer.
+/// The time limit for connecting to gpsd.
 const CONNECT_MAX: Duration = Duration::from_secs(5);
 
-/// How long gpsd may say nothing: it tells a position or the lack of one each second.
+/// The time limit without data: gpsd reports a position, or that it has none, every second.
 const SILENCE_MAX: Duration = Duration::from_secs(10);
 
-/// After so many lines of nonsense in a row a source is left, and tried again.
+/// After this number of consecutive invalid lines, a source is closed and tried again.
 const NONSENSE_MAX: u32 = 20;
 
 #[cfg(test)]
@@ -183,7 +187,7 @@ mod tests {
 
     const TPV: &str = "{\"class\":\"TPV\",\"mode\":3,\"lat\":1.0,\"lon\":2.0,\"speed\":3.0}\n";
 
-    /// Says `texts` to one client after the other, each of which must ask for positions first.
+    /// Sends `texts` to one client after the other; each must first request positions.
     fn gpsd(texts: Vec<String>) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -194,7 +198,7 @@ mod tests {
                 let mut asked = vec![0; WATCH.len()];
                 stream.read_exact(&mut asked).unwrap();
                 assert_eq!(asked, WATCH);
-                // A client that has heard enough nonsense is gone.
+                // A client that received too many invalid lines closes the connection.
                 let _ = stream.write_all(text.as_bytes());
             }
         });
@@ -227,7 +231,7 @@ mod tests {
         let expected = ["connected", "fix", "fix", "gone", "connected", "gone", "connected", "fix"];
         assert_eq!(kinds, expected);
         let News::Gone(why) = &news[5] else { panic!() };
-        assert!(why.contains("not what gpsd says") && why.starts_with("gpsd at 127.0.0.1:"));
+        assert!(why.contains("not a line from gpsd") && why.starts_with("gpsd at 127.0.0.1:"));
     }
 
     #[test]
@@ -247,7 +251,7 @@ mod tests {
         std::fs::write(&path, format!("38,N,01131\r\n{sentence}")).unwrap();
         let news = hear(Source::Nmea(path), 3);
         let News::Fix(fix) = &news[1] else { panic!("{news:?}") };
-        // 48 degrees and 7.038 minutes; a knot is 1,852 m an hour.
+        // 48 degrees and 7.038 minutes; a knot is 1,852 m per hour.
         assert!((fix.coordinates.latitude_deg() - 48.1173).abs() < 1e-6);
         assert!((fix.speed_m_s.unwrap() - 22.4 * 1852.0 / 3600.0).abs() < 1e-3);
         assert!(matches!(news[2], News::Gone(_)));

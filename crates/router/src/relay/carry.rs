@@ -1,4 +1,4 @@
-//! Bytes, ends and aborts between two connections.
+//! Forwards bytes, ends and aborts between two connections.
 
 use std::future::poll_fn;
 use std::io;
@@ -10,7 +10,7 @@ use futures_io::{AsyncRead as _, AsyncWrite as _};
 use trackbed_outward::Counter;
 use trackbed_substrate::{Standing, TcpStream, now, sleep};
 
-/// Counts bytes as they go.
+/// Counts forwarded bytes.
 #[derive(Clone, Debug)]
 pub struct Meters {
     /// From the near end to the far one.
@@ -19,12 +19,12 @@ pub struct Meters {
     pub down: Counter,
 }
 
-/// Carries between `near` and `far` until both have ended. What either end sends is read only as
-/// fast as the other takes it. Each time that bytes move, `standing` is told.
+/// Forwards data between `near` and `far` until both have ended. Each end is read only as fast as the other
+/// accepts data. `standing` is notified each time that bytes move.
 ///
 /// # Errors
-/// If one end aborts, or nothing goes either way for `idle`; both are aborted then, as they are if the future
-/// is dropped before: half of the data with an end behind it would pass for all of it.
+/// If one end aborts, or no data moves in either direction for `idle`. Both connections are then aborted, as
+/// they are if the future is dropped earlier: truncated data with a regular end would look complete.
 pub async fn carry(
     near: &mut dyn TcpStream,
     far: &mut dyn TcpStream,
@@ -64,7 +64,7 @@ pub async fn carry(
     ended
 }
 
-/// Two connections that are aborted unless they have come to their ends.
+/// Two connections, which are aborted unless both have ended.
 struct Ends<'a> {
     near: &'a mut dyn TcpStream,
     far: &'a mut dyn TcpStream,
@@ -83,13 +83,13 @@ impl Drop for Ends<'_> {
 /// One direction.
 #[derive(Debug, Default)]
 struct Way {
-    /// What was read and not written yet.
+    /// Data that was read and not written yet.
     buffer: Vec<u8>,
     start: usize,
     end: usize,
     /// The sender has ended.
     ended: bool,
-    /// And the receiver was told.
+    /// The end was forwarded to the receiver.
     told: bool,
     carried: u64,
 }
@@ -126,7 +126,7 @@ impl Way {
             } else {
                 self.buffer.resize(BUFFER, 0);
                 let Poll::Ready(read) = Pin::new(&mut from).poll_read(cx, &mut self.buffer) else {
-                    // Idle connections keep no memory.
+                    // Idle connections hold no buffer.
                     self.buffer = Vec::new();
                     (self.start, self.end) = (0, 0);
                     return Poll::Pending;
@@ -139,5 +139,5 @@ impl Way {
     }
 }
 
-/// Bytes that are under way inside, in each direction.
+/// The size of the buffer of each direction, in bytes.
 const BUFFER: usize = 65_536;

@@ -1,20 +1,19 @@
-//! Where a relay connects its clients to.
+//! The destinations to which a relay connects its clients.
 //!
-//! What a router can reach and its clients cannot must stay out of their reach: services that listen for
-//! the router alone, its other networks' neighbours without a router of their own, and the metadata of the
-//! cloud that it may run in.
+//! Clients must not reach what only the router can: services that listen only for the router, link-local
+//! neighbours in its other networks, and the metadata service of a cloud that it may run in.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 
-/// Which destinations are refused.
+/// Decides which destinations are refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Destinations {
-    /// Let through in spite of everything.
+    /// Addresses that are allowed in any case.
     pub allowed: Vec<IpAddr>,
 }
 
 impl Destinations {
-    /// Why clients are not connected to an address; `None` where they are.
+    /// Why an address is refused; `None` if it is not.
     pub fn refusal(&self, to: IpAddr) -> Option<&'static str> {
         let to = to.to_canonical();
         if self.allowed.iter().any(|allowed| allowed.to_canonical() == to) {
@@ -28,29 +27,29 @@ impl Destinations {
             () if to.is_loopback() || to.is_unspecified() => Some("it is the relay's own loopback"),
             () if is_link_local => Some("it is link-local"),
             () if to == METADATA_V6 => Some("it is a cloud's metadata service"),
-            () if to.is_multicast() || is_broadcast => Some("it is no single host"),
+            () if to.is_multicast() || is_broadcast => Some("it is not a single host"),
             () if is_ours(to) => Some("it is the relay's own address"),
             () => None,
         }
     }
 }
 
-/// Whether an address is one of this machine's: towards such a one the kernel sends from itself.
+/// Whether an address belongs to this machine: the kernel's source address for it is the address itself.
 pub(super) fn is_ours(address: IpAddr) -> bool {
     let any: IpAddr = match address {
         IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     };
-    // Where there is no descriptor to find out with, it is taken for one of ours.
+    // If no descriptor is available for the check, assume that it does.
     let Ok(socket) = UdpSocket::bind((any, 0)) else { return true };
     let source = socket.connect((address, DISCARD)).and_then(|()| socket.local_addr());
     source.is_ok_and(|source| source.ip() == address)
 }
 
-/// Nothing is sent there (RFC 863).
+/// The discard port (RFC 863); nothing is actually sent.
 const DISCARD: u16 = 9;
 
-/// Amazon's metadata service by IPv6; by IPv4 the clouds have link-local ones.
+/// Amazon's metadata service over IPv6; over IPv4, clouds use link-local addresses.
 const METADATA_V6: IpAddr = IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254));
 
 #[cfg(test)]

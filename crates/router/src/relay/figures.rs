@@ -1,10 +1,10 @@
-//! What the relay tells Prometheus.
+//! The relay's metrics.
 
 use trackbed_outward::{Counter, Gauge, Metrics};
 
 use crate::relay::carry::Meters;
 
-/// The relay's figures.
+/// The metrics of the relay.
 #[derive(Clone, Debug)]
 pub(crate) struct Figures {
     pub(crate) multipath: Counter,
@@ -20,15 +20,15 @@ pub(crate) struct Figures {
 impl Figures {
     pub(crate) fn new(metrics: &Metrics) -> Figures {
         let connected = |transport| {
-            let help = "Connections that were relayed, by what the destination speaks.";
+            let help = "Relayed connections, by the transport of the destination.";
             metrics.counter("trackbed_relay_connections_total", help, &[("transport", transport)])
         };
         let failed = |reason| {
-            let help = "Connections that were not relayed, or not to their end.";
+            let help = "Connections that could not be relayed, or broke.";
             metrics.counter("trackbed_relay_failures_total", help, &[("reason", reason)])
         };
         let bytes = |direction| {
-            let help = "Bytes that were relayed.";
+            let help = "Relayed bytes.";
             metrics.counter("trackbed_relay_bytes_total", help, &[("direction", direction)])
         };
         Figures {
@@ -38,7 +38,7 @@ impl Figures {
             refused: failed("refused"),
             broken: failed("broken"),
             idle: failed("idle"),
-            open: metrics.gauge("trackbed_relay_open", "Connections that are open now.", &[]),
+            open: metrics.gauge("trackbed_relay_open", "Open connections.", &[]),
             meters: Meters { up: bytes("up"), down: bytes("down") },
         }
     }

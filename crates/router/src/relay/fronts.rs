@@ -1,19 +1,19 @@
-//! How connections come in, and the rules of the firewall that a transparent front needs.
+//! The listeners for passengers' connections, and the firewall rules for a transparent front.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 
-/// Where passengers' connections come in.
+/// A listener for passengers' connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Front {
-    /// The firewall leads connections here, whatever their destination (TPROXY).
+    /// The firewall redirects connections here, whatever their destination (TPROXY).
     Transparent(SocketAddr),
-    /// Clients say by SOCKS5 where they want to go.
+    /// Clients name their destination by SOCKS5.
     Socks(SocketAddr),
 }
 
 impl Front {
-    /// Where it listens.
+    /// The address that it listens on.
     pub fn address(self) -> SocketAddr {
         match self {
             Front::Transparent(address) | Front::Socks(address) => address,
@@ -21,8 +21,8 @@ impl Front {
     }
 }
 
-/// The commands that lead what comes from `interface` to a transparent front, and those that take
-/// them back: nftables and iproute2.
+/// The commands that redirect TCP from `interface` to a transparent front, and those that undo this, for
+/// nftables and iproute2.
 pub fn rules(interface: &str, front: SocketAddr) -> String {
     let (port, family) = (front.port(), if front.is_ipv4() { "ip" } else { "ip6" });
     let ip = if front.is_ipv4() { "ip" } else { "ip -6" };
@@ -30,7 +30,7 @@ pub fn rules(interface: &str, front: SocketAddr) -> String {
     // Writing to a string cannot fail.
     let _ = write!(
         text,
-        "# lead TCP that comes from {interface} to the relay\n\
+        "# redirect TCP from {interface} to the relay\n\
          nft add table {family} trackbed\n\
          nft 'add chain {family} trackbed relay {{ type filter hook prerouting priority mangle; }}'\n\
          nft 'add rule {family} trackbed relay iifname \"{interface}\" fib daddr type local return'\n\
@@ -38,7 +38,7 @@ pub fn rules(interface: &str, front: SocketAddr) -> String {
          :{port} meta mark set {MARK} accept'\n\
          {ip} rule add fwmark {MARK} lookup {TABLE}\n\
          {ip} route add local default dev lo table {TABLE}\n\
-         # and back\n\
+         # to undo this:\n\
          # nft delete table {family} trackbed\n\
          # {ip} rule del fwmark {MARK} lookup {TABLE}\n\
          # {ip} route flush table {TABLE}\n"
@@ -46,6 +46,6 @@ pub fn rules(interface: &str, front: SocketAddr) -> String {
     text
 }
 
-/// "tb" in ASCII, and in digits that `ip` takes for a table.
+/// "tb" in ASCII, and as digits that `ip` accepts as a table.
 const MARK: &str = "0x7462";
 const TABLE: u32 = 7_462;

@@ -1,10 +1,10 @@
-//! The relay of an on-train router: passengers speak plain TCP, the router speaks Multipath TCP to
-//! the world over all its operators.
+//! The relay of an on-train router: passengers use plain TCP, and the router uses Multipath TCP over all its
+//! operators.
 //!
-//! Connections come in by a transparent front (TPROXY: the firewall leads them here, and nobody else
-//! notices) or by SOCKS5 (RFC 1928). For each one the [`server`] dials its destination by an MPTCP
-//! socket of the kernel and [`carry`](carry::carry)s bytes both ways: an end on one side becomes an
-//! end on the other, an abort an abort, and who does not read is not read for.
+//! Connections arrive at a transparent front (TPROXY: the firewall redirects them, and clients do not
+//! notice) or by SOCKS5 (RFC 1928). For each one, the [`server`] connects to its destination with an MPTCP
+//! socket of the kernel and [`carry`](carry::carry)s bytes in both directions. An end on one side becomes an
+//! end on the other, and an abort an abort. A side that does not read stops the reading from the other side.
 pub mod carry;
 mod destinations;
 mod figures;

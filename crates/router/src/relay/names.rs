@@ -1,4 +1,4 @@
-//! Names to addresses, by the system's resolver, which blocks: each on a thread of its own.
+//! Resolves names with the system's resolver, which blocks, so each name gets a separate thread.
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs as _};
@@ -10,7 +10,7 @@ use trackbed_substrate::kernel::Machine;
 /// The addresses of a name.
 ///
 /// # Errors
-/// If there are none, or there can be no thread.
+/// If there are none, or the thread cannot be started.
 pub(crate) async fn resolve(
     machine: &Machine,
     name: String,
@@ -23,7 +23,7 @@ pub(crate) async fn resolve(
         let addresses = (name.as_str(), port).to_socket_addrs();
         let addresses = addresses.map(|addresses| addresses.collect::<Vec<_>>());
         *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(addresses);
-        // Closing the pipe is what wakes the task.
+        // Closing the pipe wakes the task.
         drop(tells);
     })?;
     machine.closed(hears).await?;

@@ -1,4 +1,4 @@
-//! The relay at work: listeners, and a task for each connection.
+//! The running relay: listeners, and a task for each connection.
 
 use std::io;
 use std::net::SocketAddr;
@@ -23,32 +23,32 @@ use crate::relay::fronts::Front;
 use crate::relay::socks::{Conversation, Destination, Reply, Step, reply};
 use crate::relay::{names, sockets};
 
-/// What a relay is to do.
+/// The configuration of a relay.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// How connections come in.
+    /// The listeners.
     pub fronts: Vec<Front>,
-    /// How much there may be.
+    /// The limits.
     pub limits: Limits,
-    /// Where clients are connected to.
+    /// The allowed destinations.
     pub destinations: Destinations,
 }
 
-/// How much there may be, and for how long.
+/// The limits of a relay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Connections at a time. A further one takes the place of another: of the client that has the most,
-    /// the one that has been silent for longest.
+    /// The maximum number of connections. A further one replaces another: of the client with the most
+    /// connections, the one that has been idle for longest.
     pub connections: usize,
-    /// How long a destination may take to answer.
+    /// The time limit for connecting to a destination.
     pub connect: Duration,
-    /// How long a connection may be silent.
+    /// How long a connection may be idle.
     pub idle: Duration,
-    /// How long connections may go on after the end was asked for.
+    /// How long open connections may continue after a stop was requested.
     pub drain: Duration,
 }
 
-/// Connections may be as silent as RFC 5382 section 5 lets them (2 hours 4 minutes).
+/// The idle limit is that of RFC 5382 section 5 (2 hours 4 minutes).
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
@@ -60,12 +60,12 @@ impl Default for Limits {
     }
 }
 
-/// Asks a relay to end: no new connections, and those that are open may finish. Clones are the same.
+/// Stops a relay: it accepts no new connections, and open ones may finish. Clones stop the same relay.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// To be called from any thread.
+    /// Requests the stop; may be called from any thread.
     pub fn ask(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -75,11 +75,11 @@ impl Stop {
     }
 }
 
-/// Relays until it is asked to stop, on the calling thread and in its network namespace. `ready` is
-/// told where each front listens.
+/// Relays until a stop is requested, on the calling thread and in its network namespace. `ready` gets the
+/// address of each front.
 ///
 /// # Errors
-/// If a front cannot listen, or the kernel refuses what the relay needs.
+/// If a front cannot listen, or the kernel refuses a required option.
 pub fn run(
     plan: &Plan,
     metrics: &Metrics,
@@ -145,7 +145,7 @@ impl Relay {
         };
         let refused = |why: &io::Error| {
             if let Some(why) = self.warnings.passes(now().since(Time::ZERO), &why.to_string()) {
-                self.log.warn("accept", &format!("cannot take a connection: {why}"), &[]);
+                self.log.warn("accept", &format!("cannot accept a connection: {why}"), &[]);
             }
             guests.relieve()
         };
@@ -156,7 +156,7 @@ impl Relay {
         near.set_nodelay(true);
         let (to, first) = match front {
             Front::Transparent(own) => {
-                // Of a connection to ourselves there is no destination.
+                // A connection to the relay itself has no destination.
                 if near.local_addr().port() == own.port() && is_own(near.local_addr(), own) {
                     self.figures.refused.increment();
                     return near.abort();
@@ -179,7 +179,7 @@ impl Relay {
             Err(why) => {
                 self.figures.unreachable.increment();
                 match socks {
-                    // It may have gone meanwhile.
+                    // The client may have gone.
                     true => drop(refuse(&mut *near, &reply(explain(&why))).await),
                     false => near.abort(),
                 }
@@ -206,7 +206,7 @@ impl Relay {
         }
     }
 
-    /// Connects to a destination, of a name to the first of its addresses that answers.
+    /// Connects to a destination; for a name, to the first address that answers.
     async fn dial(&self, to: &Destination) -> io::Result<Box<dyn TcpStream>> {
         let addresses = match to {
             Destination::Address(ip, port) => vec![SocketAddr::new(*ip, *port)],
@@ -226,8 +226,8 @@ impl Relay {
 
     async fn dial_address(&self, to: SocketAddr) -> io::Result<Box<dyn TcpStream>> {
         if let Some(why) = self.destinations.refusal(to.ip()) {
-            let advice = "let it through with --allow, if clients are meant to reach it";
-            let message = format!("no connection to {to}: {why}; {advice}");
+            let advice = "use --allow if clients should reach it";
+            let message = format!("refused to connect to {to}: {why}; {advice}");
             if let Some(message) = self.warnings.passes(now().since(Time::ZERO), &message) {
                 self.log.warn("refused", &message, &[("to", to.to_string().into())]);
             }
@@ -244,7 +244,7 @@ impl Relay {
         Ok(stream)
     }
 
-    /// Lets open connections finish, for a while.
+    /// Waits a while for open connections to finish.
     async fn drain(&self, guests: &Guests) {
         let (end, count) = (now() + self.limits.drain, guests.count());
         while count.get() > 0 && now() < end {
@@ -252,13 +252,13 @@ impl Relay {
         }
         let left = count.get();
         if left > 0 {
-            let message = format!("{left} connections were not over in time and are broken off");
+            let message = format!("connections aborted because they did not end in time: {left}");
             self.log.warn("drain", &message, &[("connections", left.into())]);
         }
     }
 }
 
-/// Counts a connection until it is over, however it ends.
+/// Counts a connection until it ends in any way.
 struct Open(Gauge);
 
 impl Open {
@@ -274,7 +274,7 @@ impl Drop for Open {
     }
 }
 
-/// Hears where a client wants to go, and what it has sent behind that already; none if it was
+/// Reads a client's request. Returns the destination and the data after the request; `None` if the client was
 /// refused or has gone.
 async fn converse(near: &mut dyn TcpStream) -> io::Result<Option<(Destination, Vec<u8>)>> {
     let mut conversation = Conversation::default();
@@ -299,7 +299,7 @@ async fn converse(near: &mut dyn TcpStream) -> io::Result<Option<(Destination, V
     }
 }
 
-/// Says why not, and ends.
+/// Sends the refusal and closes.
 async fn refuse(near: &mut dyn TcpStream, bytes: &[u8]) -> io::Result<()> {
     near.write_all(bytes).await?;
     near.close().await
@@ -324,5 +324,5 @@ fn explain(why: &io::Error) -> Reply {
     }
 }
 
-/// How soon it is noticed that the end was asked for.
+/// The interval at which a requested stop is noticed.
 const LOOK_EVERY: Duration = Duration::from_millis(20);

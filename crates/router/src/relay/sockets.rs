@@ -1,4 +1,4 @@
-//! Sockets of the kernel: listeners, and Multipath TCP towards the world.
+//! Sockets of the kernel: listeners, and Multipath TCP connections to destinations.
 
 use std::io;
 use std::net::SocketAddr;
@@ -12,18 +12,18 @@ use rustix::net::{
 };
 use trackbed_linux::socket::set_transparent;
 
-/// A listener on `address`. A transparent one takes what the firewall leads to it, whatever its
+/// A listener on `address`. A transparent one accepts what the firewall redirects to it, whatever the
 /// destination.
 ///
 /// # Errors
-/// If the address cannot be had, or the process may not; the message says what to do.
+/// If the address cannot be bound, or permissions are missing; the message names a remedy.
 pub fn listener(address: SocketAddr, transparent: bool) -> io::Result<OwnedFd> {
     let explained = |why: io::Error| {
         let remedy = match why.kind() {
             io::ErrorKind::AddrInUse => "; choose another port",
             io::ErrorKind::PermissionDenied if transparent => {
-                "; a transparent front takes CAP_NET_ADMIN (run this as root, or give a service \
-                 AmbientCapabilities=CAP_NET_ADMIN)"
+                "; a transparent front needs CAP_NET_ADMIN (run as root, or set \
+                 AmbientCapabilities=CAP_NET_ADMIN for the service)"
             }
             _ => "",
         };
@@ -32,7 +32,7 @@ pub fn listener(address: SocketAddr, transparent: bool) -> io::Result<OwnedFd> {
     let make = || {
         let socket = open(address, None)?;
         sockopt::set_socket_reuseaddr(&socket, true)?;
-        // What is accepted inherits it.
+        // Accepted connections inherit it.
         keep_alive(&socket)?;
         if transparent {
             set_transparent(&socket)?;
@@ -44,15 +44,15 @@ pub fn listener(address: SocketAddr, transparent: bool) -> io::Result<OwnedFd> {
     make().map_err(explained)
 }
 
-/// A socket that is being connected to `to`, by MPTCP if the kernel has it, and whether that is so.
-/// Whether the destination speaks it too shows later.
+/// A socket that is connecting to `to`, and whether it uses MPTCP, which it does if the kernel supports it.
+/// Whether the destination supports MPTCP too is known later.
 ///
 /// # Errors
-/// If it cannot be reached.
+/// If the destination cannot be reached.
 pub fn dial(to: SocketAddr) -> io::Result<(OwnedFd, bool)> {
     let (socket, multipath) = match open(to, Some(ipproto::MPTCP)) {
         Ok(socket) => (socket, true),
-        // No MPTCP in the kernel, or switched off (net.mptcp.enabled=0).
+        // The kernel has no MPTCP, or it is disabled (net.mptcp.enabled=0).
         Err(Errno::PROTONOSUPPORT | Errno::NOPROTOOPT | Errno::INVAL) => (open(to, None)?, false),
         Err(why) => return Err(why.into()),
     };
@@ -64,7 +64,7 @@ pub fn dial(to: SocketAddr) -> io::Result<(OwnedFd, bool)> {
     }
 }
 
-/// An end that is gone without a word is noticed after two to three minutes.
+/// A peer that disappears is detected after two to three minutes.
 fn keep_alive(socket: &OwnedFd) -> rustix::io::Result<()> {
     sockopt::set_socket_keepalive(socket, true)?;
     sockopt::set_tcp_keepidle(socket, Duration::from_secs(60))?;
@@ -82,7 +82,7 @@ fn open(address: SocketAddr, protocol: Option<Protocol>) -> rustix::io::Result<O
     Ok(socket)
 }
 
-/// Connections that may wait to be accepted; the kernel cuts it to net.core.somaxconn.
+/// The listen backlog; the kernel limits it to net.core.somaxconn.
 const BACKLOG: i32 = 4_096;
 
 #[cfg(test)]

@@ -1,9 +1,8 @@
-//! What clients say in SOCKS5 (RFC 1928), without sockets: bytes
-//! in, bytes out.
+//! The server side of SOCKS5 (RFC 1928), without sockets: bytes in, bytes out.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Where a client wants to be connected to.
+/// The destination that a client requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
     /// An address.
@@ -12,14 +11,14 @@ pub enum Destination {
     Name(String, u16),
 }
 
-/// What a client has said so far, and what to do about it.
+/// The next step of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// More has to come.
+    /// Wait for more bytes.
     More,
-    /// Send this, and go on.
+    /// Send this, and continue.
     Send(Vec<u8>),
-    /// Connect it there, and tell it by [`reply`].
+    /// Connect to this destination, and answer with [`reply`].
     Connect(Destination),
     /// Send this, and close.
     Refuse(Vec<u8>),
@@ -38,26 +37,26 @@ enum Stage {
     Request,
 }
 
-/// What the answer to a request says (RFC 1928 section 6).
+/// Answers to a request (RFC 1928 section 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// It is connected.
+    /// The connection is open.
     Succeeded = 0,
-    /// Something else went wrong.
+    /// Any other failure.
     Failure = 1,
-    /// The relay does not connect there.
+    /// The relay refuses this destination.
     NotAllowed = 2,
     /// The network cannot be reached.
     NetworkUnreachable = 3,
     /// The host cannot be reached, or has no such name.
     HostUnreachable = 4,
-    /// Nobody listens there.
+    /// The destination refused the connection.
     Refused = 5,
-    /// It took too long.
+    /// The connection timed out.
     Expired = 6,
-    /// Only CONNECT is possible.
+    /// Only CONNECT is supported.
     CommandNotSupported = 7,
-    /// It is no address of a kind that is known.
+    /// The type of address is unknown.
     AddressNotSupported = 8,
 }
 
@@ -68,8 +67,7 @@ impl Default for Conversation {
 }
 
 impl Conversation {
-    /// Takes in what the client says. To be called again, without anything new, after each
-    /// [`Step::Send`].
+    /// Takes bytes from the client. Call it again, without new bytes, after each [`Step::Send`].
     pub fn hear(&mut self, bytes: &[u8]) -> Step {
         self.heard.extend_from_slice(bytes);
         match self.stage {
@@ -78,12 +76,12 @@ impl Conversation {
         }
     }
 
-    /// What the client has sent behind its request already: it belongs to the destination.
+    /// The bytes after the client's request, which are for the destination.
     pub fn into_rest(self) -> Vec<u8> {
         self.heard
     }
 
-    /// Section 3: the version, and the methods that the client can authenticate by.
+    /// Section 3: the version, and the client's authentication methods.
     fn greeting(&mut self) -> Step {
         let [version, count, methods @ ..] = &self.heard[..] else { return self.short() };
         if *version != VERSION {
@@ -91,7 +89,7 @@ impl Conversation {
         }
         let count = usize::from(*count);
         let Some(methods) = methods.get(..count) else { return Step::More };
-        // A password that is not checked would promise what there is not (RFC 1929).
+        // Accepting a password without checking it would suggest security that does not exist (RFC 1929).
         if !methods.contains(&NO_AUTHENTICATION) {
             return Step::Refuse(vec![VERSION, NO_METHOD]);
         }
@@ -128,7 +126,7 @@ impl Conversation {
         Step::Connect(destination)
     }
 
-    /// Two bytes are awaited; the first one may be wrong already.
+    /// Fewer than two bytes so far; the first one may already be wrong.
     fn short(&self) -> Step {
         match self.heard.first() {
             Some(version) if *version != VERSION => Step::Refuse(Vec::new()),
@@ -149,7 +147,7 @@ fn destination(kind: u8, address: &[u8], port: u16) -> Option<Destination> {
         _ => {
             let name = std::str::from_utf8(address).ok()?;
             let plain = !name.is_empty() && !name.contains(['\0', ' ', '\n']);
-            // Some clients write addresses as names.
+            // Some clients send addresses as names.
             match name.parse() {
                 Ok(address) => Destination::Address(address, port),
                 Err(_) if plain => Destination::Name(name.to_owned(), port),
@@ -159,7 +157,7 @@ fn destination(kind: u8, address: &[u8], port: u16) -> Option<Destination> {
     })
 }
 
-/// The answer to a request. Which address the connection is from is not told: it may have several.
+/// The answer to a request. It omits the connection's source address, because there may be several.
 pub fn reply(reply: Reply) -> Vec<u8> {
     vec![VERSION, reply as u8, 0, V4, 0, 0, 0, 0, 0, 0]
 }
@@ -176,7 +174,7 @@ const V6: u8 = 4;
 mod tests {
     use super::*;
 
-    /// All that a client says, in pieces of `size` bytes; what was sent to it, and how it ended.
+    /// Feeds `said` in pieces of `size` bytes; returns what was sent to the client, and how it ended.
     fn talk(said: &[u8], size: usize) -> (Vec<u8>, Step, Vec<u8>) {
         let mut conversation = Conversation::default();
         let (mut sent, mut pieces) = (Vec::new(), said.chunks(size));

@@ -10,7 +10,7 @@ use trackbed_measure::metrics;
 use crate::ending::Ending;
 use crate::output;
 
-/// The help behind the options.
+/// The help after the options.
 pub const EXAMPLES: &str = "\
 Examples:
   trackbed advise trackbed-out/vru --need 'mean completion < 120 ms'
@@ -18,40 +18,40 @@ Examples:
   trackbed advise results --need 'fps >= 0.97 baseline and cpu < 150 %' --json
   trackbed advise results --need 'completion < 0.9 baseline' --baseline protocol=http2
 
-A need compares a metric with a number in its unit, or with so many times the baseline:
+A need compares a metric with a number in its unit, or with a multiple of the baseline:
   [mean | median | p50 | p95 | p99 | pNN | min | max] METRIC (< | <= | > | >= | =) BOUND
-joined by `and`, `or` and parentheses. A metric is named as in `trackbed list metrics`, with or without
-its unit; without a statistic its mean is meant. Several needs must all be met.
+joined by `and`, `or` and parentheses. METRIC is a name from `trackbed list metrics`, with or without
+its unit. The default statistic is the mean. If there are several needs, a cell must meet all of them.
 
-Answers come from 95 % intervals. A cell meets a need where the whole interval does, fails it where none
-of it does, and otherwise there is no telling; then it says how many more runs might settle it. No
-verdict is given on fewer than 6 runs, nor where runs failed.
+Verdicts use 95 % confidence intervals. A cell meets a need if the whole interval does, and fails it if no
+part of the interval does. Otherwise the need is undecided, and the estimated number of additional runs is
+printed. There is no verdict for cells with fewer than 6 runs or with failed runs.
 
-A baseline is the cell that is like another but without a protocol, or without inference
-(protocol=none, inference=none); --baseline chooses others. Cells that are baselines are not judged.
+The baseline of a cell is the same cell without a protocol or without inference (protocol=none,
+inference=none); --baseline chooses another. Baseline cells are not judged.
 
-Exit status: 0 a cell meets the needs, 1 none does for certain, 2 bad input.";
+Exit status: 0 a cell meets the needs, 1 none certainly does, 2 bad input.";
 
-/// What is needed, and where the results are.
+/// The arguments of `trackbed advise`.
 #[derive(Debug, Args)]
 pub struct AdviseArguments {
     /// The run directory
     pub directory: PathBuf,
-    /// What must hold, for example "p99 rtt < 50 ms"; may be given several times
+    /// Require NEED, for example "p99 rtt < 50 ms"; may be given several times
     #[arg(long = "need", value_name = "NEED", required = true)]
     pub needs: Vec<String>,
-    /// Cells with this factor are what others are compared with; may be given several times
+    /// Compare with the cells whose FACTOR has VALUE; may be given several times
     #[arg(long = "baseline", value_name = "FACTOR=VALUE")]
     pub baselines: Vec<Baseline>,
-    /// Print one JSON document in place of tables
+    /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
 }
 
-/// Says which configurations meet the needs, and why.
+/// Prints which configurations meet the needs, and why.
 ///
 /// # Errors
-/// If the directory holds no results, or a need cannot be read.
+/// If the directory contains no results, or a need is invalid.
 pub fn execute(arguments: &AdviseArguments) -> anyhow::Result<Ending> {
     let document = trackbed_archive::read_document(&arguments.directory)?;
     let runs = trackbed_archive::RecordedRuns::read(&arguments.directory)?;
@@ -64,13 +64,15 @@ pub fn execute(arguments: &AdviseArguments) -> anyhow::Result<Ending> {
         known_metrics: metrics::registry().iter().map(|metric| metric.name.to_owned()).collect(),
     };
     let advice = advise(&document, &runs, &question).map_err(|error| match error {
-        // The mark below the text needs a line of its own.
-        AdviseError::Need(error) => anyhow!("a need cannot be read\n{error}"),
+        // The mark below the text needs a separate line.
+        AdviseError::Need(error) => anyhow!("invalid --need\n{error}"),
         error => anyhow::Error::new(error),
     });
     let advice = advice?;
     if arguments.json {
-        output::print_json(&serde_json::to_value(&advice).context("no JSON comes of it")?)?;
+        output::print_json(
+            &serde_json::to_value(&advice).context("cannot convert the advice to JSON")?,
+        )?;
     } else {
         output::print(&trackbed_report::advice::render(&advice))?;
     }

@@ -14,36 +14,36 @@ use crate::ending::Ending;
 use crate::options::{RunOptions, SubstrateArgument};
 use crate::output::{self, shell_word, tell};
 
-/// The help behind the options.
+/// The help after the options.
 pub const EXAMPLES: &str = "\
 Examples:
   trackbed agree vru --set link.delay=50ms
   trackbed agree bulk --set protocol=tcp,quic --set workload.size=1MB --runs 20
 
-Each cell's mean completion on the emulated substrate is divided by that in virtual time. Where the
-90 % interval of the ratio lies within the margin (3 % for QUIC, whose code is the same on both; 10 %
-for TCP, where one side is the kernel's), both one-sided tests at 5 % say that it is. Exit status 1
-if a cell is beyond its margin.";
+For each cell, the mean completion time on the emulated substrate is divided by that in virtual time. The
+cell agrees if the 90 % confidence interval of the ratio is within the margin, that is, if both one-sided
+tests at 5 % reject a larger difference. The margin is 3 % for QUIC, whose code is the same on both
+substrates, and 10 % for TCP, where one side is the kernel's. Exit status 1 if a cell exceeds its margin.";
 
-/// What to compare.
+/// The arguments of `trackbed agree`.
 #[derive(Debug, Args)]
 pub struct AgreeArguments {
     /// A built-in scenario or the path of a scenario file
     pub scenario: String,
     #[command(flatten)]
-    /// What to change in the scenario, and where results go.
+    /// The options of runs.
     pub options: RunOptions,
 }
 
-/// Runs a scenario on both substrates and says how far they agree.
+/// Runs a scenario on both substrates and prints how well they agree.
 ///
 /// # Errors
-/// If the scenario is not valid, results cannot be written, or the machine allows no namespaces.
+/// If the scenario is invalid, results cannot be written, or the system allows no namespaces.
 pub fn execute(arguments: &AgreeArguments) -> anyhow::Result<Ending> {
     if arguments.options.substrate.is_some() || arguments.options.server.is_some() {
         bail!(
-            "agree runs a scenario in virtual time and on the kernel, and nowhere else\n  help: \
-               leave --substrate and --server away"
+            "agree always runs a scenario in virtual time and on the kernel\n  help: \
+               remove --substrate and --server"
         );
     }
     let plan = campaign::planned_for_both(&arguments.scenario, &arguments.options)?;
@@ -55,7 +55,7 @@ pub fn execute(arguments: &AgreeArguments) -> anyhow::Result<Ending> {
             RunOptions { substrate, out: Some(out.join(name)), ..arguments.options.clone() };
         campaign::execute(&arguments.scenario, &options)
     };
-    // Namespaces first: the kernel gives them to a process that has never had a second thread.
+    // Emulated first: the kernel creates user namespaces only for a single-threaded process.
     let emulated = run(SubstrateArgument::Emulated, "emulated")?;
     let virtually = run(SubstrateArgument::Virtual, "virtual")?;
     let cells = agreement::compare(&emulated.plan, &virtually.runs()?, &emulated.runs()?);
@@ -75,7 +75,7 @@ pub fn execute(arguments: &AgreeArguments) -> anyhow::Result<Ending> {
     }
     let invalid: u32 = emulated.document.cells.iter().map(|cell| cell.invalid).sum();
     if invalid > 0 {
-        tell(format_args!("{invalid} runs are left out: this machine did not keep up with them"));
+        tell(format_args!("excluded runs in which this machine did not keep up: {invalid}"));
     }
     tell(format_args!("results: {}", shell_word(&out)));
     let different = cells.iter().any(|cell| cell.verdict == AgreementVerdict::Different);

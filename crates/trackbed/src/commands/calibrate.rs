@@ -1,4 +1,4 @@
-//! `trackbed calibrate`: what the model of a device takes, from runs on a real one.
+//! `trackbed calibrate`: calibrates the model of a device from runs on a real one.
 
 use std::fs;
 use std::num::NonZeroU32;
@@ -12,7 +12,7 @@ use trackbed_measure::results::Document;
 use crate::ending::Ending;
 use crate::output;
 
-/// The help behind the options.
+/// The help after the options.
 pub const EXAMPLES: &str = "\
 Examples:
   trackbed run edge --part 'no network' --out alone
@@ -22,37 +22,37 @@ Examples:
   trackbed run edge --substrate virtual --set inference.durations=frames.txt \\
     --set inference.costs=costs.txt --set inference.cores=4
 
-Frames come from cells with inference and without network; how much of them the threads of the model
-shared, from the processor time of the inference. `trackbed infer --durations FILE` measures that itself.
-Costs come from the processor time of clients: more loads tell messages, packets and the clients' start
-apart, several ciphers and the protocol tcp what a byte costs. On the live substrate nobody counts
-packets, and messages bear it all.
+Frame durations come from cells with inference and without network. The parallel part of each frame is
+estimated from the CPU time of the inference; `trackbed infer --durations FILE` measures it directly.
+Costs come from the CPU time of clients. Several loads are needed to separate the costs of messages,
+packets and client start; several ciphers and the protocol tcp are needed for the cost of a byte. The live
+substrate does not count packets, so there all costs are attributed to messages.
 
 Exit status: 0 written, 2 bad input.";
 
-/// Where the runs are, and what to write.
+/// The arguments of `trackbed calibrate`.
 #[derive(Debug, Args)]
 pub struct CalibrateArguments {
-    /// The run directory, of the emulated or the live substrate
+    /// The run directory, from the emulated or the live substrate
     pub directory: PathBuf,
-    /// Write what frames take, as the scenario's key inference.durations reads it
+    /// Write the durations of frames to FILE, for the scenario's key inference.durations
     #[arg(long, value_name = "FILE")]
     pub durations: Option<PathBuf>,
-    /// Threads of the inference; without it as many as the machine had cores
+    /// Assume that the inference ran on N threads [default: the number of cores of that machine]
     #[arg(long, value_name = "N", requires = "durations")]
     pub threads: Option<NonZeroU32>,
-    /// Write what messages, packets and ciphers cost, as the key inference.costs reads it
+    /// Write the costs of messages, packets and ciphers to FILE, for the key inference.costs
     #[arg(long, value_name = "FILE")]
     pub costs: Option<PathBuf>,
 }
 
-/// Writes the files that were asked for.
+/// Writes the requested files.
 ///
 /// # Errors
-/// If the directory holds no results, or none that tell.
+/// If the directory contains no results, or none that can be used for this.
 pub fn execute(arguments: &CalibrateArguments) -> anyhow::Result<Ending> {
     if arguments.durations.is_none() && arguments.costs.is_none() {
-        bail!("nothing is to be written: add --durations FILE or --costs FILE");
+        bail!("no output requested; add --durations FILE or --costs FILE");
     }
     let document = trackbed_archive::read_document(&arguments.directory)?;
     let runs = trackbed_archive::RecordedRuns::read(&arguments.directory)?.all()?;
@@ -65,8 +65,8 @@ pub fn execute(arguments: &CalibrateArguments) -> anyhow::Result<Ending> {
         output::tell(format_args!("{}: {} frames", path.display(), durations.frames.len()));
         if threads > 1 && durations.frames.iter().all(|frame| frame.parallel_ns == 0) {
             output::tell(
-                "note: the inference had no more than one core in the mean: if it computes on the \
-                 processor, others kept it from it, and its frames are better measured at rest",
+                "note: the inference used at most one core on average. If it runs on the CPU, other \
+                 processes competed with it; measure its frames on an idle machine",
             );
         }
     }
@@ -75,13 +75,13 @@ pub fn execute(arguments: &CalibrateArguments) -> anyhow::Result<Ending> {
         write(path, &document, &costs.to_string())?;
         let (protocols, ciphers) = (costs.protocols.len() - 1, costs.ciphers.len());
         let path = path.display();
-        output::tell(format_args!("{path}: {protocols} protocols and {ciphers} ciphers"));
+        output::tell(format_args!("{path}: protocols: {protocols}, ciphers: {ciphers}"));
         let free = costs.ciphers.iter().filter(|(_, picoseconds)| **picoseconds == 0);
         let free: Vec<&str> = free.map(|(name, _)| name.as_str()).collect();
         if !free.is_empty() {
             output::tell(format_args!(
-                "note: a byte costs nothing by {}: what it takes is less than these runs can tell; \
-                 longer transfers or more --runs may",
+                "note: the cost of a byte with {} is set to 0: it is too small to measure in these \
+                 runs; use longer transfers or more --runs",
                 free.join(", ")
             ));
         }
@@ -89,7 +89,7 @@ pub fn execute(arguments: &CalibrateArguments) -> anyhow::Result<Ending> {
     Ok(Ending::Success)
 }
 
-/// With a remark on where it comes from behind the first line, which says what it is.
+/// Writes `text` with a comment on its origin after the first line, which names the format.
 fn write(path: &Path, document: &Document, text: &str) -> anyhow::Result<()> {
     let Document { scenario, substrate, trackbed, environment, .. } = document;
     let (magic, rest) = text.split_once('\n').unwrap_or((text, ""));

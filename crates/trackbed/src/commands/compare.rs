@@ -9,42 +9,42 @@ use trackbed_report::contrast;
 use crate::ending::Ending;
 use crate::output;
 
-/// The help behind the options.
+/// The help after the options.
 pub const EXAMPLES: &str = "\
 Examples:
   trackbed compare before after
   trackbed compare before after --metric rtt_ms --metric throughput_mbps
   trackbed compare baseline today --no-worse-than 3% && echo ship it
 
-Cells are matched by their factors. With the same seed, run k of both met the same misfortunes, and they
-are compared run by run; otherwise as independent runs. Verdicts hold for all comparisons together at the
-given confidence (Holm). Equivalent means shown to be within the margin (two one-sided tests); undecided,
-that these runs do not tell: add --runs.
+Cells are matched by their factors. If the seeds are equal, runs are compared in pairs, because run k of
+both had the same losses; otherwise as independent runs. The given confidence applies to all comparisons
+together (Holm). Equivalent means shown to be within the margin (two one-sided tests). Undecided means
+that more runs are needed: add --runs.
 
-Times are better if lower, rates if higher. Exit status: 0 nothing is worse; 1 something is shown to be
-worse by more than the margin, or fails more often, or with --no-worse-than is not shown to be no worse,
-or is missing; 2 bad input.";
+Lower times and higher rates are better. Exit status: 0 nothing is worse; 1 a cell is shown to be worse by
+more than the margin, fails more often, is missing, or with --no-worse-than is not shown to be no worse;
+2 bad input.";
 
-/// What to compare.
+/// The arguments of `trackbed compare`.
 #[derive(Debug, Args)]
 pub struct CompareArguments {
-    /// The run directory that is compared with
+    /// The run directory to compare with (the baseline)
     pub first: PathBuf,
-    /// The run directory that is compared
+    /// The run directory to compare
     pub second: PathBuf,
-    /// What is compared; may be given several times [default: what the cells are ranked by]
+    /// Compare METRIC; may be given several times [default: the metric by which cells are ranked]
     #[arg(long = "metric", value_name = "METRIC")]
     pub metrics: Vec<String>,
-    /// What does not matter, as a percentage of the first mean
+    /// Ignore differences of up to PERCENT of the first mean
     #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = percentage)]
     pub margin: f64,
-    /// Demand proof that nothing is worse by more than so much
+    /// Require proof that nothing is worse by more than PERCENT of the first mean
     #[arg(long, value_name = "PERCENT", conflicts_with = "margin", value_parser = percentage)]
     pub no_worse_than: Option<f64>,
-    /// How sure verdicts are to be
+    /// Set the confidence of all verdicts together
     #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = confidence)]
     pub confidence: f64,
-    /// Print one JSON document in place of tables
+    /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
 }
@@ -72,7 +72,7 @@ pub fn execute(arguments: &CompareArguments) -> anyhow::Result<Ending> {
     Ok(if good { Ending::Success } else { Ending::CheckFailed })
 }
 
-/// A share, written as a percentage.
+/// Parses a percentage.
 fn percentage(text: &str) -> Result<f64, String> {
     let number = text.trim().trim_end_matches('%').trim_end().parse::<f64>().ok();
     let share = number.map(|number| number / 100.0).filter(|share| (0.0..=10.0).contains(share));

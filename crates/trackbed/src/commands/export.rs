@@ -13,7 +13,7 @@ use trackbed_report::export::{Content, Exporter, Format};
 use crate::ending::Ending;
 use crate::output::{no_place, tell, write_file};
 
-/// The help behind the options.
+/// The help after the options.
 pub const EXAMPLES: &str = "\
 Examples:
   trackbed export results > samples.csv
@@ -23,26 +23,26 @@ Examples:
   duckdb -c \"select protocol, avg(value) from 'samples.csv' where metric = 'rtt_ms' group by 1\"
 
 Tables:
-  samples      a row for each sample: cell, its factors, run, metric, which sample of the run, value
-  runs         a row for each run: its means, and whether it failed and why
-  cells        a row for each metric of each cell: mean with its 95 % interval, quantiles, counts
-  differences  a row for each comparison with the best cell, run by run
+  samples      one row per sample: cell, its factors, run, metric, number of the sample in the run, value
+  runs         one row per run: its means, and whether and why it failed
+  cells        one row per metric and cell: mean with 95 % confidence interval, quantiles, counts
+  differences  one row per comparison with the best cell, paired by run
 
-Names of metrics end in their unit. What is not there is empty in CSV, null elsewhere. A
-factor that is a number in all cells is DOUBLE in Parquet; one that is a word in some is text.";
+Names of metrics end in their unit. Missing values are empty in CSV and null elsewhere. A factor is a
+DOUBLE in Parquet if it is a number in all cells, and text otherwise.";
 
-/// What to write, and where.
+/// The arguments of `trackbed export`.
 #[derive(Debug, Args)]
 pub struct ExportArguments {
     /// The run directory
     pub directory: PathBuf,
-    /// Which table
+    /// Choose the table
     #[arg(long, value_enum, default_value_t = TableArgument::Samples)]
     pub table: TableArgument,
-    /// How it is written
+    /// Choose the format
     #[arg(long, value_enum, default_value_t = FormatArgument::Csv)]
     pub format: FormatArgument,
-    /// The file [default: standard output]
+    /// Write to FILE [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }
@@ -65,7 +65,7 @@ pub enum TableArgument {
 pub enum FormatArgument {
     /// Comma-separated values with a heading
     Csv,
-    /// A JSON object in each line
+    /// One JSON object per line
     Ndjson,
     /// Typed columns, compressed (Apache Parquet), for DuckDB, pandas, R and Spark
     Parquet,
@@ -74,13 +74,13 @@ pub enum FormatArgument {
 /// Writes a table of a run directory.
 ///
 /// # Errors
-/// If the directory cannot be read, or the table not be written.
+/// If the directory cannot be read, or the table cannot be written.
 pub fn execute(arguments: &ExportArguments) -> anyhow::Result<Ending> {
-    // What is wrong with the directory comes first: no file is touched for it.
+    // Check the directory before any file is touched.
     let table = Table::read(arguments)?;
     match &arguments.out {
         None if table.format.is_binary() && io::stdout().is_terminal() => {
-            bail!("a terminal cannot show Parquet; give a file with --out")
+            bail!("cannot write Parquet to a terminal; give a file with --out")
         }
         None => {
             let stdout = BufWriter::new(io::stdout());
@@ -98,12 +98,12 @@ pub fn execute(arguments: &ExportArguments) -> anyhow::Result<Ending> {
     Ok(Ending::Success)
 }
 
-/// What is to be written.
+/// The table to write.
 struct Table {
     document: Document,
     content: Content,
     format: Format,
-    /// Nothing if the table is not about runs.
+    /// `None` if the table is not about runs.
     runs: Option<RecordedRuns>,
 }
 
@@ -125,7 +125,7 @@ impl Table {
         Ok(Table { document, content, format, runs })
     }
 
-    /// Writes it to `sink`, which `place` calls by name if it fails.
+    /// Writes it to `sink`; `place` gives the name of the sink for errors.
     fn write(&self, sink: impl Write + Send, place: impl Fn() -> String) -> anyhow::Result<()> {
         let Table { document, content, format, runs } = self;
         let mut exporter = Exporter::new(document, *content, *format, sink).with_context(&place)?;
@@ -151,7 +151,7 @@ fn format(argument: FormatArgument) -> anyhow::Result<Format> {
         #[cfg(not(feature = "parquet"))]
         FormatArgument::Parquet => bail!(
             "this trackbed was built without Parquet; build it with `cargo build --release --features \
-             parquet`, or give --format csv"
+             parquet`, or use --format csv"
         ),
     }
 }

@@ -12,48 +12,48 @@ use super::campaign::remote;
 use crate::ending::Ending;
 use crate::output::{self, shell_word, tell};
 
-/// The help behind the options.
+/// The help after the options.
 pub const EXAMPLES: &str = "\
 Examples:
-  trackbed run vru --runs 1000 --out big --shard 1/2      here,
-  trackbed run vru --runs 1000 --out big --shard 2/2      and there
-  trackbed merge big                                      the shards below big become one in big
+  trackbed run vru --runs 1000 --out big --shard 1/2      on one machine
+  trackbed run vru --runs 1000 --out big --shard 2/2      on another machine
+  trackbed merge big                                      merge the shards in big into big
   trackbed merge /mnt/a/results /mnt/b/results --out all
   trackbed merge s3://bucket/big --out big                from an object store (see trackbed fetch)
 
-The directories must be of the same version, scenario, settings and seed. A run that several of them
-hold counts once, and must be the same in each. What comes out does not depend on the order in which
-they are named, nor on who did what: runs.jsonl, run.json and samples.csv are those of one undisturbed
-campaign, byte for byte (in virtual time). Shards whose runs are not all there merge too; the missing
-ones are counted, and merging again adds what has come since.
+All directories must have the same version, scenario, settings and seed. A run that several directories
+contain counts once, and must be equal in all of them. The result depends neither on the order of the
+directories nor on how the runs were split: in virtual time, runs.jsonl, run.json and samples.csv equal
+those of a single campaign, byte for byte. Incomplete shards can be merged too; the missing runs are
+counted, and a later merge adds them.
 
-Exit status: 0 all runs are there, 1 some are missing or failed, 2 bad input.";
+Exit status: 0 all runs exist, 1 some are missing or failed, 2 bad input.";
 
-/// What to merge.
+/// The arguments of `trackbed merge`.
 #[derive(Debug, Args)]
 pub struct MergeArguments {
-    /// Run directories, or one folder that holds those of shards, here or in an object store
+    /// The run directories to merge, or one folder with the directories of shards; local or in an object store
     #[arg(required = true, value_name = "DIR")]
     pub directories: Vec<PathBuf>,
-    /// Where the merged run directory goes; it may hold results already [default: the one folder]
+    /// Write the merged run directory to DIR, which may already contain results [default: the one folder]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Count runs for which a machine was too slow, too (see trackbed run)
+    /// Include runs in which a machine did not keep up (see trackbed run)
     #[arg(long)]
     pub keep_invalid: bool,
-    /// Print one JSON document in place of tables
+    /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
 }
 
-/// Merges run directories and prints what they say together.
+/// Merges run directories and prints the combined results.
 ///
 /// # Errors
-/// If they do not belong together, or something cannot be read or written.
+/// If the directories do not belong together, or a file cannot be read or written.
 pub fn execute(arguments: &MergeArguments) -> anyhow::Result<Ending> {
     if let Some(address) = arguments.out.as_deref().and_then(remote::address) {
         bail!(
-            "{address}: results are merged into a directory on this machine; give one with --out DIR"
+            "{address}: cannot merge into an object store; give a local directory with --out DIR"
         );
     }
     let fetched = Fetched::all(arguments)?;
@@ -70,7 +70,7 @@ pub fn execute(arguments: &MergeArguments) -> anyhow::Result<Ending> {
         output::print(&summary::render(&merged.document, options))?;
     }
     let (runs, asked) = (merged.runs, merged.asked);
-    tell(format_args!("{runs} of {asked} runs are there; results: {word}"));
+    tell(format_args!("{runs} of {asked} runs exist; results: {word}"));
     let failed = merged.document.cells.iter().any(|cell| cell.failed > 0);
     Ok(match runs < asked || failed {
         true => Ending::CheckFailed,
@@ -78,10 +78,10 @@ pub fn execute(arguments: &MergeArguments) -> anyhow::Result<Ending> {
     })
 }
 
-/// What is to be merged, all of it on this machine.
+/// The directories to merge, all on this machine.
 struct Fetched {
     directories: Vec<PathBuf>,
-    /// What was copied here for the time being.
+    /// Temporary copies of directories in object stores.
     copies: Option<PathBuf>,
 }
 
@@ -94,7 +94,7 @@ impl Fetched {
                 continue;
             };
             if arguments.out.is_none() {
-                bail!("{address}: say where the merged directory goes, with --out DIR");
+                bail!("{address}: give the directory for the merged results with --out DIR");
             }
             let copies = match fetched.copies.take() {
                 Some(copies) => copies,
@@ -116,17 +116,17 @@ impl Drop for Fetched {
     }
 }
 
-/// What is to be merged, and into what.
+/// The directories to merge, and the target.
 fn places(directories: &[PathBuf], out: Option<&Path>) -> anyhow::Result<(Vec<PathBuf>, PathBuf)> {
     let mut sources = Vec::new();
     for path in directories {
         let shards = shards_in(path).with_context(|| {
-            format!("{}: cannot be read; name run directories that are there", path.display())
+            format!("{}: cannot be read; name existing run directories", path.display())
         })?;
         let is_run_directory = path.join("about.json").exists();
         if shards.is_empty() && !is_run_directory {
             bail!(
-                "{}: holds neither results nor shards; `trackbed run SCENARIO --out DIR` makes them",
+                "{}: contains neither results nor shards; `trackbed run SCENARIO --out DIR` creates them",
                 path.display()
             );
         }
@@ -141,11 +141,13 @@ fn places(directories: &[PathBuf], out: Option<&Path>) -> anyhow::Result<(Vec<Pa
             sources.retain(|source| source != only);
             Ok((sources, only.clone()))
         }
-        (None, _) => bail!("several directories become one: say which with --out DIR"),
+        (None, _) => {
+            bail!("several directories: give the one for the merged results with --out DIR")
+        }
     }
 }
 
-/// What a directory holds already stays in it anyway.
+/// Whether `path` is the target, whose results stay in it anyway.
 fn is_same(path: &Path, out: Option<&Path>) -> bool {
     let resolve = |path: &Path| path.canonicalize().ok();
     out.is_some_and(|out| resolve(out).is_some_and(|out| Some(out) == resolve(path)))

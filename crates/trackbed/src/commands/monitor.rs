@@ -1,4 +1,4 @@
-//! `trackbed monitor`: what the machine and processes of it use, second by second.
+//! `trackbed monitor`: resource usage of the machine and of chosen processes, second by second.
 
 use std::num::NonZeroU64;
 use std::sync::mpsc::channel;
@@ -12,27 +12,27 @@ use trackbed_outward::{Signal, listen};
 use crate::ending::Ending;
 use crate::output;
 
-/// The help behind the options.
+/// The help after the options.
 pub const EXAMPLES: &str = "\
 Examples:
   trackbed monitor
   trackbed monitor --role server=4711 --role inference=4712 --json > usage.ndjson
 
-A role is a process with everything that it starts; several with one name are one role. Percent are of
-one core: 400 % are four full cores. What this machine does not tell is left out.
+A role is a process with all its descendants; processes with the same name form one role. Percentages are
+relative to one core: 400 % is four full cores. Values that this machine does not provide are omitted.
 
 Ctrl-C or SIGTERM ends it. Exit status: 0 ended or all readings taken, 2 bad input or something failed.";
 
-/// What to watch.
+/// The arguments of `trackbed monitor`.
 #[derive(Debug, Args)]
 pub struct MonitorArguments {
-    /// Processes to watch; may be given several times
+    /// Watch the process PID under the name NAME; may be given several times
     #[arg(long = "role", value_name = "NAME=PID", value_parser = role)]
     pub roles: Vec<(String, u32)>,
-    /// Time from reading to reading
+    /// Take a reading every TIME
     #[arg(long, value_name = "TIME", default_value = "1 s", value_parser = super::phad::duration)]
     pub interval: Duration,
-    /// End after so many readings
+    /// Stop after N readings [default: until interrupted]
     #[arg(long, value_name = "N")]
     pub count: Option<NonZeroU64>,
     /// Print a JSON object for each reading
@@ -40,16 +40,16 @@ pub struct MonitorArguments {
     pub json: bool,
 }
 
-/// What the thread that prints is told.
+/// Messages to the printing thread.
 enum News {
     Reading(Box<Reading>),
     Stop,
 }
 
-/// Prints readings until a signal comes, or there were enough.
+/// Prints readings until a signal arrives or `--count` is reached.
 ///
 /// # Errors
-/// With what to do about it.
+/// If a process cannot be watched; the message names a remedy.
 pub fn execute(arguments: &MonitorArguments) -> anyhow::Result<Ending> {
     let (news, inbox) = channel();
     let stop = news.clone();
@@ -80,7 +80,7 @@ pub fn execute(arguments: &MonitorArguments) -> anyhow::Result<Ending> {
     Ok(Ending::Success)
 }
 
-/// For people.
+/// A reading as text for people.
 fn line(reading: &Reading) -> String {
     let machine = &reading.machine;
     let mut parts = vec!["machine".to_owned()];
@@ -100,7 +100,7 @@ fn line(reading: &Reading) -> String {
         parts.extend(role.cpu_percent.map(|percent| format!("{percent:.0} %")));
         parts.extend(role.memory_bytes.map(megabytes));
         if role.processes == 0 {
-            parts.push("nobody".to_owned());
+            parts.push("no process".to_owned());
         }
     }
     parts.join("  ")
@@ -113,5 +113,5 @@ fn megabytes(bytes: u64) -> String {
 fn role(text: &str) -> Result<(String, u32), String> {
     let parts = text.split_once('=').filter(|(name, _)| !name.is_empty());
     let role = parts.and_then(|(name, pid)| Some((name.to_owned(), pid.parse().ok()?)));
-    role.ok_or_else(|| "write a name and a process number, for example server=4711".to_owned())
+    role.ok_or_else(|| "write a name and a process ID, for example server=4711".to_owned())
 }

@@ -21,31 +21,31 @@ use crate::ending::Ending;
 use crate::options::{RunOptions, SubstrateArgument};
 use crate::output::{self, shell_word, tell};
 
-/// The help behind the options.
+/// The help after the options.
 pub const EXAMPLES: &str = "\
 Examples:
   trackbed paper vru
   trackbed paper vru --runs 100 --json
   trackbed paper all --page papers.md                every paper, in virtual time";
 
-/// Which paper.
+/// The arguments of `trackbed paper`.
 #[derive(Debug, Args)]
 pub struct PaperArguments {
-    /// The scenario that a paper's study became (see `trackbed list scenarios`), or all
+    /// The scenario that reproduces a paper (see `trackbed list scenarios`), or all
     pub name: String,
-    /// With all: write the claims of all papers, and what came of them, to this page (Markdown), with pictures in
-    /// a folder beside it
+    /// With all, write the claims of all papers and the results to FILE (Markdown), and pictures to a folder
+    /// beside it
     #[arg(long, value_name = "FILE")]
     pub page: Option<PathBuf>,
     #[command(flatten)]
-    /// What to change, and where results go.
+    /// The options of runs.
     pub options: RunOptions,
 }
 
-/// Runs a paper's scenario and holds its figures and claims against ours.
+/// Runs a paper's scenario and compares the paper's figures and claims with the results.
 ///
 /// # Errors
-/// If there is no such paper, a setting is not valid, or results cannot be written.
+/// If there is no such paper, a setting is invalid, or results cannot be written.
 pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Ending> {
     if arguments.name == ALL {
         return all(arguments);
@@ -53,10 +53,10 @@ pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Ending> {
     if !trackbed_scenario::papers::names().any(|name| name == arguments.name) {
         let known: Vec<&str> = trackbed_scenario::papers::names().collect();
         let known = known.join(", trackbed paper ");
-        bail!("there is no paper {:?}; write trackbed paper {known}, or all", arguments.name);
+        bail!("unknown paper {:?}; write trackbed paper {known}, or all", arguments.name);
     }
     if arguments.page.is_some() {
-        bail!("a page is about all papers: write trackbed paper all --page FILE");
+        bail!("--page is for all papers: write trackbed paper all --page FILE");
     }
     let options = with_parts(&arguments.name, &arguments.options);
     let mut finished = campaign::execute(&arguments.name, &options)?;
@@ -73,7 +73,7 @@ pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Ending> {
         let results = summary::render(&finished.document, options);
         format!("{results}\n{}", papers::render(&found, output::width().unwrap_or(100)))
     };
-    // Whether or not somebody reads the text, results are to be kept; and the other way round.
+    // Upload the results even if printing fails, and print them even if the upload fails.
     let kept = finished.keep();
     output::print(&text)?;
     kept?;
@@ -86,10 +86,10 @@ pub fn execute(arguments: &PaperArguments) -> anyhow::Result<Ending> {
     })
 }
 
-/// The options with the parts of the scenario that the paper called `name` is about, unless some were chosen.
+/// The options with the parts of the scenario that the paper `name` covers, unless the user chose parts.
 ///
-/// The study whose devices are models is held against these, in virtual time, unless a substrate or a device was
-/// chosen: `--substrate emulated` measures the machine itself, for hours.
+/// The study with device models is compared with the built-in models in virtual time, unless the user chose a
+/// substrate or a device: `--substrate emulated` measures the machine itself, for hours.
 fn with_parts(name: &str, options: &RunOptions) -> RunOptions {
     let mut options = options.clone();
     let is_virtual = matches!(options.substrate, None | Some(SubstrateArgument::Virtual));
@@ -104,22 +104,22 @@ fn with_parts(name: &str, options: &RunOptions) -> RunOptions {
     options
 }
 
-/// The devices of the study that are built in as models.
+/// The devices of the study with built-in models.
 const DEVICES: &str = "raspberry-pi-5,jetson-orin-nano";
 
-/// The name that stands for every paper.
+/// The name for all papers.
 const ALL: &str = "all";
 
-/// Runs every paper's scenario in virtual time, and says on one page what came of their claims.
+/// Runs every paper's scenario in virtual time, and writes a page with the results of all claims.
 fn all(arguments: &PaperArguments) -> anyhow::Result<Ending> {
     let options = &arguments.options;
     if options.json {
-        bail!("what comes of all papers is a page of Markdown; leave --json out");
+        bail!("trackbed paper all writes a Markdown page; remove --json");
     }
     if !(options.overrides.is_empty() && options.removed.is_empty() && options.parts.is_empty()) {
-        bail!("settings and parts are of one scenario: write trackbed paper NAME");
+        bail!("--set, --unset and --part apply to one scenario: write trackbed paper NAME");
     }
-    // Before an hour of runs, not after it.
+    // Fail before an hour of runs, not after it.
     let pictures = arguments.page.as_deref().map(folder_of_pictures).transpose()?;
     let out = options.out.clone().unwrap_or_else(|| PathBuf::from("trackbed-out").join("papers"));
     let (mut chapters, mut verdict) = (Vec::new(), Ending::Success);
@@ -147,9 +147,9 @@ fn all(arguments: &PaperArguments) -> anyhow::Result<Ending> {
     let words: Vec<String> = std::env::args().skip(1).map(|word| shell::word(&word)).collect();
     let command = format!("trackbed {}", words.join(" "));
     match (&arguments.page, pictures) {
-        // A page with all of the studies is not given up for one with some.
+        // An incomplete page does not replace a complete one.
         (Some(path), _) if verdict == Ending::Interrupted => {
-            tell(format_args!("{} is as it was; the same command goes on", shell_word(path)));
+            tell(format_args!("{} is unchanged; the same command continues", shell_word(path)));
         }
         (Some(path), Some(folder)) => {
             write_page(path, &folder, &chapters, &command)?;
@@ -161,17 +161,17 @@ fn all(arguments: &PaperArguments) -> anyhow::Result<Ending> {
     Ok(verdict)
 }
 
-/// The folder for the pictures of the page `path`: it has the same name, and is made now.
+/// Creates the folder for the pictures of the page `path`, named after the page.
 fn folder_of_pictures(path: &Path) -> anyhow::Result<PathBuf> {
     let stem = path.file_stem().map_or_else(|| "papers".into(), |stem| stem.to_string_lossy());
     let folder = path.with_file_name(format!("{stem}-pictures"));
     let made = path.parent().map_or(Ok(()), fs::create_dir_all);
     made.and_then(|()| files::folder(&folder))
-        .with_context(|| format!("cannot make {}", folder.display()))?;
+        .with_context(|| format!("cannot create {}", folder.display()))?;
     Ok(folder)
 }
 
-/// Writes the page to `path`, and its pictures to `folder`, which is beside it.
+/// Writes the page to `path`, and its pictures to `folder` beside it.
 fn write_page(
     path: &Path,
     folder: &Path,
@@ -206,7 +206,7 @@ fn chapter(name: &str, quick: bool, finished: &Finished, found: Held) -> Chapter
     }
 }
 
-/// What the paper called `name` says, held against its runs.
+/// The comparison of the paper called `name` with its runs.
 fn held(name: &str, finished: &Finished) -> anyhow::Result<Held> {
     let Finished { plan, document, .. } = finished;
     let held = finished.held(name)?;
@@ -214,7 +214,7 @@ fn held(name: &str, finished: &Finished) -> anyhow::Result<Held> {
     Ok(with_single_runs(held, name, plan, document))
 }
 
-/// Adds the study's figures of single runs, which are made again; only in virtual time they are as they were.
+/// Adds the study's figures of single runs, which are executed again; this requires virtual time.
 pub fn with_single_runs(mut held: Held, name: &str, plan: &Plan, document: &Document) -> Held {
     if document.substrate == VIRTUAL {
         let again = |cell: usize, run| timeline::of(&plan.cells[cell], plan.seed, run);

@@ -16,10 +16,10 @@ use crate::ending::Ending;
 use crate::options::{RunOptions, SubstrateArgument, count};
 use crate::output::{self, tell};
 
-/// The help behind the options.
+/// The help after the options.
 pub const EXAMPLES: &str = "\
 Examples:
-  trackbed plan vru --set link.loss=0,1%            what would be run
+  trackbed plan vru --set link.loss=0,1%            list the cells
   trackbed plan sweep.toml --runs 1000 --for slurm --shards 32 --out /scratch/me/sweep > sweep.sbatch
   sbatch sweep.sbatch
   trackbed merge /scratch/me/sweep
@@ -28,22 +28,22 @@ Examples:
   trackbed plan vru --runs 1000 --for kubernetes --shards 32 --image registry.example.org/trackbed \\
     --secret bucket-key --out s3://bucket/sweep > sweep.yaml
 
-Nothing is run. With --for, a job description is printed that does the runs in so many shards, and can
-be given to the cluster as it is. All machines must have this version of trackbed, and a place that all
-write to: an object store (s3://, gs://, az://), or else with Slurm a folder that all share, with
-Kubernetes a volume that several pods may write to. Credentials of a store come from the environment:
-what you submit from (Slurm), or a secret with entries such as AWS_ACCESS_KEY_ID (Kubernetes). Files
-that --set names must have absolute paths, or be found from where the script is handed in.";
+Nothing is executed. With --for, the output is a job description that executes the runs in --shards shards;
+submit it to the cluster unchanged. All machines need this version of trackbed and shared storage: an
+object store (s3://, gs://, az://), a shared folder (Slurm), or a volume that several pods can write to
+(Kubernetes). Credentials of a store come from the environment of the submission (Slurm), or from a secret
+with entries such as AWS_ACCESS_KEY_ID (Kubernetes). Files named with --set need absolute paths, or paths
+relative to the folder of the submission.";
 
-/// What to plan, and for whom.
+/// The arguments of `trackbed plan`.
 #[derive(Clone, Debug, Args)]
 pub struct PlanArguments {
     /// A built-in scenario (see `trackbed list scenarios`) or the path of a scenario file
     pub scenario: String,
     #[command(flatten)]
-    /// What to change in the scenario.
+    /// The options of runs.
     pub options: RunOptions,
-    /// Print a job description for this kind of cluster
+    /// Print a job description for CLUSTER
     #[arg(
         long = "for",
         value_enum,
@@ -52,16 +52,16 @@ pub struct PlanArguments {
         conflicts_with = "json"
     )]
     pub cluster: Option<Cluster>,
-    /// Into how many shards the runs are split
+    /// Split the runs into N shards
     #[arg(long, value_name = "N", default_value = "8", value_parser = count)]
     pub shards: u32,
-    /// Container image that has trackbed on its path (Kubernetes)
+    /// Use the container image IMAGE, with trackbed on its path (Kubernetes)
     #[arg(long, value_name = "IMAGE", default_value = "trackbed:latest")]
     pub image: String,
-    /// Claim of the volume for results (Kubernetes)
+    /// Mount the persistent volume claim NAME for results (Kubernetes)
     #[arg(long, value_name = "NAME", default_value = "trackbed-results")]
     pub claim: String,
-    /// Secret whose entries pods get as environment variables, for an object store (Kubernetes)
+    /// Pass the entries of the secret NAME to pods as environment variables, for an object store (Kubernetes)
     #[arg(long, value_name = "NAME")]
     pub secret: Option<String>,
 }
@@ -75,10 +75,10 @@ pub enum Cluster {
     Kubernetes,
 }
 
-/// Prints what would be run, or a job description.
+/// Prints the planned cells, or a job description.
 ///
 /// # Errors
-/// If the scenario is not valid, or cannot be spread over machines.
+/// If the scenario is invalid, or cannot be split over machines.
 pub fn execute(arguments: &PlanArguments) -> anyhow::Result<Ending> {
     let source = Source::named(&arguments.scenario);
     let plan = scenario::load(&source, &campaign::overrides(&arguments.options))?;
@@ -146,32 +146,33 @@ fn job(arguments: &PlanArguments, source: &Source, plan: &Plan) -> anyhow::Resul
     let options = &arguments.options;
     if options.substrate == Some(SubstrateArgument::Live) {
         bail!(
-            "a live campaign is between two machines, and has no shards; leave --substrate live out"
+            "live campaigns run between two machines and cannot be sharded; remove --substrate live"
         );
     }
     if options.until.is_some() || options.shard.is_some() {
         bail!(
-            "shards are of a number of runs that is known before, and of so many as --shards says; \
-             leave --until and --shard out, and give --runs"
+            "--for needs a fixed number of runs, which --shards splits; remove --until and --shard, \
+             and give --runs"
         );
     }
     let is_file = options.out.as_deref().and_then(Path::to_str);
     let is_file = is_file.is_some_and(|out| out.starts_with("file://"));
     if is_file && arguments.cluster == Some(Cluster::Kubernetes) {
         bail!(
-            "--out file://: in a pod this is lost with it; give the path of the volume, or a store"
+            "--out file://: a pod's own folder is lost with the pod; give the path of the volume, or \
+             an object store"
         );
     }
     campaign::consent::ask(plan, options)?;
     let units = plan.units();
     if u64::from(arguments.shards) > units {
-        bail!("--shards: there are {units} runs; write a number up to that");
+        bail!("--shards: there are only {units} runs; write a number up to {units}");
     }
     let out = options.out.as_deref().unwrap_or(Path::new(""));
     let out = match out.to_str().filter(|out| is_url(out)) {
         Some(url) => line(Path::new(url))?,
         None => {
-            let out = std::path::absolute(out).context("there is no current folder")?;
+            let out = std::path::absolute(out).context("the current folder does not exist")?;
             line(&out)?
         }
     };
@@ -195,21 +196,21 @@ fn job(arguments: &PlanArguments, source: &Source, plan: &Plan) -> anyhow::Resul
     })
 }
 
-/// A path as it can stand in a line of a job description.
+/// A path for a line of a job description.
 ///
 /// # Errors
-/// If it has characters that would be lost there, or end the line.
+/// If it has characters that would be lost there or end the line.
 fn line(path: &Path) -> anyhow::Result<String> {
     match path.to_str() {
         Some(text) if !text.contains(char::is_control) => Ok(text.to_owned()),
         _ => bail!(
-            "{path:?} cannot stand in a job description: it is not UTF-8, or has control characters; \
-             give a path without them"
+            "{path:?} cannot be used in a job description: it is not UTF-8 or has control characters; \
+             give another path"
         ),
     }
 }
 
-/// The words of `options` that decide what the results are.
+/// The options that affect results, as words of the command.
 fn words(options: &RunOptions, plan: &Plan) -> Vec<String> {
     let mut words = Vec::new();
     let mut option = |name: &str, value: Option<String>| {

@@ -14,48 +14,47 @@ use crate::ending::Ending;
 use crate::options::number;
 use crate::output::{self, shell_word, spare_results, tell};
 
-/// The help behind the options.
+/// The help after the options.
 pub const EXAMPLES: &str = "\
 Example:
   trackbed replay trackbed-out/vru 3 17
   wireshark trackbed-out/vru/replay/cell-3-run-17/phone.pcapng
 
-What is written:
+Files written:
   phone.pcapng     packets at the phones' end of the shared link, with the TLS keys in the file
   server.pcapng    the same at the server's end
-  dropped.pcapng   packets that the link lost, each with the reason
-  tls-keys.log     the TLS keys once more, in the SSLKEYLOGFILE format
+  dropped.pcapng   packets that the link dropped, each with the reason
+  tls-keys.log     the TLS keys in the SSLKEYLOGFILE format
   *.sqlog          a qlog trace of each QUIC connection, for qvis
 
-The run is the same to the nanosecond as the first time, and is held against what the directory
-has of it; exit status 2 if it is not the same.";
+The repeated run is identical to the original, to the nanosecond, and is compared with the result in the
+directory; exit status 2 if they differ.";
 
-/// Which run to repeat.
+/// The arguments of `trackbed replay`.
 #[derive(Debug, Args)]
 pub struct ReplayArguments {
     /// The run directory
     pub directory: PathBuf,
-    /// The cell's number, as it stands in the table that `run` printed
+    /// The number of the cell, from the table that `run` printed
     #[arg(value_parser = number::<u32>)]
     pub cell: u32,
-    /// The run's number, from 0
+    /// The number of the run, from 0
     #[arg(value_parser = number::<u32>)]
     pub run: u32,
-    /// Where the captures go [default: DIRECTORY/replay/cell-CELL-run-RUN]
+    /// Write the captures to DIR [default: DIRECTORY/replay/cell-CELL-run-RUN]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
 
-/// Repeats one run of a run directory, with everything captured.
+/// Repeats one run of a run directory and captures it.
 ///
 /// # Errors
-/// If the directory, the cell or the run is not there, or captures cannot be written.
+/// If the directory, the cell or the run does not exist, or captures cannot be written.
 pub fn execute(arguments: &ReplayArguments) -> anyhow::Result<Ending> {
     let Recorded { about, plan, runs: recorded, .. } = Recorded::read(&arguments.directory)?;
     if about.substrate != VIRTUAL {
         bail!(
-            "{}: these runs were {}, and real time does not come back; only virtual runs can be \
-             repeated",
+            "{}: these runs were {}, in real time; only runs in virtual time can be repeated",
             arguments.directory.display(),
             about.substrate
         );
@@ -87,7 +86,7 @@ pub fn execute(arguments: &ReplayArguments) -> anyhow::Result<Ending> {
     };
     let repeated = folders.and_then(|()| replay::execute(&plan, &replay, &out));
     let repeated = repeated.with_context(|| {
-        format!("{}: captures cannot be written; give another place with --out", out.display())
+        format!("{}: captures cannot be written; give another folder with --out", out.display())
     })?;
 
     let of_cell = recorded.of(arguments.cell)?;
@@ -100,10 +99,10 @@ pub fn execute(arguments: &ReplayArguments) -> anyhow::Result<Ending> {
     output::print(&text)?;
     match (recorded, same) {
         (None, _) => tell("note: this run is not in the directory, so nothing was compared"),
-        (Some(_), true) => tell("the run gave what the directory holds of it"),
+        (Some(_), true) => tell("the result equals the one in the directory"),
         (Some(_), false) => {
             bail!(
-                "the run gave something else than the directory holds: a defect, please report it"
+                "the result differs from the one in the directory; this is a bug, please report it"
             )
         }
     }

@@ -20,33 +20,33 @@ use super::paper::with_single_runs;
 use crate::ending::Ending;
 use crate::output::{no_place, shell_word, tell, write_file, write_own};
 
-/// The help behind the options.
+/// The help after the options.
 pub const EXAMPLES: &str = "\
 Examples:
   trackbed report trackbed-out/vru --open
   trackbed report results --out results.html
   trackbed run vru --report
 
-The page is one file that needs no network: tables with intervals, distributions, sweeps, differences,
-runs that stand out, and how everything was made. Each figure can be saved as SVG, PNG and CSV.";
+The report is one file that needs no network: tables with confidence intervals, distributions, sweeps,
+differences, outliers, and how everything was measured. Each figure can be saved as SVG, PNG and CSV.";
 
-/// What to report on.
+/// The arguments of `trackbed report`.
 #[derive(Debug, Args)]
 pub struct ReportArguments {
     /// The run directory
     pub directory: PathBuf,
-    /// Where the page goes [default: report.html in the run directory]
+    /// Write the report to FILE [default: report.html in the run directory]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Show the page in a browser
+    /// Open the report in a browser
     #[arg(long)]
     pub open: bool,
 }
 
-/// Writes the page about a run directory.
+/// Writes the report about a run directory.
 ///
 /// # Errors
-/// If the directory cannot be read, or the page not be written.
+/// If the directory cannot be read, or the report cannot be written.
 pub fn execute(arguments: &ReportArguments) -> anyhow::Result<Ending> {
     let path = write(&arguments.directory, arguments.out.as_deref())?;
     if arguments.open {
@@ -55,7 +55,7 @@ pub fn execute(arguments: &ReportArguments) -> anyhow::Result<Ending> {
     Ok(Ending::Success)
 }
 
-/// Writes the page about the run directory at `directory`, to `out` or into it, and says where it is.
+/// Writes the report about the run directory `directory` to `out` or into it, and prints and returns its path.
 ///
 /// # Errors
 /// As [`execute`].
@@ -94,8 +94,8 @@ pub fn write(directory: &Path, out: Option<&Path>) -> anyhow::Result<PathBuf> {
                 watch(&recorded.plan, &mut page)?;
             }
         }
-        // Directories of other versions have to do without.
-        Err(why) => tell(format_args!("note: no deadlines and no single runs are shown: {why}")),
+        // Runs of directories from other versions cannot be repeated.
+        Err(why) => tell(format_args!("note: the report lacks deadlines and single runs: {why}")),
     }
     let path = out.map_or_else(|| directory.join(PAGE), Path::to_owned);
     let write = |file: &mut (dyn io::Write + Send)| {
@@ -109,14 +109,14 @@ pub fn write(directory: &Path, out: Option<&Path>) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
-/// What the scenario's study says, held against the runs.
+/// The comparison of the scenario's study with the runs.
 fn study(plan: &Plan, document: &Document, runs: &RecordedRuns) -> anyhow::Result<Option<Held>> {
     let Some(name) = &plan.paper else { return Ok(None) };
     let held = paper::hold(name, plan, document, runs, false)?;
     Ok(held.map(|held| with_single_runs(held, name, plan, document)))
 }
 
-/// The deadline of answers and verdicts, where all cells have the same.
+/// The deadline of answers and verdicts, if it is the same for all cells.
 fn limits(plan: &Plan) -> Vec<Limit> {
     let mut deadlines = plan.cells.iter().map(|cell| cell.workload.deadline());
     let Some(Some(deadline)) = deadlines.next() else { return Vec::new() };
@@ -131,7 +131,7 @@ fn limits(plan: &Plan) -> Vec<Limit> {
     ["rtt_ms", "verdict_ms"].map(limit).into()
 }
 
-/// Repeats a typical run of a few cells, to show how they went by.
+/// Repeats a typical run of a few cells for the figures of single runs.
 fn watch(plan: &Plan, page: &mut Builder<'_>) -> anyhow::Result<()> {
     for (cell, run) in page.typical_runs() {
         let seen = timeline::of(&plan.cells[cell as usize], plan.seed, run);
@@ -141,12 +141,12 @@ fn watch(plan: &Plan, page: &mut Builder<'_>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Shows a file with whatever this desktop shows such files with.
+/// Opens a file with the desktop's default program.
 pub fn open(path: &Path) {
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let started =
         Command::new(opener).arg(path).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     if started.is_err() {
-        tell(format_args!("there is no {opener} here: open {} yourself", path.display()));
+        tell(format_args!("cannot find {opener}; open {} yourself", path.display()));
     }
 }

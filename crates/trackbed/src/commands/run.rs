@@ -10,12 +10,12 @@ use crate::ending::Ending;
 use crate::options::RunOptions;
 use crate::output;
 
-/// The help behind the options.
+/// The help after the options.
 pub const EXAMPLES: &str = "\
 Examples:
-  trackbed run vru                                   as it is
+  trackbed run vru                                   the unchanged scenario
   trackbed run vru --set link.loss=0 --set link.delay=20ms
-  trackbed run bulk --set link.loss=0,0.01%,0.1%     a sweep of the loss
+  trackbed run bulk --set link.loss=0,0.01%,0.1%     a sweep of the packet loss
   trackbed run vru --set protocol=quic,http3 --set workload.phones=100 --runs 10
   trackbed run my.toml --out results --json > results.json
   trackbed run vru --set link.loss=1% --until 'completion_ms 2%' --runs-max 5000
@@ -23,42 +23,42 @@ Examples:
   trackbed run vru --substrate emulated --runs 10    on the kernel, in real time
   trackbed run vru --substrate emulated --set protocol=http2 --set server=trackbed,nginx
 
-A setting that is given several values becomes an axis: every value is run with every other, and
-each combination is a cell. Run k of every cell meets the same losses and delays, so cells are
-compared run by run. Intervals are 95 % intervals of the mean over runs.
+A setting with several values becomes an axis. Each combination of values is a cell. Run k of every cell
+has the same losses and delays, so differences between cells are paired by run. Intervals are 95 %
+confidence intervals of the mean over runs.
 
-The run directory holds
-  about.json   the command, the settings and the scenario's text: enough to repeat everything
-  runs.jsonl   the result of each run, written as soon as it is over; in the end in order
-  run.json     the document that --json prints; renewed about every second
+The run directory contains
+  about.json   the command, the settings and the scenario's text, enough to repeat everything
+  runs.jsonl   the result of each run, written as soon as it ends, and sorted at the end
+  run.json     the document that --json prints, updated about every second
   samples.csv  every sample of every metric
 
-Ctrl-C or SIGTERM keeps the runs that are done; the same command with the same --out continues them.";
+Ctrl-C or SIGTERM keeps the finished runs; the same command with the same --out continues.";
 
-/// How to run.
+/// The arguments of `trackbed run`.
 #[derive(Debug, Args)]
 pub struct RunArguments {
     /// A built-in scenario (see `trackbed list scenarios`) or the path of a scenario file
     pub scenario: String,
     #[command(flatten)]
-    /// What to change in the scenario, and where results go.
+    /// The options of runs.
     pub options: RunOptions,
-    /// Write a page with figures too: report.html in the run directory
+    /// Write a report with figures too: report.html in the run directory
     #[arg(long)]
     pub report: bool,
-    /// Write that page and show it in a browser
+    /// Write that report and open it in a browser
     #[arg(long)]
     pub open: bool,
 }
 
-/// Runs a scenario and prints what it says.
+/// Runs a scenario and prints the results.
 ///
 /// # Errors
-/// If the scenario is not valid or results cannot be written.
+/// If the scenario is invalid or results cannot be written.
 pub fn execute(arguments: &RunArguments) -> anyhow::Result<Ending> {
     let is_elsewhere = arguments.options.out.as_deref().and_then(remote::address).is_some();
     if arguments.open && is_elsewhere {
-        bail!("a page in a store cannot be opened here: write --report, and fetch it");
+        bail!("--open cannot open a report in an object store; use --report, then trackbed fetch");
     }
     let mut finished = campaign::execute(&arguments.scenario, &arguments.options)?;
     if arguments.report || arguments.open {
@@ -72,7 +72,7 @@ pub fn execute(arguments: &RunArguments) -> anyhow::Result<Ending> {
         true => output::json(&serde_json::to_value(&finished.document)?),
         false => tables(&finished, arguments)?,
     };
-    // Whether or not somebody reads the text, results are to be kept; and the other way round.
+    // Upload the results even if printing fails, and print them even if the upload fails.
     let kept = finished.keep();
     output::print(&text)?;
     kept?;
@@ -80,7 +80,7 @@ pub fn execute(arguments: &RunArguments) -> anyhow::Result<Ending> {
     Ok(finished.ending())
 }
 
-/// What the runs say, and what that means for the paper of the scenario.
+/// The tables of the results, and the comparison with the scenario's paper.
 fn tables(finished: &Finished, arguments: &RunArguments) -> anyhow::Result<String> {
     let replay = finished.replay_command();
     let options =

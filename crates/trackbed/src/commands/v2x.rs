@@ -1,4 +1,4 @@
-//! `trackbed v2x`: messages and certificates of vehicles, made readable.
+//! `trackbed v2x`: decodes V2X messages and certificates.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,10 +11,10 @@ use trackbed_v2x::json;
 use crate::ending::Ending;
 use crate::output::print_json;
 
-/// What to do with messages.
+/// The arguments of `trackbed v2x`.
 #[derive(Debug, Args)]
 pub struct V2xArguments {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: V2xCommand,
 }
@@ -22,7 +22,7 @@ pub struct V2xArguments {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum V2xCommand {
-    /// Show a signed message or a certificate (IEEE 1609.2, TS 103 097) as JSON
+    /// Decode a signed message or a certificate (IEEE 1609.2, TS 103 097) to JSON
     #[command(after_long_help = DECODE_EXAMPLES)]
     Decode(DecodeArguments),
 }
@@ -32,18 +32,18 @@ Examples:
   trackbed v2x decode cam.oer
   xxd -p cam.oer | trackbed v2x decode -
 
-The file holds one message or one certificate, as bytes or in hexadecimal. \"data\" has its fields by
-the names of the standard (JSON encoding rules), \"payload\" those of the CAM, DENM or BSM in it; the
-names of certificates are computed. Nothing is verified.";
+FILE contains one message or one certificate, binary or in hexadecimal. \"data\" contains its fields under
+the names of the standard (JSON encoding rules), \"payload\" the fields of the CAM, DENM or BSM in it. The
+names of certificates are computed. Signatures are not verified.";
 
-/// The command line of `trackbed v2x decode`.
+/// The arguments of `trackbed v2x decode`.
 #[derive(Debug, Args)]
 pub struct DecodeArguments {
-    /// The file; - is standard input
+    /// The file to decode; - is standard input
     pub file: PathBuf,
 }
 
-/// Shows a message.
+/// Prints a message or a certificate as JSON.
 ///
 /// # Errors
 /// If the file cannot be read, or is neither a message nor a certificate.
@@ -52,12 +52,12 @@ pub fn execute(arguments: &V2xArguments) -> anyhow::Result<Ending> {
     let path = &arguments.file;
     let bytes = read(path).with_context(|| format!("cannot read {}", path.display()))?;
     let shown = json::describe(&unhex(bytes))
-        .with_context(|| format!("{} is no signed message or certificate", path.display()))?;
+        .with_context(|| format!("{} is not a signed message or certificate", path.display()))?;
     print_json(&shown)?;
     Ok(Ending::Success)
 }
 
-/// More than any message in hexadecimal; what is longer is refused as too long.
+/// More than any message in hexadecimal; longer input is refused.
 const MAX_LEN: u64 = 64 * 1_024;
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
@@ -69,8 +69,8 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The bytes that hexadecimal digits tell, if that is what there is. No message is one of digits
-/// alone: it begins with 3 or 128.
+/// Decodes hexadecimal input; other input is unchanged. No binary message consists of digits alone: it begins
+/// with the byte 3 or 128.
 fn unhex(bytes: Vec<u8>) -> Vec<u8> {
     let digits: Option<Vec<u8>> = bytes
         .iter()
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digits_are_read_as_what_they_tell_and_bytes_as_they_are() {
+    fn hexadecimal_input_is_decoded_and_binary_input_unchanged() {
         assert_eq!(unhex(b"03 81\n0a".to_vec()), [3, 0x81, 10]);
         assert_eq!(unhex(vec![3, 0x81]), [3, 0x81]);
         assert_eq!(unhex(b"038".to_vec()), b"038");

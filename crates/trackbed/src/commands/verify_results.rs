@@ -15,31 +15,31 @@ use crate::options::{count, jobs, number};
 use crate::output::{self, shell_word, tell};
 use crate::{interrupt, progress};
 
-/// The help behind the options.
+/// The help after the options.
 pub const EXAMPLES: &str = "\
 Examples:
   trackbed verify-results results
   trackbed verify-results results --sample 1000 --draw 7
 
-Runs that are drawn by chance are executed again and held against what the directory has of them, to
-the last digit; run.json is made again from all results and held against the one that is there. So
-results that came from other machines can be trusted, or not. The digest is SHA-256 over all results
-in the order of cells and runs: directories with the same results have the same.
+Executes a random sample of the runs again and compares the results with those in the directory, to the
+last digit. Also computes run.json from all results and compares it with the existing file. This checks
+results from other machines. The digest is SHA-256 over all results in the order of cells and runs, so
+directories with equal results have equal digests.
 
-Exit status: 0 everything is as it should be, 1 something is not, 2 bad input.";
+Exit status: 0 everything matches, 1 something differs, 2 bad input.";
 
-/// What to verify.
+/// The arguments of `trackbed verify-results`.
 #[derive(Debug, Args)]
 pub struct VerifyResultsArguments {
     /// The run directory
     pub directory: PathBuf,
-    /// Runs that are executed again
+    /// Repeat N runs
     #[arg(long, value_name = "N", default_value = "30", value_parser = count)]
     pub sample: u32,
-    /// Which runs are drawn: the same number draws the same ones [default: by chance]
+    /// Set the seed of the sample: the same N selects the same runs [default: random]
     #[arg(long, value_name = "N", value_parser = number::<u64>)]
     pub draw: Option<u64>,
-    /// Runs at the same time [default: all cores]
+    /// Execute N runs in parallel [default: the number of cores]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub jobs: Option<u32>,
     /// Print one JSON document
@@ -47,7 +47,7 @@ pub struct VerifyResultsArguments {
     pub json: bool,
 }
 
-/// Executes a sample again and says what differs.
+/// Executes a sample again and prints what differs.
 ///
 /// # Errors
 /// If the directory cannot be used.
@@ -55,16 +55,15 @@ pub fn execute(arguments: &VerifyResultsArguments) -> anyhow::Result<Ending> {
     let recorded = Recorded::read(&arguments.directory)?;
     if recorded.about.substrate != VIRTUAL {
         bail!(
-            "{}: these runs were {}, and real time does not come back; only virtual runs can be \
-             repeated",
+            "{}: these runs were {}, in real time; only runs in virtual time can be repeated",
             arguments.directory.display(),
             recorded.about.substrate
         );
     }
     if recorded.runs.is_empty() {
-        bail!("{}: holds no results yet; run its scenario first", arguments.directory.display());
+        bail!("{}: contains no results yet; run its scenario first", arguments.directory.display());
     }
-    // The keys of a hash map are drawn by the system, and all that is needed is that nobody knows them.
+    // The system draws the keys of a hash map at random; the sample only has to be unpredictable.
     let draw = arguments.draw.unwrap_or_else(|| RandomState::new().hash_one(0));
     let cancel = interrupt::install()?;
     let jobs = arguments.jobs.and_then(|jobs| NonZeroUsize::new(jobs as usize));
@@ -87,17 +86,15 @@ pub fn execute(arguments: &VerifyResultsArguments) -> anyhow::Result<Ending> {
             text.push_str(&format!("  trackbed replay {directory} {cell} {run}\n"));
         }
         text.push_str(match findings.is_summary_right {
-            true => "run.json is what the runs come to\n",
-            false => {
-                "run.json is NOT what the runs come to: continue the run to have it made again\n"
-            }
+            true => "run.json matches the runs\n",
+            false => "run.json does NOT match the runs: continue the run to write it again\n",
         });
         text.push_str(&format!("sha256 of the results: {}\n", findings.digest));
         output::print(&text)?;
     }
     Ok(match findings.is_sound() {
         _ if cancel.is_cancelled() => {
-            tell("interrupted: not all of the sample was repeated");
+            tell("interrupted: only a part of the sample was repeated");
             Ending::Interrupted
         }
         true => Ending::Success,

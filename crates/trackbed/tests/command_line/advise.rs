@@ -2,8 +2,8 @@
 
 use super::{Ended, Scratch};
 
-/// Runs of two protocols whose completion arithmetic gives: over TCP with TLS 1.3 two messages take 4
-/// round trips of 10 ms, over QUIC 3.
+/// Runs of two protocols with known completion times: two messages take 4 round trips of 10 ms over TCP with TLS
+/// 1.3, and 3 over QUIC.
 fn measured() -> Scratch {
     let scratch = Scratch::new();
     let text = "protocol = [\"http2\", \"quic\"]\nruns = 6\n[link]\nrate = \"50 Mbit/s\"\n\

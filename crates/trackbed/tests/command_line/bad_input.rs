@@ -1,5 +1,5 @@
-//! Whatever is wrong: status 2, nothing on standard output, one message that says where it stands
-//! and what to write instead.
+//! Every bad input gives status 2, nothing on standard output, and one message with the place and what to write
+//! instead.
 
 use std::fs;
 
@@ -114,10 +114,10 @@ fn replay_refuses_what_is_not_there() {
     refused(&scratch, "replay done 0 0", &["about.json is damaged", "run the scenario again"]);
 }
 
-/// What this program was built without says how to get it, before anything is begun.
+/// A feature that this program was built without is reported before anything starts, with how to get it.
 #[cfg(not(feature = "store"))]
 #[test]
-fn without_object_stores_whoever_names_one_is_told_how_to_get_them() {
+fn without_object_stores_the_error_says_how_to_get_them() {
     let scratch = Scratch::new();
     scratch.write("good.toml", SCENARIO);
     for words in [
@@ -132,7 +132,7 @@ fn without_object_stores_whoever_names_one_is_told_how_to_get_them() {
 
 #[cfg(not(feature = "parquet"))]
 #[test]
-fn without_parquet_whoever_asks_for_it_is_told_how_to_get_it() {
+fn without_parquet_the_error_says_how_to_get_it() {
     let words = "export results --format parquet";
     refused(&Scratch::new(), words, &["--features parquet", "--format csv"]);
 }

@@ -1,4 +1,4 @@
-//! `replay`: the same run once more, and captures that other people's tools read.
+//! `replay`: the same run again, and captures that third-party tools can read.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ fn a_replay_is_the_run_that_was_recorded_and_the_same_each_time() {
     for cell in [0, 5, 10] {
         scratch
             .trackbed(&format!("replay out {cell} 1 --out one"))
-            .says(0, &["gave what the directory holds"]);
+            .says(0, &["the result equals the one in the directory"]);
         scratch.succeed(&format!("replay out {cell} 1 --out two"));
         let files = |name: &str| {
             let entries = fs::read_dir(scratch.path(name)).unwrap();
@@ -42,7 +42,7 @@ fn a_replay_of_a_page_load_writes_its_waterfall() {
     assert!(table.contains(",/images/5.gif,image,20000,"), "{table}");
     let archive: serde_json::Value = serde_json::from_str(&scratch.read("one/page.har")).unwrap();
     assert_eq!(archive["log"]["entries"].as_array().unwrap().len(), 8);
-    // The archive is one that the workload reads.
+    // The archive can be read by the workload.
     scratch.succeed("run web --runs 1 --set link.loss=0 --set workload.har=one/page.har --out two");
 }
 
@@ -67,7 +67,7 @@ fn a_replay_of_a_train_shows_both_paths_and_writes_the_drive() {
     scratch.succeed("run again.toml --out again");
 }
 
-/// How many packets of a pcapng file, in the byte order of this machine, are of this interface
+/// The number of packets of an interface in a pcapng file, in the byte order of this machine
 /// (Enhanced Packet Blocks, draft-ietf-opsawg-pcapng section 4.3).
 fn interface_packets(file: &[u8], interface: u32) -> usize {
     let number = |at: usize| u32::from_ne_bytes(file[at..at + 4].try_into().unwrap());
@@ -88,7 +88,7 @@ fn a_directory_that_holds_something_else_than_the_run_gives_is_a_defect() {
         .read("out/runs.jsonl")
         .replace("\"answered_count\":[2.0]", "\"answered_count\":[3.0]");
     scratch.write("out/runs.jsonl", &text);
-    scratch.trackbed("replay out 0 0").says(2, &["something else than the directory holds"]);
+    scratch.trackbed("replay out 0 0").says(2, &["differs from the one in the directory"]);
 }
 
 #[test]
@@ -110,13 +110,13 @@ fn a_replay_needs_neither_the_folder_nor_the_scenario_file() {
         let ended = Ended::from(command(Path::new("/"), &words).output().unwrap());
         assert_eq!(ended.status, 0, "{}", ended.stderr);
     }
-    // What the run depends on must not have changed.
+    // The inputs of the run must not have changed.
     scratch.write("other.json", "{\"warning\":333}");
     scratch.trackbed("replay set 0 0").says(2, &["cannot be repeated"]);
 }
 
-/// What `tool` prints, or `None` where it is not installed, which only continuous integration
-/// (`CI=true`) does not forgive.
+/// The output of `tool`, or `None` if it is not installed, which is an error only in continuous integration
+/// (`CI=true`).
 fn ask(tool: &str, arguments: &[&str], capture: &Path) -> Option<String> {
     let mut command = Command::new(tool);
     match tool {

@@ -50,7 +50,7 @@ fn on_a_terminal_the_user_is_asked() {
     assert!(!scratch.path("owned").exists());
 }
 
-/// A run directory from somebody else runs no commands on this machine.
+/// An untrusted run directory runs no commands on this machine.
 #[test]
 fn a_directory_that_is_repeated_starts_none() {
     let scratch = Scratch::new();

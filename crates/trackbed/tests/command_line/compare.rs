@@ -1,4 +1,4 @@
-//! One run directory held against another.
+//! Comparisons of two run directories.
 
 use serde_json::Value;
 
@@ -37,7 +37,7 @@ fn the_same_runs_are_equal_and_no_worse() {
     assert_eq!((&found["paired"], found["changes"].as_array().unwrap().len()), (&true.into(), 0));
 }
 
-/// Between two machines a seed decides nothing about the network, so equal ones make no pairs.
+/// On the live substrate, the seed does not determine the network, so equal seeds do not pair runs.
 #[test]
 fn runs_over_a_network_that_is_as_it_is_make_no_pairs() {
     let scratch = scratch();
@@ -51,7 +51,7 @@ fn runs_over_a_network_that_is_as_it_is_make_no_pairs() {
     assert!(text.contains("as independent runs (over a network that no seed decides)"), "{text}");
 }
 
-/// Three round trips of 10 ms become three of 10.5: 5 % more, whatever got lost.
+/// Three round trips of 10 ms become three of 10.5: 5 % more, independent of losses.
 #[test]
 fn what_got_worse_is_found_and_what_else_has_changed_is_named() {
     let scratch = scratch();
@@ -69,7 +69,7 @@ fn what_got_worse_is_found_and_what_else_has_changed_is_named() {
         (&"settings".into(), &Value::from("protocol=quic,tcp, link.loss=0,2%"))
     );
     assert!(setting["second"].as_str().unwrap().ends_with("link.delay=5.25ms"), "{setting}");
-    // The other way round it got better, and within 10 % nothing is wrong.
+    // In the other direction it got better, and a margin of 10 % covers the difference.
     assert_eq!(compare(&scratch, "slower before --no-worse-than 3%").0, 0);
     assert_eq!(compare(&scratch, "before slower --margin 10%").0, 0);
     let text = scratch.trackbed("compare before slower").stdout;
@@ -118,12 +118,12 @@ fn cells_that_are_gone_and_runs_that_fail_are_not_overlooked() {
     );
 }
 
-/// A cell of which nothing is left has no mean that could be worse, and is the worst of all.
+/// A cell without successful runs has no mean that could be worse, and is the worst of all.
 #[test]
 fn a_cell_whose_runs_all_fail_is_not_passed_over() {
     let scratch = scratch();
     let dead = |axes: &str, out: &str| {
-        // From where nothing arrives, three round trips of 10 ms are not done in time.
+        // Without any arriving packets, three round trips of 10 ms do not finish in time.
         let words = format!("run a.toml {axes} --set workload.timeout=20ms --runs 12 --out {out}");
         assert_eq!(scratch.trackbed(&words).status, 1);
     };
@@ -143,7 +143,7 @@ fn a_cell_whose_runs_all_fail_is_not_passed_over() {
         ),
         "{text}"
     );
-    // What never went through cannot get worse.
+    // A cell that never succeeded cannot get worse.
     assert_eq!(compare(&scratch, "dead good").0, 0);
     assert_eq!(compare(&scratch, "dead dead").0, 0);
 }

@@ -1,4 +1,4 @@
-//! Run directories that are continued, after the end, after Ctrl-C, and after worse.
+//! Run directories that are continued: after the end, after Ctrl-C, and after a kill.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -18,15 +18,15 @@ fn lines(scratch: &Scratch) -> usize {
     fs::read_to_string(scratch.path("out/runs.jsonl")).map_or(0, |text| text.lines().count())
 }
 
-/// A campaign that takes far longer than this test, of which the first runs are over.
+/// A campaign that takes far longer than this test, after its first runs.
 fn begun(scratch: &Scratch) -> Child {
     let child = start(scratch.command(&format!("{CAMPAIGN} --runs 200000")));
     wait_until("the first runs", || lines(scratch) >= 5);
     child
 }
 
-/// Continues until `runs` runs are there, and holds everything against a campaign of that many
-/// runs that nothing disturbed.
+/// Continues until there are `runs` runs, and compares everything with an undisturbed campaign of that many
+/// runs.
 fn continued_as_if_nothing_had_happened(scratch: &Scratch, runs: usize) -> Ended {
     let ended = scratch.succeed(&format!("{CAMPAIGN} --runs {runs} --json"));
     let _ = fs::remove_dir_all(scratch.path("smooth"));
@@ -45,11 +45,11 @@ fn what_is_there_is_not_run_again_and_more_runs_may_be_asked_for() {
     let first = scratch.succeed(&format!("{CAMPAIGN} --json"));
     let again = scratch.succeed(&format!("{CAMPAIGN} --json"));
     assert_eq!(first.stdout, again.stdout);
-    assert!(again.stderr.contains("2 of 2 runs are there already"), "{}", again.stderr);
+    assert!(again.stderr.contains("2 of 2 runs already exist"), "{}", again.stderr);
     let more = continued_as_if_nothing_had_happened(&scratch, 4);
-    assert!(more.stderr.contains("2 of 4 runs are there already"), "{}", more.stderr);
+    assert!(more.stderr.contains("2 of 4 runs already exist"), "{}", more.stderr);
     assert_eq!(lines(&scratch), 4);
-    // Fewer are summed up, and none are lost.
+    // With fewer runs, the summary shrinks, and no run is lost.
     continued_as_if_nothing_had_happened(&scratch, 3);
     assert_eq!(lines(&scratch), 4);
 }
@@ -71,12 +71,12 @@ fn a_last_line_that_was_cut_off_is_run_again() {
     let text = scratch.read("out/runs.jsonl");
     scratch.write("out/runs.jsonl", &text[..text.len() - 20]);
     let ended = continued_as_if_nothing_had_happened(&scratch, 4);
-    assert!(ended.stderr.contains("3 of 4 runs are there already"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("3 of 4 runs already exist"), "{}", ended.stderr);
     assert_eq!(lines(&scratch), 4);
 }
 
 #[test]
-fn the_default_directory_begins_anew() {
+fn the_default_directory_is_overwritten() {
     let scratch = scratch();
     scratch.succeed("run a.toml --runs 3");
     scratch.succeed("run a.toml --runs 1 --set link.delay=7ms");
@@ -88,7 +88,7 @@ fn ctrl_c_keeps_the_runs_that_are_done() {
     keeps_the_runs_that_are_done("INT");
 }
 
-/// As clusters end what they need the place of.
+/// Clusters preempt jobs with SIGTERM.
 #[test]
 fn sigterm_keeps_the_runs_that_are_done() {
     keeps_the_runs_that_are_done("TERM");
@@ -110,7 +110,7 @@ fn keeps_the_runs_that_are_done(signal: &str) {
     let completion = &document["cells"][0]["metrics"]["completion_ms"];
     assert_eq!(completion["n"], kept);
     let ended = continued_as_if_nothing_had_happened(&scratch, kept + 2);
-    let message = format!("{kept} of {} runs are there already", kept + 2);
+    let message = format!("{kept} of {} runs already exist", kept + 2);
     assert!(ended.stderr.contains(&message), "{}", ended.stderr);
 }
 
@@ -138,8 +138,8 @@ fn two_campaigns_do_not_write_to_one_directory() {
     assert!(ended.stderr.contains("another trackbed is writing here"), "{}", ended.stderr);
 }
 
-/// A clean cell never varies; a lossy one does, and gets more runs. What comes of it is a directory of so
-/// many runs like any other.
+/// A clean cell never varies; a lossy one does, and gets more runs. The result is an ordinary directory with that
+/// number of runs.
 #[test]
 fn a_campaign_goes_on_until_it_is_precise_enough() {
     let scratch = scratch();
@@ -177,8 +177,8 @@ fn a_campaign_goes_on_until_it_is_precise_enough() {
     }
 }
 
-/// Whenever it is killed, such a campaign is one of so many runs as are known to be needed by then; the
-/// same command goes on with it.
+/// If it is killed, such a campaign has the number of runs known to be needed by then; the same command continues
+/// it.
 #[test]
 fn a_campaign_of_open_end_that_is_killed_says_what_it_is() {
     let scratch = scratch();
@@ -204,7 +204,7 @@ fn a_campaign_of_open_end_that_is_killed_says_what_it_is() {
     assert!(document["runs"].as_u64().unwrap() <= runs, "{document}");
     let ended = scratch.trackbed("merge out --out merged");
     assert_eq!(ended.status, 1, "{}", ended.stderr);
-    assert!(ended.stderr.contains(&format!(" of {} runs are there", 2 * runs)), "{}", ended.stderr);
+    assert!(ended.stderr.contains(&format!(" of {} runs exist", 2 * runs)), "{}", ended.stderr);
 
     let until = |folder: &str| {
         let child = run("mean completion_ms 12%", &format!("--runs-max 3000 --out {folder}"));
@@ -218,7 +218,7 @@ fn a_campaign_of_open_end_that_is_killed_says_what_it_is() {
     scratch.succeed("verify-results out");
 }
 
-/// All but one are refused, or find everything done; none takes anything from another.
+/// All but one are refused, or find everything done; none deletes the results of another.
 #[test]
 fn processes_that_begin_at_once_leave_each_other_alone() {
     let scratch = scratch();

@@ -1,18 +1,18 @@
-//! A campaign whose process is killed at any call that changes a file, or whose disk is full there: what is
-//! finished stays, and going on comes to the same bytes. strace(1) does it to the program as it is.
+//! A campaign whose process is killed at any call that changes a file, or whose disk is full then: finished runs
+//! are kept, and continuing gives the same bytes. strace(1) injects the faults into the unmodified program.
 
 use std::process::{Command, Stdio};
 
 use super::support::skip;
 use super::{SCENARIO, Scratch};
 
-/// What changes files, and what is said of it.
+/// The calls that change files, and the expected message.
 const CALLS: &str = "write,writev,pwrite64,fsync,fdatasync,ftruncate,rename,renameat,renameat2,unlink,unlinkat,\
                      linkat,mkdir";
 
 const RUN: &str = "run a.toml --set link.loss=0,2% --runs 20 --jobs 1 --quiet";
 
-/// The campaign into `bad`, with `fault` at call number `at` and what it says; none where strace(1) cannot.
+/// Runs the campaign into `bad` with `fault` at call number `at`; `None` if strace(1) is unavailable.
 fn disturbed(scratch: &Scratch, fault: &str, at: u32) -> Option<(Option<i32>, String)> {
     let plain = scratch.command(&format!("{RUN} --out bad"));
     let mut strace = Command::new("strace");
@@ -24,7 +24,7 @@ fn disturbed(scratch: &Scratch, fault: &str, at: u32) -> Option<(Option<i32>, St
     (!said.contains("ptrace") || said.contains("error:")).then_some((output.status.code(), said))
 }
 
-/// Kills and full disks until there were so many of each.
+/// Kills and full disks until there is the required number of each.
 fn crash(kills: u32, full_disks: u32) {
     let scratch = Scratch::new();
     scratch.write("a.toml", SCENARIO);
@@ -39,7 +39,7 @@ fn crash(kills: u32, full_disks: u32) {
     for number in 0..all {
         let is_kill = number * full_disks / all == (number + 1) * full_disks / all;
         let fault = if is_kill { "signal=KILL" } else { "error=ENOSPC" };
-        // Of the 60 calls of the campaign, those that are left when it goes on are fewer.
+        // A continued campaign needs fewer calls than the 60 of the whole.
         let Some((status, said)) = disturbed(&scratch, fault, 1 + number * 7 % 40) else {
             return skip("strace(1) cannot trace here (Debian package strace)");
         };
@@ -50,12 +50,12 @@ fn crash(kills: u32, full_disks: u32) {
                 // The disk may have been full for the message too.
                 refused += u32::from(said.contains("No space left on device"));
             }
-            // The call came after the end of what there was to do.
+            // The campaign had finished before this call.
             (_, Some(0)) => {}
             other => panic!("{other:?}: {said}"),
         }
         let now = finished("bad/runs.jsonl");
-        // A line without its end is no finished run, and is cut off by who goes on.
+        // An incomplete line is not a finished run; continuing removes it.
         let whole: Vec<String> = now.iter().filter(|line| good.contains(line)).cloned().collect();
         assert!(kept.iter().all(|line| whole.contains(line)), "a finished run is lost: {said}");
         kept = if whole.len() == good.len() {

@@ -1,4 +1,4 @@
-//! Run directories that are damaged, cut short, of others or of other versions: status 2, one message with
+//! Run directories that are damaged, truncated, from elsewhere or of other versions: status 2, one message with
 //! the place and the remedy, and no file touched.
 
 use std::fs;
@@ -23,7 +23,7 @@ fn copy(scratch: &Scratch) {
     }
 }
 
-/// What reads a directory's document.
+/// The commands that read a directory's document.
 const READERS: [&str; 4] =
     ["export bad", "export bad --table cells", "report bad", "compare good bad"];
 
@@ -47,7 +47,7 @@ fn a_damaged_document_is_named_and_made_again_by_its_command() {
         scratch.succeed("run a.toml --set protocol=quic,tcp --runs 3 --out bad");
         assert!(scratch.read("bad/run.json") == good, "{part}");
     }
-    // What was written before there was a number is read.
+    // Files from before the version number can be read.
     copy(&scratch);
     scratch.write("bad/run.json", &good.replacen("  \"schema\": 1,\n", "", 1));
     assert!(!scratch.read("bad/run.json").contains("schema"));
@@ -74,7 +74,7 @@ fn damaged_runs_are_named_with_their_line() {
         for words in ["export bad", "export bad --table runs", "report bad", "compare good bad"] {
             scratch.refuse(words, &["bad: ", part, "take that line out"]);
         }
-        // So that is what helps.
+        // The remedy in the message works.
         scratch.write("bad/runs.jsonl", &damaged.replacen(&format!("{line}\n"), "", 1));
         scratch
             .refuse("export bad", &["runs.jsonl has 2 runs of cell 0, and run.json was made of 3"]);
@@ -123,10 +123,10 @@ fn a_table_that_cannot_be_made_costs_no_file() {
     scratch.succeed("export good --out table.csv");
     assert!(scratch.read("table.csv") == scratch.read("good/samples.csv"));
     assert_eq!(fs::read_dir(scratch.folder()).unwrap().count(), 3, "nothing is left beside it");
-    scratch.refuse("export good --out good", &["cannot write good", "another place with --out"]);
+    scratch.refuse("export good --out good", &["cannot write good", "another path with --out"]);
 }
 
-/// Those of this build.
+/// The versions of this build.
 fn formats() -> impl Iterator<Item = &'static str> {
     ["csv", "ndjson"].into_iter().chain(cfg!(feature = "parquet").then_some("parquet"))
 }
@@ -164,9 +164,9 @@ fn a_reader_that_goes_away_ends_an_export_quietly() {
     }
 }
 
-/// What sums up results of which some are gone, by a copy that was cut short, says so.
+/// Commands that summarise an incomplete copy of results report that some are missing.
 #[test]
-fn results_that_are_gone_are_missed_by_whoever_reads_them() {
+fn every_reader_notices_missing_results() {
     let scratch = scratch();
     copy(&scratch);
     let runs = scratch.read("good/runs.jsonl");

@@ -1,6 +1,5 @@
-//! Files as the programs of others open them: Parquet in DuckDB, what the page about files shows, and the
-//! notebook. Needs Python packages, and R; where they are missing, these tests say so and pass; with `CI=true`
-//! that is a failure.
+//! Files as third-party programs open them: Parquet in DuckDB, the examples of the page about files, and the
+//! notebook. Needs Python packages and R; without them, these tests are skipped, or fail with `CI=true`.
 
 use std::ffi::OsString;
 use std::fs;
@@ -86,7 +85,7 @@ fn run(scratch: &Scratch, name: &str, words: &str) {
     scratch.succeed(&format!("run vru {cells} --out {name} --set link.loss={words}"));
 }
 
-/// What a script beside this file prints.
+/// The output of a script beside this file.
 fn script(scratch: &Scratch, python: &OsString, script: &str, arguments: &[&Path]) -> String {
     let script = repository("crates/trackbed/tests/data").join(script);
     let mut command = Command::new(python);

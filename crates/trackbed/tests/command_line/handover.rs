@@ -90,7 +90,7 @@ fn tables_grow_by_merging_and_old_ranges_age_out() {
     assert_eq!(count("both.geojson", "B"), count("old.geojson", "B") + count("new.geojson", "B"));
     let a = ranges(&scratch, "both.geojson").into_iter().filter(|range| range.0 == "A");
     assert!(a.map(|range| range.4).all(|rides| rides == 7));
-    // Not seen for three rides: with an age of two at most they are forgotten. In place, too.
+    // No handover for three rides: with a maximum age of two, the ranges are dropped. The output may be the input.
     scratch.succeed("handover merge old.geojson new.geojson -o old.geojson --max-age 2");
     assert_eq!(count("old.geojson", "B"), count("new.geojson", "B"));
     let folder = fs::read_dir(scratch.folder()).unwrap();
@@ -103,7 +103,7 @@ fn logs_of_real_drives_become_a_table() {
     let mut csv = "latitude,longitude,cell:A,cell\n".to_owned();
     let mut gpx = "<gpx version=\"1.1\"><trk><trkseg>\n".to_owned();
     for step in 0..100 {
-        // A degree of the equator is 111,195 m; 44.5 m a step.
+        // A degree of the equator is 111,195 m; a step is 44.5 m.
         let longitude = 0.0004 * f64::from(step);
         let cell = if step < 50 { 1 } else { 2 };
         csv += &format!("0,{longitude},{cell},7\n");
@@ -122,7 +122,8 @@ fn logs_of_real_drives_become_a_table() {
     assert_eq!((operator.as_str(), direction.as_str(), *rides), ("A", "forward", 2));
     // From the last position with the old cell to the first with the new one: steps 49 and 50.
     assert!((from - 49.0 * 44.478).abs() < 0.5 && (until - 50.0 * 44.478).abs() < 0.5, "{found:?}");
-    scratch.refuse("handover build --log drive.csv", &["drive.csv", "line 2", "whose cell"]);
+    scratch
+        .refuse("handover build --log drive.csv", &["drive.csv", "line 2", "without an operator"]);
     scratch.refuse("handover build --log drive.kml", &["drive.kml", ".gpx"]);
     scratch.refuse("handover build --log none.csv", &["cannot read none.csv"]);
     scratch.write("bad.gpx", &gpx);
@@ -158,8 +159,8 @@ fn what_is_wrong_is_said_with_its_remedy() {
     for (words, parts) in [
         ("build --profile 4gpp", ["4gpp", "hsr-measured"]),
         ("build --speed fast", ["speed: ", "300 km/h"]),
-        ("build --set hysterese=2dB", ["\"hysterese\" cannot be set", "hysteresis"]),
-        ("build --set hysteresis", ["sets nothing", "hysteresis="]),
+        ("build --set hysterese=2dB", ["unknown key \"hysterese\"", "hysteresis"]),
+        ("build --set hysteresis", ["no \"=\"", "hysteresis="]),
         ("build --set hysteresis=2", ["hysteresis: ", "3 dB"]),
         ("build --margin 3", ["has no unit", "1340 m"]),
         ("build --rides 0", ["0", "1..=100000"]),
@@ -178,6 +179,6 @@ fn what_is_wrong_is_said_with_its_remedy() {
     let damaged =
         scratch.read("a.geojson").replacen("\"direction\":\"forward\"", "\"direction\":\"up\"", 1);
     scratch.write("d.geojson", &damaged);
-    let parts = ["d.geojson: features[1]", "\"up\" is no direction; write forward or backward"];
+    let parts = ["d.geojson: features[1]", "\"up\" is not a direction; write forward or backward"];
     scratch.refuse("handover show d.geojson", &parts);
 }

@@ -1,5 +1,5 @@
-//! `trackbed infer` as its users meet it: with a program in place of a model, and with libraries that are
-//! no ONNX Runtime; and with the real one, where there is one.
+//! `trackbed infer` as a command: with a program instead of a model, with libraries that are not ONNX Runtime,
+//! and with the real one if it is installed.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -18,7 +18,7 @@ fn infer(scratch: &Scratch, words: &str) -> Command {
     scratch.command(&format!("infer {words}"))
 }
 
-/// A shared library of this C source, or `None` without a compiler, which is said.
+/// A shared library of this C source, or `None` without a compiler, with a message.
 fn library(scratch: &Scratch, name: &str, source: &str) -> Option<PathBuf> {
     let (from, to) = (scratch.path("library.c"), scratch.path(name));
     fs::write(&from, source).unwrap();
@@ -64,7 +64,7 @@ fn libraries_that_are_no_onnx_runtime_are_refused_with_the_remedy() {
     }
 }
 
-/// Whoever can write to the folder in which a user works must not choose the user's code.
+/// An attacker who can write to the user's working folder must not choose the user's code.
 #[test]
 fn no_library_of_the_current_folder_is_loaded() {
     let scratch = Scratch::new();
@@ -78,7 +78,7 @@ fn no_library_of_the_current_folder_is_loaded() {
     assert!(!ended.stderr.contains(folder), "{}", ended.stderr);
 }
 
-/// Where nothing is looked for but in the system's folders, most machines have no ONNX Runtime.
+/// Searches only the system's folders, where most machines have no ONNX Runtime.
 fn without_library(mut command: Command, scratch: &Scratch) -> Ended {
     Ended::of(command.env_clear().env("PATH", scratch.path("no-programs")))
 }
@@ -99,11 +99,11 @@ fn without_onnx_runtime_rten_runs_the_model_or_the_error_says_how_to_get_one() {
     let words = "--runtime onnxruntime --duration 1s --warm-up 0s";
     without_library(infer(&scratch, words), &scratch).refused(&["pip install", "write rten"]);
     let words = "--runtime rten --library x --duration 1s --warm-up 0s";
-    without_library(infer(&scratch, words), &scratch).refused(&["--library", "leave one out"]);
+    without_library(infer(&scratch, words), &scratch).refused(&["--library", "remove one of them"]);
 }
 
-/// A scenario made for the kernel is run on the model of a device where nothing can run its
-/// detector, unless the kernel is what was asked for.
+/// A scenario for the kernel runs on the model of a device if this machine cannot run its detector, unless the user
+/// chose the kernel.
 #[cfg(not(feature = "rten"))]
 #[test]
 fn without_any_runtime_a_detector_is_a_model_and_the_note_says_how_to_have_the_real_one() {
@@ -150,7 +150,7 @@ fn a_program_is_timed_by_its_lines_and_ends_with_us() {
 }
 
 #[test]
-fn an_interruption_keeps_what_is_done_and_leaves_nobody_behind() {
+fn an_interruption_keeps_finished_frames_and_leaves_no_process_behind() {
     let scratch = Scratch::new();
     let script = "sleep 600 & echo $!; while :; do echo; sleep 0.01; done";
     let mut command = infer(&scratch, "--events --warm-up 0s --exec --");
@@ -174,16 +174,16 @@ fn an_interruption_keeps_what_is_done_and_leaves_nobody_behind() {
     assert_eq!(last["reason"], "interrupted");
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let group = Pid::from_raw(i32::try_from(group).unwrap()).unwrap();
-    // Killed is killed, but may take a moment.
+    // A killed process may take a moment to end.
     let seconds = || rustix::time::clock_gettime(rustix::time::ClockId::Monotonic).tv_sec;
     let end = seconds() + 60;
     while is_alive(group) {
-        assert!(seconds() < end, "somebody of the program's group is left");
+        assert!(seconds() < end, "a process of the program's group is left");
         std::thread::yield_now();
     }
 }
 
-/// Whether somebody of a process group lives; who is dead and not buried yet does not.
+/// Whether a process of a group lives; zombies do not count.
 fn is_alive(group: Pid) -> bool {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     processes.into_iter().any(|entry| {

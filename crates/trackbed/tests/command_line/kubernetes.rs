@@ -1,5 +1,5 @@
-//! The manifest that `trackbed plan --for kubernetes` prints, held against Kubernetes' own schemas by
-//! the Python package `kubernetes-validate`.
+//! The manifest that `trackbed plan --for kubernetes` prints, validated with Kubernetes' own schemas by the
+//! Python package `kubernetes-validate`.
 
 use std::process::Command;
 
@@ -30,7 +30,7 @@ fn the_manifest_is_what_kubernetes_takes() {
     assert_eq!(kinds, "ConfigMap trackbed-my-sweep\nJob trackbed-my-sweep\n");
     let store = "vru|--out|s3://bucket/x|--secret|bucket-key";
     assert_eq!(manifest(store, "store.yaml"), "Job trackbed-vru\n");
-    // Were nothing refused, nothing would be shown.
+    // A validator that rejects nothing would prove nothing.
     let wrong = scratch.read("store.yaml").replace("completionMode", "completionMood");
     scratch.write("wrong.yaml", &wrong);
     let path = scratch.path("wrong.yaml");

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::support::{start, wait_until};
 use super::{Ended, Scratch};
 
-/// A server in a folder of its own; both end with this.
+/// A server in a temporary folder; both are removed on drop.
 pub struct Server {
     scratch: Scratch,
     pub process: Child,
@@ -47,7 +47,7 @@ impl Server {
 }
 
 impl Server {
-    /// Its certificate, of the ticket.
+    /// Its certificate, from the ticket.
     pub fn certificate(&self) -> Vec<u8> {
         let ticket: Value =
             serde_json::from_str(&self.scratch.read("trackbed-ticket.json")).unwrap();
@@ -87,14 +87,13 @@ fn every_protocol_runs_between_two_machines() {
         assert_eq!(metrics["answered_count"]["min"], 3.0, "{cell}");
         assert!(metrics["server_cpu_ms"]["min"].as_f64().unwrap() > 0.0, "{cell}");
     }
-    // One that is asked to end does.
+    // A server that is asked to stop does.
     let pid = Pid::from_raw(server.process.id().cast_signed()).unwrap();
     kill_process(pid, Signal::TERM).unwrap();
     assert_eq!(server.process.wait().unwrap().code(), Some(0));
 }
 
-/// What devices send: each message of each protocol is answered in time, and inside the cipher that was
-/// asked for.
+/// Telemetry: each message of each protocol is answered in time, with the requested cipher.
 #[test]
 fn telemetry_runs_between_two_machines() {
     let server = Server::start(&[]);
@@ -125,7 +124,7 @@ fn who_has_no_ticket_is_not_served() {
     server.scratch.write("guessed.json", &other.to_string());
     server.run(&["vru", "--ticket", "guessed.json"]).says(2, &["not the server's ticket"]);
 
-    // Of another server: its certificate is not this one's.
+    // The ticket of another server, whose certificate differs.
     let stranger = Server::start(&[]);
     let theirs = stranger.scratch.path("trackbed-ticket.json");
     server
@@ -153,7 +152,7 @@ fn a_server_keeps_to_its_limits_and_reads_no_files() {
     server.run(&["train", "--quick"]).says(2, &["a radio and a second link are not"]);
 }
 
-/// A server that is gone is no result: what was done is kept, and the same command goes on.
+/// A lost server is not a result: finished runs are kept, and the same command continues.
 #[test]
 fn a_server_that_goes_away_ends_the_campaign_and_not_its_runs() {
     let mut server = Server::start(&[]);
@@ -180,7 +179,7 @@ fn a_quiet_server_tells_only_what_goes_wrong() {
         let mut command = scratch.command("serve --listen 127.0.0.1 --port 0 --ticket it.json");
         command.args(more);
         let server = start(command);
-        // The ticket is written by those who heed signals already.
+        // The server writes the ticket after it has installed its signal handlers.
         wait_until("the ticket", || scratch.path("it.json").exists());
         kill_process(Pid::from_child(&server), Signal::TERM).unwrap();
         let ended = Ended::from(server.wait_with_output().unwrap());
@@ -192,8 +191,8 @@ fn a_quiet_server_tells_only_what_goes_wrong() {
     assert_eq!(told(&["--quiet"]), "");
 }
 
-/// The inference is the client's machine's business: its files too, of which the server hears nothing.
-/// A command gets no variables of the user's, which may be secrets.
+/// The inference runs on the client's machine; the server does not learn of its files.
+/// A command does not get the user's environment variables, which may be secrets.
 #[test]
 fn inference_goes_on_beside_the_clients() {
     let server = Server::start(&[]);
@@ -204,7 +203,7 @@ fn inference_goes_on_beside_the_clients() {
     server.scratch.write("beside.toml", text);
     server.scratch.write("model.onnx", &[0; 9]);
     let mut command = server.command(&["./beside.toml", "--runs", "1", "--allow-commands"]);
-    let ended = Ended::of(command.env("SECRET", "of-nobody-else"));
+    let ended = Ended::of(command.env("SECRET", "of-the-user-alone"));
     ended.says(0, &["note: this scenario contains commands", "test -z $SECRET"]);
     let document = ended.json();
     let cells = document["cells"].as_array().unwrap();

@@ -1,4 +1,4 @@
-//! `trackbed serve` among clients that mean it no good: it stays small, and a genuine client is served.
+//! `trackbed serve` among malicious clients: its memory stays small, and a genuine client is served.
 
 use std::io::Write as _;
 use std::net::TcpStream;
@@ -16,7 +16,7 @@ use trackbed_substrate::kernel::{Execution, Origin};
 
 use super::live::Server;
 
-/// A server that may open so few descriptors.
+/// A server with this limit of descriptors.
 fn besieged() -> Server {
     allow_descriptors();
     let server = Server::start(&[]);
@@ -36,17 +36,17 @@ fn genuine(server: &Server) {
     assert_eq!(document["cells"][0]["failed"], 0, "{document}");
 }
 
-/// Connects and says something, in clear, to stay or to go on.
+/// Connects and sends something in the clear.
 fn stranger(address: &str, kind: usize) -> Option<TcpStream> {
     let mut stream = TcpStream::connect(address).ok()?;
     let said: &[u8] = match kind % 4 {
         0 => b"",
-        // The beginning of a ClientHello of 512 bytes (RFC 8446 section 5.1), and no more.
+        // Only the beginning of a ClientHello of 512 bytes (RFC 8446 section 5.1).
         1 => b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
         2 => b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
         _ => &[0x80; 4_096],
     };
-    // It may have been thrown out already.
+    // The server may already have closed it.
     let _gone = stream.write_all(said);
     Some(stream)
 }
@@ -78,7 +78,7 @@ fn askers(address: &str, certificate: &[u8], count: usize) {
     asked.unwrap();
 }
 
-/// The most that was resident at once, in bytes (`VmHWM` of proc_pid_status(5)).
+/// The peak resident memory, in bytes (`VmHWM` of proc_pid_status(5)).
 fn resident(server: &Server) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.process.id())).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -111,7 +111,7 @@ fn besiege(attempts: usize) {
         }
         over.store(true, Ordering::Relaxed);
     });
-    // And when all of it is over.
+    // And after all of it.
     genuine(&server);
     let resident = resident(&server);
     assert!(resident < 150_000_000, "{resident} bytes");
@@ -120,17 +120,17 @@ fn besiege(attempts: usize) {
 }
 
 #[test]
-fn a_server_with_few_descriptors_serves_among_two_thousand_strangers() {
+fn a_server_with_few_descriptors_serves_among_two_thousand_unknown_clients() {
     besiege(2_000);
 }
 
 #[test]
 #[ignore = "thorough: real time"]
-fn a_server_with_few_descriptors_serves_among_twenty_thousand_strangers() {
+fn a_server_with_few_descriptors_serves_among_twenty_thousand_unknown_clients() {
     besiege(20_000);
 }
 
-/// More than a process may open, all of them silent.
+/// More idle connections than a process may open.
 #[test]
 fn silent_connections_are_no_end_of_a_server() {
     let server = besieged();
@@ -151,7 +151,7 @@ fn more_phones_than_descriptors_are_refused_by_name() {
     server.run(&words).says(2, &[limit, "help: raise the limit"]);
 }
 
-/// At once. The client's own end shares the machine.
+/// The number of simultaneous connections. The client's end shares the machine.
 const ASKERS: usize = 50;
 
 const DESCRIPTORS: u64 = 512;

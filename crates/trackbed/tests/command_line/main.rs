@@ -1,4 +1,4 @@
-//! The program as its users meet it: the real binary, its output, its files and its exit status.
+//! The real binary: its output, its files and its exit status.
 
 mod advise;
 mod bad_input;

@@ -1,4 +1,4 @@
-//! What becomes of results that are merged, whatever they are and whoever reads what is printed.
+//! Merging of results.
 
 use std::process::Stdio;
 
@@ -7,19 +7,19 @@ use serde_json::{Value, json};
 use super::Ended;
 use super::sweeps::{SWEEP, same_bytes, scratch};
 
-/// Fewer runs of the same campaign take nothing away.
+/// Merging fewer runs of the same campaign deletes nothing.
 #[test]
 fn what_is_merged_into_keeps_its_runs() {
     let scratch = scratch();
     scratch.succeed(&format!("{SWEEP} --out whole"));
     scratch.succeed(&format!("{SWEEP} --out same"));
     scratch.succeed("run a.toml --set link.loss=0,2%,5% --runs 3 --out fewer");
-    scratch.trackbed("merge fewer --out whole").says(0, &["21 of 21 runs are there"]);
+    scratch.trackbed("merge fewer --out whole").says(0, &["21 of 21 runs exist"]);
     same_bytes(&scratch, "whole", "same");
 }
 
-/// A shard that did its share has done what it was to do, whatever came of its runs: otherwise a cluster
-/// would do it again, or leave the others alone. What came of them all is said when they are merged.
+/// A completed shard is a success whatever its runs gave; otherwise a cluster would repeat it, or cancel the
+/// others. Merging reports the results of all shards.
 #[test]
 fn runs_that_fail_are_no_failure_of_their_shard() {
     let scratch = scratch();
@@ -28,11 +28,11 @@ fn runs_that_fail_are_no_failure_of_their_shard() {
         let ended = scratch.succeed(&format!("{sweep} --out big --shard {number}"));
         assert!(ended.stdout.contains("failed: 1 run of cell 1"), "{}", ended.stdout);
     }
-    scratch.trackbed("merge big").says(1, &["4 of 4 runs are there"]);
+    scratch.trackbed("merge big").says(1, &["4 of 4 runs exist"]);
     assert_eq!(scratch.trackbed(&format!("{sweep} --out whole")).status, 1);
 }
 
-/// Who reads results, or does not, has no bearing on what came of them.
+/// A closed or full standard output does not change the exit status.
 #[test]
 fn a_reader_that_goes_away_changes_nothing() {
     let scratch = scratch();
@@ -45,7 +45,7 @@ fn a_reader_that_goes_away_changes_nothing() {
         Ended::from(child.wait_with_output().unwrap())
     };
     for words in ["merge big", "merge big --json"] {
-        unread(words).says(1, &["10 of 21 runs are there"]);
+        unread(words).says(1, &["10 of 21 runs exist"]);
     }
     assert_eq!(unread("run a.toml --set link.loss=100% --out lost").status, 1);
     assert_eq!(unread("list scenarios").status, 0);
@@ -55,7 +55,7 @@ fn a_reader_that_goes_away_changes_nothing() {
     Ended::of(command.stdout(full)).says(2, &["cannot write to standard output"]);
 }
 
-/// Runs for which the machine was too slow: as the emulated substrate marks them.
+/// Runs in which the machine did not keep up, as the emulated substrate marks them.
 #[test]
 fn runs_that_were_too_late_are_merged_as_they_were_counted() {
     let scratch = scratch();
@@ -89,7 +89,7 @@ fn runs_that_were_too_late_are_merged_as_they_were_counted() {
     }
 }
 
-/// Of each machine once, whoever came first, and whether or not all were there at once.
+/// Each machine counts once, in any order of merging, and whether or not all were merged at once.
 #[test]
 fn machines_of_real_time_are_kept_whatever_the_order() {
     let scratch = scratch();
@@ -103,7 +103,7 @@ fn machines_of_real_time_are_kept_whatever_the_order() {
             scratch.write(&format!("{folder}/{file}"), &text.to_string());
         }
     }
-    // It was killed before anything was summed up.
+    // It was killed before the summary was written.
     std::fs::remove_file(scratch.path("two/run.json")).unwrap();
     let kernel = |words: &str| {
         let ended = scratch.succeed(&format!("merge {words} --json"));

@@ -1,6 +1,6 @@
-//! `docs/reference.md` is made from the registries; this test keeps it so.
+//! Checks that `docs/reference.md` matches the registries.
 //!
-//! After a change of a registry, `cargo xtask reference` writes the page anew.
+//! After a change of a registry, `cargo xtask reference` updates the page.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -12,19 +12,19 @@ use trackbed_scenario::{self as scenario, Key};
 const HEAD: &str = "\
 # Reference
 
-Everything that may stand in a scenario file, and everything that is measured. This page is made
-from the same registries as the parser and `trackbed list`; `cargo xtask reference` writes it anew.
+All keys of a scenario file, and all metrics. This page is generated from the same registries as the
+parser and `trackbed list`; `cargo xtask reference` updates it.
 
-A scenario is a TOML file. Quantities carry units: `\"50 Mbit/s\"` (1 Mbit is 10^6 bit), `\"10 ms\"`,
-`\"0.3 %\"`, `\"355 B\"`, `\"64 KiB\"`. Where *sweeps* says yes, a list (`[\"1 ms\", \"5 ms\"]`) or a range
-(`{ from = \"1 ms\", to = \"9 ms\", step = \"2 ms\" }`, or `points = 5` in place of the step) makes an
-axis: every value is run with every other. On the command line, `--set KEY=VALUE` sets a key by its
-dotted path, without quotes: `--set link.delay=5ms,10ms`.
+A scenario is a TOML file. Quantities have units: `\"50 Mbit/s\"` (1 Mbit is 10^6 bit), `\"10 ms\"`,
+`\"0.3 %\"`, `\"355 B\"`, `\"64 KiB\"`. If *sweeps* is yes, a list (`[\"1 ms\", \"5 ms\"]`) or a range
+(`{ from = \"1 ms\", to = \"9 ms\", step = \"2 ms\" }`, or `points = 5` instead of the step) makes an
+axis: every value is run with every value of the other axes. On the command line, `--set KEY=VALUE` sets
+a key by its dotted path, without quotes: `--set link.delay=5ms,10ms`.
 
-A scenario may have parts, each with cells and a table of its own. A `[[part]]` has a `name`, and
-beside it any keys, which are laid over those of the scenario: `link.loss = [\"0 %\", \"1 %\"]`, or a
-`[part.workload]` of another kind. `--part NAME` runs one of them. A table `[quick]`, at the top or
-in a part (`quick.workload.size = \"1 MB\"`), holds what is smaller with `--quick`.
+A scenario may have parts, each with its own cells and table. A `[[part]]` has a `name` and any keys,
+which override those of the scenario: `link.loss = [\"0 %\", \"1 %\"]`, or a `[part.workload]` of another
+kind. `--part NAME` runs one of them. A table `[quick]`, at the top or in a part
+(`quick.workload.size = \"1 MB\"`), has the smaller values for `--quick`.
 ";
 
 #[test]
@@ -44,7 +44,7 @@ fn the_page_is_what_the_registries_say() {
     );
 }
 
-/// A table of scenarios that is new is not forgotten.
+/// A new table of scenarios must not be forgotten.
 #[test]
 fn every_table_of_a_scenario_has_a_section() {
     let page = page();
@@ -100,14 +100,14 @@ fn protocols(page: &mut String) {
             protocol.summary().to_owned(),
         ]
     });
-    table(page, ["name", "transport", "TLS", "handshakes", "what it is"], rows);
+    table(page, ["name", "transport", "TLS", "handshakes", "description"], rows);
 }
 
 fn programs(page: &mut String) {
     page.push_str(
-        "\n## Programs\n\nServers of others, for `server` on the emulated substrate. Each answers a \
-         POST to any path once it has the whole body, and a GET with a file. `trackbed list \
-         programs` says which are installed.\n\n",
+        "\n## Programs\n\nThird-party servers, for `server` on the emulated substrate. Each answers \
+         a POST to any path once it has the whole body, and a GET with a file. `trackbed list \
+         programs` shows which are installed.\n\n",
     );
     let rows = trackbed_programs::registry().iter().map(|program| {
         [
@@ -118,8 +118,8 @@ fn programs(page: &mut String) {
             program.about().summary.to_owned(),
         ]
     });
-    table(page, ["name", "speaks", "Debian package", "port", "what it is"], rows);
-    page.push_str("\nClients of others, for `client` likewise.\n\n");
+    table(page, ["name", "protocols", "Debian package", "port", "description"], rows);
+    page.push_str("\nThird-party clients, for `client` on the emulated substrate.\n\n");
     let rows = trackbed_programs::clients::registry().iter().map(|program| {
         [
             code(program.name()),
@@ -128,17 +128,17 @@ fn programs(page: &mut String) {
             program.about().summary.to_owned(),
         ]
     });
-    table(page, ["name", "speaks", "Debian package", "what it is"], rows);
+    table(page, ["name", "protocols", "Debian package", "description"], rows);
 }
 
-/// The keys that stand in no table.
+/// The keys outside of tables.
 fn ends(keys: &[Key], page: &mut String) {
     page.push_str("\n## Keys at the top of a scenario\n\n");
     let top = keys.iter().filter(|key| !key.path.contains('.') && !is_table(key));
     table(page, COLUMNS, top.map(|key| row(&key.path, key)));
 }
 
-/// The table of presets, and what each of them sets.
+/// The table of presets and their values.
 fn presets(keys: &[Key], page: &mut String) {
     section(keys, "preset", PRESETS, page);
     page.push('\n');
@@ -149,27 +149,27 @@ fn presets(keys: &[Key], page: &mut String) {
         let (summary, source) = (preset.summary.to_owned(), preset.source.to_owned());
         [code(preset.name), protocols.join(", "), set, summary, source]
     });
-    table(page, ["preset", "of", "what it sets", "what it is", "source"], rows);
+    table(page, ["preset", "protocols", "values", "description", "source"], rows);
 }
 
 const PRESETS: &str = "\
 Software that studies used, by protocol: `preset.quic = \"quic-go-2020\"`. A preset is a set of values for \
-the keys above. They lie under the scenario: a key that the scenario writes, for all protocols, counts \
-more. Without a preset the defaults hold.";
+the keys above. A key that the scenario sets, for all protocols, overrides the preset. Without a preset, the \
+defaults apply.";
 
-/// Link and access keys: a table for each key, with the models that it takes.
+/// Link and access keys: a table for each key, with its models.
 fn links(keys: &[Key], page: &mut String) {
     page.push_str(
-        "\n## `[link]`\n\nThe link that all phones share. The keys hold for both directions; \
+        "\n## `[link]`\n\nThe link that all phones share. The keys apply to both directions; \
          `[link.up]` (from the phones) and `[link.down]` (from the server) take the same keys and \
-         set one direction only. `[access]` takes them too: a link of each phone's own, between it \
-         and the shared one.\n",
+         set only one direction. `[access]` takes them too: a separate link for each phone, \
+         between it and the shared link.\n",
     );
     for key in below(keys, "link", 2).into_iter().filter(|key| !is_table(key)) {
         let name = short(&key.path);
         writeln!(page, "\n### `{name}`: {}\n", key.help).unwrap();
         let models = below(keys, &key.path, 3);
-        // The model of the key's own name is what a plain value stands for.
+        // A model with the name of its key is written as a plain value.
         let plain_path = format!("{}.{name}", key.path);
         let plain = models.iter().find(|model| model.path == plain_path);
         let help = plain.map_or(&key.help, |plain| &plain.help).clone();
@@ -187,7 +187,7 @@ fn links(keys: &[Key], page: &mut String) {
     }
 }
 
-/// A table of the scenario whose keys stand in one table of the page.
+/// A table of the scenario whose keys are in one table of the page.
 fn section(keys: &[Key], name: &str, text: &str, page: &mut String) {
     write!(page, "\n## `[{name}]`\n\n{text}\n\n").unwrap();
     let prefix = format!("{name}.");
@@ -196,21 +196,21 @@ fn section(keys: &[Key], name: &str, text: &str, page: &mut String) {
 }
 
 const ENVIRONMENT: &str = "\
-What changes during a run. It is drawn from the seed before the run begins: run k of every cell meets the \
-same changes. `run --out DIR` keeps them in `DIR/timelines`, as `timeline` takes them. `reconnections` and \
+Changes during a run. They are drawn from the seed before the run begins, so run k of every cell has the same \
+changes. `run --out DIR` writes them to `DIR/timelines`, in the format of `timeline`. `reconnections` and \
 `seek` are for workloads that play or reconnect: `streaming`.";
 
 const INFERENCE: &str = "\
-What computes beside the communication, on the clients' machine (emulated and live substrate): it begins \
-before the run and ends with it, and its failure is the run's. With the table, whatever its kind, what is \
-used is read every second.";
+The inference: a background process on the clients' machine, beside the communication (emulated and live \
+substrate). It begins before the run and ends with it; if it fails, the run fails. With this table, of any \
+kind, resource usage is measured every second.";
 
 const RADIO: &str = "\
-A ride along a track with the base stations of one operator or of two, each a link of its own: rate, delay, \
-loss and handovers come from a model of the radio, drawn from the seed, or from a recorded timeline. It \
-stands in place of `[link]` and `[second-link]`.";
+A ride along a track with the base stations of one or two operators, each with a separate link. Rate, delay, \
+loss and handovers come from a radio model, drawn from the seed, or from a recorded timeline. It replaces \
+`[link]` and `[second-link]`.";
 
-/// The keys below `path` that have so many components.
+/// The keys below `path` that have this number of components.
 fn below<'a>(keys: &'a [Key], path: &str, components: usize) -> Vec<&'a Key> {
     let prefix = format!("{path}.");
     let is_below =
@@ -222,7 +222,7 @@ fn short(path: &str) -> &str {
     path.strip_prefix("link.").unwrap_or(path)
 }
 
-/// `[link.up]` and its like.
+/// Whether a key is a table such as `[link.up]`.
 fn is_table(key: &Key) -> bool {
     let inner = key.example.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     inner.is_some_and(|name| !name.contains(['[', '"', ',']))
@@ -248,17 +248,17 @@ fn congestion(page: &mut String) {
     let rows = trackbed_protocols::congestion()
         .iter()
         .map(|entry| [code(entry.name), entry.of.transport().to_owned(), entry.summary.to_owned()]);
-    table(page, ["name", "of", "what it does"], rows);
+    table(page, ["name", "transport", "description"], rows);
 }
 
 fn schedulers(page: &mut String) {
     page.push_str(
-        "\n## Schedulers\n\nWhich path of a multipath connection carries the next data.\n\n",
+        "\n## Schedulers\n\nThe path of a multipath connection that carries the next data.\n\n",
     );
     let rows = trackbed_tcp::schedulers::algorithms()
         .iter()
         .map(|entry| [code(entry.name), entry.summary.to_owned(), entry.source.to_owned()]);
-    table(page, ["name", "what it does", "source"], rows);
+    table(page, ["name", "description", "source"], rows);
     let of_quic: Vec<String> =
         trackbed_protocols::quic_schedulers().iter().map(|entry| code(entry.name)).collect();
     page.push_str(&format!("\nOf these `mpquic` has {}.\n", of_quic.join(" and ")));
@@ -269,21 +269,21 @@ fn schedulers(page: &mut String) {
         })
     });
     page.push('\n');
-    table(page, ["of", "parameter", "default", "what it means"], parameters);
+    table(page, ["scheduler", "parameter", "default", "meaning"], parameters);
 }
 
 fn metrics(page: &mut String) {
     page.push_str(
         "\n## Metrics\n\nA name ends in its unit: `_ms`, `_mbps` (10^6 bit/s), `_bytes`, \
-         `_percent`, `_count`, `_celsius`, `_watts`; a `_ratio` lies between 0 and 1. A run that gives no sample of a \
-         metric has no such metric.\n\n",
+         `_percent`, `_count`, `_celsius`, `_watts`; a `_ratio` is between 0 and 1. A run without samples of a \
+         metric does not have that metric.\n\n",
     );
     let metrics = trackbed_measure::metrics::registry().iter();
     let rows = metrics.map(|metric| [code(metric.name), metric.help.to_owned()]);
-    table(page, ["name", "what it says"], rows);
+    table(page, ["name", "meaning"], rows);
 }
 
-const COLUMNS: [&str; 5] = ["key", "written as", "default", "sweeps", "what it means"];
+const COLUMNS: [&str; 5] = ["key", "syntax", "default", "sweeps", "meaning"];
 
 fn row(name: &str, key: &Key) -> [String; 5] {
     let help = if key.required { format!("required: {}", key.help) } else { key.help.clone() };
@@ -313,7 +313,7 @@ fn code(text: &str) -> String {
     format!("`{text}`")
 }
 
-/// With a capital letter and a full stop.
+/// The text with a capital letter and a full stop.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `trackbed relay` and clients that want what is not theirs, on loopback.
+//! `trackbed relay` and malicious clients, on loopback.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
@@ -30,7 +30,7 @@ impl Relay {
         Relay { _scratch: scratch, process, front }
     }
 
-    /// A client at `source` asks for `to`; its stream, and what the answer says (RFC 1928 section 6).
+    /// A client at `source` requests `to`. Returns its stream, and the code of the answer (RFC 1928 section 6).
     fn ask(&self, source: &str, to: SocketAddr) -> (TcpStream, u8) {
         let own = SocketAddr::new(source.parse::<IpAddr>().unwrap(), 0);
         let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
@@ -71,7 +71,7 @@ fn the_relays_own_addresses_and_metadata_are_out_of_reach_unless_allowed() {
     listener.accept().unwrap();
 }
 
-/// A client that holds every place loses the places that others need, and no other client does.
+/// A client with all connections loses those that other clients need; the others lose none.
 #[test]
 fn one_client_cannot_hold_all_places() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -94,13 +94,13 @@ fn one_client_cannot_hold_all_places() {
     let held = hold(20);
     let (mut honest, said) = relay.ask("127.0.0.2", echo);
     assert_eq!(said, 0);
-    // And the flood goes on.
+    // The flood continues.
     let more = hold(40);
     honest.write_all(b"x").unwrap();
     let mut byte = [0];
     honest.read_exact(&mut byte).unwrap();
     assert_eq!(byte, *b"x");
-    // The first of the flood are gone.
+    // The first connections of the flood are closed.
     let is_reset = |mut stream: &TcpStream| {
         stream.set_nonblocking(true).unwrap();
         let ended = stream.read(&mut [0]).map_err(|why| why.kind());

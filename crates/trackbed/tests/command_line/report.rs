@@ -1,6 +1,5 @@
-//! The page about a run directory, in a browser: everything is drawn, nothing goes wrong, nothing is
-//! fetched. Needs Chromium; where it is missing these tests say so and pass; with `CI=true` that is a
-//! failure.
+//! The report about a run directory in a browser: everything is drawn, without errors, and nothing is fetched.
+//! Needs Chromium; without it, these tests are skipped, or fail with `CI=true`.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +10,7 @@ use serde_json::Value;
 use super::Scratch;
 use super::support::skip;
 
-/// Comes before all other scripts, and notes what goes wrong.
+/// Runs before all other scripts, and records errors.
 const WITNESS: &str = "<script>window.wrong = [];\
     addEventListener('error', (event) => wrong.push(String(event.message)), true);\
     addEventListener('securitypolicyviolation', (event) => wrong.push('asks for ' + event.blockedURI));\
@@ -19,7 +18,7 @@ const WITNESS: &str = "<script>window.wrong = [];\
     const report = console.error; console.error = (...words) => { wrong.push(words.join(' ')); report(...words); };\
     </script>";
 
-/// Comes last: does what a reader can do, and writes what it saw into the page.
+/// Runs last: uses the controls of the page, and writes its observations into the page.
 const EXAMINER: &str = "<script>\
     const root = document.documentElement;\
     document.querySelectorAll('details').forEach((details) => { details.open = true; });\
@@ -40,7 +39,7 @@ const EXAMINER: &str = "<script>\
     place.textContent = JSON.stringify(seen); document.body.append(place);\
     </script></body>";
 
-/// What a browser says of a page at so many pixels; `None` where there is no browser.
+/// The observations of a browser at this width in pixels; `None` without a browser.
 fn examine(scratch: &Scratch, page: &Path, width: u32) -> Option<Value> {
     let text = fs::read_to_string(page).unwrap();
     let watched = text.replacen("<head>", &format!("<head>{WITNESS}"), 1);

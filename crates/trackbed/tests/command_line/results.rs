@@ -1,4 +1,4 @@
-//! What `run`, `list` and `paper` print.
+//! The output of `run`, `list` and `paper`.
 
 use std::process::Stdio;
 
@@ -38,7 +38,7 @@ fn the_document_has_the_shape_that_programs_count_on() {
         }
     }
     let checks = document["checks"].as_array().unwrap();
-    assert!(!checks.is_empty(), "a clean link is held against arithmetic");
+    assert!(!checks.is_empty(), "a clean link is compared with arithmetic");
     for check in checks {
         assert_eq!(check["pass"], true, "{check}");
         assert!(check["name"].is_string() && check["detail"].is_string());
@@ -78,7 +78,7 @@ fn failed_runs_make_status_1_and_come_with_the_command_that_replays_them() {
     assert_eq!(ended.status, 1, "{}", ended.stderr);
     let command = "trackbed replay lost 0 0";
     assert!(ended.stdout.contains(&format!("    {command}\n")), "{}", ended.stdout);
-    // In a pipe of JSON the command goes where people look.
+    // With JSON in a pipe, the replay command goes to standard error.
     let ended = scratch.trackbed(&format!("{words} --json"));
     assert_eq!((ended.status, &ended.json()["cells"][0]["failed"]), (1, &Value::from(2)));
     assert!(ended.stderr.contains(command), "{}", ended.stderr);
@@ -86,7 +86,11 @@ fn failed_runs_make_status_1_and_come_with_the_command_that_replays_them() {
     let ended = scratch.trackbed(command.strip_prefix("trackbed ").unwrap());
     assert_eq!(ended.status, 1, "{}", ended.stderr);
     assert!(ended.stdout.contains("the run failed: "), "{}", ended.stdout);
-    assert!(ended.stderr.contains("gave what the directory holds"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("the result equals the one in the directory"),
+        "{}",
+        ended.stderr
+    );
 }
 
 #[test]
@@ -119,7 +123,7 @@ fn a_paper_is_held_against_ours() {
     assert!(tried().count() >= 6 && tried().all(|one| one["ours"].is_number()));
     let confirmed = tried().all(|one| one["verdict"] == "confirmed");
     assert_eq!(ended.status, if confirmed { 0 } else { 1 });
-    // Without the cells that a statement is about, it cannot be confirmed.
+    // A statement about missing cells cannot be confirmed.
     let ended = scratch.trackbed("paper vru --runs 1 --set protocol=http3");
     assert_eq!(ended.status, 1, "{}", ended.stderr);
     assert!(ended.stdout.contains("cells that were not run"), "{}", ended.stdout);
@@ -139,7 +143,7 @@ fn lists_and_help_are_complete() {
         ("list schedulers", ["minrtt", "peekaboo"]),
         ("list metrics", ["completion_ms", "retransmission_percent"]),
         ("list keys", ["link.loss", "workload.phones"]),
-        ("help run", ["--set <KEY=VALUE>", "Ctrl-C or SIGTERM keeps the runs"]),
+        ("help run", ["--set <KEY=VALUE>", "Ctrl-C or SIGTERM keeps the finished runs"]),
         ("help replay", ["phone.pcapng", "tls-keys.log"]),
         ("--help", ["Exit status", "replay"]),
     ] {
@@ -180,13 +184,13 @@ fn quiet_is_quiet_and_watching_a_pipe_is_plain() {
     let quiet = scratch.succeed("run vru --runs 1 --quiet");
     assert_eq!((quiet.stderr.as_str(), quiet.stdout == loud.stdout), ("", true));
     assert!(loud.stderr.contains("results: "), "{}", loud.stderr);
-    // Errors are told all the same.
+    // Errors are still printed.
     let wrong = scratch.trackbed("--quiet run nothing");
     assert!(wrong.status == 2 && wrong.stderr.contains("nothing"), "{}", wrong.stderr);
 
     let watched = scratch.succeed("run vru --runs 60 --watch");
     let line = watched.stderr.lines().find(|line| line.contains(" runs/s, "));
-    // A machine that is through before the first second has nothing to tell.
+    // A machine that finishes within the first second prints no progress.
     assert!(line.is_none_or(|line| line.contains(" of ") && line.ends_with(" left")), "{line:?}");
     assert!(!watched.stderr.contains('\u{1b}'), "{:?}", watched.stderr);
 }

@@ -1,4 +1,4 @@
-//! The schemas of what goes in and comes out.
+//! The schemas of input and output.
 
 use std::fs;
 use std::path::Path;
@@ -21,8 +21,7 @@ const SCHEMAS: [&str; 11] = [
     "verify",
 ];
 
-/// `docs/schema` is what the registries and the types of results say; `cargo xtask reference` writes it
-/// anew.
+/// `docs/schema` matches the registries and the types of results; `cargo xtask reference` updates it.
 #[test]
 fn the_committed_schemas_are_those_of_the_program() {
     let scratch = Scratch::new();
@@ -53,7 +52,7 @@ fn validator(name: &str) -> jsonschema::Validator {
     jsonschema::validator_for(&schema).unwrap()
 }
 
-/// Whatever the schema finds wrong.
+/// All violations of the schema.
 fn errors(validator: &jsonschema::Validator, value: &Value) -> Vec<String> {
     validator.iter_errors(value).map(|why| format!("{}: {why}", why.instance_path())).collect()
 }
@@ -99,7 +98,7 @@ fn scenarios_are_what_the_schema_says_and_mistakes_are_not() {
     }
 }
 
-/// Runs that go through, that fail, with one workload and another.
+/// Runs that succeed and that fail, with several workloads.
 #[test]
 fn results_are_what_the_schemas_say() {
     let scratch = Scratch::new();
@@ -132,7 +131,7 @@ const RUNS: [(&str, i32); 7] = [
     ("edge --quick --runs 1 --substrate virtual", 0),
 ];
 
-/// A certificate as runs in real time have it.
+/// A certificate as in runs in real time.
 #[test]
 fn certificates_are_what_the_schema_says() {
     let validator = validator("runs");
@@ -227,7 +226,7 @@ fn damaged_results_are_not_what_the_schemas_say() {
         damaged.as_object_mut().unwrap().remove(key).unwrap();
         assert!(!run.is_valid(&damaged), "{key}");
     }
-    // A field that a later version has added does no harm.
+    // A field added by a later version is allowed.
     let mut later = document.clone();
     later["cells"][0]["weather"] = json!("rain");
     assert!(run.is_valid(&later));

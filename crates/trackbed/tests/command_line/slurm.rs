@@ -1,6 +1,6 @@
-//! The script that `trackbed plan --for slurm` prints, given to a real Slurm: one machine, an array of
-//! eight tasks, and in the end the bytes of a single run. Needs root and Debian's slurm-wlm and munge;
-//! where they are missing, this test says so and passes; with `CI=true` a missing program is a failure.
+//! The script that `trackbed plan --for slurm` prints, on a real Slurm: one machine, an array of eight tasks, and
+//! in the end the same bytes as from a single process. Needs root and Debian's slurm-wlm and munge; without them,
+//! this test is skipped; with `CI=true`, a missing program is a failure.
 
 use std::fs;
 use std::net::TcpListener;
@@ -36,7 +36,7 @@ fn an_array_of_eight_comes_to_the_bytes_of_one_run() {
     scratch.write("sweep.toml", SCENARIO);
     let script = scratch.succeed("plan sweep.toml --for slurm --shards 8 --out out").stdout;
     scratch.write("sweep.sbatch", &script);
-    // As the script itself says it, so that it is merged as well; runs that fail do not hinder that.
+    // As the script itself suggests, including the merge, which also works with failed runs.
     let said = script.lines().find_map(|line| line.strip_prefix("#   sbatch ")).unwrap();
     let said = format!("sbatch {}", said.replace("THIS_FILE", "sweep.sbatch"));
     printed(cluster.command("bash").args(["-c", &said]));
@@ -50,7 +50,7 @@ fn an_array_of_eight_comes_to_the_bytes_of_one_run() {
         let document = scratch.path(&format!("out/shard-{shard}-of-8/run.json"));
         assert!(document.exists(), "shard {shard} is missing: {}", logs());
     }
-    assert!(logs().contains("240 of 240 runs are there"), "{}", logs());
+    assert!(logs().contains("240 of 240 runs exist"), "{}", logs());
     assert_eq!(scratch.trackbed("run sweep.toml --out whole").status, 1, "runs failed");
     for file in ["runs.jsonl", "run.json", "samples.csv"] {
         let [merged, whole] =
@@ -59,7 +59,7 @@ fn an_array_of_eight_comes_to_the_bytes_of_one_run() {
     }
 }
 
-/// Whether this machine has what it takes.
+/// Whether this machine has everything that the test needs.
 fn is_possible() -> bool {
     let missing: Vec<&str> = ["munged", "slurmctld", "slurmd", "sbatch"]
         .into_iter()
@@ -73,7 +73,7 @@ fn is_possible() -> bool {
     false
 }
 
-/// Where a program is; servers are where ordinary users do not look.
+/// The path of a program; servers are in folders outside of users' PATH.
 fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let servers = ["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from);
@@ -81,7 +81,7 @@ fn program(name: &str) -> Option<PathBuf> {
     folders.map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
-/// A cluster of this machine alone, with keys, ports and files of its own.
+/// A cluster of only this machine, with separate keys, ports and files.
 struct Cluster {
     folder: PathBuf,
     servers: Vec<Child>,
@@ -141,7 +141,7 @@ impl Drop for Cluster {
     }
 }
 
-/// slurm.conf(5): no accounting, no control groups, and ports that nobody else has.
+/// slurm.conf(5): no accounting, no control groups, and unused ports.
 fn configuration(folder: &Path) -> String {
     let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
     let [control, node] = listeners.map(|listener| listener.local_addr().unwrap().port());

@@ -1,6 +1,5 @@
-//! Campaigns in an object store: a server of S3 (moto, from PyPI) that knows nothing of us, two shards of
-//! which one is killed, and in the end the bytes of one run. Where the server is missing this test says so
-//! and passes; with `CI=true` that is a failure.
+//! Campaigns in an object store: a third-party S3 server (moto, from PyPI) and two shards, one of them killed,
+//! give the same bytes as a single process. Without the server, this test is skipped, or fails with `CI=true`.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -35,12 +34,12 @@ fn shards_in_a_store_come_to_the_bytes_of_one_run() {
     let was_killed = killed.wait().unwrap().code().is_none();
 
     let said = succeed(server.trackbed(&scratch, first));
-    let resumed = said.contains(" runs are there already");
+    let resumed = said.contains(" runs already exist");
     assert!(resumed || !was_killed, "{said}");
     assert_eq!(server.keys("a/shard-1-of-2/runs/"), 1, "pieces become one in the end");
     succeed(server.trackbed(&scratch, "run sweep.toml --out s3://sweeps/a --shard 2/2 --report"));
     assert_eq!(server.keys("a/shard-2-of-2/report.html"), 1);
-    // Containers that share a folder for temporary files have processes of the same numbers.
+    // Containers that share a folder for temporary files have processes with equal numbers.
     let left = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name();
     let temporary = scratch.path("temporary");
     fs::create_dir(&temporary).unwrap();
@@ -49,7 +48,7 @@ fn shards_in_a_store_come_to_the_bytes_of_one_run() {
     succeed(own);
     let left: Vec<_> = fs::read_dir(&temporary).unwrap().map(left).collect();
     assert!(left.is_empty(), "{left:?}");
-    // Results are kept, whatever becomes of what is printed.
+    // Results are uploaded even if printing fails.
     let mut unread = server.trackbed(&scratch, "run sweep.toml --runs 2 --out s3://sweeps/unread");
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     assert_eq!(unread.stdout(full).output().unwrap().status.code(), Some(2));
@@ -77,10 +76,10 @@ fn what_a_store_cannot_do_is_said_with_a_remedy() {
     fs::create_dir_all(scratch.path("full/of/things")).unwrap();
     for (words, why) in [
         (format!("{quick} --seed 2 --out s3://sweeps/b"), "s3://sweeps/b cannot be continued"),
-        (format!("{quick} --out s3://nobody/b"), "make the bucket first"),
+        (format!("{quick} --out s3://missing/b"), "create the bucket first"),
         (format!("{quick} --out ftp://sweeps/b"), "s3://BUCKET/FOLDER"),
-        (format!("{quick} --out s3://sweeps/b --open"), "write --report, and fetch it"),
-        ("fetch s3://sweeps/nothing here".to_owned(), "nothing is there"),
+        (format!("{quick} --out s3://sweeps/b --open"), "use --report, then trackbed fetch"),
+        ("fetch s3://sweeps/nothing here".to_owned(), "no objects found"),
         ("fetch s3://sweeps/b full".to_owned(), "is not empty"),
         ("merge s3://sweeps/b".to_owned(), "--out DIR"),
     ] {
@@ -112,7 +111,7 @@ impl Server {
         Some(server)
     }
 
-    /// How many objects there are below `prefix`.
+    /// The number of objects below `prefix`.
     fn keys(&self, prefix: &str) -> usize {
         self.ask("GET", &format!("/sweeps?list-type=2&prefix={prefix}")).matches("<Key>").count()
     }
@@ -144,7 +143,7 @@ impl Drop for Server {
     }
 }
 
-/// What a command says that must succeed.
+/// The messages of a command that must succeed.
 fn succeed(mut command: Command) -> String {
     let ended = Ended::of(command.stdout(Stdio::null()).stderr(Stdio::piped()));
     ended.says(0, &[]);

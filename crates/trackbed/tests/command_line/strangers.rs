@@ -1,5 +1,5 @@
-//! Run directories and logs that others made: what is in them neither writes to the user's files, nor
-//! controls the terminal, nor makes a command wait or grow.
+//! Untrusted run directories and logs: their contents neither write to the user's files, nor control the
+//! terminal, nor make a command hang or use much memory.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -17,7 +17,7 @@ fn scratch() -> Scratch {
     scratch
 }
 
-/// Puts a link to the user's file in the place of one in the directory.
+/// Replaces a file in the directory by a link to the user's file.
 fn link(scratch: &Scratch, name: &str) {
     let path = scratch.path("theirs").join(name);
     let _ = fs::remove_file(&path);
@@ -39,7 +39,7 @@ fn nothing_is_written_through_links_in_a_run_directory() {
         ("replay/cell-0-run-0/tls-keys.log", "replay theirs 0 0"),
     ] {
         let scratch = scratch();
-        // So that results are lacking, and all files are written.
+        // Results are missing, so that all files are written.
         if words != "report theirs" {
             scratch.write("theirs/runs.jsonl", "");
         }
@@ -50,7 +50,7 @@ fn nothing_is_written_through_links_in_a_run_directory() {
     }
 }
 
-/// Names that an earlier version wrote to before it renamed them are as good as any other.
+/// Temporary names of earlier versions have no special meaning.
 #[test]
 fn links_beside_the_files_are_not_written_through_either() {
     let scratch = scratch();
@@ -77,7 +77,7 @@ fn folders_of_a_run_directory_are_no_links() {
     symlink(scratch.path("home"), scratch.path("changing/timelines")).unwrap();
     scratch.refuse("run b.toml --out changing", &["timelines is a symbolic link"]);
     assert_eq!(fs::read_dir(scratch.path("home")).unwrap().count(), 0);
-    // Where the user says so, a link is followed.
+    // A link that the user names is followed.
     symlink(scratch.path("page.html"), scratch.path("link")).unwrap();
     scratch.succeed("report theirs --out link");
     assert!(scratch.read("page.html").contains("<html"));
@@ -122,7 +122,7 @@ fn a_number_of_runs_that_no_plan_has_is_refused() {
     scratch.refuse("compare theirs theirs", &["run.json is damaged", why]);
 }
 
-/// The other end is not open.
+/// The other end of the pipe is not open.
 #[test]
 fn a_pipe_in_place_of_a_file_is_refused_at_once() {
     for name in ["about.json", "run.json", "runs.jsonl"] {

@@ -1,4 +1,4 @@
-//! Campaigns in shards, what becomes of them together, and whether results can be trusted.
+//! Campaigns in shards, their merged results, and the verification of results.
 
 #![expect(
     clippy::disallowed_methods,
@@ -52,16 +52,16 @@ fn shards_come_to_what_one_campaign_comes_to_byte_for_byte() {
     shard(&scratch, "2/4");
     shard(&scratch, "2/4");
     let ended = scratch.succeed("merge big --json");
-    assert!(ended.stderr.contains("21 of 21 runs are there"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("21 of 21 runs exist"), "{}", ended.stderr);
     assert!(ended.stdout == whole.stdout);
     same_bytes(&scratch, "big", "whole");
     let folders = "big/shard-4-of-4 big/shard-2-of-4 big/shard-1-of-4 whole big/shard-3-of-4";
     scratch.succeed(&format!("merge {folders} --out other"));
     same_bytes(&scratch, "other", "whole");
-    // What was merged is a run directory like any other.
+    // The merged directory is an ordinary run directory.
     scratch.succeed("replay other 1 3 --out captures");
     let more = SWEEP.replace("--runs 7", "--runs 8");
-    scratch.trackbed(&format!("{more} --out other")).says(0, &["21 of 24 runs are there already"]);
+    scratch.trackbed(&format!("{more} --out other")).says(0, &["21 of 24 runs already exist"]);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_shard_is_continued_and_is_not_mistaken_for_another() {
     shard(&scratch, "1/3");
     scratch
         .trackbed(&format!("{SWEEP} --out big --shard 1/3"))
-        .says(0, &["7 of 7 runs are there already"]);
+        .says(0, &["7 of 7 runs already exist"]);
     let taken = format!("{SWEEP} --out big/shard-1-of-3");
     scratch.refuse(&taken, &["holds shard 1/3 of these runs"]);
     scratch.refuse(&format!("{SWEEP} --shard 1/3"), &["--out"]);
@@ -101,7 +101,7 @@ fn what_does_not_belong_together_is_not_merged() {
     for (words, why) in [
         ("merge big/shard-1-of-2 seed --out all", "different scenarios, settings or seeds"),
         ("merge big/shard-1-of-2 seed", "--out DIR"),
-        ("merge empty", "holds neither results nor shards"),
+        ("merge empty", "contains neither results nor shards"),
         ("merge missing", "cannot be read"),
         ("merge big/shard-1-of-2 --out seed", "other runs"),
         ("merge", "<DIR>"),
@@ -109,20 +109,20 @@ fn what_does_not_belong_together_is_not_merged() {
         scratch.refuse(words, &[why]);
     }
     assert!(!scratch.path("all").exists(), "nothing was begun");
-    // A result that was changed on its way.
+    // A result that was changed on the way.
     scratch.succeed(&format!("{SWEEP} --out whole"));
     forge(&scratch, "big/shard-1-of-2");
     let parts = ["run 0 of cell 0 has another result", "verify-results"];
     scratch.refuse("merge whole big/shard-1-of-2 --out all", &parts);
-    // Nothing of it stays, so that it can be merged without the changed one.
+    // Nothing of it is kept, so that it can be merged without the changed one.
     assert!(!scratch.path("all").exists());
     scratch.succeed("merge whole --out all");
     same_bytes(&scratch, "all", "whole");
 }
 
-/// A process that is killed before it has said what it does leaves nothing in anybody's way.
+/// A process that is killed before it has written about.json does not block later ones.
 #[test]
-fn what_has_only_begun_is_in_nobodys_way() {
+fn a_directory_without_about_does_not_block_later_processes() {
     let scratch = scratch();
     for folder in ["begun", "big/shard-2-of-2"] {
         fs::create_dir_all(scratch.path(folder)).unwrap();
@@ -131,7 +131,7 @@ fn what_has_only_begun_is_in_nobodys_way() {
     scratch.write("big/shard-1-of-2.tar.gz", "an archive");
     scratch.succeed(&format!("{SWEEP} --out begun"));
     shard(&scratch, "1/2");
-    scratch.trackbed("merge big").says(1, &["10 of 21 runs are there"]);
+    scratch.trackbed("merge big").says(1, &["10 of 21 runs exist"]);
     shard(&scratch, "2/2");
     scratch.succeed("merge big");
     same_bytes(&scratch, "big", "begun");
@@ -146,13 +146,13 @@ fn a_job_is_of_a_number_of_runs_that_is_known() {
     for (option, value) in [("--until", "completion_ms 2%"), ("--shard", "1/2")] {
         let words = ["plan", "a.toml", "--for", "slurm", "--out", "big"];
         let mut command = scratch.command(&words.join(" "));
-        Ended::of(command.args([option, value])).refused(&["leave --until and --shard out"]);
+        Ended::of(command.args([option, value])).refused(&["remove --until and --shard"]);
     }
     let lost = "plan a.toml --for kubernetes --shards 2 --out file:///results";
-    scratch.refuse(lost, &["lost with it"]);
+    scratch.refuse(lost, &["lost with the pod"]);
     for out in [OsStr::from_bytes(b"big\xff"), OsStr::new("big\n#SBATCH --array=1-2")] {
         let mut command = scratch.command("plan a.toml --for slurm --shards 2 --out");
-        Ended::of(command.arg(out)).refused(&["cannot stand in a job description"]);
+        Ended::of(command.arg(out)).refused(&["cannot be used in a job description"]);
     }
 }
 
@@ -196,9 +196,8 @@ fn results_that_were_changed_are_found_out() {
     assert_eq!((status, &found["summary"]), (1, &false.into()));
 }
 
-/// Two shards side by side, each killed again and again wherever it happens to be, and continued: in the
-/// end nothing is missing, and nothing is there twice. `TRACKBED_SWEEP=100000,20` makes it so many runs
-/// and so many kills.
+/// Two shards in parallel, each killed repeatedly at random points and continued: in the end no run is missing or
+/// duplicated. `TRACKBED_SWEEP=100000,20` sets the number of runs and of kills.
 #[test]
 fn a_sweep_that_is_killed_again_and_again_comes_to_the_same_bytes() {
     let scratch = scratch();
@@ -217,7 +216,7 @@ fn a_sweep_that_is_killed_again_and_again_comes_to_the_same_bytes() {
         let mut child =
             scratch.command(command).stderr(Stdio::null()).stdout(Stdio::null()).spawn();
         let child = child.as_mut().unwrap();
-        // Anywhere from the first moment on; what is left gets done in between.
+        // At any time from the start; the rest of the runs is executed in between.
         thread::sleep(chance.span(Duration::ZERO, undisturbed / (kills as u32 / 2)));
         killed += u64::from(child.try_wait().unwrap().is_none());
         child.kill().unwrap();

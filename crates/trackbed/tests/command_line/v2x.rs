@@ -1,11 +1,11 @@
-//! `trackbed v2x`: what a car has sent, made readable.
+//! `trackbed v2x`: decodes a message of a real car.
 
 use std::fs;
 use std::path::Path;
 
 use super::Scratch;
 
-/// A production car's CAM; where it is from stands beside it.
+/// A production car's CAM; its source is given beside it.
 fn car_cam() -> Vec<u8> {
     fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../v2x/tests/data/car-cam.oer")).unwrap()
 }

@@ -1,4 +1,4 @@
-//! `trackbed verify`: the tables of a measurement, whatever the figures in them are.
+//! `trackbed verify`: the tables of a measurement, for any figures.
 
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ fn every_library_thread_and_division_has_its_cell_and_the_study_stands_beside() 
     for part in ["Table 2: threads (dynamic division)", "Table 3: static", "study: odroid-xu4"] {
         assert!(text.contains(part), "no \"{part}\" in:\n{text}");
     }
-    // What the study printed of eight threads, and of OpenMP beside them.
+    // The study's printed values for eight threads, and for OpenMP.
     let columns = |of: &str| {
         let lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
         lines.filter(|line| line.starts_with(of)).collect::<Vec<_>>()
@@ -66,7 +66,7 @@ fn a_slow_core_bounds_a_static_division() {
     let document = ended.json();
     let cell = |place: usize| document["cells"][place].clone();
     assert_eq!(["slow_cores", "slowdown"].map(|key| document[key].as_u64()), [Some(1), Some(3)]);
-    // The other thread is on a core as it is; if there are only two, the second is on the slow one.
+    // The other thread is on a fast core; if there are only two cores, the second one is on the slow core.
     let expected = if document["cores"] == 2 {
         [100.0, 400.0 / 3.0, 200.0 / 3.0]
     } else {
@@ -89,12 +89,15 @@ fn bad_input_is_refused_with_what_would_do() {
         ("--library opensll", &["'opensll'", "similar", "'openssl'"]),
         ("--division statik", &["'statik'", "similar", "'static'"]),
         ("--count 0", &["'0'", "from 1 on"]),
-        ("--slow-cores 100000", &["--slow-cores 100000", "one has to stay as it is"]),
+        ("--slow-cores 100000", &["--slow-cores 100000", "one must run at full speed"]),
         ("--slow-cores 1 --slowdown 1", &["1 is not in 2..=16"]),
         ("--slowdown 2", &["--slow-cores"]),
-        ("--threads 1024 --keys 1000", &["1024000", "is at most 1000000"]),
+        ("--threads 1024 --keys 1000", &["1024000", "the maximum is 1000000"]),
         ("--keys 10001", &["10001 is not in 1..=10000"]),
-        ("--library openssl --openssl none.so", &["--openssl none.so", "give a libcrypto.so"]),
+        (
+            "--library openssl --openssl none.so",
+            &["--openssl none.so", "cannot load this libcrypto"],
+        ),
         ("--openssl none.so", &["--openssl none.so", "it cannot be loaded"]),
         #[cfg(not(feature = "aws-lc"))]
         ("--library aws-lc", &["built without AWS-LC", "--release --features aws-lc"]),
@@ -103,7 +106,7 @@ fn bad_input_is_refused_with_what_would_do() {
     }
 }
 
-/// A library that is there and is not OpenSSL.
+/// An existing library that is not OpenSSL.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[test]
 fn another_library_is_no_openssl() {

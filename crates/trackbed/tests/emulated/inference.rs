@@ -1,5 +1,5 @@
-//! Inference beside communication: commands that say a line for each frame, and an object detector where
-//! there is an ONNX Runtime.
+//! Inference beside communication: commands that print a line for each frame, and an object detector if ONNX
+//! Runtime is installed.
 
 use std::fs;
 
@@ -17,7 +17,7 @@ fn scenario(scratch: &Scratch, workload: &str, inference: &str) {
     scratch.write("beside.toml", &text);
 }
 
-/// A run of it, where it is at home.
+/// A run of it, on its own substrate.
 fn run(scratch: &Scratch) -> Ended {
     let _ = fs::remove_dir_all(scratch.path("out"));
     scratch.trackbed("run ./beside.toml --runs 1 --allow-commands --keep-invalid --out out --json")
@@ -48,11 +48,11 @@ fn frames_are_counted_as_lines() {
     assert_eq!((factor(cell, "protocol"), factor(cell, "inference")), ("none", "command"));
     assert_eq!(cell["metrics"]["frame_ms"]["samples"], 7, "{cell}");
     assert!((least(cell, "fps") - 7.0 / 12.0).abs() < 1e-9, "{cell}");
-    // Time is counted in ticks, of which an idle machine may have none in a second.
+    // CPU time is counted in ticks; an idle machine may have none in a second.
     assert!(cell["metrics"]["machine_cpu_percent"]["mean"].as_f64().unwrap() > 0.0, "{cell}");
 }
 
-/// A line each 50 ms, whatever is sent beside it: 20 a second, or fewer where the machine is busy.
+/// A line every 50 ms, with any traffic: 20 per second, or fewer on a busy machine.
 #[test]
 #[ignore = "thorough: real time"]
 fn telemetry_and_frames_go_side_by_side() {
@@ -89,7 +89,7 @@ fn without_inference_the_load_is_read_all_the_same() {
 #[ignore = "thorough: real time"]
 fn what_fails_in_the_inference_fails_the_run_in_its_own_words() {
     let Some(scratch) = Scratch::new() else { return };
-    // Ten minutes, if nobody noticed.
+    // It would take ten minutes if the failure were not noticed.
     let workload = "kind = \"idle\"\nduration = \"10 min\"\nwarm-up = \"1 s\"";
     for (lines, words) in [
         ("echo no such device >&2; exit 3", ["exit status: 3", "no such device"]),
@@ -105,7 +105,7 @@ fn what_fails_in_the_inference_fails_the_run_in_its_own_words() {
     }
 }
 
-/// Whether a process with this in its command line lives.
+/// Whether a process with this text in its command line is running.
 fn is_alive(mark: &str) -> bool {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     processes.into_iter().any(|process| {
@@ -116,9 +116,9 @@ fn is_alive(mark: &str) -> bool {
 
 #[test]
 #[ignore = "thorough: real time"]
-fn nobody_is_left_after_a_run_or_after_a_tool_that_was_killed() {
+fn no_process_is_left_after_a_run_or_after_a_killed_tool() {
     let Some(scratch) = Scratch::new() else { return };
-    // So long nobody else sleeps.
+    // No other process sleeps for this time.
     let mark = format!("9{}", 1_000_000_000_u64 + u64::from(std::process::id()));
     let lines = format!("echo; exec sleep {mark}");
     let workload =
@@ -134,7 +134,7 @@ fn nobody_is_left_after_a_run_or_after_a_tool_that_was_killed() {
     eventually("it is gone", || (!is_alive(&mark)).then_some(()));
 }
 
-/// Without ONNX Runtime no run begins: how to have it is said once, not for each cell.
+/// Without ONNX Runtime no run begins; the remedy is printed once, not for each cell.
 #[test]
 #[ignore = "thorough: real time"]
 fn without_onnx_runtime_no_run_begins() {
@@ -147,7 +147,7 @@ fn without_onnx_runtime_no_run_begins() {
     assert_eq!(ended.stderr.matches("no ONNX Runtime at").count(), 1, "{}", ended.stderr);
 }
 
-/// What is wrong with a cell's model or frames is said of that cell, and the others go on.
+/// An error in a cell's model or frames is reported for that cell, and the others continue.
 #[test]
 #[ignore = "thorough: real time"]
 fn a_cell_whose_model_or_frames_are_of_no_use_fails_alone() {

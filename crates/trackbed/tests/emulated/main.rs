@@ -19,12 +19,12 @@ use support::Ended;
 /// A folder for runs on the kernel.
 struct Scratch {
     folder: support::Scratch,
-    /// What is run there, if always the same.
+    /// The scenario that is run there, if it is always the same.
     scenario: Option<&'static str>,
 }
 
 impl Scratch {
-    /// `None` where the machine does not let us make namespaces.
+    /// `None` if the system does not allow namespaces.
     fn new() -> Option<Scratch> {
         let folder = support::Scratch::new();
         let probe = folder.trackbed("link -- true");
@@ -36,9 +36,9 @@ impl Scratch {
         None
     }
 
-    /// A run with these words, which gives its document.
+    /// Runs with these arguments, and returns the document.
     fn emulated(&self, words: &[&str]) -> Command {
-        // A busy machine is late; what is tested here is not.
+        // A busy machine may be late; this does not affect the tested properties.
         let mut command = self
             .command("run --substrate emulated --allow-commands --keep-invalid --out out --json");
         if let Some(scenario) = self.scenario {
@@ -54,7 +54,7 @@ impl Scratch {
         Ended::of(&mut self.emulated(words))
     }
 
-    /// The document of a campaign of which every run goes through.
+    /// The document of a campaign in which every run succeeds.
     fn document(&self, words: &[&str]) -> Value {
         let ended = self.run(words);
         ended.says(0, &[]);
@@ -74,7 +74,7 @@ fn factor<'a>(cell: &'a Value, name: &str) -> &'a str {
     cell["factors"][name].as_str().unwrap_or_default()
 }
 
-/// What became of a metric in a cell.
+/// The results of a metric in a cell.
 fn metric(cell: &Value, name: &str, which: &str) -> f64 {
     cell["metrics"][name][which].as_f64().unwrap_or_else(|| panic!("{name} in {cell}"))
 }

@@ -27,7 +27,7 @@ fn a_page_loads_on_the_kernel() {
     }
 }
 
-/// What a packet takes on the link it takes in real time too; only the machine comes on top.
+/// The time on the link is the same in real time; only the machine adds to it.
 #[test]
 #[ignore = "thorough: real time"]
 fn every_protocol_takes_its_round_trips_at_least() {
@@ -68,7 +68,7 @@ fn every_protocol_takes_its_round_trips_at_least() {
     }
 }
 
-/// Without losses the kernel, too, waits for the links, and works besides.
+/// Without losses, the time on the kernel is that of the links, plus its own work.
 #[test]
 #[ignore = "thorough: real time"]
 fn agreement_is_what_the_schema_says() {
@@ -146,8 +146,8 @@ fn the_kernels_multipath_tcp_uses_both_paths() {
     }
 }
 
-/// The receiver keeps the kernel's scheduler off paths by the kernel's own flags. What the kernel has
-/// not is refused.
+/// The receiver steers the kernel's scheduler away from paths with the kernel's own flags. Features that the kernel
+/// lacks are refused.
 #[test]
 #[ignore = "thorough: real time"]
 fn a_train_drives_on_the_kernel() {
@@ -308,7 +308,7 @@ fn ends_of(child: &Child) -> Vec<Pid> {
     let children = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
     let threads = fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
     // Ends are started by threads that move into their namespace and are gone; the process has
-    // them as children all the same, whichever thread lists them.
+    // them as children anyway, whichever thread lists them.
     let mut text = children.unwrap_or_default();
     for thread in threads {
         text.push_str(&fs::read_to_string(thread.path().join("children")).unwrap_or_default());

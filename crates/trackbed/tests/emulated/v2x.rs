@@ -2,8 +2,8 @@
 
 use super::{Scratch, least};
 
-/// Twenty vehicles of two roads with ten messages a second each, which any machine keeps up with; the
-/// deadline leaves room for one that does other things.
+/// Twenty vehicles on two roads with ten messages per second each, which any machine can handle; the deadline
+/// allows for a busy one.
 const SMALL: &[&str] = &[
     "v2x",
     "--runs",

@@ -1,4 +1,4 @@
-//! Programs behind a link that go outside, to the servers in `outward`.
+//! Programs behind a link that connect to the servers in `outward`.
 
 use std::hash::{DefaultHasher, Hasher as _};
 use std::io::{self, Read, Write as _};
@@ -10,7 +10,7 @@ use rustix::net::sockopt::set_socket_linger;
 
 use crate::roles::now;
 
-/// What a program behind a link does to reach `address`; `number` is the role's own.
+/// The actions of a program behind a link that connects to `address`; `number` depends on the role.
 pub fn take_part(role: &str, address: SocketAddr, number: &str) {
     match role {
         "exchange" => exchange(address, number.parse().unwrap()),
@@ -23,8 +23,7 @@ pub fn take_part(role: &str, address: SocketAddr, number: &str) {
     }
 }
 
-/// Sends that many bytes, ends, reads what comes back, and prints how long the connection took to
-/// come about and the digest of what came.
+/// Sends that many bytes, ends, reads the answer, and prints the time to connect and the digest of the answer.
 fn exchange(address: SocketAddr, bytes: usize) {
     let begun = now();
     let mut stream = TcpStream::connect(address).unwrap();
@@ -34,7 +33,7 @@ fn exchange(address: SocketAddr, bytes: usize) {
     println!("digest {:x}", digest(&mut stream).unwrap());
 }
 
-/// As many connections at once, each with bytes of its own that must come back.
+/// That many connections at once, each with different bytes that must be returned.
 fn many(address: SocketAddr, count: u64) {
     let one = move |seed| {
         let mut stream = TcpStream::connect(address).unwrap();
@@ -55,7 +54,7 @@ fn many(address: SocketAddr, count: u64) {
     println!("all came back");
 }
 
-/// Prints why there is no connection, or how one ends.
+/// Prints why a connection fails, or how it ends.
 fn connect(address: SocketAddr) {
     let ended = TcpStream::connect(address).and_then(|mut stream| stream.read(&mut [0; 10]));
     println!("{:?}", ended.map_err(|why| why.kind()));
@@ -69,7 +68,7 @@ fn abort(address: SocketAddr) {
     set_socket_linger(&stream, Some(Duration::ZERO)).unwrap();
 }
 
-/// Datagrams of many sizes must come back as they are, and in this order.
+/// Datagrams of many sizes must be returned unchanged and in order.
 fn datagrams(address: SocketAddr) {
     let socket = UdpSocket::bind(any(address)).unwrap();
     socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -96,7 +95,7 @@ fn leave(address: SocketAddr, bytes: usize) {
     socket.send_to(b"bye", address).unwrap();
 }
 
-/// Some address of our own of the same family.
+/// A local address of the same family.
 fn any(like: SocketAddr) -> SocketAddr {
     match like.is_ipv4() {
         true => (Ipv4Addr::UNSPECIFIED, 0).into(),
@@ -104,7 +103,7 @@ fn any(like: SocketAddr) -> SocketAddr {
     }
 }
 
-/// Bytes that nobody sends by accident.
+/// Bytes that no program sends by accident.
 pub fn pattern(seed: u64, bytes: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = || {

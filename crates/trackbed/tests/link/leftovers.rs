@@ -1,4 +1,4 @@
-//! What is left of a link that is over: nothing.
+//! A link leaves nothing behind after its end.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{User, link, trackbed, users};
 
-/// The network namespace that a started command is in, told by itself.
+/// The network namespace of a started command, as the command prints it.
 fn namespace_of(child: &mut Child) -> String {
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -35,7 +35,7 @@ fn eventually(what: &str, holds: impl Fn() -> bool) {
     panic!("still not after ten seconds: {what}");
 }
 
-/// A shell that says where it is, and children of it that would live on.
+/// A shell that prints its namespace, and children of it that would survive it.
 fn start(user: User) -> Child {
     let script = "readlink /proc/self/ns/net; sleep 1000 & setsid sleep 1000 & sleep 1000";
     let mut command = trackbed(user, &["link", "--delay", "5ms", "--", "sh", "-c", script]);
@@ -47,7 +47,7 @@ fn start(user: User) -> Child {
 fn twenty_links_leave_nothing_behind() {
     for user in users() {
         for round in 0..20 {
-            // It also leaves a process that would live on.
+            // It also leaves a process that would survive it.
             let script = "readlink /proc/self/ns/net; setsid sleep 1000 >/dev/null 2>&1 &";
             let (status, text) = link(user, &["--delay", "1ms", "--", "sh", "-c", script]);
             assert_eq!(status, 0);

@@ -1,5 +1,5 @@
-//! `trackbed link` as its users meet it: what a command behind a link sees, and what is left when
-//! it is over. Where the machine does not allow namespaces these tests say so and pass.
+//! `trackbed link` as a command: what a command behind a link sees, and what is left afterwards. If the system
+//! does not allow namespaces, these tests are skipped.
 
 mod guests;
 mod leftovers;
@@ -16,15 +16,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
 
-/// Who runs the command.
+/// The user who runs the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum User {
     Current,
-    /// Somebody without any privileges.
+    /// A user without any privileges.
     Nobody,
 }
 
-/// The users as whom this machine can run a test: root can be anybody.
+/// The users as whom this machine can run a test: root can switch to any user.
 fn users() -> Vec<User> {
     let mut users = Vec::new();
     if is_allowed(User::Current) {
@@ -58,7 +58,7 @@ fn command(program: &Path, user: User) -> Command {
     let mut command = Command::new(program);
     command.current_dir(std::env::temp_dir()).stdin(Stdio::null());
     if user == User::Nobody {
-        // Of root's own folders nobody sees anything.
+        // An unprivileged user cannot read root's folders.
         command.uid(NOBODY).gid(NOBODY).env("PATH", "/usr/bin:/bin");
     }
     command
@@ -72,11 +72,10 @@ fn link(user: User, arguments: &[&str]) -> (i32, String) {
     (status.code().expect("it was not killed"), String::from_utf8(stdout).unwrap())
 }
 
-/// Runs a script where ports, addresses and mounts are nobody else's, and the machine's network is
-/// out of reach.
+/// Runs a script in a namespace with its own ports, addresses and mounts, and without the machine's network.
 fn in_a_machine_of_its_own(user: User, script: &str) -> Output {
     let mut command = command("unshare".as_ref(), user);
-    // Those who are nobody are root there.
+    // An unprivileged user is root there.
     command.args(["--mount", "--net", "--pid", "--fork", "--kill-child"]);
     if user == User::Nobody {
         command.arg("--map-root-user");
@@ -85,14 +84,13 @@ fn in_a_machine_of_its_own(user: User, script: &str) -> Output {
     command.args(["sh", "-c", script]).output().unwrap()
 }
 
-/// A copy of the program that everybody may run: the build folder may be nobody else's to see.
+/// A copy of the program that all users may run: they may not have access to the build folder.
 static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| copy(env!("CARGO_BIN_EXE_trackbed").into()));
 
-/// A copy of this test, which can play a part inside a namespace (see `roles`).
+/// A copy of this test, which can run a role inside a namespace (see `roles`).
 static PLAYER: LazyLock<PathBuf> = LazyLock::new(|| copy(std::env::current_exe().unwrap()));
 
-/// A folder for them. It outlives the process, for what is static is never dropped: the next one
-/// removes it.
+/// A folder for them. Statics are never dropped, so it outlives the process; the next process removes it.
 static FOLDER: LazyLock<PathBuf> = LazyLock::new(|| {
     let all = std::env::temp_dir();
     for entry in fs::read_dir(&all).unwrap().flatten() {

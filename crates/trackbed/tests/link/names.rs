@@ -1,5 +1,4 @@
-//! Names are looked up through the link, by the C library, of the name servers that the machine
-//! asks.
+//! Name resolution through the link, by the C library, with the machine's name servers.
 
 use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs as _, UdpSocket};
@@ -54,7 +53,7 @@ fn answer(query: &[u8], is_tcp: bool) -> Vec<u8> {
     answer
 }
 
-/// Prints the address of a name, as soon as there is somebody who knows it.
+/// Prints the address of a name, as soon as a server knows it.
 pub fn look_up(name: &str) {
     for _ in 0..100 {
         match (name, 80).to_socket_addrs() {
@@ -71,7 +70,7 @@ pub fn look_up(name: &str) {
 fn names_are_those_of_the_machines_own_servers() {
     for user in users() {
         let file = std::env::temp_dir().join(format!("trackbed-resolv-{user:?}"));
-        // Nobody is at the first one, and the search domain is needed for the first name.
+        // The first server does not exist, and the first name needs the search domain.
         let text = "nameserver 127.0.0.54\nnameserver 127.0.0.53\nsearch test\noptions timeout:3\n";
         std::fs::write(&file, text).unwrap();
         let lookups: Vec<String> =

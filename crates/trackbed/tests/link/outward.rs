@@ -1,5 +1,4 @@
-//! The way out of a link: servers of this test, outside, and programs behind the link that reach
-//! them (see `guests`).
+//! Connections from a link to the outside: servers of this test, and programs behind the link (see `guests`).
 
 use std::io::{self, ErrorKind, Read, Write as _};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
@@ -14,8 +13,8 @@ use crate::guests::{digest, pattern};
 use crate::roles::play;
 use crate::{PROGRAM, User, command, in_a_machine_of_its_own, link, trackbed, users};
 
-/// A server on this machine's loopback address, for each family that it has: where it listens, and
-/// what a program behind a link calls that.
+/// A server on this machine's loopback address, for each available family: its address, and the address that a
+/// program behind a link uses.
 fn everywhere<S>(bind: impl Fn(SocketAddr) -> io::Result<(S, u16)>) -> Vec<(S, SocketAddr)> {
     let families = [
         ((Ipv4Addr::LOCALHOST, 0).into(), "100.64.0.1".parse().unwrap()),
@@ -50,7 +49,7 @@ fn line<'a>(text: &'a str, word: &str) -> &'a str {
     found.unwrap_or_else(|| panic!("no \"{word}\" in {text}")).trim()
 }
 
-/// Sends back what comes, on every connection.
+/// Returns all data, on every connection.
 fn serve_echoes(listener: TcpListener) {
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
@@ -78,8 +77,7 @@ fn bytes_and_ends_arrive_after_the_delay() {
             assert_eq!(server.join().unwrap(), expected(1));
             assert_eq!(line(&text, "digest"), format!("{:x}", expected(2)));
             let connected: u64 = line(&text, "connected").parse().unwrap();
-            // A SYN that had been lost on the way would have cost a second, and one that a relay
-            // had answered itself no round trip.
+            // A lost SYN would have cost a second, and a SYN answered by a relay no round trip.
             assert!(connected >= 40_000, "{connected} us");
         }
     }
@@ -169,7 +167,7 @@ fn hosts_outside_answer_pings_where_users_may_ping() {
         return eprintln!("SKIPPED: no ip(8) or ping(8), or no right to use them: {output:?}");
     }
     let text = String::from_utf8(output.stdout).unwrap();
-    // Where they may not, it is not the kernel in front of the link that answers for others.
+    // Without permission for pings, the kernel in front of the link must not answer for other hosts.
     let (forbidden, allowed) = text.split_once("ping statistics").unwrap();
     assert!(!forbidden.contains("bytes from 192.0.2.9"), "{text}");
     let times = allowed.lines().filter_map(|line| line.split_once("time=")?.1.split_once(" ms"));
@@ -234,7 +232,7 @@ fn what_a_command_has_left_to_the_kernel_arrives() {
     };
     for user in users() {
         for ((listener, socket), address) in everywhere(both) {
-            // Nobody reads before the command has ended; the buffers hold as much.
+            // The output is read after the command has ended; the buffers are large enough.
             behind(user, &["--delay", "50ms"], &format!("leave {address} 1000000"));
             let (mut stream, _) = listener.accept().unwrap();
             let expected = digest(&mut &pattern(1, 1_000_000)[..]).unwrap();
@@ -247,7 +245,7 @@ fn what_a_command_has_left_to_the_kernel_arrives() {
 
 #[test]
 #[ignore = "thorough: real time"]
-fn an_isolated_command_reaches_nobody() {
+fn an_isolated_command_reaches_no_host() {
     for user in users() {
         for (_listener, address) in everywhere(tcp) {
             let text = behind(user, &["--isolated"], &format!("connect {address} 0"));
@@ -296,5 +294,5 @@ fn curl_loads_a_page() {
     }
 }
 
-/// More than all buffers on the way hold.
+/// More than all buffers on the path hold.
 const BYTES: usize = 20_000_000;

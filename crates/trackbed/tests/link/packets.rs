@@ -1,5 +1,5 @@
-//! What happens to packets on the link. Programs on both sides need both sides, so links stand
-//! inside another one: what is outside the inner link is inside the outer.
+//! The effects of the link on packets. The tests need programs on both sides, so each link is inside another one:
+//! the outside of the inner link is the inside of the outer link.
 
 use std::fs;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::{PROGRAM, User, link, users};
 /// Runs `outside` before the inner link (which has no address there until the link is up) and `inside` behind it, and returns what they print.
 fn between(user: User, outside: &str, options: &str, inside: &str) -> String {
     let program = PROGRAM.display();
-    // An `echo` has no end; it dies with its namespace.
+    // An `echo` does not end; it is killed with its namespace.
     let end = if outside.starts_with("echo") { "" } else { "wait $first" };
     let (outside, inside) = (play(outside), play(inside));
     let script =
@@ -20,7 +20,7 @@ fn between(user: User, outside: &str, options: &str, inside: &str) -> String {
     text
 }
 
-/// The numbers behind a word, line by line.
+/// The numbers after a word, line by line.
 fn numbers(text: &str, word: &str) -> Vec<u64> {
     let line = |line: &str| line.strip_prefix(word)?.trim().split(' ').next()?.parse().ok();
     text.lines().filter_map(line).collect()
@@ -93,7 +93,7 @@ fn settings_change_when_a_file_says_so() {
         let writer = {
             let file = file.clone();
             std::thread::spawn(move || {
-                #[expect(clippy::disallowed_methods, reason = "the link works in real time")]
+                #[expect(clippy::disallowed_methods, reason = "the link runs in real time")]
                 std::thread::sleep(Duration::from_millis(2_000));
                 fs::write(&file, "delay = 2ms\n").unwrap();
             })

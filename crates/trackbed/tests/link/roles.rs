@@ -1,4 +1,4 @@
-//! Programs that run inside of namespaces: this test binary, called anew with a part to play.
+//! Programs that run inside of namespaces: this test binary, called again with a role.
 
 use std::env;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use crate::{PLAYER, guests, names};
 
-/// A command that plays `role`, as words of a shell.
+/// A shell command that runs `role`.
 pub fn play(role: &str) -> String {
     let player = PLAYER.display();
     format!("env TRACKBED_ROLE='{role}' {player} --exact roles::a_role_is_played --nocapture")
 }
 
-/// Not a test of its own: what a namespace needs in it for the others.
+/// Not a separate test: the role that other tests run inside a namespace.
 #[test]
 fn a_role_is_played() {
     let Ok(role) = env::var("TRACKBED_ROLE") else { return };
@@ -62,7 +62,7 @@ fn ping(address: IpAddr, count: u32) {
     let socket = UdpSocket::bind((unspecified(address), 0)).unwrap();
     socket.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
     let mut answered = 0;
-    // The other one may not be there yet.
+    // The other side may not have started yet.
     while answered < count {
         let begun = now();
         socket.send_to(b"hello", SocketAddr::new(address, PORT)).unwrap();
@@ -73,14 +73,14 @@ fn ping(address: IpAddr, count: u32) {
     }
 }
 
-/// Sends datagrams, as fast as the kernel takes them, and stays until they are there: a link ends
-/// with its command.
+/// Sends datagrams as fast as the kernel accepts them, and waits until they have arrived, because a link ends with
+/// its command.
 fn flood(address: IpAddr, count: u32, bytes: usize) {
     let socket = UdpSocket::bind((unspecified(address), 0)).unwrap();
     for _ in 0..count {
         socket.send_to(&vec![0; bytes], SocketAddr::new(address, PORT)).unwrap();
     }
-    #[expect(clippy::disallowed_methods, reason = "the link works in real time")]
+    #[expect(clippy::disallowed_methods, reason = "the link runs in real time")]
     std::thread::sleep(Duration::from_secs(2));
 }
 

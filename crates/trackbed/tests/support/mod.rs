@@ -1,5 +1,5 @@
-//! What tests of the program share: a folder to run it in, what a command leaves, and programs that a
-//! machine may lack.
+//! Helpers of the program's tests: a folder to run it in, the result of a command, and programs that a machine
+//! may lack.
 #![allow(dead_code, reason = "not every executable uses every part")]
 
 use std::ffi::OsString;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A folder of the test's own, gone when it ends, in which commands are run.
+/// A temporary folder in which commands are run.
 pub struct Scratch(TempDir);
 
 impl Scratch {
@@ -35,7 +35,7 @@ impl Scratch {
         fs::read_to_string(self.path(name)).unwrap_or_else(|why| panic!("{name}: {why}"))
     }
 
-    /// `trackbed` with `words`, which blanks separate, ready to run here.
+    /// `trackbed` with `words`, separated by spaces, ready to run here.
     pub fn command(&self, words: &str) -> Command {
         command(self.folder(), words)
     }
@@ -58,14 +58,14 @@ impl Scratch {
     }
 }
 
-/// `trackbed` with `words`, which blanks separate, ready to run in `folder`.
+/// `trackbed` with `words`, separated by spaces, ready to run in `folder`.
 pub fn command(folder: &Path, words: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trackbed"));
     command.args(words.split_whitespace()).current_dir(folder).stdin(Stdio::null());
     command
 }
 
-/// What a command left.
+/// The result of a command.
 pub struct Ended {
     pub status: i32,
     pub stdout: String,
@@ -73,12 +73,12 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// Of this command, which is run.
+    /// Runs this command.
     pub fn of(command: &mut Command) -> Ended {
         Ended::from(command.output().unwrap())
     }
 
-    /// Asserts that nothing was done, and that one message says why, with all of these parts.
+    /// Asserts that the command failed without output, and that its single message has all of these parts.
     pub fn refused(&self, parts: &[&str]) {
         assert_eq!((self.status, self.stdout.as_str()), (2, ""), "{}", self.stderr);
         assert_eq!(self.stderr.matches("error:").count(), 1, "{}", self.stderr);
@@ -94,7 +94,7 @@ impl Ended {
         }
     }
 
-    /// Its document.
+    /// The JSON document on standard output.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap()
     }
@@ -131,12 +131,12 @@ pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     panic!("not within a minute: {what}");
 }
 
-/// As [`eventually`], of what is so or not.
+/// As [`eventually`], for a condition.
 pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     eventually(what, || is_so().then_some(()));
 }
 
-/// What a program prints that must succeed.
+/// The output of a program that must succeed.
 pub fn printed(command: &mut Command) -> String {
     let ended = Ended::of(command.stdin(Stdio::null()));
     assert_eq!(ended.status, 0, "{command:?}: {}", ended.stderr);
@@ -161,7 +161,7 @@ pub fn python(modules: &[&str]) -> Option<OsString> {
     None
 }
 
-/// Says that a test cannot be done here; with `CI=true` that is a failure.
+/// Reports that a test cannot run here; with `CI=true` that is a failure.
 pub fn skip(why: &str) {
     let is_ci = std::env::var("CI").is_ok_and(|value| value == "true");
     assert!(!is_ci, "CI=true allows no skipped test: {why}");

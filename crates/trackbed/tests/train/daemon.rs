@@ -1,4 +1,4 @@
-//! What can go wrong around the daemon: every flag is taken back.
+//! Failures around the daemon: every flag is cleared.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -19,8 +19,8 @@ use crate::ride::ride;
 use crate::rides::Daemon;
 use crate::{alone, file, path, read, trackbed, until};
 
-/// A railway, and a table with one range of A, which the train reaches after half a second and does
-/// not leave for a minute.
+/// A railway, and a table with one range of A, which the train reaches after half a second and leaves after a
+/// minute.
 struct Stage {
     railway: Railway,
     name: &'static str,
@@ -64,7 +64,7 @@ impl Stage {
         Daemon::start(&self.railway, &all, &format!("{}.log", self.name))
     }
 
-    /// Runs the daemon for something that ends by itself.
+    /// Runs the daemon with an option that makes it exit.
     fn run(&self, more: &[&str]) -> Output {
         let own = self.arguments();
         let mut command = trackbed(&["phad", "--operator", "A=10.10.0.1", "--operator", "B=id:2"]);
@@ -97,16 +97,18 @@ fn what_a_killed_daemon_has_left_is_taken_back_by_the_next_one_or_on_request() {
     let daemon = stage.start(&[]);
     stage.until_flagged();
     daemon.kill();
-    assert_eq!(stage.railway.backups(), [true, false], "nobody could help that");
-    assert_eq!(stage.restore(), "1 flags taken back\n");
+    assert_eq!(stage.railway.backups(), [true, false], "nothing can clear a flag after a kill");
+    assert_eq!(stage.restore(), "backup flags cleared: 1\n");
     assert_eq!(stage.railway.backups(), [false; 2]);
-    assert_eq!(stage.restore(), "0 flags taken back\n");
+    assert_eq!(stage.restore(), "backup flags cleared: 0\n");
 
     let daemon = stage.start(&[]);
     stage.until_flagged();
     daemon.kill();
     let daemon = stage.start(&[]);
-    until("the restoration", || stage.log().contains("took back 1 flags"));
+    until("the restoration", || {
+        stage.log().contains("backup flags left by a crash and cleared: 1")
+    });
     stage.until_flagged();
     let second = stage.run(&[]);
     let message = String::from_utf8_lossy(&second.stderr);
@@ -141,7 +143,7 @@ fn when_gpsd_vanishes_the_flag_goes_and_when_it_babbles_positions_count_all_the_
     stage.until_flagged();
     until("the end of the flag", || stage.railway.backups() == [false; 2]);
     let log = stage.log();
-    assert!(log.contains("operator A is no backup any more: no position has come"), "{log}");
+    assert!(log.contains("operator A is no longer a backup: no position received"), "{log}");
     assert!(log.contains("no positions from gpsd at 127.0.0.1:2947"), "{log}");
     assert!(daemon.end());
 
@@ -169,7 +171,7 @@ fn the_real_gpsd_is_understood() {
     let daemon = stage.start(&[]);
     stage.until_flagged();
     assert!(daemon.end());
-    // It takes its gpsd along.
+    // This ends its gpsd too.
     rustix::process::kill_process(rustix::process::Pid::from_child(&gpsfake), Signal::TERM)
         .unwrap();
     gpsfake.wait().unwrap();
@@ -184,7 +186,7 @@ fn sentences() -> String {
         let (degrees, time) = (place.longitude_deg(), 120_000.0 + tenth as f64 / 10.0);
         let minutes = (degrees - degrees.trunc()) * 60.0;
         let east = format!("{:03}{minutes:09.6},E", degrees.trunc());
-        // A knot is 1,852 m an hour.
+        // A knot is 1,852 m per hour.
         let knots = 300.0 / 1.852;
         for body in [
             format!("GPRMC,{time:09.2},A,0000.00000,N,{east},{knots:.2},90.0,010526,,,A"),
@@ -207,10 +209,12 @@ fn a_damaged_table_leaves_the_old_one_in_force_and_a_good_one_takes_its_place() 
     let table = path("tables.geojson");
     let good = std::fs::read_to_string(&table).unwrap();
     for damaged in ["", "{", &good[..good.len() / 2]] {
-        let before = stage.log().matches("stays in force").count();
+        let before = stage.log().matches("still using the previous one").count();
         std::fs::write(&table, damaged).unwrap();
         daemon.signal(Signal::HUP);
-        until("the refusal", || stage.log().matches("stays in force").count() > before);
+        until("the refusal", || {
+            stage.log().matches("still using the previous one").count() > before
+        });
     }
     assert_eq!(stage.railway.backups(), [true, false]);
     let figures = figures(&stage);
@@ -244,7 +248,7 @@ fn what_is_missing_is_said_with_its_remedy() {
     let good = stage.run(&["--check"]);
     let text = String::from_utf8(good.stdout).unwrap();
     assert!(good.status.success(), "{text}");
-    assert!(text.contains("operator A at 10.10.0.1: 10.10.0.1 (id 1) works"), "{text}");
+    assert!(text.contains("operator A at 10.10.0.1: 10.10.0.1 (id 1) is up"), "{text}");
     let once = stage.run(&["--once"]);
     let text = String::from_utf8(once.stdout).unwrap();
     assert!(text.contains(" m/s, forward") && text.contains("operator B: next range"), "{text}");
@@ -256,7 +260,7 @@ fn what_is_missing_is_said_with_its_remedy() {
         assert!(message.contains(part), "{message}");
     };
     refused(&["--check", "--operator", "C=wwan2"], "no operator \"C\"");
-    refused(&["--check", "--operator", "A=wwan2"], "named twice");
+    refused(&["--check", "--operator", "A=wwan2"], "given twice");
     let own = stage.arguments();
     let elsewhere = |more: &[&str], part: &str| {
         let mut command = trackbed(&["phad", "--check", "--operator", "A=wwan0"]);
@@ -272,7 +276,7 @@ fn what_is_missing_is_said_with_its_remedy() {
     let no_right = thread::scope(|scope| {
         let run = || {
             stage.railway.train.enter().unwrap();
-            // Of this thread and what it starts.
+            // For this thread and its children.
             remove_capability_from_bounding_set(CapabilitySet::NET_ADMIN).unwrap();
             let own = stage.arguments();
             let operators = ["phad", "--check", "--operator", "A=wwan0", "--operator", "B=wwan1"];

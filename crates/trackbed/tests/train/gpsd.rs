@@ -1,4 +1,4 @@
-//! A gpsd of our own: it tells where the train is, ten times a second, to whoever asks.
+//! A mock gpsd that reports the position of the train to all clients, ten times per second.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -14,15 +14,14 @@ use trackbed_railway::motion::Ride;
 
 use crate::pause;
 
-/// What it tells.
+/// What it reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Behaviour {
     /// Positions.
     Honest,
-    /// Positions for so many milliseconds of the ride, and then the connection ends, and nobody is
-    /// there any more.
+    /// Positions for this number of milliseconds of the ride; then the connection ends, and the server stops.
     Vanishes(u64),
-    /// Lines that mean nothing, besides positions.
+    /// Positions, and invalid lines.
     Babbles,
 }
 
@@ -41,7 +40,7 @@ impl Gpsd {
                 if is_over.load(Ordering::Relaxed) {
                     return;
                 }
-                // A client that has gone is no matter.
+                // The client may have gone.
                 let _ = talk(stream.unwrap(), &ride, clock, behaviour, &is_over);
                 if matches!(behaviour, Behaviour::Vanishes(_)) {
                     return;

@@ -1,6 +1,6 @@
 //! `trackbed phad` and `trackbed relay` on a train: the kernel's Multipath TCP over two emulated
-//! links whose outages follow a ride, and a gpsd that tells where the train is. Where the machine
-//! allows no namespaces, or its kernel has no MPTCP, the tests say so and pass.
+//! links whose outages follow a ride, and a gpsd that reports the train's position. If the system allows no
+//! namespaces, or its kernel has no MPTCP, the tests are skipped.
 #![cfg(target_os = "linux")]
 
 mod daemon;
@@ -24,7 +24,7 @@ use rustix::time::Timespec;
 use trackbed_emulator::namespace;
 use trackbed_linux::mptcp_pm::PathManager;
 
-/// Whether this machine can do all this; says what it lacks.
+/// Whether this machine meets all requirements; prints what is missing.
 fn is_possible() -> bool {
     let lacks = match (namespace::acquire(), PathManager::open()) {
         (Ok(_), Ok(_)) => return true,
@@ -48,13 +48,13 @@ fn trackbed(arguments: &[&str]) -> Command {
     command
 }
 
-/// A file of this test's own, which is not there.
+/// The path of a file for this test, which does not exist yet.
 fn file(name: &str) -> PathBuf {
     let _ = std::fs::remove_file(path(name));
     path(name)
 }
 
-/// What is in such a file by now.
+/// The current contents of such a file.
 fn read(name: &str) -> String {
     std::fs::read_to_string(path(name)).unwrap()
 }
@@ -81,7 +81,7 @@ fn pause(span: Duration) {
     let _ = rustix::thread::nanosleep(&Timespec { tv_sec, tv_nsec });
 }
 
-/// A listener in the calling thread's namespace that speaks MPTCP.
+/// An MPTCP listener in the calling thread's namespace.
 fn mptcp_listener(address: SocketAddr) -> io::Result<OwnedFd> {
     let socket = mptcp()?;
     rustix::net::sockopt::set_socket_reuseaddr(&socket, true)?;
@@ -90,7 +90,7 @@ fn mptcp_listener(address: SocketAddr) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// A connection from the calling thread's namespace by MPTCP.
+/// An MPTCP connection from the calling thread's namespace.
 fn mptcp_connect(address: SocketAddr) -> io::Result<OwnedFd> {
     let socket = mptcp()?;
     connect(&socket, &address)?;

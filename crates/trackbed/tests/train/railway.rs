@@ -16,7 +16,7 @@ use trackbed_net::models::{Delay, Loss, Rate};
 use trackbed_net::queue::DropTail;
 use trackbed_net::{Change, Direction, Duplex, End, LinkId, LinkSpec, NetworkBuilder};
 
-/// Everything, until it is dropped.
+/// The complete setup, until it is dropped.
 pub struct Railway {
     pub train: NetNamespace,
     pub server: NetNamespace,
@@ -42,8 +42,8 @@ pub const WIFI: [Ipv4Addr; 2] = [Ipv4Addr::new(192, 168, 7, 1), Ipv4Addr::new(19
 pub const INTERFACES: [&str; 2] = ["wwan0", "wwan1"];
 
 impl Railway {
-    /// Two links of 25 Mbit/s, 40 and 60 ms there and back, and queues that hold what the server may have on
-    /// its way, so that nothing but outages loses packets.
+    /// Two links of 25 Mbit/s with round trips of 40 and 60 ms, and queues large enough for the server's data in flight,
+    /// so that only outages lose packets.
     pub fn new() -> Railway {
         Railway::build().unwrap()
     }
@@ -134,7 +134,7 @@ impl Railway {
                     // Not all hosts have all of them.
                     let _ = set_sysctl(&format!("ipv4/conf/{interface}/rp_filter"), "0");
                 }
-                // What waits in a sender's buffer goes the way that is open when it leaves.
+                // Data in a sender's buffer takes the path that is open when it is sent.
                 set_sysctl("ipv4/tcp_notsent_lowat", "16384").unwrap();
             })
             .unwrap();
@@ -149,7 +149,7 @@ impl Railway {
         }
     }
 
-    /// Which of the train's endpoints are backups.
+    /// The backup flags of the train's endpoints.
     pub fn backups(&self) -> [bool; 2] {
         let look = || PathManager::open().unwrap().endpoints().unwrap();
         let endpoints = self.train.run(look).unwrap();

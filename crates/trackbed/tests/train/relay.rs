@@ -1,5 +1,5 @@
-//! The whole router on a ride: a passenger's programs speak plain TCP, the relay speaks Multipath TCP
-//! over both operators, and the daemon keeps it off handovers.
+//! The whole router on a ride: a passenger's programs use plain TCP, the relay uses Multipath TCP over both
+//! operators, and the daemon steers it away from handovers.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -104,7 +104,7 @@ fn a_passenger_keeps_receiving_through_outages_with_programs_that_know_nothing()
     assert!(relay.end() && daemon.end());
 }
 
-/// Ends go through one way at a time, and aborts go through.
+/// Ends are forwarded separately for each direction, and aborts are forwarded.
 #[test]
 #[ignore = "thorough: real time"]
 fn ends_and_aborts_reach_the_other_side() {
@@ -116,7 +116,7 @@ fn ends_and_aborts_reach_the_other_side() {
         railway.server.run(|| mptcp_listener(address).unwrap()).unwrap().into();
     let mut client = by_socks(&railway, 7);
     let (mut server, _) = listener.accept().unwrap();
-    // A megabyte up and its end; then one down, on what is half closed.
+    // A megabyte up and its end; then one down, on the half-closed connection.
     let content: Vec<u8> = (0..1_000_000_u32).map(|number| (number % 251) as u8).collect();
     let sent = content.clone();
     let mut writer = client.try_clone().unwrap();
@@ -129,14 +129,14 @@ fn ends_and_aborts_reach_the_other_side() {
     sender.join().unwrap();
     assert!(received == content, "every byte in its order");
     let sent = content.clone();
-    // Beside the reader: how much lies in buffers without one is the kernel's affair.
+    // While the client reads: without a reader, the amount in buffers is up to the kernel.
     let sender = thread::spawn(move || server.write_all(&sent).unwrap());
     let mut received = Vec::new();
     client.read_to_end(&mut received).unwrap();
     sender.join().unwrap();
     assert!(received == content, "every byte in its order");
 
-    // An abort of the server is one for the client.
+    // An abort by the server becomes an abort for the client.
     let mut client = by_socks(&railway, 7);
     let (server, _) = listener.accept().unwrap();
     client.write_all(b"x").unwrap();
@@ -145,7 +145,7 @@ fn ends_and_aborts_reach_the_other_side() {
     let error = client.read(&mut [0; 1]).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
 
-    // Nobody listens there; a server of plain TCP is reached and counted as that.
+    // No server listens there; a plain TCP server is reached and counted as such.
     let refused = || {
         let mut stream = TcpStream::connect(SOCKS).unwrap();
         stream.write_all(b"\x05\x01\x00\x05\x01\x00\x01\x0a\x0a\x00\x02\x00\x09").unwrap();
@@ -169,8 +169,8 @@ fn ends_and_aborts_reach_the_other_side() {
     assert!(relay.end());
 }
 
-/// Who does not read is not read for: the sender is held up before much more than the buffers have
-/// been taken.
+/// If one side does not read, the relay stops reading from the other: the sender is blocked once little more
+/// than the buffers is accepted.
 #[test]
 #[ignore = "thorough: real time"]
 fn a_reader_that_stands_still_holds_up_the_sender() {
@@ -191,13 +191,13 @@ fn a_reader_that_stands_still_holds_up_the_sender() {
             Err(_) => break,
         }
     }
-    assert!(sent < 100_000_000, "{sent} bytes were taken although nobody reads");
+    assert!(sent < 100_000_000, "{sent} bytes were taken although the client does not read");
     drop(client);
     assert!(relay.end());
 }
 
-/// The transparent front, with the rules that the program prints, and programs of others: curl, and
-/// a server that speaks plain TCP.
+/// The transparent front, with the rules that the program prints and third-party programs: curl, and a plain
+/// TCP server.
 #[test]
 #[ignore = "thorough: real time"]
 fn the_firewalls_rules_lead_a_passengers_connections_to_the_relay() {
@@ -232,7 +232,7 @@ fn the_firewalls_rules_lead_a_passengers_connections_to_the_relay() {
     };
     assert_eq!(String::from_utf8_lossy(&output.stdout), "there", "{output:?}");
     assert_eq!(seen.join().unwrap(), crate::railway::train(0), "the server sees the router");
-    // A port where nobody listens: the passenger is told.
+    // A port without a server: the passenger gets an error.
     let refused =
         || TcpStream::connect((SERVER, 81)).and_then(|mut stream| stream.read(&mut [0; 1]));
     let error = railway.passenger.run(refused).unwrap().unwrap_err();

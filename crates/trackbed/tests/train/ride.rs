@@ -1,4 +1,4 @@
-//! A ride of ten seconds at 300 km/h, with four handovers, and the table that earlier rides made.
+//! A ride of ten seconds at 300 km/h, with four handovers, and the table learnt from earlier rides.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub fn ride() -> Ride {
     Ride::new(track, speed, Direction::Forward).starting_at(1_000.0)
 }
 
-/// Writes the table of fifty rides, on which handovers were some metres earlier or later.
+/// Writes the table of fifty rides, whose handovers were a few metres earlier or later.
 pub fn write_table(path: &Path) {
     let ride = ride();
     let settings = Settings { margin_m: 2.0, ..Settings::default() };
@@ -45,7 +45,7 @@ pub fn write_table(path: &Path) {
     learner.table().save(path).unwrap();
 }
 
-/// Lets the links go out and come back as the ride has it, until its end.
+/// Interrupts and restores the links according to the ride, until its end.
 pub fn play_outages(railway: &Railway) {
     let mut changes: Vec<(u64, usize, bool)> = OUTAGES
         .into_iter()

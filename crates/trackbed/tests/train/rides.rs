@@ -1,5 +1,5 @@
-//! Whole rides: data comes to the train while operators go out one after the other, with the daemon
-//! and without it, in turns.
+//! Whole rides: the train receives data while operators have outages one after the other, with the daemon and
+//! without it, in turns.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -24,18 +24,18 @@ pub struct Gap {
     pub until: Time,
 }
 
-/// What came of a ride.
+/// The result of a ride.
 #[derive(Debug)]
 pub struct Outcome {
     /// The longest time without any data, from 2.5 s on.
     pub gap: Gap,
-    /// Megabits a second from 2.5 s on.
+    /// Megabits per second from 2.5 s on.
     pub goodput_mbps: f64,
-    /// Packets that the links let go late by more than a millisecond, of all, in percent.
+    /// The percentage of packets that the links released more than a millisecond late.
     pub late_percent: f64,
 }
 
-/// A running daemon, which is told to end when it is dropped.
+/// A running daemon, which is stopped when it is dropped.
 pub struct Daemon(Child);
 
 impl Daemon {
@@ -53,13 +53,13 @@ impl Daemon {
         rustix::process::kill_process(process, signal).unwrap();
     }
 
-    /// Ends it in good order; whether it says so too.
+    /// Stops it with a signal; returns whether it exited successfully.
     pub fn end(mut self) -> bool {
         self.signal(rustix::process::Signal::TERM);
         self.0.wait().unwrap().success()
     }
 
-    /// It ends without having a say.
+    /// Kills it.
     pub fn kill(mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
@@ -73,7 +73,7 @@ impl Drop for Daemon {
     }
 }
 
-/// Sends as much as it can to everybody who connects, until the ride is over.
+/// Sends as much as it can to all clients, until the ride is over.
 pub fn serve(railway: &Railway, port: u16) {
     let address = SocketAddr::new(SERVER.into(), port);
     let listener = railway.server.run(|| mptcp_listener(address).unwrap()).unwrap();
@@ -81,17 +81,17 @@ pub fn serve(railway: &Railway, port: u16) {
     let clock = railway.clock;
     thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
-        // Where the machine has no CUBIC its own choice will do.
+        // Without CUBIC, the machine's default is used.
         let _ = set_tcp_congestion(&stream, "cubic");
-        // What is mapped to a path already goes that way whatever MP_PRIO says: with a buffer that
-        // tunes itself it may be more than a second of it.
+        // Data already mapped to a path uses that path despite MP_PRIO; with an auto-tuned buffer, this may be more than
+        // a second of data.
         set_socket_send_buffer_size(&stream, SEND_BUFFER).unwrap();
         let chunk = vec![0x5a; 65_536];
         while clock.now() < Time::ZERO + RIDE && stream.write_all(&chunk).is_ok() {}
     });
 }
 
-/// Reads until the end, and notes when something came.
+/// Reads until the end, and records the arrival times.
 pub fn receive(mut stream: TcpStream, railway: &Railway) -> (Gap, f64) {
     let (begin, end) = (Time::from_millis(2_500), Time::ZERO + RIDE - Duration::from_millis(200));
     let (mut last, mut bytes) = (begin, 0_u64);
@@ -153,7 +153,7 @@ fn with_the_daemon_data_keeps_coming_through_outages() {
     let Some(_alone) = alone() else { return };
     let mut outcomes = [Vec::new(), Vec::new()];
     for pair in 0..PAIRS {
-        // In turns, so that a busy moment of the machine meets both.
+        // In turns, so that a busy moment of the machine affects both.
         for with_daemon in [pair % 2 == 0, pair % 2 != 0] {
             let outcome = travel(with_daemon);
             println!(
@@ -181,7 +181,7 @@ fn with_the_daemon_data_keeps_coming_through_outages() {
     assert!(faster >= slower * 0.98, "{slower} Mbit/s without and {faster} with the daemon");
 }
 
-/// Of the server, in bytes; the kernel doubles it.
+/// The server's send buffer, in bytes; the kernel doubles it.
 const SEND_BUFFER: usize = 300_000;
 
 /// Rides with and without.

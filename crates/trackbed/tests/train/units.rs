@@ -13,7 +13,7 @@ fn units_are_confined() {
         for key in ["MemoryMax=", "StartLimitIntervalSec=", "StartLimitBurst=", "UMask=0077"] {
             assert!(text.contains(&format!("\n{key}")), "{} has no {key}", unit.display());
         }
-        // It fails where the level of exposure is above 2.0.
+        // It fails if the exposure level is above 2.0.
         let mut rate = Command::new("systemd-analyze");
         rate.args(["security", "--offline=true", "--no-pager", "--threshold=20"]).arg(&unit);
         match rate.output() {

@@ -15,7 +15,7 @@ pub(super) fn parse(text: &str) -> Result<DriveLog, MotionError> {
         let before = reader.buffer_position();
         let event = reader.read_event().map_err(|why| {
             let line = points.line(reader.error_position());
-            MotionError::new(format!("{why}; it must be well-formed XML")).in_line(line)
+            MotionError::new(format!("{why}; the file must be well-formed XML")).in_line(line)
         })?;
         match event {
             Event::Start(element) => points.open(&element, before, false)?,
@@ -34,19 +34,19 @@ pub(super) fn parse(text: &str) -> Result<DriveLog, MotionError> {
     Ok(DriveLog { samples, damaged: 0 })
 }
 
-/// What has been read so far.
+/// The state of the reader.
 #[derive(Default)]
 struct Points<'a> {
     text: &'a str,
-    /// How far line feeds have been counted, and how many there are up to there.
+    /// The position up to which line feeds have been counted, and their number.
     counted: (usize, u64),
     track: Vec<Sample>,
     route: Vec<Sample>,
-    /// The point that is being read.
+    /// The current point.
     inside: Option<Sample>,
-    /// The `operator` of the element that is being read.
+    /// The `operator` of the current element.
     operator: String,
-    /// The text of the element that is being read.
+    /// The text of the current element.
     content: String,
     depth: u32,
 }
@@ -75,7 +75,7 @@ impl Points<'_> {
         self.depth = self.depth.saturating_sub(1);
         let (content, line) = (std::mem::take(&mut self.content), self.line(at));
         let refuse = |what: &str, example: &str| {
-            let why = format!("\"{content}\" is no {what}; write it as {example}");
+            let why = format!("\"{content}\" is not a valid {what}; write it as {example}");
             MotionError::new(why).in_line(line)
         };
         let operator = &self.operator;
@@ -103,10 +103,10 @@ impl Points<'_> {
         list.extend(self.inside.take());
     }
 
-    /// The line in which a byte of the text stands, counted on from the byte that was asked for last.
+    /// The line of a byte of the text. Counts from the byte of the previous call.
     fn line(&mut self, at: u64) -> u64 {
         let before = self.text.len().min(usize::try_from(at).unwrap_or(usize::MAX));
-        // What comes before an element's first character may be the end of the line before.
+        // The byte before an element's first character may be the end of the previous line.
         let rest = &self.text.as_bytes()[before..];
         let end = before + rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
         let (from, lines) = if self.counted.0 <= end { self.counted } else { (0, 0) };
@@ -119,12 +119,14 @@ impl Points<'_> {
 fn degrees(element: &BytesStart<'_>, name: &str) -> Result<f64, MotionError> {
     let text = attribute(element, name)?.unwrap_or_default();
     text.trim().parse().map_err(|_| {
-        MotionError::new(format!("\"{text}\" is no {name}; write degrees, as {name}=\"48.85\""))
+        MotionError::new(format!(
+            "\"{text}\" is not a valid {name}; write degrees, as {name}=\"48.85\""
+        ))
     })
 }
 
 fn attribute(element: &BytesStart<'_>, name: &str) -> Result<Option<String>, MotionError> {
     let attribute = element.try_get_attribute(name);
-    let attribute = attribute.map_err(|why| MotionError::new(format!("{why}; mend the XML")))?;
+    let attribute = attribute.map_err(|why| MotionError::new(format!("{why}; fix the XML")))?;
     Ok(attribute.map(|attribute| attribute.value.into_owned()))
 }

@@ -20,29 +20,29 @@ pub(super) fn parse(text: &str) -> DriveLog {
     log
 }
 
-/// Reads one sentence after the other.
+/// Reads sentences one by one.
 #[derive(Clone, Debug, Default)]
 pub struct NmeaReader {
     line: u64,
     /// The time of day of the last position, in seconds, and the days before it.
     last: Option<f64>,
     days: u32,
-    /// What the last sentences said of cells.
+    /// The cells of the last sentences.
     cells: Vec<(String, String)>,
     rsrp_dbm: Vec<(String, f64)>,
 }
 
 impl NmeaReader {
-    /// A reader that has read nothing.
+    /// A reader without state.
     pub fn new() -> NmeaReader {
         NmeaReader::default()
     }
 
-    /// Reads the next line. A position comes with the first of the sentences that tell of one
-    /// time; sentences of other kinds, those without a fix, and empty lines give none.
+    /// Reads the next line. The first of several sentences with the same time gives a position; sentences of
+    /// other kinds or without a fix, and empty lines, give none.
     ///
     /// # Errors
-    /// If the line is no sentence, or its checksum is wrong. Whoever listens to a receiver goes on.
+    /// If the line is not a sentence, or its checksum is wrong. Readers of a live receiver can continue.
     pub fn read(&mut self, line: &str) -> Result<Option<Sample>, MotionError> {
         self.line += 1;
         let line = line.trim();
@@ -67,7 +67,7 @@ impl NmeaReader {
                 return Ok(None);
             }
             Err(why) => {
-                let why = format!("{why}; it is no NMEA sentence, or a damaged one");
+                let why = format!("{why}; it is not an NMEA sentence, or a damaged one");
                 return Err(MotionError::new(why).in_line(self.line));
             }
         };
@@ -83,14 +83,14 @@ impl NmeaReader {
         }))
     }
 
-    /// Seconds since the midnight before the first position; `None` for a time that was had.
+    /// Seconds since the midnight before the first position; `None` for a repeated time.
     fn seconds(&mut self, time: chrono::NaiveTime) -> Option<f64> {
         use chrono::Timelike as _;
         let of_day =
             f64::from(time.num_seconds_from_midnight()) + f64::from(time.nanosecond()) / 1e9;
         match self.last.replace(of_day) {
             Some(last) if last == of_day => return None,
-            // A receiver may repeat itself, but it does not go back by half a day.
+            // A receiver may repeat a time, but does not go back by half a day.
             Some(last) if of_day < last - HALF_DAY_S => self.days += 1,
             _ => {}
         }
@@ -111,8 +111,8 @@ impl NmeaReader {
     }
 }
 
-/// The fields of a sentence of ours, if its checksum is right: the exclusive or of all bytes
-/// between `$` and `*`.
+/// The fields of a proprietary sentence, if its checksum is correct: the exclusive or of all bytes between
+/// `$` and `*`.
 fn checked<'a>(line: &str, rest: &'a str) -> Result<&'a str, MotionError> {
     let (fields, sum) = rest.split_once('*').unwrap_or((rest, ""));
     let body = line.trim_start_matches('$').split('*').next().unwrap_or_default();
@@ -123,6 +123,6 @@ fn checked<'a>(line: &str, rest: &'a str) -> Result<&'a str, MotionError> {
     }
 }
 
-/// A knot: 1,852 m an hour.
+/// A knot: 1,852 m per hour.
 const METRES_A_SECOND: f64 = 1852.0 / 3600.0;
 const HALF_DAY_S: f64 = 43_200.0;

@@ -1,17 +1,17 @@
-//! What a log holds, whatever its format.
+//! The contents of a log in any format.
 
 use crate::motion::coordinates::Coordinates;
 
 /// A position of a log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// The line of the text in which it stands, counted from 1.
+    /// The line in the text, counted from 1.
     pub line: u64,
-    /// When it was, in seconds since any beginning.
+    /// The time, in seconds since any start.
     pub seconds: Option<f64>,
-    /// Where it was.
+    /// The coordinates.
     pub coordinates: Coordinates,
-    /// The speed, in metres a second.
+    /// The speed, in metres per second.
     pub speed_m_s: Option<f64>,
     /// The serving cell of each operator; an operator without a name has an empty one.
     pub cells: Vec<(String, String)>,
@@ -32,23 +32,23 @@ impl Sample {
     }
 }
 
-/// What was logged on a drive.
+/// The log of a drive.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DriveLog {
     /// The positions, in order.
     pub samples: Vec<Sample>,
-    /// How many damaged lines were passed over. Only NMEA has such: receivers begin in the midst of
-    /// a line, and lose bytes. What is wrong in another format is an error.
+    /// The number of skipped damaged lines. Only in NMEA are they skipped, because receivers start in the
+    /// middle of a line and lose bytes; in other formats they are errors.
     pub damaged: u64,
 }
 
-/// A time as RFC 3339 writes it, in seconds since 1970.
+/// Parses an RFC 3339 time to seconds since 1970.
 pub(super) fn parse_rfc3339(text: &str) -> Option<f64> {
     let time = chrono::DateTime::parse_from_rfc3339(text.trim()).ok()?;
     Some(time.timestamp() as f64 + f64::from(time.timestamp_subsec_nanos()) / 1e9)
 }
 
-/// A received power in dBm, if the text is one.
+/// Parses a received power in dBm.
 pub(super) fn parse_rsrp(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|dbm| (-200.0..=50.0).contains(dbm))
 }

@@ -29,7 +29,8 @@ pub(super) fn parse(text: &str) -> Result<DriveLog, MotionError> {
         for (column, name) in &powers {
             let Some(text) = row.text(*column) else { continue };
             let power = parse_rsrp(text).ok_or_else(|| {
-                let why = format!("\"{text}\" is no RSRP; write dBm such as -93.5, or nothing");
+                let why =
+                    format!("\"{text}\" is not a valid RSRP; write dBm such as -93.5, or nothing");
                 MotionError::new(why).in_line(row.line())
             })?;
             sample.rsrp_dbm.push((name.clone(), power));
@@ -39,7 +40,7 @@ pub(super) fn parse(text: &str) -> Result<DriveLog, MotionError> {
     Ok(log)
 }
 
-/// The columns `what:OPERATOR`, and the plain one, whose operator has no name.
+/// The columns `what:OPERATOR`, and the plain column `what`, whose operator has no name.
 fn of_operators(table: &Table, what: &str) -> Vec<(Column, String)> {
     let named = table.columns_after(&format!("{what}:")).into_iter();
     let named = named.map(|(column, operator)| (column, operator.trim().to_owned()));
@@ -49,8 +50,9 @@ fn of_operators(table: &Table, what: &str) -> Vec<(Column, String)> {
 fn seconds(row: &Row<'_>, text: &str) -> Result<f64, MotionError> {
     let number = text.parse().ok().filter(|seconds: &f64| seconds.is_finite());
     number.or_else(|| parse_rfc3339(text)).ok_or_else(|| {
-        let why =
-            format!("\"{text}\" is no time; write seconds such as 12.5, or 2026-05-01T08:00:00Z");
+        let why = format!(
+            "\"{text}\" is not a valid time; write seconds such as 12.5, or 2026-05-01T08:00:00Z"
+        );
         MotionError::new(why).in_line(row.line())
     })
 }

@@ -1,4 +1,4 @@
-//! What a drive does to a link.
+//! The effects of a drive on a link.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ fn one_seed_gives_one_drive_and_operators_do_not_depend_on_one_another() {
         let railway = railway(&[("profile", profile)]);
         assert_eq!(drive(&railway, 0), drive(&railway, 0));
         assert_ne!(drive(&railway, 0)[0].handovers, drive(&railway, 1)[0].handovers);
-        // Operator A alone has the drive that it has beside B.
+        // Operator A has the same drive with and without B.
         let mut text = "operator,cell,chainage_m,offset_m\n".to_owned();
         for station in &railway.operators()[0].stations {
             text += &format!("A,{},{},300\n", station.cell, station.chainage_m);
@@ -47,8 +47,8 @@ fn a_longer_drive_begins_as_a_shorter_one() {
     assert_eq!(short, long[..short.len()]);
 }
 
-/// The shadows of a place are the same on every drive, so handovers recur where they were: with
-/// shadows of the place alone, drives differ by when in its period the terminal measures.
+/// The landscape's shadows are the same on every drive, so handovers recur at the same positions. Without other
+/// variation, drives differ only in the phase of the terminal's measurements.
 #[test]
 fn handovers_recur_at_the_same_positions() {
     let railway = railway(&[("variation", "0 dB")]);
@@ -60,7 +60,7 @@ fn handovers_recur_at_the_same_positions() {
             assert!(near + 1 >= one.handovers.len(), "run {run}: {near}");
         }
     }
-    // In another place they are elsewhere.
+    // In another landscape they are elsewhere.
     let elsewhere = super::railway(&[("variation", "0 dB"), ("landscape", "2")]);
     assert_ne!(drive(&elsewhere, 0)[0].handovers, first[0].handovers);
 }
@@ -90,8 +90,8 @@ fn in_ns3_packets_wait_for_5_to_15_ms_and_10_kib_are_lost() {
     }
 }
 
-/// After the command, packets towards the train come by the source for as long as the gap and one
-/// way over X2 take; the way from the train has no such detour.
+/// After the command, packets to the train are delayed by the gap and one hop over X2; packets from the train have
+/// no such detour.
 #[test]
 fn in_3gpp_packets_are_held_for_50_ms_and_come_by_the_old_cell() {
     let railway = railway(&[("profile", "3gpp")]);
@@ -161,8 +161,8 @@ fn as_measured_links_are_bad_for_seconds_and_one_in_twenty_fails() {
     assert!((failed - all * 0.05).abs() < 5.0 * spread, "{failed} of {all}");
 }
 
-/// Two stations 40 km apart: in between nothing is understood, T310 runs out, and once a station
-/// is heard again the link is established anew.
+/// Two stations 40 km apart: in between no cell can be decoded, T310 expires, and once a station
+/// is audible again, the link is re-established.
 #[test]
 fn a_hole_in_the_network_is_a_radio_link_failure() {
     let stations = "operator,cell,chainage_m,offset_m\nA,west,0,300\nA,east,40000,300\n";
@@ -188,18 +188,18 @@ fn what_makes_no_sense_is_refused_with_advice() {
     let stations = "operator,cell,chainage_m,offset_m\nA,1,0,300\nA,1,5,300\n";
     for (name, text, parts) in [
         ("speed", "fast", ["speed: ", "300 km/h"]),
-        ("speed", "-3 km/h", ["speed: ", "no speed"]),
+        ("speed", "-3 km/h", ["speed: ", "not a valid speed"]),
         ("length", "0 m", ["length: ", "10,000 km"]),
         ("spacing", "1 m", ["spacing: ", "50 m"]),
         ("hysteresis", "3", ["hysteresis: ", "3 dB"]),
-        ("hysteresis", "3000 dB", ["hysteresis: ", "far off"]),
-        ("shadowing", "-4 dB", ["shadowing: ", "not negative"]),
+        ("hysteresis", "3000 dB", ["hysteresis: ", "out of range"]),
+        ("shadowing", "-4 dB", ["shadowing: ", "cannot be negative"]),
         ("shadow-distance", "0 m", ["shadow-distance: ", "1 m"]),
         ("filter", "20", ["filter: ", "0 to 19"]),
         ("delays", "soon", ["delays: ", "10 ms"]),
         ("measurement-period", "0 ms", ["measurement-period: ", "1 ms"]),
         ("gps-error", "-1 m", ["gps-error: ", "0 m"]),
-        ("stations", stations, ["stations: line 3", "comes twice"]),
+        ("stations", stations, ["stations: line 3", "occurs twice"]),
         ("stations", "operator,cell\n", ["stations: line 1", "chainage_m"]),
         ("stations", "operator,cell,chainage_m,offset_m\n", ["stations: ", "no station"]),
         ("stations", "operator,cell,latitude,longitude\nA,1,99,0\n", ["line 2", "latitude 99"]),
@@ -212,8 +212,8 @@ fn what_makes_no_sense_is_refused_with_advice() {
     }
 }
 
-/// The same on every machine and in every build: another result here is a change of results, and
-/// wants a line in the changelog.
+/// The same on every machine and in every build: a different value here is a change of results, and needs a line
+/// in the changelog.
 #[test]
 fn the_first_drive_of_seed_1_is_this_one() {
     let handovers = |profile: &str| {
@@ -271,7 +271,7 @@ fn the_first_drive_of_seed_1_is_this_one() {
     }
 }
 
-/// Whatever the profile says; 1,340 m at 300 km/h (83.3 m/s) take 16.1 s.
+/// For every profile; 1,340 m at 300 km/h (83.3 m/s) take 16.1 s.
 #[test]
 fn an_interruption_of_ones_own_lasts_as_long_as_it_says() {
     for profile in ["ns3", "3gpp"] {

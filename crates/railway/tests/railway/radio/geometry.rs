@@ -1,5 +1,5 @@
-//! Where handovers happen, worked out by hand for a straight track with stations every 1,340 m,
-//! 300 m beside it.
+//! The positions of handovers, computed by hand for a straight track with stations every 1,340 m, 300 m beside
+//! it.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use trackbed_railway::radio::{Handover, PathLoss, RadioTimeline, Railway};
 
 use super::railway;
 
-/// Measured each millisecond and unfiltered: what is left are geometry and time-to-trigger.
+/// Measured every millisecond and unfiltered, so that only geometry and time-to-trigger matter.
 fn ideal(path_loss: &str, time_to_trigger: &str) -> Railway {
     railway(&[
         ("profile", "ns3"),
@@ -59,7 +59,7 @@ fn handovers_are_reported_where_geometry_says() {
             for (timeline, midpoint) in whole(&railway, direction, 0).iter().zip([0.0, 670.0]) {
                 assert!(timeline.handovers.len() >= 3);
                 for handover in &timeline.handovers {
-                    // Stations of A stand at odd multiples of 670 m, so midpoints at even ones.
+                    // Stations of A are at odd multiples of 670 m, so midpoints are at even ones.
                     let report = report_m(&railway, direction, handover) - midpoint;
                     let past = sign * (report - 1_340.0 * (report / 1_340.0).round());
                     let expected = past_midpoint(path_loss) + later;
@@ -90,12 +90,12 @@ fn without_hysteresis_it_is_the_midpoint() {
     assert!((1_340.0..1_340.2).contains(&report), "{report}");
 }
 
-/// A cell of 1,340 m takes 16.08 s at 83.33 m/s: 3.73 handovers a minute and operator. Over 200
-/// cells, one more or less at the ends is 0.5 %.
+/// A cell of 1,340 m takes 16.08 s at 83.33 m/s: 3.73 handovers per minute and operator. Over 200 cells, one more
+/// or less at the ends is 0.5 %.
 #[test]
 fn there_are_as_many_handovers_as_cells() {
     for profile in ["ns3", "hsr-measured"] {
-        // Failures and shadows change where a handover is, not how many there are.
+        // Failures and shadows change the position of a handover, but not the number of handovers.
         let railway = railway(&[
             ("profile", profile),
             ("length", "268 km"),
@@ -110,7 +110,7 @@ fn there_are_as_many_handovers_as_cells() {
     }
 }
 
-/// Half a cell apart, 8 s, and nothing lasts longer than 3 s.
+/// Handovers are half a cell (8 s) apart, and no disturbance lasts longer than 3 s.
 #[test]
 fn two_operators_are_never_disturbed_at_once() {
     for profile in ["ns3", "hsr-measured"] {

@@ -1,4 +1,4 @@
-//! Shadowing and rates, held against the laws that they follow.
+//! Shadowing and rates, compared with their models.
 
 use trackbed_core::{Bitrate, Seed, Time};
 use trackbed_railway::motion::Direction;
@@ -7,8 +7,8 @@ use trackbed_railway::radio::Shadows;
 use super::railway;
 
 /// Samples d = a tenth of the correlation distance apart correlate by c = exp(-1/10) from one to the
-/// next. An estimate of the variance from n of them strays by `sqrt(2/n (1 + c^2) / (1 - c^2))`, that
-/// of a covariance by no more. Five of these are passed once in two million seeds.
+/// next. An estimate of the variance from n of them deviates by `sqrt(2/n (1 + c^2) / (1 - c^2))`, that
+/// of a covariance by no more. Five of these are exceeded once in two million seeds.
 #[test]
 fn shadows_have_unit_deviation_and_gudmundsons_correlation() {
     let mut rng = Seed::of_run(5, 0).stream("test");
@@ -23,21 +23,21 @@ fn shadows_have_unit_deviation_and_gudmundsons_correlation() {
             (0..count).map(|index| shadows.at(offset + step * index as f64)).collect();
         let spread = (2.0 / count as f64 * (1.0 + c2) / (1.0 - c2)).sqrt();
         let mean = values.iter().sum::<f64>() / count as f64;
-        // The mean of n correlated values strays by sqrt((1 + c) / (1 - c) / n).
+        // The mean of n correlated values deviates by sqrt((1 + c) / (1 - c) / n).
         assert!(mean.abs() < 5.0 * (20.0 / count as f64).sqrt(), "{mean}");
         for (lag, expected) in [(0, 1.0), (5, (-0.5f64).exp()), (10, (-1.0f64).exp()), (40, 0.018)]
         {
             let pairs = values.iter().zip(&values[lag..]);
             let found = pairs.map(|(one, other)| one * other).sum::<f64>() / (count - lag) as f64;
-            // Between two grid points the weighting blurs the correlation by a hundredth at most.
+            // Between two grid points, interpolation changes the correlation by at most 0.01.
             let margin = 5.0 * spread + if offset > 0.0 { 0.01 } else { 0.0 };
             assert!((found - expected).abs() < margin, "{offset} {lag}: {found} {expected}");
         }
     }
 }
 
-/// What is measured less what geometry says is shadow and variation: their variances add up. About
-/// every 17 m a sample, over 500 km, with a correlation distance of 37 m.
+/// The measured power minus the power by geometry is shadow plus variation, whose variances add up. One sample
+/// about every 17 m, over 500 km, with a correlation distance of 37 m.
 #[test]
 fn what_is_measured_has_the_deviation_that_was_asked_for() {
     let plain = railway(&[("shadowing", "0 dB"), ("variation", "0 dB"), ("length", "500 km")]);

@@ -1,4 +1,4 @@
-//! The radio along a railway, held against geometry, published laws and its own documentation.
+//! The radio along a railway, compared with geometry, published laws and its own documentation.
 
 mod drives;
 mod geometry;
@@ -8,7 +8,7 @@ mod text;
 use trackbed_core::parameter::{Arguments, Kind, Value};
 use trackbed_railway::radio::{PARAMETERS, RadioError, Railway};
 
-/// The railway with these parameters set; for a file its contents.
+/// The railway with these parameters; for a file, its contents.
 fn try_railway(pairs: &[(&str, &str)]) -> Result<Railway, RadioError> {
     let value = |&(name, text): &(&str, &str)| {
         let parameter = PARAMETERS.iter().find(|parameter| parameter.name == name).unwrap();

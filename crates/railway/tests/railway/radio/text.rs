@@ -53,7 +53,7 @@ fn mistakes_are_told_with_their_line() {
         ("1 s,A,up,rate", ["line 3", "five fields"]),
         ("1 s,,up,rate,1 Mbit/s", ["line 3", "no operator"]),
         ("1 s,A,sideways,rate,1 Mbit/s", ["line 3", "up, down or both"]),
-        ("1 s,A,up,rat,1 Mbit/s", ["line 3", "no change"]),
+        ("1 s,A,up,rat,1 Mbit/s", ["line 3", "unknown change"]),
         ("1 s,A,up,rate,1", ["line 3", "no unit"]),
         ("1 s,A,up,loss,150 %", ["line 3", "between 0 and 1"]),
         ("1 s,A,up,service,down", ["line 3", "up, held or lost"]),
@@ -82,7 +82,7 @@ fn mistakes_are_told_with_their_line() {
     }
 }
 
-/// Whatever bytes come, timelines are read or refused, never a panic.
+/// For any bytes, timelines are read or refused, never a panic.
 #[test]
 fn damaged_text_never_panics() {
     let railway = railway(&[("profile", "hsr-measured")]);

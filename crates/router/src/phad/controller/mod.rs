@@ -1,15 +1,15 @@
-//! Which path is a backup when: the state machine of PHA-D (Proactive Handover-Aware packet
-//! scheduling for the Downlink), without clock, sockets or files.
+//! The state machine of PHA-D (Proactive Handover-Aware packet scheduling for the Downlink), which decides
+//! when a path is a backup. It has no clock, sockets or files.
 //!
-//! It is told positions ([`Controller::see`]), what came over each path ([`Controller::received`])
-//! and the time ([`Controller::advance`], at [`Controller::next_wake`] at the latest), and is then
-//! asked for [`Order`]s until there is none. Whoever carries them out says if the kernel refused
-//! ([`Controller::refused`]).
+//! The caller passes positions ([`Controller::see`]), the bytes received over each path
+//! ([`Controller::received`]) and the time ([`Controller::advance`], at [`Controller::next_wake`] at the
+//! latest). Then it polls [`Order`]s until there is none, carries them out, and reports those that the kernel
+//! refused ([`Controller::refused`]).
 //!
-//! What it promises, whatever it is told:
-//! - a path becomes a backup only while another usable one is none: never both, never the last;
-//! - every flag is taken back when its range is passed, when the position is lost, when the train
-//!   stands, when the table goes, and by [`Controller::release_all`].
+//! Guarantees for any input:
+//! - a path becomes a backup only while another usable path is not one: never both, never the last;
+//! - every flag is cleared when its range is passed, when the position is lost, when the train stands
+//!   still, when the table is removed, and by [`Controller::release_all`].
 
 mod path;
 #[cfg(test)]
@@ -26,7 +26,7 @@ use path::Path;
 use tracker::Tracker;
 pub use tracker::{Lost, Place, Sighting, Trust};
 
-/// Where handovers of one operator are expected: from one chainage to a larger one, in metres.
+/// A range where handovers of one operator are expected: from one chainage to a larger one, in metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
     /// The lower chainage.
@@ -36,7 +36,7 @@ pub struct Range {
 }
 
 impl Range {
-    /// Its beginning and end as the train meets them, on an axis along which it moves forward.
+    /// Its beginning and end as the train reaches them, on an axis along which it moves forward.
     pub(crate) fn along(self, direction: Direction) -> (f64, f64) {
         match direction {
             Direction::Forward => (self.from_m, self.until_m),
@@ -47,34 +47,34 @@ impl Range {
 
 /// The ranges of a handover table, for each path and direction.
 pub trait Ranges {
-    /// Those of one path (by its number), in any order.
+    /// The ranges of one path (by its number), in any order.
     fn ranges(&self, path: usize, direction: Direction) -> &[Range];
 }
 
-/// How the state machine decides.
+/// The settings of the state machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// How long before the beginning of a range a path becomes a backup: MP_PRIO has to reach the
-    /// sender, and what that has mapped to the path already has to arrive.
+    /// How long before the beginning of a range a path becomes a backup. In this time, MP_PRIO must reach the
+    /// sender, and the data that the sender has already mapped to the path must arrive.
     pub lead: Duration,
-    /// How long before the end of a range that is taken back.
+    /// How long before the end of a range the flag is cleared.
     pub release_lead: Duration,
-    /// What makes positions believable.
+    /// The limits for plausible positions.
     pub trust: Trust,
-    /// How long a path may be a backup at a time; longer means that the train stands.
+    /// How long a path may be a backup at a stretch; a longer time means that the train stands still.
     pub hold_max: Duration,
-    /// How far a range has to be behind before it counts anew, in metres: positions jump back.
+    /// How far behind the train a range must be before it counts again, in metres: positions may jump back.
     pub hysteresis_m: f64,
-    /// After how long without data a flag is taken back once more.
+    /// The time without data after which a flag is cleared again.
     pub repeat_after: Duration,
-    /// And how often at most.
+    /// The maximum number of such repetitions.
     pub repeats_max: u32,
-    /// How many bytes on a path say that its data is back.
+    /// The number of bytes on a path that shows that the sender uses it again.
     pub back_bytes: u64,
 }
 
-/// Measured on Linux 6.18, data that is mapped to a subflow already takes 100 to 276 ms to drain
-/// after MP_PRIO, more than a round trip takes: hence the lead.
+/// On Linux 6.18, data already mapped to a subflow took 100 to 276 ms to drain after MP_PRIO, longer than a
+/// round trip. The default lead covers this.
 impl Default for Settings {
     fn default() -> Settings {
         Settings {
@@ -90,46 +90,46 @@ impl Default for Settings {
     }
 }
 
-/// What is to be said to the kernel.
+/// A change for the kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Order {
-    /// Of which path, by its number.
+    /// The number of the path.
     pub path: usize,
-    /// What to say.
+    /// The change.
     pub flag: Flag,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
 }
 
-/// What may be said of a path.
+/// Changes of a path's backup flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flag {
-    /// It is a backup from now on (MP_PRIO with B=1).
+    /// Sets the flag (MP_PRIO with B=1).
     Set,
-    /// It is none any more (B=0).
+    /// Clears the flag (B=0).
     Clear,
-    /// It is none, once more: the first time may have been lost.
+    /// Clears the flag again, because the first MP_PRIO may have been lost.
     ClearAgain,
 }
 
-/// Why something is said.
+/// Reasons for a change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reason {
     /// A handover is ahead.
     Ahead(Range),
-    /// Its range has been passed.
+    /// The train has passed the range.
     Passed,
-    /// It is not known any more where the train is.
+    /// The position of the train is lost.
     Lost(Lost),
-    /// There is no table, or none that may be used.
+    /// There is no usable table.
     NoTable,
-    /// The path has been a backup for too long; the train seems to stand.
+    /// The path has been a backup for too long; the train seems to stand still.
     HeldTooLong,
-    /// No data has come over the path since.
+    /// No data has arrived over the path since.
     NoData,
-    /// The other paths cannot be used.
+    /// No other path is usable.
     LastPath,
-    /// Somebody is ending all this.
+    /// The daemon is stopping.
     Stopping,
 }
 
@@ -143,48 +143,48 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// For so many paths, none of which is usable before [`Controller::set_usable`] says so.
+    /// A state machine for `paths` paths. No path is usable before [`Controller::set_usable`].
     pub fn new(settings: Settings, paths: usize) -> Controller {
         let tracker = Tracker::new(settings.trust);
         let paths = vec![Path::default(); paths];
         Controller { settings, tracker, paths, orders: VecDeque::new() }
     }
 
-    /// Takes in a position. Returns whether it is believable.
+    /// Takes a position. Returns whether it is plausible.
     pub fn see(&mut self, now: Time, sighting: Sighting) -> bool {
         self.tracker.see(now, sighting)
     }
 
-    /// The track has been replaced: positions of before mean nothing on the new one.
+    /// Forgets the position, because a new track makes earlier chainages meaningless.
     pub fn forget_position(&mut self) {
         self.tracker.forget();
     }
 
-    /// Where the train is.
+    /// The position of the train.
     ///
     /// # Errors
-    /// If that is not known.
+    /// If it is unknown.
     pub fn place(&self, now: Time) -> Result<Place, Lost> {
         self.tracker.place(now)
     }
 
-    /// Whether a path could carry data at all: it has an endpoint, and its interface works.
+    /// Sets whether a path can carry data: it has an endpoint, and its interface is up.
     pub fn set_usable(&mut self, path: usize, usable: bool) {
         self.paths[path].usable = usable;
     }
 
-    /// How many bytes have come over a path so far.
+    /// Sets the total number of bytes received over a path.
     pub fn received(&mut self, path: usize, total: u64) {
         self.paths[path].received = total;
     }
 
-    /// Whether a path is a backup by our order.
+    /// Whether a path is a backup by an order of this state machine.
     pub fn is_flagged(&self, path: usize) -> bool {
         self.paths[path].is_flagged()
     }
 
-    /// The kernel did not do what the order said. A flag that was to be set is not, and is asked
-    /// for again; one that was to be taken back is asked for again after a while.
+    /// Reports that the kernel refused an order. Setting a flag is ordered again; clearing a flag is ordered
+    /// again after a while.
     pub fn refused(&mut self, now: Time, order: Order) {
         let path = &mut self.paths[order.path];
         match order.flag {
@@ -193,18 +193,17 @@ impl Controller {
         }
     }
 
-    /// What is to be said to the kernel next.
+    /// The next order, if any.
     pub fn poll_order(&mut self) -> Option<Order> {
         self.orders.pop_front()
     }
 
-    /// When to call [`Controller::advance`] at the latest; a position or a change may be told
-    /// before that.
+    /// When to call [`Controller::advance`] at the latest. A new position or change may require it earlier.
     pub fn next_wake(&self, now: Time) -> Time {
         now + LOOK_EVERY
     }
 
-    /// Decides what is to be at `now`. Without `table` nothing is a backup.
+    /// Decides the flags at `now`. Without `table`, no path is a backup.
     pub fn advance(&mut self, now: Time, table: Option<&dyn Ranges>) {
         let known = self.tracker.place(now).map_err(Reason::Lost);
         match table.ok_or(Reason::NoTable).and_then(|table| Ok((known?, table))) {
@@ -217,7 +216,7 @@ impl Controller {
         self.look_for_data(now);
     }
 
-    /// Takes back every flag.
+    /// Clears every flag.
     pub fn release_all(&mut self, now: Time, reason: Reason) {
         (0..self.paths.len()).for_each(|path| self.release(now, path, reason));
     }
@@ -231,7 +230,7 @@ impl Controller {
         self.orders.push_back(Order { path, flag: Flag::Clear, reason });
     }
 
-    /// Takes back the flags whose time is over.
+    /// Clears the flags whose time is over.
     fn take_back(&mut self, now: Time, place: Place) {
         let along = place.direction.sign() * place.chainage_m;
         let soon = along + place.speed_m_s * self.settings.release_lead.as_secs_f64();
@@ -249,7 +248,7 @@ impl Controller {
             } else {
                 continue;
             };
-            // What failed for want of another path may be right again in a moment.
+            // A flag cleared because no other path was usable may be needed again soon.
             if reason != Reason::LastPath {
                 self.paths[path].spend(range);
             }
@@ -257,7 +256,7 @@ impl Controller {
         }
     }
 
-    /// Sets the flags of paths that a handover is ahead of, the nearest one first.
+    /// Sets the flags of paths with a handover ahead, the nearest one first.
     fn foresee(&mut self, now: Time, place: Place, table: &dyn Ranges) {
         let along = place.direction.sign() * place.chainage_m;
         let soon = along + place.speed_m_s * self.settings.release_lead.as_secs_f64();
@@ -290,8 +289,7 @@ impl Controller {
         }
     }
 
-    /// Says once more that paths are none any more over which nothing comes although something
-    /// comes elsewhere.
+    /// Clears the flags of paths again that receive nothing while other paths do.
     fn look_for_data(&mut self, now: Time) {
         for path in 0..self.paths.len() {
             let elsewhere = self.received_elsewhere(path);
@@ -303,7 +301,7 @@ impl Controller {
         }
     }
 
-    /// Whether data can go another way than by this path.
+    /// Whether data can use a path other than this one.
     fn has_other(&self, path: usize) -> bool {
         let others = self.paths.iter().enumerate().filter(|(number, _)| *number != path);
         others.into_iter().any(|(_, other)| other.usable && !other.is_flagged())
@@ -315,5 +313,5 @@ impl Controller {
     }
 }
 
-/// The interval at which the study looks a position up.
+/// The interval at which the study looks up the position.
 const LOOK_EVERY: Duration = Duration::from_millis(10);

@@ -1,4 +1,4 @@
-//! One path: whether it is a backup, and whether its data is back.
+//! The state of one path: whether it is a backup, and whether it receives data again.
 
 use std::time::Duration;
 
@@ -7,40 +7,40 @@ use trackbed_railway::motion::Direction;
 
 use super::{Range, Settings};
 
-/// What is known of a path.
+/// The state of a path.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Path {
     pub(super) usable: bool,
-    /// Bytes so far.
+    /// Bytes received so far.
     pub(super) received: u64,
     phase: Phase,
-    /// Its ranges that are over, although the position may still say otherwise.
+    /// Ranges that are over, although the position may still be inside.
     spent: Vec<Range>,
-    /// Not to be asked for before this: the kernel has just refused.
+    /// No order before this time, because the kernel has just refused one.
     not_before: Time,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 enum Phase {
-    /// Carries data as any path.
+    /// Not a backup.
     #[default]
     Free,
     /// A backup, because of a range.
     Flagged { since: Time, range: Range },
-    /// A backup no more, and its data is waited for.
+    /// No longer a backup; waits for data.
     Returning(Returning),
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Returning {
     since: Time,
-    /// When to look next.
+    /// When to check next.
     look_at: Time,
-    /// What had come by then, here and elsewhere.
+    /// The bytes received until then, on this path and on others.
     received: u64,
     elsewhere: u64,
     repeats: u32,
-    /// The kernel refused: to be said whether data comes or not.
+    /// The kernel refused; the order is repeated whether data arrives or not.
     refused: bool,
 }
 
@@ -77,7 +77,7 @@ impl Path {
         self.phase = Phase::Returning(returning);
     }
 
-    /// The flag was not taken back.
+    /// The flag was not cleared.
     pub(super) fn return_later(&mut self, now: Time, settings: &Settings) {
         if let Phase::Returning(returning) = &mut self.phase {
             returning.refused = true;
@@ -85,8 +85,8 @@ impl Path {
         }
     }
 
-    /// Whether the flag has to be taken back once more. That may make the path a backup again if it
-    /// is lost in part, so it is only done while another one is there (`may_repeat`).
+    /// Whether the flag must be cleared again. If only a part of this succeeds, the path may become a backup
+    /// again, so it is only done while another path is usable (`may_repeat`).
     pub(super) fn misses_data(
         &mut self,
         now: Time,
@@ -112,7 +112,7 @@ impl Path {
             return false;
         }
         returning.look_at = now + settings.repeat_after;
-        // Where nothing is sent, nothing can be missed.
+        // Without any traffic, no data can be missing.
         let flows = elsewhere.saturating_sub(returning.elsewhere) >= settings.back_bytes;
         if flows {
             returning.elsewhere = elsewhere;
@@ -131,7 +131,7 @@ impl Path {
         self.spent.contains(&range)
     }
 
-    /// Ranges that are far enough behind, or ahead again, count anew.
+    /// Ranges that are far enough behind, or ahead again, count again.
     pub(super) fn forget_spent(
         &mut self,
         direction: Direction,
@@ -146,5 +146,5 @@ impl Path {
     }
 }
 
-/// When a path's data is not waited for any more.
+/// After this time, a path's data is no longer waited for.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(10);

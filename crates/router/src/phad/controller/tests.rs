@@ -1,4 +1,4 @@
-//! The state machine on rides worked out by hand: at 80 m/s a lead of 300 ms is 24 m.
+//! The state machine on rides computed by hand: at 80 m/s a lead of 300 ms is 24 m.
 
 use super::*;
 
@@ -24,12 +24,12 @@ struct Drive {
     controller: Controller,
     table: Option<Table>,
     now: Time,
-    /// What has been ordered: when (in ms), where the train was, and what.
+    /// The orders: when (in ms), the train's position, the path and the change.
     log: Vec<(u64, f64, usize, Flag)>,
     chainage_m: f64,
     speed_m_s: f64,
     gps: bool,
-    /// Whether data comes over each path.
+    /// Whether data arrives over each path.
     flows: [bool; 2],
     received: [u64; 2],
 }
@@ -95,7 +95,7 @@ fn a_path_is_a_backup_from_a_lead_before_its_range_until_its_end() {
     assert_eq!(drive.flags(), [(0, Flag::Set), (0, Flag::Clear), (1, Flag::Set), (1, Flag::Clear)]);
     let expected = [976.0, 1_100.0, 1_646.0, 1_800.0];
     for ((_, place, _, _), expected) in drive.log.iter().zip(expected) {
-        // One look is 0.8 m.
+        // The train moves 0.8 m between decisions.
         assert!((0.0..=0.81).contains(&(place - expected)), "{place} for {expected}");
     }
 }
@@ -115,7 +115,7 @@ fn of_two_ranges_at_once_the_first_counts_and_the_other_waits() {
     drive.run(seconds(20));
     assert_eq!(drive.flags(), [(0, Flag::Set), (0, Flag::Clear), (1, Flag::Set), (1, Flag::Clear)]);
     assert!((drive.log[2].1 - 1_200.0).abs() <= 1.0, "as soon as the first is free");
-    // The same beginning: one of them all the same.
+    // With equal beginnings, one of them is still chosen.
     let mut drive = Drive::new(table(&[(1_000.0, 1_200.0)], &[(1_000.0, 1_200.0)]));
     drive.run(seconds(20));
     assert_eq!(drive.flags(), [(0, Flag::Set), (0, Flag::Clear)]);
@@ -127,7 +127,7 @@ fn the_last_usable_path_is_never_a_backup() {
     drive.controller.set_usable(1, false);
     drive.run(seconds(14));
     assert_eq!(drive.flags(), []);
-    // The other one comes: now it may be one. It goes: not any more.
+    // When the other path becomes usable, this one may be a backup; when it goes away, no longer.
     drive.controller.set_usable(1, true);
     drive.run(Duration::from_millis(500));
     assert_eq!(drive.flags(), [(0, Flag::Set)]);
@@ -136,7 +136,7 @@ fn the_last_usable_path_is_never_a_backup() {
     assert_eq!(drive.flags(), [(0, Flag::Set), (0, Flag::Clear)]);
     drive.controller.set_usable(1, true);
     drive.run(Duration::from_millis(20));
-    assert_eq!(drive.flags().len(), 3, "it is inside the range still");
+    assert_eq!(drive.flags().len(), 3, "it is still inside the range");
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn without_positions_flags_are_taken_back_after_the_time_that_is_set() {
     assert_eq!(drive.flags(), [(0, Flag::Set)]);
     drive.gps = false;
     drive.run(Duration::from_millis(2_800));
-    assert_eq!(drive.flags(), [(0, Flag::Set)], "its speed carries it on");
+    assert_eq!(drive.flags(), [(0, Flag::Set)], "it is extrapolated by its speed");
     drive.run(Duration::from_millis(300));
     assert_eq!(drive.flags(), [(0, Flag::Set), (0, Flag::Clear)]);
     drive.gps = true;
@@ -173,7 +173,7 @@ fn a_train_that_stands_in_a_range_has_its_path_back_after_a_while() {
     assert_eq!(drive.flags(), [(0, Flag::Set), (0, Flag::Clear)]);
     let held = drive.log[1].0 - drive.log[0].0;
     assert!((30_000..30_020).contains(&held), "{held}");
-    // It goes on through the rest of this range, and around the line to its beginning again.
+    // It continues through the rest of this range, and around the line to its beginning again.
     drive.speed_m_s = 80.0;
     drive.run(seconds(10));
     assert_eq!(drive.flags().len(), 2);
@@ -207,7 +207,7 @@ fn everything_is_taken_back_at_the_end() {
 fn a_flag_is_taken_back_again_until_data_is_back() {
     let mut drive = Drive::new(table(&[(1_000.0, 1_100.0)], &[]));
     drive.run(seconds(13));
-    // The first B=0 is lost, and the second: nothing comes for 600 ms.
+    // The first two B=0 are lost: no data arrives for 600 ms.
     drive.flows = [false, true];
     drive.run(Duration::from_millis(750 + 600));
     drive.flows = [true; 2];
@@ -262,8 +262,8 @@ fn what_the_kernel_refuses_is_tried_again() {
     assert_eq!(orders, [Set, Set, Set, Set, Clear, ClearAgain]);
 }
 
-/// Whatever happens, at most one of two paths is a backup, never an unusable one's only
-/// alternative, and with positions gone none is (10,000 steps of chance).
+/// In any case, at most one of two paths is a backup, never the only alternative to an unusable one, and
+/// without positions none is (10,000 random steps).
 #[test]
 fn no_sequence_of_events_breaks_the_promises() {
     for seed in 0..50_u64 {

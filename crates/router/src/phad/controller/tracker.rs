@@ -1,69 +1,69 @@
-//! Where the train is now, from what a receiver said of where it was.
+//! The current position of the train, extrapolated from past positions of a receiver.
 
 use std::time::Duration;
 
 use trackbed_core::Time;
 use trackbed_railway::motion::Direction;
 
-/// A position of a receiver, laid on the track.
+/// A position of a receiver, projected onto the track.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sighting {
-    /// Where on the track: metres from its beginning.
+    /// Metres from the beginning of the track.
     pub chainage_m: f64,
     /// How far beside the track, in metres.
     pub distance_m: f64,
-    /// The speed in metres a second, if the receiver tells.
+    /// The speed in metres per second, if the receiver reports it.
     pub speed_m_s: Option<f64>,
-    /// How old it is already.
+    /// The age of the position.
     pub age: Duration,
 }
 
-/// Where the train is.
+/// The position of the train.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Place {
     /// Metres from the beginning of the track.
     pub chainage_m: f64,
-    /// Metres a second, never negative.
+    /// Metres per second, never negative.
     pub speed_m_s: f64,
-    /// Which way it moves.
+    /// The direction of travel.
     pub direction: Direction,
 }
 
-/// Why it is not known where the train is.
+/// Why the position of the train is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lost {
-    /// No position has come for too long, or none yet.
+    /// No position has arrived for too long, or none yet.
     NoFix,
     /// The positions are not on the track.
     OffTrack,
-    /// The train has not moved far enough to tell which way it runs.
+    /// The train has not moved far enough to know its direction.
     NoDirection,
 }
 
-/// What makes positions believable.
+/// The limits for plausible positions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trust {
-    /// For how long a position is carried on by its speed.
+    /// How long a position is extrapolated by its speed.
     pub fix_timeout: Duration,
-    /// How far beside the track it may be, in metres.
+    /// How far beside the track a position may be, in metres.
     pub off_track_m: f64,
 }
 
-/// Carries positions on by their speed, and passes over those that cannot be.
+/// Extrapolates positions by their speed, and ignores impossible ones.
 #[derive(Debug)]
 pub(super) struct Tracker {
     trust: Trust,
     last: Option<Seen>,
     direction: Option<Direction>,
-    /// From where the direction is being measured.
+    /// The chainage from which the direction is measured.
     anchor_m: Option<f64>,
-    /// Positions in a row that were passed over.
+    /// The number of consecutive ignored positions.
     outliers: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Seen {
-    /// When the train was there.
+    /// The time of the position.
     at: Time,
     chainage_m: f64,
     distance_m: f64,
@@ -75,7 +75,7 @@ impl Tracker {
         Tracker { trust, last: None, direction: None, anchor_m: None, outliers: 0 }
     }
 
-    /// Takes in a position that came at `now`. Returns whether it was believed.
+    /// Takes a position that arrived at `now`. Returns whether it was accepted.
     pub(super) fn see(&mut self, now: Time, sighting: Sighting) -> bool {
         let finite = sighting.chainage_m.is_finite() && sighting.distance_m.is_finite();
         let speed = sighting.speed_m_s.filter(|speed| (0.0..SPEED_MAX_M_S).contains(speed));
@@ -88,7 +88,7 @@ impl Tracker {
             return false;
         }
         if self.outliers >= OUTLIERS_MAX {
-            // It is the others that were wrong: begin anew.
+            // The earlier positions were wrong: start again.
             (self.last, self.direction, self.anchor_m) = (None, None, None);
         }
         self.outliers = 0;
@@ -103,12 +103,12 @@ impl Tracker {
         true
     }
 
-    /// The route is another one: chainages of before mean nothing.
+    /// Forgets all positions, because a new route makes earlier chainages meaningless.
     pub(super) fn forget(&mut self) {
         *self = Tracker::new(self.trust);
     }
 
-    /// Where the train is at `now`.
+    /// The position of the train at `now`.
     pub(super) fn place(&self, now: Time) -> Result<Place, Lost> {
         let last = self.last.ok_or(Lost::NoFix)?;
         let age = now.since(last.at);
@@ -124,7 +124,7 @@ impl Tracker {
         Ok(Place { chainage_m, speed_m_s: last.speed_m_s, direction })
     }
 
-    /// Whether no train could have come here since the last position.
+    /// Whether no train could have reached this position since the last one.
     fn is_outlier(&self, at: Time, sighting: Sighting) -> bool {
         let Some(last) = self.last else { return false };
         let span = at.since(last.at);
@@ -135,8 +135,7 @@ impl Tracker {
         span <= self.trust.fix_timeout && (jumps || leaves)
     }
 
-    /// A direction counts when the train has moved further than a receiver errs from one position
-    /// to the next.
+    /// The direction is known when the train has moved further than the receiver's error between positions.
     fn measure_direction(&mut self, chainage_m: f64) {
         let anchor = *self.anchor_m.get_or_insert(chainage_m);
         let moved = chainage_m - anchor;
@@ -145,7 +144,7 @@ impl Tracker {
                 Some(if moved > 0.0 { Direction::Forward } else { Direction::Backward });
             self.anchor_m = Some(chainage_m);
         } else if self.direction.is_some_and(|direction| direction.sign() * moved > 0.0) {
-            // Moving on as before: a turn is measured from the farthest point.
+            // Still the same direction: a reversal is measured from the farthest point.
             self.anchor_m = Some(chainage_m);
         }
     }
@@ -154,13 +153,13 @@ impl Tracker {
 /// Faster than any train: 540 km/h.
 const SPEED_MAX_M_S: f64 = 150.0;
 
-/// By how much a receiver may be wrong from one position to the next, in metres.
+/// The maximum error of a receiver from one position to the next, in metres.
 const JUMP_M: f64 = 100.0;
 
-/// After so many unbelievable positions in a row they are believed.
+/// After this number of consecutive implausible positions, they are accepted.
 const OUTLIERS_MAX: u32 = 3;
 
-/// Errors of positions change slowly; between two of them by less than this, in metres.
+/// Errors of positions change slowly: by less than this between two positions, in metres.
 const DIRECTION_M: f64 = 15.0;
 
 #[cfg(test)]
@@ -173,7 +172,7 @@ mod tests {
         Sighting { chainage_m, distance_m: 3.0, speed_m_s: Some(80.0), age: Duration::ZERO }
     }
 
-    /// At `seconds` after the beginning.
+    /// The time `seconds` after the start.
     fn at(seconds: f64) -> Time {
         Time::from_nanos((seconds * 1e9) as u64)
     }
@@ -227,7 +226,7 @@ mod tests {
         }
         tracker.see(at(1.0), sighting(520.0));
         assert_eq!(tracker.place(at(1.0)).unwrap().direction, Direction::Forward);
-        // Far ahead, a little back: an error. Further back: a turn.
+        // Far ahead, then a little back: an error. Further back: a reversal.
         tracker.see(at(2.0), sighting(600.0));
         tracker.see(at(3.0), sighting(590.0));
         assert_eq!(tracker.place(at(3.0)).unwrap().direction, Direction::Forward);
@@ -244,7 +243,7 @@ mod tests {
         assert!(tracker.place(at(10.15)).is_ok());
         assert!(tracker.see(at(10.15), beside));
         assert_eq!(tracker.place(at(10.15)), Err(Lost::OffTrack));
-        // A speed that is none is measured.
+        // An invalid speed is replaced by a measured one.
         let mut tracker = moving();
         assert!(tracker.see(at(10.2), sighting(820.0)));
         assert!(tracker.see(at(11.2), Sighting { speed_m_s: Some(f64::NAN), ..sighting(890.0) }));

@@ -1,4 +1,4 @@
-//! The daemon: what sources and signals say goes to the state machine, and its orders to the kernel.
+//! The daemon: passes positions and signals to the state machine, and its orders to the kernel.
 
 mod telling;
 
@@ -21,28 +21,28 @@ use crate::phad::paths::{self, Operator, State};
 use crate::phad::route::{Route, RouteFile};
 use crate::phad::source::{News, Source};
 
-/// What a daemon is to do.
+/// The configuration of a daemon.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The operators, two at least.
     pub operators: Vec<Operator>,
     /// The file of the handover table.
     pub table: PathBuf,
-    /// How old its file may be; none for any age.
+    /// The maximum age of its file; `None` for any age.
     pub table_age_max: Option<Duration>,
-    /// Where positions come from.
+    /// The source of positions.
     pub source: Source,
-    /// How old positions are when they come.
+    /// The age of positions on arrival.
     pub position_age: Duration,
-    /// How it decides.
+    /// The settings of the state machine.
     pub settings: Settings,
-    /// The file that remembers flags.
+    /// The file that records flags.
     pub state: PathBuf,
-    /// Whether the kernel is to be left alone.
+    /// Whether to change nothing in the kernel.
     pub dry_run: bool,
 }
 
-/// A daemon at work.
+/// A running daemon.
 #[derive(Debug)]
 pub struct Daemon {
     plan: Plan,
@@ -60,32 +60,32 @@ pub struct Daemon {
     inbox: Receiver<Message>,
     outbox: Sender<Message>,
     looked: Option<Time>,
-    /// What did not work when the kernel was asked last.
+    /// The last error of the kernel.
     complaint: Option<String>,
     checked: Time,
-    /// Whether it was known last where the train is.
+    /// Whether the position of the train was last known.
     known: Option<Result<(), Lost>>,
 }
 
-/// What the daemon hears.
+/// Messages to the daemon.
 #[derive(Debug)]
 pub enum Message {
     /// From the source of positions.
     News(News),
-    /// From whoever runs it.
+    /// From the user or the service manager.
     Signal(Signal),
 }
 
 impl Daemon {
-    /// Makes everything ready: reads the table, finds the endpoints, takes back what a crash has
-    /// left. Works in the calling thread's network namespace.
+    /// Prepares a daemon: reads the table, finds the endpoints, and clears flags left by a crash. Uses the
+    /// calling thread's network namespace.
     ///
     /// # Errors
-    /// With what to do about it: a table that is damaged or lacks an operator, a kernel without
-    /// MPTCP, a lack of rights, an operator without endpoint.
+    /// If the table is damaged or lacks an operator, the kernel has no MPTCP, permissions are missing, or an
+    /// operator has no endpoint. The message names a remedy.
     pub fn prepare(plan: Plan, log: Log, metrics: &Metrics) -> Result<Daemon, String> {
         if plan.operators.len() < 2 {
-            let message = "PHA-D needs two operators at least: of one path none may be a backup; \
+            let message = "PHA-D needs at least two operators, because a single path cannot be a backup; \
                            name them with --operator";
             return Err(message.to_owned());
         }
@@ -94,16 +94,14 @@ impl Daemon {
         let route = file.read(&names).map_err(|why| format!("the handover table {why}"))?;
         if !trackbed_linux::mptcp_pm::is_enabled().unwrap_or(false) {
             return Err(match std::fs::exists("/proc/sys/net/mptcp/enabled") {
-                Ok(true) => {
-                    "MPTCP is switched off here\n  help: sysctl -w net.mptcp.enabled=1".to_owned()
-                }
+                Ok(true) => "MPTCP is disabled\n  help: sysctl -w net.mptcp.enabled=1".to_owned(),
                 _ => PathManagerError::NoMptcp.to_string(),
             });
         }
         let (flags, restored) =
             Flags::open(&plan.state, plan.dry_run).map_err(|why| why.to_string())?;
         if restored > 0 {
-            let message = format!("took back {restored} flags that were left behind");
+            let message = format!("backup flags left by a crash and cleared: {restored}");
             log.warn("restored", &message, &[("flags", restored.into())]);
         }
         let interfaces = Interfaces::open().map_err(|why| why.to_string())?;
@@ -133,15 +131,15 @@ impl Daemon {
         Ok(daemon)
     }
 
-    /// Where to send messages to it.
+    /// The sender for messages to the daemon.
     pub fn outbox(&self) -> Sender<Message> {
         self.outbox.clone()
     }
 
-    /// Works until it is told to stop, and then takes every flag back.
+    /// Runs until it receives a signal to stop, and then clears every flag.
     ///
     /// # Errors
-    /// If the source of positions cannot be followed, or a flag cannot be taken back.
+    /// If the source of positions cannot be followed, or a flag cannot be cleared.
     pub fn run(mut self) -> Result<(), String> {
         let outbox = self.outbox.clone();
         let tell = move |news| outbox.send(Message::News(news)).is_ok();
@@ -154,29 +152,29 @@ impl Daemon {
                 Ok(Message::Signal(Signal::Reload)) => self.reload(),
                 Ok(Message::News(news)) => self.hear(news),
                 Err(RecvTimeoutError::Timeout) => {}
-                // Never: we hold a sender ourselves.
+                // Never happens: the daemon holds a sender itself.
                 Err(RecvTimeoutError::Disconnected) => return self.stop(),
             }
             self.work(self.origin.elapsed());
         }
     }
 
-    /// Waits for a position, and says where the train is and what would be done.
+    /// Waits for a position, and describes where the train is and which ranges are ahead.
     ///
     /// # Errors
-    /// If none comes within `patience`.
+    /// If no position arrives within `patience`.
     pub fn look_once(mut self, patience: Duration) -> Result<String, String> {
         let outbox = self.outbox.clone();
         let tell = move |news| outbox.send(Message::News(news)).is_ok();
         self.plan.source.clone().follow(tell).map_err(|why| why.to_string())?;
-        let mut why = "no position has come".to_owned();
+        let mut why = "no position received".to_owned();
         loop {
             let left = patience.saturating_sub(self.origin.elapsed().since(Time::ZERO));
             match self.inbox.recv_timeout(left) {
                 Ok(Message::News(News::Gone(reason))) => why = reason,
                 Ok(Message::News(news)) => self.hear(news),
                 Ok(Message::Signal(_)) => return Err("interrupted".to_owned()),
-                Err(_) => return Err(format!("{why}, within {} s", patience.as_secs())),
+                Err(_) => return Err(format!("{why} within {} s", patience.as_secs())),
             }
             match self.controller.place(self.origin.elapsed()) {
                 Ok(place) => return Ok(self.tell_place(place)),
@@ -189,7 +187,7 @@ impl Daemon {
     fn work(&mut self, now: Time) {
         if self.looked.is_none_or(|last| now.since(last) >= LOOK_EVERY) {
             let complaint = self.look(now).err();
-            // Said once, and not twenty times a second.
+            // Logged once, not twenty times per second.
             if let Some(why) = complaint.as_ref().filter(|_| complaint != self.complaint) {
                 self.figures.errors.increment();
                 self.log.error("kernel", why, &[]);
@@ -209,14 +207,14 @@ impl Daemon {
         self.tell_position(now);
     }
 
-    /// Asks the kernel for endpoints and interfaces.
+    /// Queries the kernel's endpoints and interfaces.
     fn look(&mut self, now: Time) -> Result<(), String> {
         self.looked = Some(now);
         let endpoints = self.flags.manager().endpoints().map_err(|why| why.to_string())?;
         let interfaces = self.interfaces.list().map_err(|why| why.to_string())?;
         for (number, operator) in self.plan.operators.iter().enumerate() {
             let state = paths::state(operator, &endpoints, &interfaces);
-            // What somebody else has made a backup is no way out.
+            // A path that another program made a backup is no alternative.
             let free = state.targets.len() > state.backups.len()
                 || state.backups.iter().all(|target| self.flags.is_set(*target));
             let usable = state.works && free && !state.targets.is_empty();
@@ -233,7 +231,7 @@ impl Daemon {
         Ok(())
     }
 
-    /// Tries the rights on a flag that stays as it is.
+    /// Checks the permissions by setting a flag to its current value.
     fn check_rights(&mut self) -> Result<(), String> {
         if self.plan.dry_run {
             return Ok(());
@@ -249,11 +247,11 @@ impl Daemon {
             News::Fix(fix) => self.locate(fix),
             News::NoFix => {}
             News::Connected => {
-                self.log.info("source", &format!("{} is there", self.plan.source), &[]);
+                self.log.info("source", &format!("connected to {}", self.plan.source), &[]);
             }
             News::Gone(why) => {
                 self.figures.source_losses.increment();
-                self.log.warn("source", &format!("no positions from {why}; trying again"), &[]);
+                self.log.warn("source", &format!("no positions from {why}; retrying"), &[]);
             }
         }
     }
@@ -271,7 +269,7 @@ impl Daemon {
         self.figures.fixes_refused.add((!believed).into());
     }
 
-    /// Says the kernel what the state machine wants.
+    /// Carries out the orders of the state machine.
     fn carry_out(&mut self, now: Time) {
         while let Some(order) = self.controller.poll_order() {
             let targets = &self.states[order.path].targets;
@@ -291,7 +289,7 @@ impl Daemon {
 
     fn complain(&mut self, now: Time, order: Order, why: &FlagError) {
         if order.flag == Flag::Set {
-            // Of several endpoints some may have been set.
+            // Some of several endpoints may have been changed.
             let _ = self.flags.set(&self.states[order.path].targets, false);
         }
         self.controller.refused(now, order);
@@ -301,7 +299,7 @@ impl Daemon {
         self.log.error("kernel", &format!("operator {operator}: {why}"), &fields);
     }
 
-    /// Reads the table again; one that is damaged leaves the old one in force.
+    /// Reads the table again; a damaged one does not replace the old one.
     fn reload(&mut self) {
         let names: Vec<&str> = self.plan.operators.iter().map(|one| one.name.as_str()).collect();
         match self.file.read(&names) {
@@ -316,19 +314,19 @@ impl Daemon {
             }
             Err(why) => {
                 self.figures.tables_refused.increment();
-                let message = format!("the handover table {why}; the one of before stays in force");
+                let message = format!("the handover table {why}; still using the previous one");
                 self.log.error("table", &message, &[]);
             }
         }
     }
 
-    /// Whether the table has become too old, or is new again.
+    /// Checks whether the table has become too old, or has been renewed.
     fn check_age(&mut self) {
         let Some(max) = self.plan.table_age_max else { return };
         let stale = self.file.age(trackbed_outward::time_of_day()) > max;
         if std::mem::replace(&mut self.stale, stale) != stale && stale {
             let message =
-                "the handover table is too old (--table-age-max): nothing is a backup now";
+                "the handover table is too old (--table-age-max): no operator is a backup now";
             self.log.warn("table", message, &[]);
         }
     }
@@ -338,10 +336,10 @@ impl Daemon {
         self.controller.release_all(now, Reason::Stopping);
         self.carry_out(now);
         match self.flags.count() {
-            0 => self.log.info("stopped", "stopped; no flag of ours is set", &[]),
+            0 => self.log.info("stopped", "stopped; all backup flags are cleared", &[]),
             left => {
                 return Err(format!(
-                    "{left} flags could not be taken back; `trackbed phad --restore` tries again"
+                    "backup flags that could not be cleared: {left}; `trackbed phad --restore` tries again"
                 ));
             }
         }
@@ -349,8 +347,8 @@ impl Daemon {
     }
 }
 
-/// How often the kernel is asked for endpoints and counters.
+/// The interval at which endpoints and counters of the kernel are queried.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// How often it is looked whether the table has changed.
+/// The interval at which the table's file is checked for changes.
 const CHECK_EVERY: Duration = Duration::from_secs(1);

@@ -1,4 +1,4 @@
-//! What the daemon says of itself.
+//! The output and the log of the daemon.
 
 use serde_json::Value;
 use trackbed_core::Time;
@@ -8,7 +8,7 @@ use crate::phad::controller::{Flag, Lost, Order, Place, Range, Ranges as _, Reas
 use crate::phad::paths::Operator;
 
 impl Daemon {
-    /// What it has found: a line for each operator and one for the table.
+    /// A line for the table, and one for each operator.
     pub fn describe(&self) -> Vec<String> {
         let (ranges, length_m) = self.route.size();
         let mut lines = vec![format!(
@@ -24,7 +24,7 @@ impl Daemon {
                 .collect();
             let health = match (state.targets.is_empty(), state.works) {
                 (true, _) => "no endpoint yet; see `ip mptcp endpoint`",
-                (false, true) => "works",
+                (false, true) => "is up",
                 (false, false) => "its interface is down",
             };
             let Operator { name, place } = operator;
@@ -62,8 +62,8 @@ impl Daemon {
         let figures = &self.figures.operators[order.path];
         let (counter, what) = match order.flag {
             Flag::Set => (&figures.set, "is a backup"),
-            Flag::Clear => (&figures.cleared, "is no backup any more"),
-            Flag::ClearAgain => (&figures.repeated, "is no backup, said once more"),
+            Flag::Clear => (&figures.cleared, "is no longer a backup"),
+            Flag::ClearAgain => (&figures.repeated, "is not a backup (repeated)"),
         };
         counter.increment();
         let mut fields = vec![
@@ -94,7 +94,7 @@ impl Daemon {
         if self.known == Some(known) {
             return;
         }
-        // To have none at first is no news.
+        // Having no position at the start is normal.
         let first = self.known.replace(known).is_none();
         match known {
             Ok(()) => self.log.info("position", "the train is on the track", &[]),
@@ -125,20 +125,22 @@ fn explain(reason: Reason) -> String {
         Reason::Ahead(Range { from_m, until_m }) => {
             format!("a handover is ahead, between {from_m:.0} and {until_m:.0} m")
         }
-        Reason::Passed => "its range is behind".to_owned(),
+        Reason::Passed => "its range is passed".to_owned(),
         Reason::Lost(lost) => explain_lost(lost).to_owned(),
-        Reason::NoTable => "the handover table may not be used".to_owned(),
-        Reason::HeldTooLong => "it has been one for too long; the train seems to stand".to_owned(),
-        Reason::NoData => "no data has come over it since".to_owned(),
-        Reason::LastPath => "no other operator can be used".to_owned(),
+        Reason::NoTable => "there is no usable handover table".to_owned(),
+        Reason::HeldTooLong => {
+            "it was a backup for too long; the train seems to stand still".to_owned()
+        }
+        Reason::NoData => "no data has arrived over it since".to_owned(),
+        Reason::LastPath => "no other operator is usable".to_owned(),
         Reason::Stopping => "stopping".to_owned(),
     }
 }
 
 pub(super) fn explain_lost(lost: Lost) -> &'static str {
     match lost {
-        Lost::NoFix => "no position has come for too long",
+        Lost::NoFix => "no position received for too long",
         Lost::OffTrack => "the positions are not on the track",
-        Lost::NoDirection => "the train has not moved far enough to tell which way it runs",
+        Lost::NoDirection => "the train has not moved far enough to know its direction",
     }
 }

@@ -1,4 +1,4 @@
-//! What `run` and `paper` share: plan, run everything, keep it, sum it up.
+//! The part that `run` and `paper` share: plan, execute, store and summarise.
 
 pub mod consent;
 pub mod remote;
@@ -28,37 +28,35 @@ use crate::output::{shell_word, tell};
 use remote::Remote;
 use view::{View, replay_command};
 
-/// A campaign that is over, or was interrupted.
+/// A campaign that has finished or was interrupted.
 pub struct Finished {
-    /// What was planned.
+    /// The plan.
     pub plan: Plan,
-    /// What the runs say together.
+    /// The summary of the runs.
     pub document: Document,
-    /// Where they are kept.
+    /// The run directory.
     pub directory: RunDirectory,
     /// Ctrl-C ended it early.
     pub interrupted: bool,
-    /// All that was to be known precisely is.
+    /// Every cell reached the precision of `--until`.
     pub is_precise: bool,
-    /// These are runs of one shard, and others belong to them.
+    /// These are the runs of one shard of several.
     pub is_share: bool,
-    /// Runs count for which the machine was too slow.
+    /// Includes runs in which the machine did not keep up.
     keep_invalid: bool,
-    /// Where the directory's home is, if that is a store.
+    /// The object store of the directory, if it is in one.
     remote: Option<Remote>,
 }
 
 impl Finished {
-    /// Says so if what is held against a paper is not what the paper did.
+    /// Prints a note if the scenario compared with a paper is not the paper's.
     pub fn tell_changed(&self, options: &RunOptions) {
         if !(options.overrides.is_empty() && options.removed.is_empty()) || options.quick {
-            tell(
-                "note: this is not the scenario as it is, so the paper's figures may not be of the same",
-            );
+            tell("note: the scenario was changed, so the paper's figures may not be comparable");
         }
     }
 
-    /// Every result that is there, in the plan's order.
+    /// Every result, in the plan's order.
     ///
     /// # Errors
     /// If they cannot be read.
@@ -66,7 +64,7 @@ impl Finished {
         Ok(results::all(&self.plan, &self.directory)?)
     }
 
-    /// The paper called `name` held against the runs, if there is one.
+    /// The comparison of the runs with the paper called `name`, if there is such a paper.
     ///
     /// # Errors
     /// If results cannot be read.
@@ -75,25 +73,25 @@ impl Finished {
         Ok(paper::hold(name, plan, document, directory, *keep_invalid)?)
     }
 
-    /// The command that replays a run, without the numbers of its cell and of itself.
+    /// The command that replays a run, without the numbers of the cell and the run.
     pub fn replay_command(&self) -> String {
         replay_command(self.directory.path())
     }
 
-    /// Sends what is to be in a store there; nothing is written to the directory any more.
+    /// Uploads the directory if it belongs in an object store. The directory must not change afterwards.
     ///
     /// # Errors
-    /// If the store does not take it.
+    /// If the store does not accept it.
     pub fn keep(&mut self) -> anyhow::Result<()> {
         self.remote.as_mut().map_or(Ok(()), Remote::finish)
     }
 
-    /// Tells where results are, and which runs failed if they are not in a table.
+    /// Prints where the results are, and how to replay a run.
     pub fn tell_where(&self, json: bool) {
         if let Some(remote) = &self.remote {
             let address = remote.address();
             tell(format_args!(
-                "\nresults: {address}; to have them here: trackbed fetch {address} DIR"
+                "\nresults: {address}; to copy them here: trackbed fetch {address} DIR"
             ));
             return;
         }
@@ -104,15 +102,15 @@ impl Finished {
                 failures => tell(failures.trim_end()),
             },
             false if self.document.substrate == VIRTUAL => {
-                tell(format_args!("\nresults: {directory}; one run again: {command} CELL RUN"))
+                tell(format_args!("\nresults: {directory}; to repeat a run: {command} CELL RUN"))
             }
             false => tell(format_args!("\nresults: {directory}")),
         }
     }
 
-    /// How the command should end as far as runs and checks are concerned. What they say is said of all
-    /// shards together, when they are merged: one that did its share has done what it was to do, and a
-    /// cluster is not to do it again, nor to leave the others alone.
+    /// How the command should end, judged by runs and checks. A completed shard is a success whatever its
+    /// runs gave, so that a cluster neither repeats it nor cancels the others; merging judges all shards
+    /// together.
     pub fn ending(&self) -> Ending {
         let failed = self.document.cells.iter().any(|cell| cell.failed > 0);
         let refuted = self.document.checks.iter().any(|check| !check.pass);
@@ -125,10 +123,10 @@ impl Finished {
     }
 }
 
-/// Plans `scenario` with `options` and runs all of it.
+/// Plans `scenario` with `options` and executes all runs.
 ///
 /// # Errors
-/// If the scenario or a setting is not valid, or results cannot be written.
+/// If the scenario or a setting is invalid, or results cannot be written.
 pub fn execute(scenario: &str, options: &RunOptions) -> anyhow::Result<Finished> {
     let (source, overrides) = (Source::named(scenario), overrides(options));
     let plan = scenario::load(&source, &overrides)?;
@@ -144,7 +142,7 @@ pub fn execute(scenario: &str, options: &RunOptions) -> anyhow::Result<Finished>
         shard: shard.map(|shard| shard.to_string()),
         ..about(&source, &plan, &overrides, chosen)?
     };
-    // Before anything else: the kernel lets only a process with one thread have namespaces.
+    // Before anything else: the kernel creates user namespaces only for a single-threaded process.
     let substrate = substrate(chosen, options, &about)?;
     substrate.check(&plan).map_err(anyhow::Error::msg)?;
     let out = options.out.clone().map(|out| match shard {
@@ -159,7 +157,7 @@ pub fn execute(scenario: &str, options: &RunOptions) -> anyhow::Result<Finished>
     }
 }
 
-/// All that is needed to begin.
+/// A campaign that is ready to start.
 struct Campaign<'a> {
     plan: Plan,
     substrate: &'a dyn Backend,
@@ -170,7 +168,7 @@ struct Campaign<'a> {
 }
 
 impl Campaign<'_> {
-    /// Runs what is missing of the plan, or of this process's share.
+    /// Executes the missing runs of the plan, or of this process's shard.
     fn run(mut self, options: &RunOptions) -> anyhow::Result<Finished> {
         let cells = self.plan.cells.len();
         let shard = self.shard;
@@ -179,9 +177,9 @@ impl Campaign<'_> {
         let is_missing = |cell, run| is_ours(cell, run) && !self.directory.runs().has(cell, run);
         let missing = Units::of(&self.plan, is_missing);
         if missing.len() < total {
-            tell(format_args!("{} of {total} runs are there already", total - missing.len()));
+            tell(format_args!("{} of {total} runs already exist", total - missing.len()));
         }
-        // Without a runtime each run would fail, minutes later and with the same words.
+        // Without a runtime, every run would fail minutes later with the same message.
         if !missing.is_empty() && self.substrate.name() != VIRTUAL {
             beside::runtimes(&self.plan)?;
         }
@@ -200,7 +198,7 @@ impl Campaign<'_> {
             let is_kept = |cell, run| is_ours(cell, run) && runs.has(cell, run);
             let kept = Units::of(&self.plan, is_kept).len();
             let how = match self.shard {
-                Some(shard) => format!("the same command, which does shard {shard}"),
+                Some(shard) => format!("the same command (shard {shard})"),
                 None => self.again(),
             };
             tell(format_args!("{kept} of {total} runs are kept; continue with {how}"));
@@ -208,7 +206,7 @@ impl Campaign<'_> {
         self.finished(document, !is_complete, true, options)
     }
 
-    /// Puts the results in order, which a store must have by then, and sums them up.
+    /// Sorts the results, which must be in the store by then, and summarises them.
     fn settle_and_sum_up(&mut self, options: &RunOptions) -> anyhow::Result<Document> {
         self.remote.as_mut().map_or(Ok(()), Remote::stop)?;
         self.directory.settle()?;
@@ -216,7 +214,7 @@ impl Campaign<'_> {
         Ok(keeping.sum_up(&self.plan, &mut self.directory)?)
     }
 
-    /// What it takes to go on with it.
+    /// The option that continues this campaign.
     fn again(&self) -> String {
         match &self.remote {
             Some(remote) => format!("--out {}", remote.address()),
@@ -254,14 +252,15 @@ fn keeping<'a>(backend: &'a dyn Backend, options: &RunOptions) -> anyhow::Result
     Ok(Keeping { backend, keep_invalid: options.keep_invalid, execution })
 }
 
-/// The scenario's own substrate. Where this machine has nothing to run its object detectors by, virtual time
-/// takes its place: its model of a device needs nothing. A substrate that the user chose is never replaced.
+/// The scenario's own substrate. If this machine has no runtime for the scenario's object detectors, virtual
+/// time replaces it, whose model of a device needs no runtime. A substrate that the user chose is never
+/// replaced.
 fn home(plan: &Plan) -> SubstrateArgument {
     match plan.home {
         Home::Emulated if beside::lacks_runtime(plan) && Virtual::new().check(plan).is_ok() => {
             tell(
-                "note: this machine has no runtime for the object detector, so this runs in virtual \
-                 time, on the model of a device. To measure this machine: `pip install onnxruntime`",
+                "note: this machine has no runtime for the object detector, so the scenario runs in \
+                 virtual time with the model of a device. To measure this machine: `pip install onnxruntime`",
             );
             SubstrateArgument::Virtual
         }
@@ -270,10 +269,11 @@ fn home(plan: &Plan) -> SubstrateArgument {
     }
 }
 
-/// The plan of a scenario that virtual time can run too: refused before hours go into another substrate.
+/// The plan of a scenario, which is rejected if virtual time cannot run it: before hours are spent on
+/// another substrate.
 ///
 /// # Errors
-/// If `scenario` names programs of others, or an inference that nobody has measured.
+/// If `scenario` names third-party programs, or an inference without measured durations.
 pub fn planned_for_both(scenario: &str, options: &RunOptions) -> anyhow::Result<Plan> {
     let plan = scenario::load(&Source::named(scenario), &overrides(options))?;
     let why = Virtual::new().check(&plan).err().unwrap_or_default();
@@ -294,13 +294,13 @@ fn substrate(
         SubstrateArgument::Live => {
             let server = options.server.as_deref().unwrap_or_default();
             let ticket = Ticket::read(&options.ticket).map_err(anyhow::Error::msg)?;
-            tell("note: the network is as it is: what the scenario says of links has no effect");
+            tell("note: live runs use the real network; the links of the scenario have no effect");
             Box::new(Live::new(server, ticket, about.clone()).map_err(anyhow::Error::msg)?)
         }
     })
 }
 
-/// What has an option of its own is a setting like any other, and wins over `--set`.
+/// The settings of `--set` and of the options for single keys, which take precedence.
 pub fn overrides(options: &RunOptions) -> Vec<Override> {
     let mut overrides = options.overrides.clone();
     overrides.extend(options.removed.iter().cloned());
@@ -325,7 +325,8 @@ fn about(
     overrides: &[Override],
     substrate: SubstrateArgument,
 ) -> anyhow::Result<About> {
-    let folder = std::env::current_dir().context("there is no current folder; change to one")?;
+    let folder = std::env::current_dir()
+        .context("the current folder does not exist; change to another one")?;
     let command = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     Ok(About {
         schema: SCHEMA,
@@ -347,8 +348,8 @@ fn about(
     })
 }
 
-/// A directory that the user named is continued, here or in a store; the default one is begun anew, so
-/// that nobody mistakes old results for new ones.
+/// Opens the run directory. One that the user named is continued, here or in a store. The default one is
+/// overwritten, so that old results are not mistaken for new ones.
 fn open(
     out: Option<&Path>,
     plan: &Plan,

@@ -1,4 +1,4 @@
-//! Campaigns of which it turns out how many runs each cell gets.
+//! Campaigns with `--until`, whose number of runs depends on the results.
 
 use trackbed_lab::beside;
 use trackbed_lab::campaign::until::Rounds;
@@ -10,10 +10,10 @@ use super::{Campaign, Finished, keeping};
 use crate::options::RunOptions;
 use crate::output::tell;
 
-/// With --until, how many runs each cell gets is to turn out; `plan` has as many as it begins with.
+/// The rounds of a campaign with --until; `plan` has the number of runs to start with.
 ///
 /// # Errors
-/// If --runs and --runs-max do not go together.
+/// If --runs and --runs-max contradict each other.
 pub fn rounds(plan: &Plan, options: &RunOptions) -> anyhow::Result<Option<Rounds>> {
     let Some(until) = &options.until else { return Ok(None) };
     let rounds = Rounds::new(plan, until.clone(), plan.runs, options.runs_max);
@@ -21,7 +21,7 @@ pub fn rounds(plan: &Plan, options: &RunOptions) -> anyhow::Result<Option<Rounds
 }
 
 impl Campaign<'_> {
-    /// Runs until every cell is known precisely enough.
+    /// Executes runs until every cell reaches the precision.
     ///
     /// # Errors
     /// If results cannot be read or written.

@@ -1,4 +1,4 @@
-//! What is seen of a campaign while it goes on.
+//! The display of a campaign in progress.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use trackbed_report::summary;
 use crate::output::shell_word;
 use crate::progress::{self, Stopwatch, Watch};
 
-/// What somebody sees meanwhile.
+/// The progress bar, and with `--watch` the results so far.
 pub struct View {
     bar: ProgressBar,
     clock: Stopwatch,
@@ -41,7 +41,7 @@ impl Progress for View {
 }
 
 impl View {
-    /// Of so many runs, of which some are done.
+    /// A view of `total` runs, of which `done` have finished.
     pub fn new(total: u64, done: u64, watches: bool) -> View {
         View {
             bar: progress::bar(total, done),
@@ -50,21 +50,21 @@ impl View {
         }
     }
 
-    /// Takes it away.
+    /// Clears it.
     pub fn end(mut self) {
         self.bar.finish_and_clear();
         self.watch.iter_mut().for_each(Watch::clear);
     }
 }
 
-/// Results while more are coming in.
+/// The results so far.
 fn so_far(document: &Document, directory: &Path) -> String {
     let replay = replay_command(directory);
     let width = console::Term::stderr().size_checked().map(|(_, width)| usize::from(width));
     summary::render(document, summary::Options { replay: &replay, verbose: false, width })
 }
 
-/// The command that replays a run, without the numbers of its cell and of itself.
+/// The command that replays a run, without the numbers of the cell and the run.
 pub fn replay_command(directory: &Path) -> String {
     format!("trackbed replay {}", shell_word(directory))
 }

@@ -28,14 +28,14 @@ pub struct DoctorArguments {
     pub json: bool,
 }
 
-/// What `doctor --json` prints.
+/// The output of `doctor --json`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DoctorDocument {
     /// The version of this form.
     schema: u32,
     /// The version of the tool.
     trackbed: String,
-    /// What was looked at, in the order of the table.
+    /// The checks, in the order of the table.
     findings: Vec<Finding>,
 }
 

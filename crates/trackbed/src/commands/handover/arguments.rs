@@ -6,10 +6,10 @@ use clap::{Args, Subcommand, ValueEnum};
 use trackbed_railway::motion::Direction;
 use trackbed_railway::motion::quantity::parse_length_m;
 
-/// What to do with tables.
+/// The arguments of `trackbed handover`.
 #[derive(Debug, Args)]
 pub struct HandoverArguments {
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: HandoverCommand,
 }
@@ -17,163 +17,164 @@ pub struct HandoverArguments {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum HandoverCommand {
-    /// Learn a table from rides through a model of the radio, or from logs of real drives
+    /// Learn a table from simulated rides, or from logs of real drives
     #[command(after_long_help = BUILD_EXAMPLES)]
     Build(BuildArguments),
-    /// Show a table: its ranges, and a picture of them along the track
+    /// Show the ranges of a table, and draw them along the track
     #[command(after_long_help = SHOW_EXAMPLES)]
     Show(ShowArguments),
-    /// Make one table of several, and forget what has not been seen for long
+    /// Merge several tables into one, and drop ranges without recent handovers
     #[command(after_long_help = MERGE_EXAMPLES)]
     Merge(MergeArguments),
 }
 
 const BUILD_EXAMPLES: &str = "\
 Examples:
-  trackbed handover build -o table.geojson          50 rides each way, two operators, 3GPP's figures
+  trackbed handover build -o table.geojson          50 rides each way, two operators, 3GPP figures
   trackbed handover build --profile ns3 --speed '300 km/h' --rides 50 --seed 1 -o table.geojson
   trackbed handover build --track line.gpx --stations stations.csv --set hysteresis='2 dB' -o t.geojson
   trackbed handover build --track line.gpx --log monday.csv --log tuesday.nmea -o table.geojson
 
-Without --log, a train rides through a model of the radio. What can be set of it (--set KEY=VALUE):
+Without --log, rides are simulated with a radio model. Its settings (--set KEY=VALUE) are:
   profile, track, length, speed, speed-profile, stations, spacing, distance, shift, rate, delays,
   path-loss, power, shadowing, variation, shadow-distance, interference, measurement-period, filter,
   a3-offset, hysteresis, time-to-trigger, forwarding, landscape, gps-error, gps-correlation, gps-lag
-An unknown or wrong one is refused with what to write instead. Where shadows lie belongs to the place
-(landscape), what differs from ride to ride to the seed.
+An error for an unknown or invalid setting names the valid ones. The landscape decides where radio
+shadows are; the seed decides what differs from ride to ride.
 
-With --log, a handover is where the serving cell of one position is not that of the last. Logs are
+With --log, a handover is a position whose serving cell differs from that of the previous position.
+Log formats:
   .csv          latitude, longitude; time, speed_m_s if known; cell:NAME and rsrp:NAME by operator
   .gpx          points with extensions <cell operator=\"NAME\">17</cell>, <rsrp operator=\"NAME\">-93</rsrp>
   .nmea, .log   RMC and GGA sentences, and $PTRKC,NAME,CELL,RSRP*hh before them
-Where a log turns round, another ride begins. Without --track, the first log is the track.
+Where a log reverses direction, a new ride begins. Without --track, the first log is the track.
 
-A table is GeoJSON: any map tool shows it. Its schema is docs/handover-table.schema.json.";
+A table is GeoJSON, which any map tool can show. Its schema is docs/handover-table.schema.json.";
 
 const SHOW_EXAMPLES: &str = "\
 Examples:
   trackbed handover show table.geojson
   trackbed handover show table.geojson --operator A --svg table.svg
 
-The curve is the mean power (RSRP) of the serving cell along the track, where the table knows it.
-> and < are the ranges of trains that go forward (chainages rise) and backward. The age of a range is
-the number of rides since a handover was last seen there. Ranges in which fewer than a tenth of the
-latest 50 rides saw one are not used.";
+The curve is the mean received power (RSRP) of the serving cell along the track, where it is known.
+> marks ranges of trains that travel forward (rising chainage), < those that travel backward. The age of
+a range is the number of rides since the last handover in it. Ranges in which fewer than a tenth of the
+latest 50 rides had a handover are not used.";
 
 const MERGE_EXAMPLES: &str = "\
 Examples:
   trackbed handover merge table.geojson today.geojson -o table.geojson
   trackbed handover merge a.geojson b.geojson c.geojson -o all.geojson --max-age 200
 
-Give the oldest table first: rides are counted on from one to the next. All must be for one track.
-The file that is written may be one of those that are read; it is replaced in one piece.";
+Give the oldest table first: ride numbers continue from each table to the next. All tables must be for
+the same track. The output may be one of the inputs; it is replaced atomically.";
 
-/// What to learn from.
+/// The arguments of `trackbed handover build`.
 #[derive(Debug, Args)]
 pub struct BuildArguments {
-    /// Where the table goes [default: standard output]
+    /// Write the table to FILE [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// What handovers cost: ns3, 3gpp or hsr-measured [default: 3gpp]
+    /// Choose the profile of handover interruptions: ns3, 3gpp or hsr-measured [default: 3gpp]
     #[arg(long, value_name = "NAME", conflicts_with = "logs")]
     pub profile: Option<String>,
-    /// The speed of the train, for example "300 km/h"
+    /// Set the speed of the train, for example "300 km/h"
     #[arg(long, value_name = "SPEED", conflicts_with = "logs")]
     pub speed: Option<String>,
-    /// The track: GPX, a table of latitude and longitude, or NMEA
+    /// Read the track from FILE: GPX, a table of latitude and longitude, or NMEA
     #[arg(long, value_name = "FILE")]
     pub track: Option<PathBuf>,
-    /// The base stations: a table of operator, cell, and chainage_m and offset_m or latitude and
-    /// longitude
+    /// Read the base stations from FILE: a table of operator, cell, and either chainage_m and offset_m or
+    /// latitude and longitude
     #[arg(long, value_name = "FILE", conflicts_with = "logs")]
     pub stations: Option<PathBuf>,
-    /// Set anything else of the model; may be given several times
+    /// Set KEY of the model to VALUE; may be given several times
     #[arg(long = "set", value_name = "KEY=VALUE", conflicts_with = "logs")]
     pub settings: Vec<String>,
-    /// How many rides in each direction
+    /// Simulate N rides in each direction
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000), conflicts_with = "logs")]
     pub rides: u32,
-    /// Where the randomness of the rides comes from
+    /// Set the seed of the rides
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "logs")]
     pub seed: u64,
-    /// Which way the rides go
+    /// Choose the direction of the rides
     #[arg(long, value_enum, default_value = "both", conflicts_with = "logs")]
     pub direction: Directions,
-    /// Write what happens to the links on each ride, and what is received, to this folder
+    /// Write the timeline of the links and the received signal of each ride to DIR
     #[arg(long, value_name = "DIR", conflicts_with = "logs")]
     pub timelines: Option<PathBuf>,
-    /// Learn from the log of a real drive; may be given several times, the oldest first
+    /// Learn from the log of a real drive in FILE; may be given several times, oldest first
     #[arg(long = "log", value_name = "FILE")]
     pub logs: Vec<PathBuf>,
-    /// Whose cells stand in a log without an operator's name
+    /// Assign the cells of logs without an operator's name to the operator NAME
     #[arg(long, value_name = "NAME", requires = "logs")]
     pub operator: Option<String>,
-    /// Positions of logs further beside the track are left out
+    /// Ignore positions in logs that are more than LENGTH beside the track
     #[arg(long, value_name = "LENGTH", default_value = "200 m", value_parser = length)]
     pub corridor: f64,
     #[command(flatten)]
-    /// How ranges are made.
+    /// The options of ranges.
     pub ranges: RangeArguments,
 }
 
-/// How ranges are made from what was seen.
+/// How ranges are computed from handovers.
 #[derive(Debug, Args)]
 pub struct RangeArguments {
-    /// How much wider than what was seen ranges are, on either side; twice the standard deviation of
-    /// positions is a good one [default: 10 m, or the widest of the tables that are merged]
+    /// Extend each range by LENGTH on either side; twice the standard deviation of positions is a good
+    /// value [default: 10 m, or the widest margin of the merged tables]
     #[arg(long, value_name = "LENGTH", value_parser = length)]
     pub margin: Option<f64>,
-    /// Handovers whose middles are no further apart belong to one range
+    /// Join handovers into one range if their midpoints are at most LENGTH apart
     #[arg(long, value_name = "LENGTH", default_value = "50 m", value_parser = length)]
     pub join: f64,
-    /// Forget ranges in which no handover was seen in more rides than this [default: keep all]
+    /// Drop ranges without a handover in the last N rides [default: keep all]
     #[arg(long, value_name = "N")]
     pub max_age: Option<u32>,
 }
 
-/// Which table to show.
+/// The arguments of `trackbed handover show`.
 #[derive(Debug, Args)]
 pub struct ShowArguments {
-    /// The table
+    /// The table to show
     pub table: PathBuf,
-    /// One operator only; may be given several times
+    /// Show only the operator NAME; may be given several times
     #[arg(long = "operator", value_name = "NAME")]
     pub operators: Vec<String>,
-    /// Write a picture too
+    /// Write an SVG picture to FILE
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// How many columns the picture has
+    /// Draw the picture N columns wide
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(30..=1_000))]
     pub width: u16,
 }
 
-/// Which tables to merge.
+/// The arguments of `trackbed handover merge`.
 #[derive(Debug, Args)]
 pub struct MergeArguments {
-    /// The tables, the oldest first
+    /// The tables to merge, oldest first
     #[arg(required = true, num_args = 2..)]
     pub tables: Vec<PathBuf>,
-    /// Where the table goes
+    /// Write the merged table to FILE
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
     #[command(flatten)]
-    /// How ranges are made.
+    /// The options of ranges.
     pub ranges: RangeArguments,
 }
 
-/// Which ways trains go.
+/// Directions of rides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Directions {
-    /// Chainages rise
+    /// Rising chainage
     Forward,
-    /// Chainages fall
+    /// Falling chainage
     Backward,
-    /// Either way
+    /// Both directions
     Both,
 }
 
 impl Directions {
-    /// These.
+    /// The directions as a list.
     pub fn list(self) -> &'static [Direction] {
         match self {
             Directions::Forward => &[Direction::Forward],

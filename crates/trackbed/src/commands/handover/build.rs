@@ -16,7 +16,7 @@ use trackbed_railway::radio::{PARAMETERS, Railway, signal_to_text, timelines_to_
 use super::arguments::{BuildArguments, RangeArguments};
 use crate::output::{self, shell_word, tell};
 
-/// The margin of ranges unless the user says otherwise: that of [`Settings`].
+/// The settings of ranges, with `margin_m` unless the user gave a margin.
 pub(super) fn settings(arguments: &RangeArguments, margin_m: f64) -> Settings {
     Settings {
         margin_m: arguments.margin.unwrap_or(margin_m),
@@ -29,7 +29,7 @@ pub(super) fn settings(arguments: &RangeArguments, margin_m: f64) -> Settings {
 /// Learns a table.
 ///
 /// # Errors
-/// If a file cannot be read or written, or a setting makes no sense.
+/// If a file cannot be read or written, or a setting is invalid.
 pub fn execute(arguments: &BuildArguments) -> anyhow::Result<()> {
     let settings = settings(&arguments.ranges, Settings::default().margin_m);
     let table = match arguments.logs.is_empty() {
@@ -46,7 +46,7 @@ pub fn execute(arguments: &BuildArguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How much a table knows, in a few words.
+/// A summary of a table in a few words.
 pub(super) fn outline(table: &Table) -> anyhow::Result<String> {
     let mut ranges = 0;
     for operator in table.operators() {
@@ -70,7 +70,7 @@ fn from_model(arguments: &BuildArguments, settings: Settings) -> anyhow::Result<
     Ok(table)
 }
 
-/// The settings of the model; files are read here.
+/// The settings of the model. Reads the files that they name.
 fn given(arguments: &BuildArguments) -> anyhow::Result<Arguments> {
     let plain = [("profile", &arguments.profile), ("speed", &arguments.speed)];
     let plain = plain.into_iter().filter_map(|(key, value)| Some((key, value.clone()?)));
@@ -81,7 +81,9 @@ fn given(arguments: &BuildArguments) -> anyhow::Result<Arguments> {
         plain.chain(files).map(|(key, value)| (key.to_owned(), value)).collect();
     for setting in &arguments.settings {
         let (key, value) = setting.split_once('=').with_context(|| {
-            format!("\"{setting}\" sets nothing; write, for example, hysteresis=\"2 dB\"")
+            format!(
+                "--set \"{setting}\": no \"=\"; write KEY=VALUE, for example hysteresis=\"2 dB\""
+            )
         })?;
         pairs.push((key.trim().replace('_', "-"), value.trim().trim_matches('"').to_owned()));
     }
@@ -96,7 +98,7 @@ fn value(key: &str, text: &str) -> anyhow::Result<Value> {
     let known = |parameter: &&Parameter| parameter.name == key;
     let Some(parameter) = PARAMETERS.iter().find(known) else {
         let names: Vec<&str> = PARAMETERS.iter().map(|parameter| parameter.name).collect();
-        bail!("\"{key}\" cannot be set; there are {}", names.join(", "));
+        bail!("--set: unknown key \"{key}\"; known keys: {}", names.join(", "));
     };
     match parameter.kind {
         Kind::File => Ok(Value::Contents(read(Path::new(text))?.into())),
@@ -108,7 +110,7 @@ fn read(path: &Path) -> anyhow::Result<String> {
     fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// Writes what happens on each ride, as text that can be read again.
+/// Writes the timelines of each ride in a text format that can be read back.
 fn keep_timelines(
     arguments: &BuildArguments,
     railway: &Railway,
@@ -119,7 +121,7 @@ fn keep_timelines(
         let written = create(&path).and_then(|mut file| file.write_all(text.as_bytes()));
         written.with_context(|| format!("cannot write {}", path.display()))
     };
-    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     for number in 0..arguments.rides {
         for &direction in arguments.direction.list() {
             let (_, timelines) = preliminary::ride(railway, direction, number, arguments.seed);
@@ -151,9 +153,9 @@ fn from_logs(arguments: &BuildArguments, settings: Settings) -> anyhow::Result<T
         let mut said =
             format!("{}: {} rides, {handovers} handovers", named(path), observed.rides.len());
         for (count, what) in [
-            (observed.beside_track, "positions beside the track left out"),
-            (observed.unplaced, "changes of cells in holes left out"),
-            (usize::try_from(log.damaged).unwrap_or(usize::MAX), "damaged lines passed over"),
+            (observed.beside_track, "positions beside the track ignored"),
+            (observed.unplaced, "handovers in gaps of the log ignored"),
+            (usize::try_from(log.damaged).unwrap_or(usize::MAX), "damaged lines skipped"),
         ] {
             if count > 0 {
                 said.push_str(&format!(", {count} {what}"));

@@ -7,10 +7,10 @@ use super::arguments::MergeArguments;
 use super::build::{outline, settings};
 use crate::output::{shell_word, tell};
 
-/// Makes one table of several.
+/// Merges several tables into one.
 ///
 /// # Errors
-/// If one cannot be read, they are for different tracks, or the table cannot be written.
+/// If a table cannot be read, the tables are for different tracks, or the result cannot be written.
 pub fn execute(arguments: &MergeArguments) -> anyhow::Result<()> {
     let load = |path: &std::path::PathBuf| Table::load(path);
     let tables = arguments.tables.iter().map(load).collect::<Result<Vec<Table>, _>>()?;

@@ -1,4 +1,4 @@
-//! `trackbed handover`: tables of where a train's handovers are to be expected.
+//! `trackbed handover`: tables of where a train's handovers are expected.
 
 mod arguments;
 mod build;
@@ -12,7 +12,7 @@ use arguments::HandoverCommand;
 /// Builds, shows or merges tables.
 ///
 /// # Errors
-/// If a file cannot be read or written, is not what it should be, or a setting makes no sense.
+/// If a file cannot be read or written or has a wrong format, or a setting is invalid.
 pub fn execute(arguments: &HandoverArguments) -> anyhow::Result<Ending> {
     match &arguments.command {
         HandoverCommand::Build(arguments) => build::execute(arguments),

@@ -12,7 +12,7 @@ use crate::output::{self, shell_word, tell};
 /// Shows a table.
 ///
 /// # Errors
-/// If it cannot be read, has no such operator, or the picture cannot be written.
+/// If the table cannot be read, has no such operator, or the picture cannot be written.
 pub fn execute(arguments: &ShowArguments) -> anyhow::Result<()> {
     let table = Table::load(&arguments.table)?;
     let operators: Vec<String> = match arguments.operators.is_empty() {

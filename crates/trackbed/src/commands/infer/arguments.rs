@@ -11,115 +11,116 @@ use trackbed_inference::runtime::{Provider, RuntimeKind};
 
 use crate::commands::phad::duration;
 
-/// The help behind the options.
+/// The help after the options.
 pub const EXAMPLES: &str = "\
 Examples:
   trackbed infer                                     the generated model on generated frames
   trackbed infer --model yolo11n.onnx --frames MOT17-05-SDP --threads 4 --detections found.txt
   trackbed infer --model yolo11n.onnx --frames street.mp4 --once --detections found.ndjson
   trackbed infer --duration 30s --durations frames.txt --json > infer.json
-  trackbed infer --exec -- ./my-tensorrt-pipeline    a line for each frame
+  trackbed infer --exec -- ./my-tensorrt-pipeline    a program that prints a line for each frame
   trackbed infer --write-model yolo11n-random.onnx
 
-The model is run by ONNX Runtime, your own: `pip install onnxruntime`. It is looked for where --library
-or ORT_DYLIB_PATH say, in the active virtual environment, where python3 has it, in the system's
-folders. `onnxruntime-gpu` brings --provider cuda and tensorrt. Where there is none, rten runs the
-model, which is slower and needs nothing installed: it is part of a released trackbed, and of one that
-is built with `--features rten`.
+The model is run by ONNX Runtime, which you install: `pip install onnxruntime`. It is searched for in
+--library, ORT_DYLIB_PATH, the active virtual environment, the packages of python3, and the system's
+folders. `onnxruntime-gpu` adds --provider cuda and tensorrt. Without ONNX Runtime, rten runs the model;
+it is slower and needs no installation. Released builds of trackbed contain rten; other builds need
+`--features rten`.
 
-A model takes one image [1, 3, height, width] of floats. Detections are read from outputs of YOLO
-version 8 and later ([1, 4 + classes, places]); others are run and timed alone. The generated model has
-the size and shape of YOLO11n and random weights: what it finds means nothing.
+A model takes one image [1, 3, height, width] of floats. Detections are read from the outputs of YOLO
+version 8 and later ([1, 4 + classes, places]); other models are only run and timed. The generated model
+has the size and shape of YOLO11n and random weights, so its detections are meaningless.
 
-A frame is loaded, fitted into the input, run and searched for boxes, and the next one follows at
-once; frames per second and latencies are over all of that. At the end of the frames they begin again.
-With --exec a frame lasts from one line of the program to the next; its first line says that it is
-ready. The program and all that it has started end with this.
+Each frame is loaded, scaled to the input, run and searched for boxes; the next one follows at once.
+Frames per second and latencies include all of these steps. After the last frame, the first one follows
+again. With --exec, a frame lasts from one line of the program to the next; the first line means that the
+program is ready. The program and all processes that it has started end with this command.
 
---events writes a JSON object a line, for whoever runs this as a child: {\"event\":\"ready\"}, a
+--events writes one JSON object per line, for a parent process: {\"event\":\"ready\"}, an
 {\"event\":\"frame\"} for each frame with begin_ns and end_ns by CLOCK_MONOTONIC, and {\"event\":\"end\"}.
---durations writes the times of the frames that count as text: \"threads N\", then a line \"frame SERIAL
-PARALLEL\" for each frame, nanoseconds on one thread and on all.
+--durations writes the times of the frames after the warm-up as text: \"threads N\", then a line \"frame
+SERIAL PARALLEL\" for each frame, in nanoseconds on one thread and on all threads.
 
-SIGTERM or Ctrl-C: the results so far. Exit status: 0 done, 2 bad input or something failed, 130
+SIGTERM or Ctrl-C prints the results so far. Exit status: 0 done, 2 bad input or something failed, 130
 interrupted.";
 
-/// What to look at, by what, for how long.
+/// The arguments of `trackbed infer`.
 #[derive(Debug, Args)]
 pub struct InferArguments {
-    /// A model in ONNX format, or "generated": one of YOLO11n's size with random weights
+    /// Run the ONNX model in FILE, or "generated": a model of YOLO11n's size with random weights
     #[arg(long, value_name = "FILE|generated", default_value = "generated")]
     pub model: PathBuf,
-    /// A folder of .jpg and .png files (or of MOTChallenge, with img1/), a video, or "generated"
+    /// Read frames from DIR with .jpg and .png files (or with img1/, as in MOTChallenge), from VIDEO, or
+    /// use "generated" ones
     #[arg(long, value_name = "DIR|VIDEO|generated", default_value = "generated")]
     pub frames: PathBuf,
-    /// Threads that share the work of the model [default: as many as there are cores]
+    /// Run the model on N threads [default: the number of cores]
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<NonZeroUsize>,
-    /// How long to go on, warm-up included
+    /// Run for TIME, including the warm-up
     #[arg(long, value_name = "TIME", default_value = "60 s", value_parser = duration)]
     pub duration: Duration,
-    /// How much of the beginning not to count
+    /// Leave the first TIME out of the results
     #[arg(long, value_name = "TIME", default_value = "5 s", value_parser = duration)]
     pub warm_up: Duration,
-    /// End with the last frame, in place of beginning again
+    /// Stop after the last frame instead of repeating the frames
     #[arg(long)]
     pub once: bool,
-    /// What computes
+    /// Choose the execution provider
     #[arg(long, value_enum, default_value = "cpu")]
     pub provider: ProviderArgument,
-    /// What runs the model [default: onnxruntime where it is installed, else rten]
+    /// Choose the runtime of the model [default: onnxruntime if it is installed, else rten]
     #[arg(long, value_enum, conflicts_with = "exec")]
     pub runtime: Option<RuntimeArgument>,
-    /// ONNX Runtime: the file libonnxruntime.so, or a folder or virtual environment that has it
+    /// Load ONNX Runtime from FILE (libonnxruntime.so), or from DIR or the virtual environment in DIR
     #[arg(long, value_name = "FILE|DIR")]
     pub library: Option<PathBuf>,
-    /// Sides of the input in pixels, for models that leave them open
+    /// Set the input size in pixels, for models that do not fix it
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "640x640", value_parser = size)]
     pub input_size: (u32, u32),
-    /// The confidence that something found must exceed, from 0 to 1
+    /// Report detections whose confidence exceeds SHARE, from 0 to 1
     #[arg(long, value_name = "SHARE", default_value_t = 0.25, value_parser = share)]
     pub confidence: f32,
-    /// How much boxes of a class may overlap (intersection over union), from 0 to 1
+    /// Let boxes of a class overlap by at most SHARE (intersection over union), from 0 to 1
     #[arg(long, value_name = "SHARE", default_value_t = 0.7, value_parser = share)]
     pub overlap: f32,
-    /// Write what is found: JSON lines if the name ends in .ndjson, else as MOTChallenge has it
+    /// Write detections to FILE: as JSON lines if its name ends in .ndjson, else in MOTChallenge's format
     #[arg(long, value_name = "FILE", conflicts_with = "exec")]
     pub detections: Option<PathBuf>,
-    /// Write only what is of this class; may be given several times. 0 is a person in COCO's models
+    /// Write only detections of class N; may be given several times. 0 is a person in COCO models
     #[arg(long = "class", value_name = "N", requires = "detections")]
     pub classes: Vec<u32>,
-    /// Write how long each frame that counts took
+    /// Write the time that each frame after the warm-up took to FILE
     #[arg(long, value_name = "FILE")]
     pub durations: Option<PathBuf>,
-    /// Where the generated model and frames come from
+    /// Set the seed of the generated model and frames
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Print one JSON document in place of the table
+    /// Print one JSON document instead of the table
     #[arg(long)]
     pub json: bool,
-    /// Print a JSON object for each frame, and no table
+    /// Print a JSON object for each frame instead of the table
     #[arg(long, conflicts_with = "json")]
     pub events: bool,
-    /// Write the generated model to this file, and do nothing else
+    /// Write the generated model to FILE and exit
     #[arg(long, value_name = "FILE")]
     pub write_model: Option<PathBuf>,
-    /// Run the program behind "--", which says a line for each frame, in place of a model
+    /// Run the program after "--", which prints a line for each frame, instead of a model
     #[arg(long, requires = "command", conflicts_with_all = ["write_model"])]
     pub exec: bool,
-    /// The program and its arguments
+    /// The program to run and its arguments
     #[arg(last = true, value_name = "PROGRAM", requires = "exec")]
     pub command: Vec<OsString>,
 }
 
-/// What computes: see [`Provider`].
+/// Execution providers: see [`Provider`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ProviderArgument {
-    /// The processor
+    /// The CPU
     Cpu,
-    /// NVIDIA's CUDA
+    /// NVIDIA CUDA
     Cuda,
-    /// NVIDIA's TensorRT
+    /// NVIDIA TensorRT
     Tensorrt,
 }
 
@@ -133,12 +134,12 @@ impl From<ProviderArgument> for Provider {
     }
 }
 
-/// What runs a model: see [`RuntimeKind`].
+/// Runtimes: see [`RuntimeKind`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RuntimeArgument {
     /// ONNX Runtime
     Onnxruntime,
-    /// rten, in Rust and built in
+    /// rten, written in Rust and built in
     Rten,
 }
 

@@ -1,4 +1,4 @@
-//! `trackbed infer`: object detection, timed, by itself.
+//! `trackbed infer`: measures object detection alone.
 
 mod arguments;
 mod outlet;
@@ -28,16 +28,16 @@ use outlet::Outlet;
 use session::{Session, Worker};
 use summary::About;
 
-/// Looks at frames until the time is over, the frames are, or a signal comes.
+/// Runs the detector until the time is over, the frames end, or a signal arrives.
 ///
 /// # Errors
-/// With what to do about it.
+/// If an argument is invalid, or something fails; the message names a remedy.
 pub fn execute(arguments: &InferArguments) -> anyhow::Result<Ending> {
     if let Some(path) = &arguments.write_model {
         return write_model(path, arguments.seed);
     }
     if arguments.duration <= arguments.warm_up {
-        bail!("--duration must be longer than --warm-up, of which nothing counts");
+        bail!("--duration must be longer than --warm-up, which is left out of the results");
     }
     let threads = arguments.threads.or_else(|| std::thread::available_parallelism().ok());
     let threads = threads.unwrap_or(NonZeroUsize::MIN);
@@ -47,11 +47,10 @@ pub fn execute(arguments: &InferArguments) -> anyhow::Result<Ending> {
         false => by_model(arguments, threads)?,
     };
     if worker.is_detecting() == Some(false) && !arguments.exec {
-        let note =
-            "note: this model's output is none of YOLO's: it is timed, and nothing is detected";
+        let note = "note: the model's output is not in YOLO's format: it is timed, but nothing is detected";
         output::tell(note);
     }
-    // Who measures for an hour is to know before that the file cannot be written.
+    // An unwritable file should fail before an hour of measurement, not after it.
     if let Some(path) = &arguments.durations {
         let file = fs::OpenOptions::new().append(true).create(true).open(path);
         file.with_context(|| format!("cannot write {}", path.display()))?;
@@ -65,7 +64,7 @@ pub fn execute(arguments: &InferArguments) -> anyhow::Result<Ending> {
         if ended.is_interrupted() {
             return Ok(Ending::Interrupted);
         }
-        bail!("no frame was done after the warm-up: give more time with --duration");
+        bail!("no frame finished after the warm-up; increase --duration");
     };
     if arguments.json {
         output::print_json(&summary::document(&about, &report, &usage, ended))?;
@@ -82,7 +81,7 @@ fn write_model(path: &Path, seed: u64) -> anyhow::Result<Ending> {
     let model = generated::model(seed);
     fs::write(path, &model.onnx).with_context(|| format!("cannot write {}", path.display()))?;
     output::tell(format_args!(
-        "{}: {} parameters, {:.2} GFLOP an image, random weights",
+        "{}: {} parameters, {:.2} GFLOP per image, random weights",
         path.display(),
         model.parameters,
         model.operations as f64 / 1e9
@@ -110,7 +109,7 @@ fn by_program(
 }
 
 fn by_model(arguments: &InferArguments, threads: NonZeroUsize) -> anyhow::Result<(Worker, About)> {
-    // What is quickly looked at comes first.
+    // Cheap checks come first.
     let is_generated = |path: &Path| path.as_os_str() == "generated";
     let frames = match is_generated(&arguments.frames) {
         true => Frames::generated(arguments.seed),
@@ -118,7 +117,9 @@ fn by_model(arguments: &InferArguments, threads: NonZeroUsize) -> anyhow::Result
     };
     let kind = arguments.runtime.map(RuntimeKind::from);
     if kind == Some(RuntimeKind::Rten) && arguments.library.is_some() {
-        bail!("--library names ONNX Runtime, and --runtime rten does not use it: leave one out");
+        bail!(
+            "--runtime rten does not use --library, which is for ONNX Runtime; remove one of them"
+        );
     }
     let runtime = Runtime::open(&Search::of_environment(arguments.library.clone()), kind)?;
     let source = match is_generated(&arguments.model) {
@@ -160,7 +161,7 @@ fn write_durations(
     let threads = u32::try_from(threads.get()).unwrap_or(u32::MAX);
     let durations = Durations { threads, frames: frames.collect() };
     let text = durations.to_string();
-    // A remark behind the line that says what it is.
+    // A comment after the first line, which names the format.
     let (magic, rest) = text.split_once('\n').unwrap_or((&text, ""));
     let text = format!("{magic}\n# {}, by trackbed infer\n{rest}", about.what.replace('\n', " "));
     fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))

@@ -1,4 +1,4 @@
-//! What is written while frames go by.
+//! Output that is written during the session.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -14,7 +14,7 @@ use super::arguments::InferArguments;
 use super::summary::{About, Ended};
 use crate::output;
 
-/// Events to standard output and detections to a file, where they are wanted.
+/// Writes events to standard output and detections to a file, as requested.
 pub(super) struct Outlet {
     events: bool,
     detections: Option<DetectionWriter<BufWriter<File>>>,

@@ -18,13 +18,13 @@ use super::outlet::Outlet;
 use super::summary::Ended;
 use super::usage::{Sums, Watch};
 
-/// Who does the work.
+/// The detector or the program.
 pub(super) enum Worker {
     Detector(Box<Detector>),
     Program(Program),
 }
 
-/// Frames until an end.
+/// A measurement of frames.
 pub(super) struct Session {
     worker: Worker,
     duration: Duration,
@@ -48,7 +48,7 @@ impl Worker {
 }
 
 impl Session {
-    /// Signals are listened to from now on.
+    /// Creates a session; signals are handled from now on.
     pub(super) fn new(
         worker: Worker,
         arguments: &InferArguments,
@@ -100,7 +100,7 @@ impl Session {
             let Some((frame, found)) = found else { break Ended::Frames };
             if !self.take(outlet, begin, frame, &found)? {
                 crate::output::tell(format_args!(
-                    "note: {FRAMES_MAX} frames are kept, and the rest is left out"
+                    "note: stopped after {FRAMES_MAX} frames, the most that are stored"
                 ));
                 break Ended::Full;
             }
@@ -113,8 +113,8 @@ impl Session {
         (self.timing, self.watch.map(Watch::finish).unwrap_or_default())
     }
 
-    /// When the session begins: now, or when a program says that it is ready. `None` if somebody
-    /// wanted the end before.
+    /// When the session begins: now, or when a program reports that it is ready. `None` if a signal arrived
+    /// before that.
     fn begin(&mut self) -> anyhow::Result<Option<u64>> {
         let Worker::Program(program) = &mut self.worker else {
             return Ok(Some(monotonic_nanos()));
@@ -126,8 +126,8 @@ impl Session {
             }
             if monotonic_nanos() > limit {
                 bail!(
-                    "the program has not said a line for {} minutes: it must print one for each frame, \
-                     and not keep them back (`stdbuf -oL`, or `python -u`)",
+                    "the program has not printed a line for {} minutes; it must print one for each \
+                     frame, without buffering (`stdbuf -oL`, or `python -u`)",
                     READY_MAX.as_secs() / 60
                 );
             }
@@ -151,7 +151,7 @@ impl Session {
     }
 }
 
-/// A wait of a program is cut into pieces, so that a signal is seen.
+/// Waits for a program in short steps, so that signals are noticed.
 fn step(program: &mut Program, left: u64) -> anyhow::Result<Step> {
     Ok(program.step(Duration::from_nanos(left).min(PERIOD))?)
 }
@@ -172,5 +172,5 @@ fn nanos(time: Duration) -> u64 {
 }
 
 const PERIOD: Duration = Duration::from_millis(100);
-/// A TensorRT pipeline may build its engine first.
+/// Long enough for a TensorRT pipeline that builds its engine first.
 const READY_MAX: Duration = Duration::from_secs(600);

@@ -1,4 +1,4 @@
-//! What a session was like, as a table and as a document.
+//! The results of a session, as a table and as a document.
 
 use serde_json::{Value, json};
 use trackbed_inference::runtime::{Provider, Runtime};
@@ -14,14 +14,14 @@ pub(super) enum Ended {
     Duration,
     /// There were no more frames.
     Frames,
-    /// There were more frames than are kept.
+    /// The maximum number of stored frames was reached.
     Full,
-    /// Somebody wanted it.
+    /// A signal arrived.
     Interrupted,
 }
 
 impl Ended {
-    /// In a word, as events and documents have it.
+    /// The word for events and documents.
     pub(super) fn word(self) -> &'static str {
         match self {
             Ended::Duration => "duration",
@@ -36,7 +36,7 @@ impl Ended {
     }
 }
 
-/// What was run, on what.
+/// The setup of a session.
 pub(super) struct About {
     /// The model, or the program's command.
     pub(super) what: String,
@@ -45,7 +45,7 @@ pub(super) struct About {
     pub(super) provider: Option<Provider>,
     pub(super) runtime: Option<Runtime>,
     pub(super) input: Option<(u32, u32)>,
-    /// The process whose threads do the work.
+    /// The process that runs the detection.
     pub(super) process: u32,
 }
 
@@ -80,7 +80,7 @@ impl About {
     }
 }
 
-/// For people.
+/// The results as text for people.
 pub(super) fn table(about: &About, report: &Report, usage: &Sums) -> String {
     let titles = ["", "mean", "p50", "p95", "p99", "min", "max"];
     let align = |title: &str| if title.is_empty() { Align::Left } else { Align::Right };
@@ -105,7 +105,7 @@ pub(super) fn table(about: &About, report: &Report, usage: &Sums) -> String {
         line => format!("{line}\n\n"),
     };
     format!(
-        "{}\n\n{:.2} frames/s: {} frames in {:.1} s{detections}; {} of the warm-up do not count\n\n{usage}{table}",
+        "{}\n\n{:.2} frames/s: {} frames in {:.1} s{detections}; {} more in the warm-up\n\n{usage}{table}",
         about.headline(),
         report.fps,
         report.frames,
@@ -114,7 +114,7 @@ pub(super) fn table(about: &About, report: &Report, usage: &Sums) -> String {
     )
 }
 
-/// For programs.
+/// The results as JSON.
 pub(super) fn document(about: &About, report: &Report, usage: &Sums, ended: Ended) -> Value {
     let stages = report.stages.map(|stages| {
         json!({

@@ -1,4 +1,4 @@
-//! What a session uses: its processes and the machine, second by second, summed up.
+//! The resource usage of a session: sums over one-second readings of its processes and the machine.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use serde_json::{Map, Value, json};
 use trackbed_device::monitor::{Monitor, Named, Reading};
 
-/// Readings in the making.
+/// A monitor that collects readings.
 pub(super) struct Watch {
     _monitor: Monitor,
     sums: Arc<Mutex<Sums>>,
@@ -35,8 +35,8 @@ struct Mean {
 }
 
 impl Watch {
-    /// Watches a process and all below it; readings count whose interval begins at `from_ns` of
-    /// `CLOCK_MONOTONIC` or later.
+    /// Watches a process and its descendants. Only readings whose interval begins at or after `from_ns` of
+    /// `CLOCK_MONOTONIC` count.
     pub(super) fn start(process: u32, from_ns: u64) -> anyhow::Result<Watch> {
         let sums = Arc::new(Mutex::new(Sums::default()));
         let shared = Arc::clone(&sums);
@@ -47,7 +47,7 @@ impl Watch {
             }
         };
         let monitor = Monitor::start(INTERVAL, &[("inference", process)], take)
-            .context("cannot watch what is used")?;
+            .context("cannot measure resource usage")?;
         Ok(Watch { _monitor: monitor, sums })
     }
 
@@ -76,7 +76,8 @@ impl Sums {
         add_all(&mut self.gpu_load_percent, load);
     }
 
-    /// Means over the readings, and the most memory; what the machine does not tell is left out.
+    /// Means over the readings, and the maximum of memory. Values that the machine does not provide are
+    /// omitted.
     pub(super) fn document(&self) -> Value {
         let mut document = Map::new();
         document.insert("readings".to_owned(), json!(self.readings));
@@ -114,14 +115,14 @@ impl Sums {
         Value::Object(document)
     }
 
-    /// A line for people; empty where nothing was read.
+    /// A line for people; empty without readings.
     pub(super) fn line(&self) -> String {
         let mut parts = Vec::new();
         if let Some(percent) = self.role_cpu_percent.value() {
-            parts.push(format!("processor {percent:.0} % of one core"));
+            parts.push(format!("CPU {percent:.0} % of one core"));
         }
         if let Some(percent) = self.machine_cpu_percent.value() {
-            parts.push(format!("the whole machine {percent:.0} %"));
+            parts.push(format!("whole machine {percent:.0} %"));
         }
         if self.memory_bytes > 0 {
             parts.push(format!("memory {:.0} MB", self.memory_bytes as f64 / 1e6));

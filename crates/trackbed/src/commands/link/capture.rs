@@ -1,4 +1,4 @@
-//! Captures of both ends of a link, and of what it drops.
+//! Captures of both ends of a link, and of dropped packets.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
@@ -32,9 +32,8 @@ struct Writer {
 }
 
 impl Capture {
-    /// Begins the files in `directory`, which is made if it is not there; those of an earlier
-    /// capture are replaced. `epoch` is the time of day at [`Time::ZERO`], since
-    /// 1970-01-01T00:00:00Z.
+    /// Creates the files in `directory`, and the directory if it does not exist; files of an earlier capture
+    /// are replaced. `epoch` is the time of day at [`Time::ZERO`], since 1970-01-01T00:00:00Z.
     ///
     /// # Errors
     /// If the files cannot be written.
@@ -62,15 +61,15 @@ impl Capture {
         }))))
     }
 
-    /// What a link shows its packets to.
+    /// The tap to attach to a link.
     pub fn tap(&self) -> Box<dyn Tap> {
         Box::new(self.clone())
     }
 
-    /// Writes everything to its end and returns the files.
+    /// Completes the files and returns their paths.
     ///
     /// # Errors
-    /// If something could not be written, now or before.
+    /// If writing fails now or failed before.
     pub fn finish(&self) -> io::Result<Vec<PathBuf>> {
         let files = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(error) = files.error.take() {
@@ -100,7 +99,7 @@ impl Tap for Capture {
             (Point::Dropped(why), _) => (&mut files.dropped, why.name()),
             (Point::Altered(_), _) => return,
         };
-        // Packets on their way after the end are nobody's.
+        // Packets still in flight after the end are not captured.
         let Some(pcapng) = &mut writer.pcapng else { return };
         if let Err(why) = pcapng.packet(at, writer.tap, packet, comment) {
             files.error.get_or_insert(why);

@@ -1,4 +1,4 @@
-//! Settings of the link that change while it works: at given times, or when a file says so.
+//! Settings that change while the link runs: at given times, or when a file is written.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -16,10 +16,10 @@ use trackbed_scenario::Override;
 use super::arguments::LinkArguments;
 use crate::output::tell;
 
-/// What changes when.
+/// The changes and their times.
 #[derive(Debug)]
 pub struct Timetable {
-    /// In order of time, counted from the command's start.
+    /// In order of time since the command's start.
     entries: Vec<(Duration, Setting)>,
     file: Option<PathBuf>,
 }
@@ -37,7 +37,7 @@ impl FromStr for Setting {
     fn from_str(text: &str) -> anyhow::Result<Setting> {
         let (key, value) = text
             .split_once('=')
-            .with_context(|| format!("\"{text}\" sets nothing; write, for example, delay=20ms"))?;
+            .with_context(|| format!("\"{text}\" has no \"=\"; write, for example, delay=20ms"))?;
         let (directions, key) = match key.trim().split_once('.') {
             Some(("up", key)) => (vec![Direction::Forward], key),
             Some(("down", key)) => (vec![Direction::Backward], key),
@@ -51,7 +51,7 @@ impl FromStr for Setting {
             "loss" => Change::Loss(value.parse().map_err(|why| wrong(&why))?),
             "paused" => Change::Paused(value.parse().map_err(|_| wrong(&"write true or false"))?),
             _ => bail!(
-                "\"{key}\" cannot change while the link works; rate, delay, loss and paused can"
+                "\"{key}\" cannot change while the link runs; rate, delay, loss and paused can"
             ),
         };
         Ok(Setting { directions, change })
@@ -77,10 +77,10 @@ impl FromStr for TimedSetting {
 }
 
 impl Timetable {
-    /// What the arguments say.
+    /// Reads the changes from the arguments.
     ///
     /// # Errors
-    /// If the file cannot be read or says something that it cannot mean.
+    /// If the file cannot be read or is invalid.
     pub fn read(arguments: &LinkArguments) -> anyhow::Result<Timetable> {
         let timed = arguments.at.iter().map(|timed| (timed.at, timed.setting.clone()));
         let mut entries: Vec<_> = timed.collect();
@@ -92,8 +92,8 @@ impl Timetable {
         Ok(Timetable { entries, file: arguments.control.clone() })
     }
 
-    /// What a link needs besides `said` so that everything can change that may: models that make no
-    /// difference until then.
+    /// The models without effect that a link needs besides the settings `said`, so that every change in this
+    /// timetable is possible.
     pub fn neutral(&self, said: &[Override]) -> Vec<Override> {
         let mut needed: Vec<(Direction, &str)> = Vec::new();
         for (_, setting) in &self.entries {
@@ -124,29 +124,29 @@ impl Timetable {
         needed.into_iter().filter_map(setting).collect()
     }
 
-    /// Looks whether the link takes every change.
+    /// Checks that the link accepts every change.
     ///
     /// # Errors
-    /// If it does not, with the setting that it does not take.
+    /// If it does not; the error names the setting.
     pub fn check(&self, probe: &mut Probe) -> anyhow::Result<()> {
         self.entries.iter().try_for_each(|(_, setting)| probe.check(setting))
     }
 
-    /// Makes every change when its time comes, on threads that end with the process.
+    /// Makes every change at its time, on threads that end with the process.
     pub fn follow(self, remote: Remote, link: LinkId, mut probe: Probe) {
         let Timetable { entries, file } = self;
         if let Some(file) = file {
             let remote = remote.clone();
             thread::spawn(move || {
                 if let Err(why) = follow_file(&file, &remote, link, &mut probe) {
-                    tell(format_args!("trackbed: {why:#}; the link stays as it is"));
+                    tell(format_args!("trackbed: {why:#}; the link is unchanged"));
                 }
             });
         }
         thread::spawn(move || {
             let mut now = Duration::ZERO;
             for (at, setting) in entries {
-                #[expect(clippy::disallowed_methods, reason = "the link works in real time")]
+                #[expect(clippy::disallowed_methods, reason = "the link runs in real time")]
                 thread::sleep(at.saturating_sub(now));
                 now = at;
                 apply(&setting, &remote, link);
@@ -155,8 +155,7 @@ impl Timetable {
     }
 }
 
-/// A link like the one that works, which carries nothing: what it does not take, that one does not
-/// either.
+/// A link like the running one, but without traffic, to test whether a change is possible.
 #[derive(Debug)]
 pub struct Probe {
     network: Network,
@@ -164,10 +163,10 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// One like `duplex`.
+    /// Creates a probe of `duplex`.
     ///
     /// # Errors
-    /// If no network can be made of it.
+    /// If no network can be built with it.
     pub fn new(duplex: Duplex) -> anyhow::Result<Probe> {
         let mut builder = NetworkBuilder::new();
         let (near, far) = (builder.edge("near"), builder.edge("far"));
@@ -182,8 +181,8 @@ impl Probe {
             if !self.network.change(Time::ZERO, self.link, *direction, change) {
                 let key = key(*change);
                 bail!(
-                    "{key} cannot change while the link works: the link's own {key} follows a model \
-                     that takes no other\n  help: write --{key} in its place"
+                    "{key} cannot change while the link runs: its model does not support changes\n  \
+                     help: use --{key} instead of the model"
                 );
             }
         }
@@ -191,12 +190,12 @@ impl Probe {
     }
 }
 
-/// The key of a link whose model takes the change.
+/// The key of the link whose model makes the change.
 fn key(change: Change) -> &'static str {
     match change {
         Change::Delay(_) => "delay",
         Change::Loss(_) => "loss",
-        // Who does not send has a rate to begin with.
+        // Pausing is a change of the rate.
         _ => "rate",
     }
 }
@@ -210,7 +209,7 @@ fn prefix(direction: Direction) -> &'static str {
 
 const BOTH: [Direction; 2] = [Direction::Forward, Direction::Backward];
 
-/// What is as good as nothing: at this rate a packet takes nanoseconds.
+/// Settings without noticeable effect: at this rate a packet takes nanoseconds.
 const NEUTRAL: [(&str, &str); 3] = [("rate", "1000 Gbit/s"), ("delay", "0 ms"), ("loss", "0 %")];
 
 fn apply(setting: &Setting, remote: &Remote, link: LinkId) {
@@ -219,7 +218,7 @@ fn apply(setting: &Setting, remote: &Remote, link: LinkId) {
     }
 }
 
-/// A setting a line; empty lines and comments (`#`) are passed over.
+/// Reads one setting per line; empty lines and comments (`#`) are skipped.
 fn settings_in(path: &Path) -> anyhow::Result<Vec<Setting>> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("cannot read the settings in {}", path.display()))?;
@@ -231,7 +230,7 @@ fn settings_in(path: &Path) -> anyhow::Result<Vec<Setting>> {
     text.lines().enumerate().filter(says).map(line).collect()
 }
 
-/// Reads the file anew whenever it was written or replaced.
+/// Reads the file again whenever it is written or replaced.
 fn follow_file(
     path: &Path,
     remote: &Remote,
@@ -239,7 +238,7 @@ fn follow_file(
     probe: &mut Probe,
 ) -> anyhow::Result<()> {
     let watch = inotify::init(inotify::CreateFlags::CLOEXEC).context("cannot watch files")?;
-    // Editors replace a file and do not write to it, so its folder tells more than it does.
+    // Watch the folder: editors replace a file instead of writing to it.
     let folder = match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
@@ -260,7 +259,7 @@ fn follow_file(
         });
         match settings {
             Ok(settings) => settings.iter().for_each(|setting| apply(setting, remote, link)),
-            Err(why) => tell(format_args!("trackbed: {why:#}; the link stays as it is")),
+            Err(why) => tell(format_args!("trackbed: {why:#}; the link is unchanged")),
         }
     }
 }
@@ -278,7 +277,7 @@ mod tests {
         Timetable { entries, file: None }
     }
 
-    /// The link of these settings and what changes need besides, and whether it takes them.
+    /// The models that these changes need besides the settings `said`, and whether the link accepts them.
     fn checked(timed: &[&str], said: &[(&str, &str)]) -> (Vec<Override>, anyhow::Result<()>) {
         let setting =
             |(key, value): &(&str, &str)| Override { key: (*key).into(), value: (*value).into() };
@@ -291,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_changes_has_a_model_to_begin_with() {
+    fn every_change_has_a_model_from_the_start() {
         let all = ["1s loss=100%", "2s up.delay=5ms", "3s paused=true", "4s down.rate=1bit"];
         let (neutral, taken) = checked(&all, &[]);
         let keys: Vec<&str> = neutral.iter().map(|setting| setting.key.as_str()).collect();
@@ -307,12 +306,12 @@ mod tests {
     }
 
     #[test]
-    fn what_a_model_does_not_take_is_refused() {
+    fn changes_that_a_model_does_not_support_are_refused() {
         let bursts = [("loss", "{ gilbert-elliott = { p = \"1 %\", r = \"30 %\" } }")];
         let (neutral, taken) = checked(&["1s loss=100%"], &bursts);
         assert!(neutral.is_empty());
         assert!(taken.unwrap_err().to_string().contains("loss cannot change"));
-        // A delay of any kind becomes a fixed one.
+        // Any delay model can be replaced by a fixed delay.
         let spread = [("delay", "{ uniform = { least = \"1 ms\", most = \"5 ms\" } }")];
         checked(&["1s delay=9ms"], &spread).1.unwrap();
     }

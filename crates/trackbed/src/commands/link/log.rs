@@ -1,8 +1,8 @@
-//! A line for everything that happens to a packet, as mahimahi's `mm-link` writes it.
+//! A packet log in the format of mahimahi's `mm-link`.
 //!
-//! `+` a packet has come to the link, `-` it has left it (with the time that it was inside), `d` it
-//! was dropped. Times are milliseconds; where mahimahi's are whole, ours have their fraction, which
-//! its own tools read too. One file holds both directions, `up` and `down` standing last on a line.
+//! `+` a packet arrived at the link, `-` it left the link (with the time that it spent inside), `d` it was
+//! dropped. Times are in milliseconds. Mahimahi writes whole milliseconds; we write fractions, which its
+//! tools can read. One file contains both directions; `up` or `down` is the last word of a line.
 
 use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
@@ -12,24 +12,23 @@ use std::time::Duration;
 use trackbed_core::{Packet, Time};
 use trackbed_net::{Alteration, Direction, LinkId, Point, Tap};
 
-/// The place and the length of a packet's bytes.
+/// The address and the length of a packet's bytes.
 type Identity = (usize, usize);
 
-/// Writes a packet log. Clones write to the same one.
+/// Writes a packet log. Clones write to the same log.
 #[derive(Clone)]
 pub struct PacketLog(Arc<Mutex<Lines>>);
 
 struct Lines {
     sink: BufWriter<Box<dyn Write + Send>>,
-    /// When the packets that are inside came, by the place of their bytes in memory, and how many copies
-    /// are left of each.
+    /// The arrival time and the number of remaining copies of each packet inside, by the address of its bytes.
     inside: HashMap<Identity, (Time, u32)>,
     error: Option<io::Error>,
 }
 
 impl PacketLog {
-    /// Begins a log. `epoch` is the time of day at [`Time::ZERO`], since 1970-01-01T00:00:00Z, and
-    /// `title` says what link it is.
+    /// Starts a log. `epoch` is the time of day at [`Time::ZERO`], since 1970-01-01T00:00:00Z; `title`
+    /// describes the link.
     pub fn begin(sink: Box<dyn Write + Send>, title: &str, epoch: Duration) -> PacketLog {
         let mut lines = Lines { sink: BufWriter::new(sink), inside: HashMap::new(), error: None };
         lines.write(format_args!("# trackbed link {title}"));
@@ -38,15 +37,15 @@ impl PacketLog {
         PacketLog(Arc::new(Mutex::new(lines)))
     }
 
-    /// What a link shows its packets to.
+    /// The tap to attach to a link.
     pub fn tap(&self) -> Box<dyn Tap> {
         Box::new(self.clone())
     }
 
-    /// Writes what is not written yet.
+    /// Writes all buffered lines.
     ///
     /// # Errors
-    /// If something could not be written, now or before.
+    /// If writing fails now or failed before.
     pub fn finish(&self) -> io::Result<()> {
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match lines.error.take() {
@@ -65,7 +64,7 @@ impl Lines {
 }
 
 impl Lines {
-    /// When a packet came of which one copy leaves now.
+    /// The arrival time of a packet of which one copy leaves now.
     fn leave(&mut self, identity: Identity) -> Option<Time> {
         let (came, copies) = self.inside.get_mut(&identity)?;
         let came = *came;
@@ -101,7 +100,7 @@ impl Tap for PacketLog {
                 lines.write(format_args!("{ms:.3} d 1 {bytes} {way} {}", why.name()));
             }
             Point::Altered(what) => {
-                // What is changed is another packet from now on.
+                // A changed packet counts as a new one.
                 let (_, copies) = lines.inside.entry(identity).or_insert((at, 1));
                 *copies += u32::from(what == Alteration::Duplicated);
                 lines.write(format_args!("# {ms:.3} {} {bytes} {way}", what.name()));
@@ -133,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_for_each_thing_that_happens() {
+    fn every_event_of_a_packet_has_a_line() {
         let sink = Shared::default();
         let log = PacketLog::begin(Box::new(sink.clone()), "10 ms", Duration::from_secs(5));
         let mut builder = NetworkBuilder::new();
@@ -165,9 +164,9 @@ mod tests {
         assert_eq!(text, expected);
     }
 
-    /// Each is on the way for the delay, whatever becomes of it before.
+    /// Each copy spends the delay inside, whether duplicated or damaged.
     #[test]
-    fn copies_and_damaged_packets_have_been_inside_too() {
+    fn copies_and_damaged_packets_have_a_time_inside() {
         let sink = Shared::default();
         let log = PacketLog::begin(Box::new(sink.clone()), "10 ms", Duration::from_secs(5));
         let mut builder = NetworkBuilder::new();

@@ -25,10 +25,10 @@ pub use arguments::{EXAMPLES, LinkArguments};
 use changes::{Probe, Timetable};
 use records::Records;
 
-/// Runs the command and returns its exit status. Call it while the process has one thread.
+/// Runs the command and returns its exit status. Call it while the process has only one thread.
 ///
 /// # Errors
-/// If the link is not right, or the machine does not allow it.
+/// If the link is invalid, or the system does not allow it.
 pub fn execute(arguments: &LinkArguments) -> anyhow::Result<u8> {
     let changes = Timetable::read(arguments)?;
     let mut settings = settings(arguments);
@@ -36,8 +36,8 @@ pub fn execute(arguments: &LinkArguments) -> anyhow::Result<u8> {
     let plan = scenario::link(&settings)?;
     let mut probe = Probe::new(duplex(&plan, arguments.seed))?;
     changes.check(&mut probe)?;
-    // The kernel gives a user namespace to processes with one thread only: nothing before this
-    // starts another.
+    // The kernel creates user namespaces only for single-threaded processes, so no thread may be started
+    // before this.
     namespace::acquire()?;
     let clock = Clock::start();
     let records = Records::begin(arguments, clock)?;
@@ -63,8 +63,7 @@ pub fn execute(arguments: &LinkArguments) -> anyhow::Result<u8> {
     Ok(code(status))
 }
 
-/// `--rate`, `--delay` and so on are settings of the link like all others; what is said of one
-/// direction rules over what is said of both.
+/// The settings of the link from all options. Settings of one direction override settings of both.
 fn settings(arguments: &LinkArguments) -> Vec<Override> {
     let short = [
         ("rate", &arguments.rate),
@@ -91,7 +90,7 @@ fn duplex(plan: &LinkPlan, seed: u64) -> Duplex {
     Duplex::new(&plan.up, &plan.down, &seed).with_mtu(plan.mtu)
 }
 
-/// The user's shell, if no command is named.
+/// The command, by default the user's shell.
 fn command(arguments: &LinkArguments) -> Vec<OsString> {
     match arguments.command.is_empty() {
         false => arguments.command.clone(),
@@ -99,7 +98,7 @@ fn command(arguments: &LinkArguments) -> Vec<OsString> {
     }
 }
 
-/// The init exits with the command's status, whichever it was.
+/// The exit status of the init, which is the command's.
 fn code(status: ExitStatus) -> u8 {
     status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(TOOL_FAILED)
 }
@@ -108,7 +107,7 @@ fn summary(report: &Report) -> String {
     let Report { up, down, certificate } = report;
     let elapsed = certificate.elapsed;
     format!(
-        "{}\n{}\nmachine  {certificate}; {:.1} us of processor time a packet",
+        "{}\n{}\nmachine  {certificate}; {:.1} us of CPU time per packet",
         direction("up", up, elapsed),
         direction("down", down, elapsed),
         certificate.processor.as_secs_f64() * 1e6 / certificate.packets().max(1) as f64,
@@ -134,5 +133,5 @@ fn direction(name: &str, counters: &Counters, elapsed: Duration) -> String {
     )
 }
 
-/// As env(1) and timeout(1) have it.
+/// The status that env(1) and timeout(1) use too.
 pub const TOOL_FAILED: u8 = 125;

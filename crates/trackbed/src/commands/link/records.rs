@@ -1,4 +1,4 @@
-//! What `link` writes down while it works.
+//! The files that `link` writes while it runs.
 
 use std::fs::File;
 
@@ -12,7 +12,7 @@ use super::log::PacketLog;
 use super::taps::Taps;
 use crate::output::tell;
 
-/// The log and the captures that were asked for.
+/// The requested log and captures.
 pub struct Records {
     log: Option<PacketLog>,
     capture: Option<Capture>,
@@ -44,10 +44,10 @@ impl Records {
 
     pub fn finish(&self) -> anyhow::Result<()> {
         if let Some(log) = &self.log {
-            log.finish().context("the log could not be written to its end")?;
+            log.finish().context("cannot write the log")?;
         }
         if let Some(capture) = &self.capture {
-            let files = capture.finish().context("the captures could not be written")?;
+            let files = capture.finish().context("cannot write the captures")?;
             files.iter().for_each(|file| tell(format_args!("captured: {}", file.display())));
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Signals that are meant for the command.
+//! Signals for the command.
 
 use std::thread;
 
@@ -8,11 +8,11 @@ use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithOrigin;
 use signal_hook::low_level::siginfo::{Cause, Sent};
 
-/// Passes the signals that somebody sends to us on to the command. Those that the terminal sends
-/// reach it without us, and we outlive them: the command decides what they mean.
+/// Forwards signals from other processes to the command. Signals from the terminal reach the command
+/// directly and are ignored here: the command decides how to react.
 ///
 /// # Errors
-/// If the kernel does not let us.
+/// If the handler cannot be installed.
 pub fn pass_on(forward: impl Fn(i32) + Send + 'static) -> anyhow::Result<()> {
     let all = [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCONT];
     let mut signals = SignalsInfo::<WithOrigin>::new(all).context("cannot listen to signals")?;

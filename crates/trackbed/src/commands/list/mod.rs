@@ -24,10 +24,10 @@ use super::verify::VerifyDocument;
 use crate::ending::Ending;
 use crate::output;
 
-/// What to show.
+/// The arguments of `trackbed list`.
 #[derive(Debug, Args)]
 pub struct ListArguments {
-    /// One kind only, in full
+    /// Show only KIND, in full
     #[arg(value_enum)]
     pub kind: Option<ListKind>,
     /// With keys: a key, or the table or word that keys share, such as link, link.loss or rate. With
@@ -37,47 +37,47 @@ pub struct ListArguments {
     pub of: Option<String>,
 }
 
-/// What has a JSON Schema.
+/// Files and documents with a JSON Schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SchemaArgument {
     /// Scenario files
     Scenario,
-    /// run.json, and what `run --json` prints
+    /// run.json and the output of `run --json`
     Run,
     /// A line of runs.jsonl
     Runs,
     /// about.json
     About,
-    /// What `compare --json` prints
+    /// The output of `compare --json`
     Compare,
-    /// What `agree --json` prints
+    /// The output of `agree --json`
     Agree,
-    /// What `advise --json` prints
+    /// The output of `advise --json`
     Advise,
-    /// What `paper --json` prints
+    /// The output of `paper --json`
     Paper,
-    /// What `plan --json` prints
+    /// The output of `plan --json`
     Plan,
-    /// What `verify-results --json` prints
+    /// The output of `verify-results --json`
     VerifyResults,
-    /// What `verify --json` prints
+    /// The output of `verify --json`
     Verify,
-    /// What `doctor --json` prints
+    /// The output of `doctor --json`
     Doctor,
 }
 
-/// The kinds of things that there are.
+/// The kinds of things to list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ListKind {
     /// Built-in scenarios
     Scenarios,
-    /// Protocols and what each can do
+    /// Protocols and their features
     Protocols,
     /// Link models and their parameters
     Links,
     /// Workloads and their parameters
     Workloads,
-    /// Servers of others, and whether they are installed
+    /// Third-party servers and clients, and whether they are installed
     Programs,
     /// Queues of a link
     Queues,
@@ -85,17 +85,17 @@ pub enum ListKind {
     Congestion,
     /// Schedulers of connections with several paths
     Schedulers,
-    /// Software that studies used, and the keys that a preset sets
+    /// Presets of software that studies used, and the keys that they set
     Presets,
-    /// What is measured
+    /// Metrics
     Metrics,
     /// Every key of a scenario file
     Keys,
-    /// The JSON Schema of scenario files, for editors, or of results
+    /// The JSON Schema of scenario files (for editors) or of results
     Schema,
 }
 
-/// Shows what there is, all of it from the registries.
+/// Prints the registries.
 ///
 /// # Errors
 /// If standard output cannot be written.
@@ -214,7 +214,7 @@ fn pairs<'a>(titles: [&str; 2], rows: impl Iterator<Item = (&'a str, String)>) -
     table
 }
 
-/// Those of MPTCP; some have a name that QUIC's engine knows too.
+/// The schedulers of MPTCP; the multipath QUIC engine also has some of these names.
 fn schedulers() -> Table {
     let mut table =
         Table::new(["scheduler", "of", "which path it takes"].map(|title| (title, Align::Left)));
@@ -254,7 +254,7 @@ fn protocols() -> Table {
     table
 }
 
-/// What keys of a link take: a plain value, or one of their models.
+/// The keys of a link, each with its plain value or its models.
 fn models(is_wanted: impl Fn(&str) -> bool) -> Table {
     let titles = ["key", "written as", "what it does"];
     let mut table = Table::new(titles.map(|title| (title, Align::Left)));
@@ -265,7 +265,7 @@ fn models(is_wanted: impl Fn(&str) -> bool) -> Table {
     };
     for key in keys.iter().filter(|key| below("link", key) && is_wanted(&key.path)) {
         let models: Vec<&Key> = keys.iter().filter(|model| below(&key.path, model)).collect();
-        // A model of the key's own name is what a plain value stands for.
+        // A model with the name of its key is written as a plain value.
         let name = key.path.rsplit('.').next();
         let (plain, others): (Vec<&Key>, Vec<&Key>) =
             models.into_iter().partition(|model| model.path.rsplit('.').next() == name);

@@ -1,4 +1,4 @@
-//! What `trackbed phad` can be told.
+//! The arguments of `trackbed phad`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -11,121 +11,122 @@ use trackbed_router::phad::paths::Operator;
 
 use crate::output;
 
-/// The help behind the options.
+/// The help after the options.
 pub const EXAMPLES: &str = "\
 Examples:
   trackbed phad --table line.geojson --operator A=wwan0 --operator B=wwan1
   trackbed phad --config /etc/trackbed/phad.toml --log json --metrics 127.0.0.1:9472
-  trackbed phad --config /etc/trackbed/phad.toml --check       is everything there?
-  trackbed phad --config /etc/trackbed/phad.toml --dry-run     say what would be done
-  trackbed phad --restore                                      after a crash
+  trackbed phad --config /etc/trackbed/phad.toml --check       check the configuration
+  trackbed phad --config /etc/trackbed/phad.toml --dry-run     change nothing in the kernel
+  trackbed phad --restore                                      clean up after a crash
 
-What it does: a train's handovers recur at the same places. Before the train comes to a range of
-the handover table (`trackbed handover`), the operator's MPTCP endpoint becomes a backup; the kernel
-tells the peers of all connections (MP_PRIO), and they send by the other operators. Behind the range
-that is taken back, and said again until data comes.
+How it works: a train's handovers recur at the same places. Shortly before the train enters a range of
+the handover table (`trackbed handover`), phad turns the operator's MPTCP endpoint into a backup. The
+kernel signals this to the peers of all connections (MP_PRIO), which then send over the other operators.
+After the range, phad clears the backup flag and repeats the signal until data arrives.
 
-What it needs: Linux 5.16 or later with MPTCP; CAP_NET_ADMIN; connections under the kernel's path
+Requirements: Linux 5.16 or later with MPTCP; CAP_NET_ADMIN; connections under the kernel's path
 manager (sysctl net.mptcp.pm_type=0); an endpoint for each operator, such as
   ip mptcp limits set subflow 2 add_addr_accepted 2
   ip mptcp endpoint add 10.1.0.2 dev wwan0 subflow
   ip mptcp endpoint add 10.2.0.2 dev wwan1 subflow
-and routes by source address. `trackbed relay` gives programs without MPTCP a share in it. What a
-sender has mapped to an operator when MP_PRIO comes still comes by it: a limited send buffer there
-(net.ipv4.tcp_wmem, SO_SNDBUF), of a round trip or two of data, keeps that shorter than the lead.
+and routes by source address. Programs without MPTCP can use `trackbed relay`. Data that a sender has
+already mapped to an operator when MP_PRIO arrives still uses that operator. Limit the send buffer there
+(net.ipv4.tcp_wmem, SO_SNDBUF) to one or two round trips of data, so that this takes less than the lead.
 
-What it promises: never are all operators backups, nor the last one that works. Without positions for
-3 s (--fix-timeout), off the track, at a standstill (--hold-max), and at its end every flag that it has
-set is taken back. If it is killed, its next start does that, or --restore (ExecStopPost= of the
-service). A table that changes is read again, also on SIGHUP; if the new one is damaged the old one
-stays in force.
+Guarantees: phad never makes all operators backups, nor the last one that works. It clears every flag
+that it has set when it exits, when there are no positions for 3 s (--fix-timeout), when the train is off
+the track, and when the train stands still (--hold-max). If phad is killed, its next start clears the
+flags, or --restore does (ExecStopPost= of the service). A changed table is read again, also on SIGHUP;
+if the new table is damaged, the old one stays in use.
 
-The configuration file is TOML: the long options without their dashes, and a table of operators:
+The configuration file is TOML. Its keys are the long options without the dashes, and a table of operators:
   table = \"/var/lib/trackbed/line.geojson\"
   gpsd = \"127.0.0.1:2947\"
   lead = \"300 ms\"
   [operators]
   A = \"wwan0\"
   B = \"wwan1\"
-Options of the command line go before what it says; --operator replaces its operators.
+Command-line options override the file; --operator replaces all its operators.
 
-Exit status: 0 ended by a signal or all is well, 2 bad input or something failed.";
+Exit status: 0 ended by a signal or check passed, 2 bad input or something failed.";
 
-/// How to work, and with what.
+/// The arguments of `trackbed phad`.
 #[derive(Debug, Args)]
 pub struct PhadArguments {
-    /// Read options from this file (TOML)
+    /// Read options from FILE (TOML)
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Handover table
+    /// Read the handover table from FILE
     #[arg(long, value_name = "FILE")]
     pub table: Option<PathBuf>,
-    /// How old that file may be before it is not used any more, for example "720 h" [default: any
-    /// age; ranges age by rides, see `trackbed handover`]
+    /// Ignore a table that is older than TIME, for example "720 h" [default: use tables of any age; ranges
+    /// age by rides, see `trackbed handover`]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub table_age_max: Option<Duration>,
-    /// An operator of the table, and its interface, address or endpoint (id:NUMBER); for each one
+    /// Map the operator NAME of the table to INTERFACE: an interface, an address or an endpoint
+    /// (id:NUMBER); give one option for each operator
     #[arg(long = "operator", value_name = "NAME=INTERFACE")]
     pub operators: Vec<Operator>,
-    /// Where gpsd is [default: 127.0.0.1:2947]
+    /// Read positions from gpsd at HOST:PORT [default: 127.0.0.1:2947]
     #[arg(long, value_name = "HOST:PORT", conflicts_with = "nmea")]
     pub gpsd: Option<String>,
-    /// Positions from a receiver that speaks NMEA 0183, in place of gpsd
+    /// Read positions from a receiver that speaks NMEA 0183 at DEVICE, instead of gpsd
     #[arg(long, value_name = "DEVICE")]
     pub nmea: Option<PathBuf>,
-    /// How old positions are when they come [default: 0 ms]
+    /// Assume that positions are TIME old on arrival [default: 0 ms]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub position_age: Option<Duration>,
-    /// How long before a range its operator becomes a backup: a round trip, and what data that is
-    /// on its way needs to arrive; 100 to 276 ms were measured [default: 300 ms]
+    /// Make an operator a backup TIME before its range: a round trip plus the time that data in flight
+    /// needs to arrive; measured: 100 to 276 ms [default: 300 ms]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub lead: Option<Duration>,
-    /// How long before the end of a range that is taken back [default: 0 ms]
+    /// Clear the backup flag TIME before the end of a range [default: 0 ms]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub release_lead: Option<Duration>,
-    /// How long a position is carried on by its speed; then all flags are taken back [default: 3 s]
+    /// Extrapolate a position by its speed for TIME, then clear all flags [default: 3 s]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub fix_timeout: Option<Duration>,
-    /// How far beside the track positions may be, in metres [default: 200]
+    /// Treat positions more than METRES beside the track as off the track [default: 200]
     #[arg(long, value_name = "METRES", value_parser = metres)]
     pub off_track: Option<f64>,
-    /// How long an operator may be a backup at a time [default: 30 s]
+    /// Keep an operator a backup for at most TIME at a stretch [default: 30 s]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub hold_max: Option<Duration>,
-    /// The file that remembers the flags that are set [default: /run/trackbed/phad.json]
+    /// Record the flags that are set in FILE [default: /run/trackbed/phad.json]
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
-    /// Offer figures to Prometheus at http://ADDRESS/metrics
+    /// Serve Prometheus metrics at http://ADDRESS:PORT/metrics
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub metrics: Option<SocketAddr>,
-    /// How to write what happens: text to standard error, or JSON lines to standard output
+    /// Write log events as text to standard error, or as JSON lines to standard output
     #[arg(long, value_enum, default_value = "text")]
     pub log: LogFormat,
-    /// Say what would be done, and leave the kernel alone
+    /// Log what phad would do, and change nothing in the kernel
     #[arg(long)]
     pub dry_run: bool,
-    /// Look whether table, kernel, rights and endpoints are in order, say so, and end
+    /// Check the table, kernel, permissions and endpoints, print the result, and exit
     #[arg(long, conflicts_with_all = ["once", "restore"])]
     pub check: bool,
-    /// Wait for a position, say where the train is and which ranges are ahead, and end
+    /// Wait for a position, print where the train is and which ranges are ahead, and exit
     #[arg(long, conflicts_with = "restore")]
     pub once: bool,
-    /// Take back the flags that a daemon which was killed has left, and end
+    /// Clear the flags that a killed daemon left behind, and exit
     #[arg(long)]
     pub restore: bool,
 }
 
-/// How events are written.
+/// Formats of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum LogFormat {
-    /// For people
+    /// Text for people
     Text,
-    /// For machines
+    /// JSON lines for programs
     Json,
 }
 
 impl LogFormat {
-    /// The log of the service of this name, as quiet as the command is asked to be.
+    /// The log of the service with this name; `--quiet` applies.
     pub fn log(self, service: &'static str) -> Log {
         let format = match self {
             LogFormat::Text => Format::Text,
@@ -135,14 +136,14 @@ impl LogFormat {
     }
 }
 
-/// A time with its unit.
+/// Parses a time with its unit.
 pub fn duration(text: &str) -> Result<Duration, String> {
     parse_duration(text).map_err(|why| why.to_string())
 }
 
-/// A length in metres; the unit may be there.
+/// Parses a length in metres; the unit is optional.
 pub(super) fn metres(text: &str) -> Result<f64, String> {
     let number = text.trim().trim_end_matches('m').trim().parse().ok();
     let number = number.filter(|metres: &f64| metres.is_finite() && *metres > 0.0);
-    number.ok_or_else(|| format!("\"{text}\" is no length; write metres, for example 200"))
+    number.ok_or_else(|| format!("\"{text}\" is not a length; write metres, for example 200"))
 }

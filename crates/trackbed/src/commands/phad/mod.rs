@@ -1,4 +1,4 @@
-//! `trackbed phad`: keeps MPTCP off operators that are about to hand over.
+//! `trackbed phad`: steers MPTCP away from operators before their handovers.
 
 mod arguments;
 
@@ -17,10 +17,10 @@ use crate::ending::Ending;
 use crate::output;
 pub use arguments::{EXAMPLES, LogFormat, PhadArguments, duration};
 
-/// Works until a signal ends it, or does the one thing that was asked for.
+/// Runs the daemon until a signal ends it, or executes the one requested action.
 ///
 /// # Errors
-/// With what to do about it.
+/// If the configuration is invalid, or something fails; the message names a remedy.
 pub fn execute(arguments: &PhadArguments) -> anyhow::Result<Ending> {
     let config = match &arguments.config {
         Some(path) => Config::read(path).map_err(|why| anyhow!("{why}"))?,
@@ -30,7 +30,7 @@ pub fn execute(arguments: &PhadArguments) -> anyhow::Result<Ending> {
     let state = state.unwrap_or_else(|| PathBuf::from(STATE));
     if arguments.restore {
         let restored = flags::restore(&state).map_err(|why| anyhow!("{why}"))?;
-        output::print(&format!("{restored} flags taken back\n"))?;
+        output::print(&format!("backup flags cleared: {restored}\n"))?;
         return Ok(Ending::Success);
     }
     let plan = plan(arguments, &config, state)?;
@@ -43,7 +43,7 @@ pub fn execute(arguments: &PhadArguments) -> anyhow::Result<Ending> {
         return Ok(Ending::Success);
     }
     let outbox = daemon.outbox();
-    // A daemon that has ended hears no signals.
+    // A daemon that has stopped handles no signals.
     listen(move |signal| drop(outbox.send(Message::Signal(signal))))
         .context("cannot listen to signals")?;
     if arguments.once {
@@ -59,7 +59,7 @@ pub fn execute(arguments: &PhadArguments) -> anyhow::Result<Ending> {
     };
     if let Some(address) = offered {
         let address = expose(&metrics, address)?;
-        log.info("metrics", &format!("figures are at http://{address}/metrics"), &[]);
+        log.info("metrics", &format!("serving metrics at http://{address}/metrics"), &[]);
     }
     daemon.run().map_err(|why| anyhow!("{why}"))?;
     Ok(Ending::Success)
@@ -98,7 +98,7 @@ fn plan(arguments: &PhadArguments, config: &Config, state: PathBuf) -> anyhow::R
         time(arguments.table_age_max, &config.table_age_max, "table-age-max", Duration::ZERO)?;
     let table = arguments.table.clone().or_else(|| config.table.clone());
     let table = table.context(
-        "there is no handover table; name one with --table FILE (`trackbed handover build` makes one)",
+        "no handover table given; name one with --table FILE (`trackbed handover build` creates one)",
     )?;
     Ok(Plan {
         operators: operators(arguments, config)?,
@@ -108,7 +108,7 @@ fn plan(arguments: &PhadArguments, config: &Config, state: PathBuf) -> anyhow::R
         position_age,
         settings,
         state,
-        // Looking changes nothing, and may be done beside a daemon.
+        // A check changes nothing, and may run beside a daemon.
         dry_run: arguments.dry_run || arguments.once,
     })
 }
@@ -121,7 +121,7 @@ fn operators(arguments: &PhadArguments, config: &Config) -> anyhow::Result<Vec<O
     }
     for (number, operator) in operators.iter().enumerate() {
         if operators[..number].iter().any(|other| other.name == operator.name) {
-            return Err(anyhow!("operator \"{}\" is named twice", operator.name));
+            return Err(anyhow!("operator \"{}\" is given twice", operator.name));
         }
     }
     Ok(operators)
@@ -134,17 +134,17 @@ fn source(arguments: &PhadArguments, config: &Config) -> anyhow::Result<Source> 
         given => given,
     };
     match (gpsd, nmea) {
-        (Some(_), Some(_)) => Err(anyhow!("positions come from gpsd or from nmea, not from both")),
+        (Some(_), Some(_)) => Err(anyhow!("gpsd and nmea are both given; remove one of them")),
         (None, Some(device)) => Ok(Source::Nmea(device)),
         (address, None) => Ok(Source::Gpsd(address.unwrap_or_else(|| GPSD.to_owned()))),
     }
 }
 
-/// Where flags are remembered: gone with the machine, as they are.
+/// The file that records flags. Like the flags, it does not survive a reboot.
 const STATE: &str = "/run/trackbed/phad.json";
 
 /// gpsd's own address (gpsd(8)).
 const GPSD: &str = "127.0.0.1:2947";
 
-/// How long `--once` waits for positions beyond the time that one is good for.
+/// How much longer than the fix timeout `--once` waits for positions.
 const ONCE_MIN: Duration = Duration::from_secs(10);

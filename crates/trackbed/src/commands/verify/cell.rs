@@ -1,4 +1,4 @@
-//! One measurement: so many verifications by one library on so many threads.
+//! One measurement: a number of verifications by one library on a number of threads.
 
 use std::io;
 use std::ops::Range;
@@ -16,30 +16,30 @@ use super::cores::Cores;
 /// How a number of verifications is divided.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting<'a> {
-    /// Where the threads run.
+    /// The cores on which the threads run.
     pub cores: &'a Cores,
-    /// How many there are.
+    /// The number of threads.
     pub threads: usize,
     /// How they share the work.
     pub split: Split,
-    /// Verifications that a thread takes at once.
+    /// The number of verifications that a thread takes at once.
     pub batch: usize,
 }
 
-/// What came of it.
+/// The result of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outcome {
     /// Verifications.
     pub verified: usize,
-    /// Verdicts that were wrong.
+    /// Wrong verdicts.
     pub wrong: usize,
-    /// From when the first thread began until the last was done.
+    /// From the start of the first thread to the end of the last.
     pub wall_nanos: u64,
-    /// Processor time of all threads together.
+    /// CPU time of all threads together.
     pub cpu_nanos: u64,
 }
 
-/// What a thread has done, and when.
+/// The work of a thread, and its times.
 struct Account {
     verified: usize,
     wrong: usize,
@@ -48,10 +48,10 @@ struct Account {
     cpu_nanos: u64,
 }
 
-/// Verifies `count` signatures. Every thread has made its worker before the first one begins.
+/// Verifies `count` signatures. Every thread has created its worker before the first one begins.
 ///
 /// # Errors
-/// If the system gives no thread, or `worker` fails.
+/// If a thread cannot be started, or `worker` fails.
 pub fn measure<W: FnMut(Range<usize>) -> usize>(
     setting: Setting<'_>,
     count: usize,
@@ -59,12 +59,12 @@ pub fn measure<W: FnMut(Range<usize>) -> usize>(
 ) -> anyhow::Result<Outcome> {
     let Setting { cores, threads, split, batch } = setting;
     let division = Division::new(split, count, threads, batch);
-    // Closed while threads prepare; then it says whether they are to begin.
+    // Closed while threads prepare; then it tells them whether to begin.
     let (gate, is_over) = (RwLock::new(false), AtomicBool::new(false));
     let work = |thread, ready: Sender<()>| {
         cores.settle(thread)?;
         let worker = worker()?;
-        // A failed send means that the receiver is gone, which the gate reports. A worker that fails sends nothing.
+        // A failed send means that the receiver is gone, which the gate reports. A failed worker sends nothing.
         let _ = ready.send(());
         drop(ready);
         let goes_on = *gate.read().unwrap_or_else(PoisonError::into_inner);
@@ -95,7 +95,7 @@ pub fn measure<W: FnMut(Range<usize>) -> usize>(
     })
 }
 
-const PANICKED: &str = "a worker has panicked: this is a defect of Trackbed's";
+const PANICKED: &str = "a worker panicked; this is a bug in Trackbed";
 
 fn verify(
     mut worker: impl FnMut(Range<usize>) -> usize,

@@ -1,4 +1,4 @@
-//! Cores, some of them slowed down, and what arithmetic says of threads on them.
+//! Cores, some of them slowed down, and the expected rates of threads on them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, Scope};
@@ -9,7 +9,7 @@ use trackbed_verifier::engine::Split;
 /// The cores that this process may use.
 #[derive(Debug)]
 pub struct Cores {
-    /// Their numbers, the slow ones last; empty where threads may run on any.
+    /// Their numbers, the slow ones last; empty if threads may run on any core.
     pinned: Vec<usize>,
     count: usize,
     slow: usize,
@@ -17,33 +17,33 @@ pub struct Cores {
 }
 
 impl Cores {
-    /// All of them, as they are.
+    /// All cores at full speed.
     pub fn equal() -> Cores {
         let count = std::thread::available_parallelism().map_or(1, usize::from);
         Cores { pinned: Vec::new(), count, slow: 0, slowdown: 1 }
     }
 
-    /// The last `slow` of them `slowdown` times slower than the rest.
+    /// All cores, the last `slow` of them `slowdown` times slower than the rest.
     ///
     /// # Errors
-    /// If that leaves none as it is, or this system pins no threads.
+    /// If no core would run at full speed, or this system cannot pin threads.
     pub fn unequal(slow: usize, slowdown: usize) -> anyhow::Result<Cores> {
         let pinned = affinity::cores()?;
         let count = pinned.len();
         anyhow::ensure!(
             slow < count,
-            "--slow-cores {slow}: this program may use {count} cores, and one has to stay as it is"
+            "--slow-cores {slow}: this program may use {count} cores, and one must run at full speed"
         );
         Ok(Cores { pinned, count, slow, slowdown })
     }
 
-    /// So many, of which the last are slow.
+    /// `count` cores, of which the last `slow` are slow.
     #[cfg(test)]
     pub fn imagined(count: usize, slow: usize, slowdown: usize) -> Cores {
         Cores { pinned: (0..count).collect(), count, slow, slowdown }
     }
 
-    /// How many there are.
+    /// The number of cores.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -53,8 +53,8 @@ impl Cores {
         self.slow > 0
     }
 
-    /// How many times as much as one thread so many do, if nothing but cores limits them. A dynamic
-    /// division lets each core do what it can. A static one ends with the slowest thread.
+    /// The rate of `threads` threads as a multiple of one thread's, if only cores limit them. With a dynamic
+    /// division, each core works at its speed. A static one ends with the slowest thread.
     pub fn expected(&self, threads: usize, split: Split) -> f64 {
         if !self.are_unequal() {
             return threads.min(self.count) as f64;
@@ -66,7 +66,7 @@ impl Cores {
         }
     }
 
-    /// The speed of one of so many threads; 1 is a core of its own that is not slow.
+    /// The speed of one of `threads` threads; 1 is a separate core at full speed.
     fn speed(&self, thread: usize, threads: usize) -> f64 {
         let slowdown = if self.is_slow(thread % self.count) { self.slowdown } else { 1 };
         1.0 / (self.threads_on(thread % self.count, threads) * slowdown) as f64
@@ -76,12 +76,12 @@ impl Cores {
         place >= self.count - self.slow
     }
 
-    /// How many of so many threads run on a core: they take turns over the cores.
+    /// The number of threads on a core; threads are assigned to cores in turn.
     fn threads_on(&self, place: usize, threads: usize) -> usize {
         (threads + self.count - 1 - place) / self.count
     }
 
-    /// Keeps the calling thread, one of those that verify, on its core, if cores are unequal.
+    /// Pins the calling thread, which verifies, to its core if cores are unequal.
     ///
     /// # Errors
     /// The system's.
@@ -90,12 +90,12 @@ impl Cores {
         self.pinned.get(place..=place).map_or(Ok(()), affinity::keep_on)
     }
 
-    /// Starts threads that keep the slow cores busy beside so many that verify, until `is_over`.
-    /// For each thread that verifies there, as many as leave it the share of the core that
-    /// it is to have: the kernel gives equal threads equal time.
+    /// Starts busy threads on the slow cores beside `threads` verifying ones, until `is_over`. The kernel
+    /// gives equal threads equal time, so their number sets the share of the core that each verifying thread
+    /// gets.
     ///
     /// # Errors
-    /// The system's, if it gives no thread or keeps none on its core.
+    /// If a thread cannot be started or pinned.
     pub fn slow_down<'scope>(
         &self,
         threads: usize,
@@ -128,14 +128,15 @@ mod affinity {
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
     pub fn cores() -> anyhow::Result<Vec<usize>> {
-        let set = sched_getaffinity(None).context("cannot read this program's cores")?;
+        let set = sched_getaffinity(None).context("cannot read the cores of this program")?;
         Ok((0..CpuSet::MAX_CPU).filter(|core| set.is_set(*core)).collect())
     }
 
     pub fn keep_on(cores: &[usize]) -> anyhow::Result<()> {
         let mut only = CpuSet::new();
         cores.iter().for_each(|core| only.set(*core));
-        sched_setaffinity(None, &only).with_context(|| format!("cannot use cores {cores:?} only"))
+        sched_setaffinity(None, &only)
+            .with_context(|| format!("cannot pin a thread to cores {cores:?}"))
     }
 }
 
@@ -154,9 +155,9 @@ mod affinity {
 mod tests {
     use super::*;
 
-    /// Worked out by hand: with two threads the static half on the slow core takes twice as long.
+    /// Computed by hand: with two threads, the static half on the slow core takes twice as long.
     #[test]
-    fn slow_cores_hold_a_static_division_up_and_add_to_a_dynamic_one() {
+    fn slow_cores_delay_a_static_division_and_add_to_a_dynamic_one() {
         for (cores, threads, fixed, dynamic) in [
             (Cores::imagined(2, 1, 2), 1, 1.0, 1.0),
             (Cores::imagined(2, 1, 2), 2, 1.0, 1.5),
@@ -164,7 +165,7 @@ mod tests {
             (Cores::imagined(2, 1, 4), 2, 0.5, 1.25),
             (Cores::imagined(8, 4, 2), 4, 4.0, 4.0),
             (Cores::imagined(8, 4, 2), 8, 4.0, 6.0),
-            // Two threads share the core that is not slow, one has the slow one.
+            // Two threads share the fast core, one has the slow one.
             (Cores::imagined(2, 1, 2), 3, 1.5, 1.5),
         ] {
             assert_eq!(cores.expected(threads, Split::Static), fixed, "{cores:?} {threads}");

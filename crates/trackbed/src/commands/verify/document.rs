@@ -1,4 +1,4 @@
-//! What a measurement comes to.
+//! The results of a measurement.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,29 +9,29 @@ use super::cell::Outcome;
 use super::cores::Cores;
 use super::study::{BOARDS, NEED_HZ};
 
-/// What `trackbed verify --json` prints.
+/// The output of `trackbed verify --json`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct VerifyDocument {
-    /// The version of this form.
+    /// The version of this format.
     #[schemars(extend("const" = SCHEMA))]
     pub schema: u32,
-    /// The version of the tool.
+    /// The version of Trackbed.
     pub trackbed: String,
     /// Cores that this program may use.
     pub cores: usize,
-    /// How many of them were slowed down.
+    /// The number of these that were slowed down.
     pub slow_cores: usize,
-    /// How many times slower they were.
+    /// How many times slower these were.
     pub slowdown: usize,
-    /// Keys that sign.
+    /// The number of signing keys.
     pub keys: usize,
     /// Signatures that a thread takes at once.
     pub batch: usize,
     /// The libraries, in the order of the cells.
     pub libraries: Vec<LibraryDocument>,
-    /// One for each library, number of threads and division.
+    /// One cell for each library, number of threads and division.
     pub cells: Vec<CellDocument>,
-    /// What the study of 2018 measured on its boards.
+    /// The results of the study of 2018 on its boards.
     pub study: Vec<StudyDocument>,
 }
 
@@ -40,33 +40,33 @@ pub struct VerifyDocument {
 pub struct LibraryDocument {
     /// Its name.
     pub library: String,
-    /// Its version, or the instructions that it uses.
+    /// Its version, or the instruction set that it uses.
     pub version: String,
 }
 
-/// What one library does on so many threads.
+/// The results of one library with a number of threads.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CellDocument {
     /// Its name.
     pub library: String,
     /// Threads.
     pub threads: usize,
-    /// `static`: equal shares beforehand; `dynamic`: a free thread takes the next batch.
+    /// `static`: equal shares fixed in advance; `dynamic`: each free thread takes the next batch.
     pub division: String,
-    /// Verifications that were measured.
+    /// The number of measured verifications.
     pub verified: usize,
-    /// Verdicts that were wrong.
+    /// The number of wrong verdicts.
     pub wrong: usize,
-    /// How long they took, in seconds.
+    /// Their wall-clock time, in seconds.
     pub seconds: f64,
     #[serde(flatten)]
     pub rate: RateDocument,
-    /// What `percent_of_one_thread` would be if nothing but cores limited threads.
+    /// The value of `percent_of_one_thread` if only cores limited threads.
     pub expected_percent: f64,
-    /// Processor time of a verification, in microseconds.
+    /// CPU time per verification, in microseconds.
     pub cpu_us_per_verification: f64,
-    /// How much of all cores is left at 3,500 verifications a second; null if that many are not
-    /// reached, or cores were slowed down.
+    /// The idle share of all cores at 3,500 verifications per second; null if that rate is not
+    /// reached, or if cores were slowed down.
     pub cpu_left_percent: Option<f64>,
 }
 
@@ -81,19 +81,19 @@ pub struct StudyDocument {
     pub threads: usize,
     #[serde(flatten)]
     pub rate: RateDocument,
-    /// How much of all cores is left at 3,500 verifications a second; null if that many are not
-    /// reached, or cores waited for others meanwhile (`openmp`).
+    /// The idle share of all cores at 3,500 verifications per second; null if that rate is not
+    /// reached, or if cores waited for others (`openmp`).
     pub cpu_left_percent: Option<f64>,
 }
 
 /// The columns of the study's tables.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct RateDocument {
-    /// Wall-clock time over verifications, in microseconds.
+    /// Wall-clock time per verification, in microseconds.
     pub us_per_verification: f64,
-    /// Verifications a second.
+    /// Verifications per second.
     pub verifications_per_s: f64,
-    /// The rate as a percentage of that of one thread.
+    /// The rate as a percentage of one thread's.
     pub percent_of_one_thread: f64,
 }
 
@@ -106,7 +106,7 @@ impl RateDocument {
         }
     }
 
-    /// What is left of `cores` at the study's need, if a verification takes them so much processor time.
+    /// The idle share of `cores` at the rate that the study needs, if a verification takes `cpu_us`.
     fn cpu_left_percent(self, cpu_us: f64, cores: usize) -> Option<f64> {
         let used = NEED_HZ * cpu_us / 1e6 / cores as f64;
         (self.verifications_per_s >= NEED_HZ).then_some(100.0 * (1.0 - used))
@@ -114,7 +114,7 @@ impl RateDocument {
 }
 
 impl CellDocument {
-    /// Of what was measured. `one_thread` is the rate of one thread.
+    /// A cell from a measurement; `one_thread` is the rate of one thread.
     pub fn new(
         library: String,
         (threads, split): (usize, Split),
@@ -150,7 +150,7 @@ pub fn division(split: Split) -> &'static str {
     }
 }
 
-/// The study's lines. It tells no processor time: threads are taken to be busy, one on each core.
+/// The study's results. It gives no CPU time: threads are assumed to be busy, one on each core.
 pub fn study() -> Vec<StudyDocument> {
     BOARDS
         .iter()
@@ -183,8 +183,8 @@ pub fn study() -> Vec<StudyDocument> {
 mod tests {
     use super::*;
 
-    /// Worked out by hand: 10,000 in half a second are 20,000 a second, and 3,500 of 80 us are 28 % of a
-    /// core, 14 % of two.
+    /// Computed by hand: 10,000 in half a second are 20,000 per second; 3,500 of 80 us are 28 % of a core,
+    /// 14 % of two.
     #[test]
     fn the_columns_are_arithmetic() {
         let cores = Cores::imagined(2, 0, 1);
@@ -200,7 +200,7 @@ mod tests {
         assert!((cell.cpu_left_percent.unwrap() - 86.0).abs() < 1e-9);
     }
 
-    /// 3,500 of 108.9 us on each of eight cores are 38.115 % of these.
+    /// 3,500 times 108.9 us, spread over eight cores, is 38.115 % of these.
     #[test]
     fn what_the_study_s_boards_have_left_is_arithmetic() {
         let left = |board: &str, method: &str, threads: usize| {

@@ -13,16 +13,16 @@ use trackbed_verifier::{Item, Path, Verifier};
 
 use super::signed::{Signed, Workload};
 
-/// Names of libraries.
+/// Libraries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LibraryName {
-    /// This program's verifier; keys are known, and have tables
+    /// Trackbed's verifier with precomputed tables, as for known keys
     Trackbed,
-    /// The same without tables, as for keys that were never seen before
+    /// Trackbed's verifier without tables, as for new keys
     TrackbedNewKeys,
     /// The system's OpenSSL, 1.1.0 or newer; keys are parsed once
     Openssl,
-    /// AWS-LC, where this program was built with it; keys are parsed once
+    /// AWS-LC, if this program was built with it; keys are parsed once
     AwsLc,
 }
 
@@ -30,7 +30,7 @@ pub enum LibraryName {
 pub struct Library {
     /// Its name.
     pub name: LibraryName,
-    /// Its version, or the instructions that it uses.
+    /// Its version, or the instruction set that it uses.
     pub version: String,
     kind: Kind,
 }
@@ -42,24 +42,24 @@ enum Kind {
     AwsLc(Vec<AwsLcKey>),
 }
 
-/// Verifies some of the signatures, which repeat themselves, and counts wrong verdicts.
+/// Verifies a range of the signatures, which repeat, and counts wrong verdicts.
 pub type Worker<'a> = Box<dyn FnMut(Range<usize>) -> usize + 'a>;
 
 impl LibraryName {
-    /// The name by which a user asks for it.
+    /// The name on the command line.
     pub fn text(self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 }
 
 impl Library {
-    /// Trackbed's verifier, with tables for the keys as the policy says.
+    /// Trackbed's verifier, with tables for keys according to the policy.
     pub fn trackbed(name: LibraryName, path: Path, policy: Policy, workload: &Workload) -> Library {
         let mut cache = KeyCache::new(policy, path);
         for key in &workload.keys {
             cache.get(key);
         }
-        // A key that has lost its table to others is verified without.
+        // A key whose table was evicted is verified without it.
         let keys: Vec<SharedKey> = workload.keys.iter().map(|key| cache.look(key).0).collect();
         let version =
             format!("path {}, {} of {} keys with tables", path.name(), cache.len(), keys.len());
@@ -69,18 +69,18 @@ impl Library {
     /// The OpenSSL in `file`, or the system's.
     ///
     /// # Errors
-    /// If there is none, or it refuses a key.
+    /// If it cannot be loaded, or rejects a key.
     pub fn openssl(file: Option<&OsStr>, workload: &Workload) -> anyhow::Result<Library> {
         let openssl = match file {
             Some(file) => OpenSsl::open_file(file)
-                .with_context(|| format!("--openssl {}: give a libcrypto.so", file.display()))?,
+                .with_context(|| format!("--openssl {}: cannot load this libcrypto", file.display()))?,
             None => OpenSsl::open().context(
-                "install OpenSSL (Debian: libssl3), give its libcrypto with --openssl FILE, or \
-                 leave openssl out of --library",
+                "cannot load OpenSSL; install it (Debian: libssl3), give its libcrypto with --openssl \
+                 FILE, or remove openssl from --library",
             )?,
         };
         let keys = workload.keys.iter().map(|key| openssl.key(&key.to_sec1()));
-        let keys = keys.collect::<Option<_>>().context("OpenSSL refuses a key")?;
+        let keys = keys.collect::<Option<_>>().context("OpenSSL rejected a key")?;
         let version = openssl.version().to_owned();
         Ok(Library { name: LibraryName::Openssl, version, kind: Kind::OpenSsl(keys) })
     }
@@ -88,11 +88,11 @@ impl Library {
     /// AWS-LC.
     ///
     /// # Errors
-    /// If it refuses a key.
+    /// If it rejects a key.
     #[cfg(feature = "aws-lc")]
     pub fn aws_lc(workload: &Workload) -> anyhow::Result<Library> {
         let keys = workload.keys.iter().map(|key| AwsLcKey::new(&key.to_sec1()));
-        let keys = keys.collect::<Option<_>>().context("AWS-LC refuses a key")?;
+        let keys = keys.collect::<Option<_>>().context("AWS-LC rejected a key")?;
         let version = "by aws-lc-rs".to_owned();
         Ok(Library { name: LibraryName::AwsLc, version, kind: Kind::AwsLc(keys) })
     }
@@ -100,7 +100,7 @@ impl Library {
     /// AWS-LC.
     ///
     /// # Errors
-    /// That this program was built without.
+    /// Always: this program was built without it.
     #[cfg(not(feature = "aws-lc"))]
     pub fn aws_lc(_: &Workload) -> anyhow::Result<Library> {
         anyhow::bail!(
@@ -109,10 +109,10 @@ impl Library {
         )
     }
 
-    /// What one thread verifies with, at most `batch` signatures at a time.
+    /// The worker of one thread, for at most `batch` signatures at a time.
     ///
     /// # Errors
-    /// If the library has no memory.
+    /// If the library runs out of memory.
     pub fn worker<'a>(
         &'a self,
         workload: &'a Workload,
@@ -122,7 +122,7 @@ impl Library {
             Kind::Trackbed(path, keys) => Ok(by_batch(*path, keys, &workload.signed, batch)),
             Kind::OpenSsl(keys) => {
                 let contexts = keys.iter().map(OpenSslKey::context).collect::<Option<Vec<_>>>();
-                let contexts = contexts.context("OpenSSL has no memory for its contexts")?;
+                let contexts = contexts.context("OpenSSL cannot allocate its contexts")?;
                 let verify = move |it: &Signed| contexts[it.key].verify(&it.digest, &it.der);
                 Ok(one_by_one(&workload.signed, verify))
             }
@@ -146,7 +146,7 @@ fn by_batch<'a>(
         digest: &signed.digest,
         signature: &signed.signature,
     };
-    // Those at the beginning once more, so that a batch may begin anywhere.
+    // The first signatures are repeated at the end, so that a batch may begin anywhere.
     let repeated = || signed.iter().cycle().take(signed.len() + batch);
     let items: Vec<Item<'_>> = repeated().map(item).collect();
     let is_forged: Vec<bool> = repeated().map(|signed| signed.is_forged).collect();
@@ -173,10 +173,10 @@ fn one_by_one<'a>(signed: &'a [Signed], verify: impl Fn(&Signed) -> bool + 'a) -
 mod tests {
     use super::*;
 
-    /// One in twenty of the signatures is forged, and each library finds out which: what it is told
-    /// wrongly of one of them is one wrong verdict each time round.
+    /// One in twenty of the signatures is forged, and each library detects them. A signature with the wrong
+    /// expectation gives one wrong verdict in each round.
     #[test]
-    fn a_verdict_that_is_not_as_it_should_be_is_counted() {
+    fn every_wrong_verdict_is_counted() {
         let mut workload = Workload::new(3).unwrap();
         let libraries = |workload: &Workload| {
             let ours = [Path::Portable, Path::fastest()].map(|path| {
@@ -196,7 +196,7 @@ mod tests {
                 let wrong: usize = batches.map(&mut worker).sum();
                 assert_eq!(wrong, 2 * expected, "{}", library.version);
             }
-            // Far from the end, which is not a whole batch.
+            // Far from the end, where the batch is incomplete.
             workload.signed[21].is_forged = true;
         }
     }

@@ -1,4 +1,4 @@
-//! `trackbed verify`: how many signatures this machine verifies, as the study of 2018 measured it.
+//! `trackbed verify`: measures signature verification on this machine as the study of 2018 did.
 
 mod cell;
 mod cores;
@@ -27,7 +27,7 @@ use document::{CellDocument, LibraryDocument};
 use library::{Library, LibraryName};
 use signed::Workload;
 
-/// The help behind the options.
+/// The help after the options.
 pub const EXAMPLES: &str = "\
 Examples:
   trackbed verify
@@ -35,29 +35,29 @@ Examples:
   trackbed verify --slow-cores 1 --slowdown 3 --division static,dynamic --threads 2
   trackbed verify --library trackbed --threads 2 --batch 128 --seconds 10 --json
 
-This is ETRI's measurement of 2018: a fixed number of ECDSA verifications on P-256, divided among
-threads, and Tables 2 and 3 of it for this machine, beside the study's two boards. As with its
-ECDSA_verify, digests are there already: hashing is not included, nor is decoding messages. Keys are
-read beforehand; `trackbed` also has tables of them, so its figures are for vehicles heard before, and
-those of `trackbed-new-keys` for strangers. One signature in twenty is forged, and every verdict is
+This repeats ETRI's measurement of 2018: a fixed number of ECDSA verifications on P-256, divided among
+threads. It prints Tables 2 and 3 of the study for this machine, beside the study's two boards. As with the
+study's ECDSA_verify, digests are precomputed: the times include neither hashing nor decoding messages.
+Keys are parsed beforehand. `trackbed` also has precomputed tables, so its figures are for known vehicles;
+those of `trackbed-new-keys` are for unknown ones. One signature in twenty is forged, and every verdict is
 checked.
 
-Times are wall-clock times, from the first thread's start to the last one's end. Run this on an idle
+Times are wall-clock times, from the first thread's start to the last thread's end. Run this on an idle
 machine.
 
-Exit status: 0 all verdicts were right, 1 one was not, 2 bad input or something failed.";
+Exit status: 0 all verdicts were right, 1 a verdict was wrong, 2 bad input or something failed.";
 
-/// What to verify, and how.
+/// The arguments of `trackbed verify`.
 #[derive(Debug, Args)]
 pub struct VerifyArguments {
-    /// Libraries, separated by commas [default: all that are there]
+    /// Measure the libraries NAME, separated by commas [default: all available ones]
     #[arg(long, value_enum, value_name = "NAME", value_delimiter = ',')]
     pub library: Vec<LibraryName>,
-    /// Numbers of threads, separated by commas; one thread is always measured
+    /// Measure with N threads; several numbers are separated by commas, and one thread is always measured
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1,2,4,8,16",
           value_parser = jobs, allow_negative_numbers = true)]
     pub threads: Vec<u32>,
-    /// How threads share the work, separated by commas
+    /// Choose how threads share the work, separated by commas
     #[arg(
         long,
         value_enum,
@@ -66,70 +66,70 @@ pub struct VerifyArguments {
         default_value = "static,dynamic"
     )]
     pub division: Vec<DivisionName>,
-    /// Verifications of each measurement; the study's are 100000 [default: what takes --seconds]
+    /// Verify N signatures in each measurement; the study used 100000 [default: enough for --seconds]
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub count: Option<u32>,
-    /// About how long each measurement takes
+    /// Measure for about N seconds each
     #[arg(long, value_name = "N", default_value = "1", value_parser = count,
           allow_negative_numbers = true, conflicts_with = "count")]
     pub seconds: u32,
-    /// Slow down the last N cores by busy threads, and keep each thread on a core (Linux); threads
-    /// take the other cores first
+    /// Slow down the last N cores with busy threads, and pin each thread to a core (Linux); threads use the
+    /// other cores first
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub slow_cores: Option<u32>,
-    /// How many times slower these cores are
+    /// Make these cores TIMES times slower
     #[arg(long, value_name = "TIMES", default_value = "2", requires = "slow_cores",
           value_parser = clap::value_parser!(u32).range(2..=16))]
     pub slowdown: u32,
-    /// Keys that sign
+    /// Sign with N keys
     #[arg(long, value_name = "N", default_value = "320",
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub keys: u32,
-    /// Signatures that a thread takes at once
+    /// Let a thread take N signatures at once
     #[arg(long, value_name = "N", default_value = "32",
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub batch: u32,
-    /// Instructions of `trackbed`; the fastest that this processor has unless given
+    /// Choose the instruction set of `trackbed` [default: the fastest that this CPU supports]
     #[arg(long, value_enum)]
     pub path: Option<PathName>,
-    /// Megabytes that tables of keys may take
+    /// Use at most MB megabytes for tables of keys
     #[arg(long, value_name = "MB", default_value = "64")]
     pub memory: usize,
-    /// A libcrypto to use in place of the system's
+    /// Load libcrypto from FILE instead of the system's
     #[arg(long, value_name = "FILE")]
     pub openssl: Option<PathBuf>,
-    /// Print a JSON document
+    /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
 }
 
-/// Names of paths.
+/// Instruction sets.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum PathName {
-    /// For every processor
+    /// Runs on every CPU
     Portable,
     /// AVX-512 IFMA, eight signatures at a time
     Ifma,
 }
 
-/// Names of divisions. The order decides which one the first table is of.
+/// Divisions of the work. The first one is that of the first table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum DivisionName {
-    /// A free thread takes the next batch
+    /// Each free thread takes the next batch
     Dynamic,
-    /// Equal shares beforehand, as OpenMP's default
+    /// Equal shares fixed in advance, as with OpenMP's default
     Static,
 }
 
-/// Keys of all threads together.
+/// The maximum number of keys of all threads together.
 const CONTEXTS_MAX: usize = 1_000_000;
-/// No first measurement, which only sizes the others, is shorter.
+/// The minimum duration of the first measurement, which only sizes the others.
 const SIZING_NANOS: u64 = 50_000_000;
 
-/// Measures and prints.
+/// Measures and prints the results.
 ///
 /// # Errors
-/// With what to do about it.
+/// If an argument is invalid, or something fails; the message names a remedy.
 pub fn execute(arguments: &VerifyArguments) -> anyhow::Result<Ending> {
     let cores = match arguments.slow_cores {
         Some(slow) => Cores::unequal(slow as usize, arguments.slowdown as usize)?,
@@ -138,11 +138,11 @@ pub fn execute(arguments: &VerifyArguments) -> anyhow::Result<Ending> {
     let workload = Workload::new(arguments.keys as usize)?;
     let libraries = libraries(arguments, &workload)?;
     let plan = plan(arguments);
-    // Each thread has a context of 0.6 kB for each key of OpenSSL's.
+    // With OpenSSL, each thread has a context of 0.6 kB for each key.
     let contexts = workload.keys.len() * plan.last().map_or(1, |(threads, _)| *threads);
     anyhow::ensure!(
         contexts <= CONTEXTS_MAX,
-        "{contexts} keys for all threads: --keys times --threads is at most {CONTEXTS_MAX}"
+        "--keys times --threads is {contexts}; the maximum is {CONTEXTS_MAX}"
     );
     let bar = progress::bar((libraries.len() * plan.len()) as u64, 0);
     let mut cells = Vec::new();
@@ -173,7 +173,7 @@ pub fn execute(arguments: &VerifyArguments) -> anyhow::Result<Ending> {
     Ok(judge(&document))
 }
 
-/// What is measured of each library, the one thread that the others are compared with first.
+/// The measurements of each library, first the single thread that the others are compared with.
 fn plan(arguments: &VerifyArguments) -> Vec<(usize, Split)> {
     let mut threads: Vec<usize> = arguments.threads.iter().map(|count| *count as usize).collect();
     threads.push(1);
@@ -189,7 +189,7 @@ fn plan(arguments: &VerifyArguments) -> Vec<(usize, Split)> {
             DivisionName::Dynamic => Split::Dynamic,
         })
         .collect();
-    // There is nothing to divide for one thread.
+    // For one thread there is nothing to divide.
     let several = |threads: usize| if threads == 1 { 1 } else { splits.len() };
     let cells = threads
         .iter()
@@ -203,7 +203,7 @@ fn libraries(arguments: &VerifyArguments, workload: &Workload) -> anyhow::Result
         Some(PathName::Ifma) => Path::Ifma,
         None => Path::fastest(),
     };
-    anyhow::ensure!(path.is_available(), "this processor has no AVX-512 IFMA: --path portable");
+    anyhow::ensure!(path.is_available(), "this CPU has no AVX-512 IFMA; use --path portable");
     let tables = Policy::Lru { bytes: arguments.memory.saturating_mul(1_000_000), after: 1 };
     let of_name = |name: LibraryName| match name {
         LibraryName::Trackbed => Ok(Library::trackbed(name, path, tables, workload)),
@@ -217,7 +217,7 @@ fn libraries(arguments: &VerifyArguments, workload: &Workload) -> anyhow::Result
         let all = LibraryName::value_variants().iter().copied();
         let built = all.filter(|name| *name != LibraryName::AwsLc || cfg!(feature = "aws-lc"));
         let found = built.filter_map(|name| match of_name(name) {
-            // A file that was named is wanted.
+            // A file that the user named must work.
             Err(why) if arguments.openssl.is_none() => {
                 tell(format!("note: not measured: {}: {:#}", name.text(), why));
                 None
@@ -235,7 +235,7 @@ fn libraries(arguments: &VerifyArguments, workload: &Workload) -> anyhow::Result
     names.into_iter().map(of_name).collect()
 }
 
-/// Measures what is planned, first on one thread how much fits into the time.
+/// Makes the planned measurements. The first one, on one thread, determines how much fits into the time.
 fn measure(
     arguments: &VerifyArguments,
     library: &Library,
@@ -269,7 +269,7 @@ fn measure(
     Ok(cells)
 }
 
-/// Tells what to know of the figures, and whether all verdicts were right.
+/// Prints notes on the figures, and whether all verdicts were right.
 fn judge(document: &VerifyDocument) -> Ending {
     // A dynamic division keeps all cores busy until the end.
     let busy = |cell: &CellDocument| {
@@ -278,7 +278,7 @@ fn judge(document: &VerifyDocument) -> Ending {
     let shared = document.cells.iter().filter(|cell| cell.division == "dynamic");
     if let Some(least) = shared.map(busy).min_by(f64::total_cmp).filter(|least| *least < 0.95) {
         tell(format!(
-            "note: threads had only {:.0} % of their cores' time in one measurement; repeat this on an idle \
+            "note: in one measurement, threads got only {:.0} % of their cores' time; repeat this on an idle \
              machine",
             100.0 * least
         ));

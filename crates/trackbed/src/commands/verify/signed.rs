@@ -1,20 +1,20 @@
-//! What is verified: signatures of known keys, one in twenty forged.
+//! The signatures to verify: one in twenty is forged.
 
 use anyhow::Context as _;
 use p256::ecdsa::SigningKey;
 use p256::ecdsa::signature::hazmat::PrehashSigner;
 use trackbed_verifier::{Digest, PublicKey, Signature};
 
-/// Signatures that take turns, one of each key at least.
+/// The number of signatures, which repeat; at least one of each key.
 const SIGNATURES: usize = 4_096;
-/// One in so many is forged.
+/// One in this number is forged.
 const FORGED: usize = 20;
 
-/// A signature, and whether it is as it was made.
+/// A signature, and whether it is forged.
 pub struct Signed {
-    /// Whose it is, by its place in [`Workload::keys`].
+    /// The index of the key in [`Workload::keys`].
     pub key: usize,
-    /// What was signed.
+    /// The signed digest.
     pub digest: Digest,
     /// The signature.
     pub signature: Signature,
@@ -33,10 +33,10 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// Signs by so many keys. Keys and digests are numbers: what they are makes no difference.
+    /// Signs with `keys` keys. Keys and digests are consecutive numbers; their values do not matter.
     ///
     /// # Errors
-    /// If p256 refuses to sign.
+    /// If p256 fails to sign.
     pub fn new(keys: usize) -> anyhow::Result<Workload> {
         let secrets: Vec<SigningKey> =
             (1..=keys as u64).map(secret).collect::<anyhow::Result<_>>()?;
@@ -55,7 +55,7 @@ impl Workload {
 fn secret(number: u64) -> anyhow::Result<SigningKey> {
     let mut secret = [0x5a; 32];
     secret[24..].copy_from_slice(&number.to_be_bytes());
-    SigningKey::from_slice(&secret).context("no key of P-256")
+    SigningKey::from_slice(&secret).context("invalid P-256 key")
 }
 
 fn sign(secrets: &[SigningKey], number: usize) -> anyhow::Result<Signed> {

@@ -1,4 +1,4 @@
-//! What the study of 2018 measured on its two boards, to be printed beside a measurement.
+//! The results of the study of 2018 on its two boards, printed beside a measurement.
 
 /// A board of the study; OpenSSL 1.1.0h, 100,000 verifications.
 #[derive(Debug)]
@@ -7,14 +7,14 @@ pub struct Board {
     pub name: &'static str,
     /// Its cores.
     pub cores: usize,
-    /// Microseconds of each, verifications a second and percent of one thread, as printed, by
-    /// the number of POSIX threads.
+    /// Microseconds per verification, verifications per second and percent of one thread, as printed, by the
+    /// number of POSIX threads.
     pub posix: [(usize, [f64; 3]); 5],
-    /// The same of as many threads as cores, whose shares OpenMP divides beforehand.
+    /// The same with one OpenMP thread per core and equal shares fixed in advance.
     pub openmp: [f64; 3],
 }
 
-/// Both.
+/// Both boards.
 pub const BOARDS: [Board; 2] = [
     Board {
         name: "udoo-quad",
@@ -42,7 +42,7 @@ pub const BOARDS: [Board; 2] = [
     },
 ];
 
-/// Verifications a second that the study's crossing needs.
+/// Verifications per second that the study's crossing needs.
 pub const NEED_HZ: f64 = 3_500.0;
 
 #[cfg(test)]
@@ -51,7 +51,7 @@ mod tests {
 
     /// `scenarios/reference` has the same figures, for the model.
     #[test]
-    fn the_figures_are_those_that_the_model_is_held_against() {
+    fn the_figures_equal_those_of_the_model() {
         let (_, text) =
             trackbed_scenario::papers::PAPERS.into_iter().find(|(name, _)| *name == "v2x").unwrap();
         let reference: toml::Table = text.parse().unwrap();

@@ -1,11 +1,11 @@
-//! A measurement as text: the answer first, then the study's Tables 2 and 3.
+//! A measurement as text: a summary, then Tables 2 and 3 of the study.
 
 use trackbed_report::{Align, Table};
 
 use super::document::{CellDocument, RateDocument, StudyDocument, VerifyDocument};
 use super::study::NEED_HZ;
 
-/// All that is printed.
+/// The complete output.
 pub fn text(document: &VerifyDocument) -> String {
     let mut text = answer(document);
     for library in &document.libraries {
@@ -14,20 +14,20 @@ pub fn text(document: &VerifyDocument) -> String {
     let main = main_division(document);
     text.push_str(&format!(
         "\nTable 2: threads ({main} division)\n{}\n\
-         expected: if only cores limited threads. CPU left: of all cores, at {} verifications/s.\n",
+         expected: if only cores limited threads. CPU left: idle share of all cores at {} verifications/s.\n",
         threads_table(document, main),
         thousands(NEED_HZ)
     ));
     if let Some(table) = division_table(document) {
         text.push_str(&format!(
-            "\nTable 3: static against dynamic division\n{table}\n\
-             The study's boards: OpenMP's static division, and as many POSIX threads as cores.\n"
+            "\nTable 3: static and dynamic division compared\n{table}\n\
+             The study's boards: OpenMP's static division, and one POSIX thread per core.\n"
         ));
     }
     text
 }
 
-/// What the first table is of.
+/// The division of the first table.
 fn main_division(document: &VerifyDocument) -> &str {
     document.cells.first().map_or("dynamic", |cell| &cell.division)
 }
@@ -45,7 +45,7 @@ fn answer(document: &VerifyDocument) -> String {
         let own = || document.cells.iter().filter(|cell| cell.library == library.library);
         let rate = |cell: &CellDocument| cell.rate.verifications_per_s;
         let most = own().map(rate).fold(0.0, f64::max);
-        // More threads that gain a hundredth or two gain nothing.
+        // The fewest threads whose rate is within 2 % of the best.
         let Some(best) = own().find(|cell| rate(cell) >= 0.98 * most) else { continue };
         let times = best.rate.verifications_per_s / NEED_HZ;
         let thread = if best.threads == 1 { "thread" } else { "threads" };
@@ -69,7 +69,7 @@ fn answer(document: &VerifyDocument) -> String {
     if let Some(least) = ratios.iter().copied().min_by(f64::total_cmp) {
         let most = ratios.iter().copied().fold(least, f64::max);
         text.push_str(&format!(
-            "A static division verifies {least:.0} to {most:.0} % of what a dynamic one does.\n"
+            "A static division reaches {least:.0} to {most:.0} % of the rate of a dynamic one.\n"
         ));
     }
     text
@@ -106,7 +106,7 @@ fn threads_table(document: &VerifyDocument, division: &str) -> Table {
     table
 }
 
-/// None if nothing was divided both ways.
+/// `None` if no cell was measured with both divisions.
 fn division_table(document: &VerifyDocument) -> Option<Table> {
     let mut table = Table::new([
         ("library", Align::Left),
@@ -148,7 +148,7 @@ fn division_table(document: &VerifyDocument) -> Option<Table> {
     Some(table)
 }
 
-/// Cells that differ in nothing but their division, the static one first.
+/// Pairs of cells that differ only in their division, the static one first.
 fn pairs(document: &VerifyDocument) -> impl Iterator<Item = (&CellDocument, &CellDocument)> {
     let of = |division: &'static str| {
         document.cells.iter().filter(move |cell| cell.division == division)

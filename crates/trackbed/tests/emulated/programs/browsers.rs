@@ -1,4 +1,4 @@
-//! curl and Chromium as clients by name: what they fetch, and what they tell of it.
+//! curl and Chromium as clients: what they fetch, and what they report.
 
 use super::support::{command_line, descendants, is_alive, kill};
 use crate::support::{Ended, eventually, start};
@@ -12,7 +12,7 @@ fn page(ends: &str) -> String {
     )
 }
 
-/// How long the first byte takes at the least: TCP's handshake and that of TLS 1.3, or QUIC's, and
+/// The minimum time to the first byte: TCP's handshake and that of TLS 1.3, or QUIC's, and
 /// the request. The browser may send its first packet before what it then calls the beginning, on a busy
 /// machine by some milliseconds: less than the round trip that is left out here.
 fn ttfb_min(protocol: &str) -> f64 {
@@ -103,7 +103,7 @@ fn a_browser_that_is_missing_or_has_no_page_is_told_before_anything_runs() {
     scratch.refuse("run a.toml", &["--substrate emulated"]);
 }
 
-/// On a round trip of a minute nothing is there in two seconds.
+/// With a round trip of a minute, nothing arrives within two seconds.
 #[test]
 #[ignore = "thorough: third-party programs"]
 fn a_browser_that_does_not_end_is_ended_and_leaves_nothing() {
@@ -114,8 +114,8 @@ fn a_browser_that_does_not_end_is_ended_and_leaves_nothing() {
     assert!(scratch.left_over().is_empty(), "{:?}", scratch.left_over());
 }
 
-/// Two runs; in the first, as soon as the browser shows a page, the process with the command line
-/// that `is_victim` takes is killed. The other run counts.
+/// Two runs; in the first, as soon as the browser shows a page, the process whose command line matches
+/// `is_victim` is killed. The other run succeeds.
 fn interrupt(is_victim: impl Fn(&str) -> bool) -> Option<String> {
     let text = page("protocol = \"http2\"\nclient = \"chromium\"");
     let scratch = Scratch::with(&["chromium"], &text)?;
@@ -138,7 +138,7 @@ fn interrupt(is_victim: impl Fn(&str) -> bool) -> Option<String> {
 #[test]
 #[ignore = "thorough: third-party programs"]
 fn a_browser_that_crashes_fails_its_run_and_no_other() {
-    // The browser itself, neither what started it nor what it has started.
+    // The browser itself, neither its parent nor its children.
     let is_browser = |line: &str| {
         line.contains("--user-data-dir")
             && !line.contains("--type=")

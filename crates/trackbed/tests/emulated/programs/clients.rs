@@ -1,4 +1,4 @@
-//! Clients of others, against servers of others and against ours.
+//! Third-party clients with third-party servers and with ours.
 
 use crate::{Scratch, least};
 
@@ -40,8 +40,8 @@ fn a_resource_is_fetched_from_coap_server_over_dtls() {
     }
 }
 
-/// Our client's messages: each takes a round trip of 40 ms, and the handshake of DTLS 1.2 three. Whether
-/// they come out with the cipher of their cell is checked in every run.
+/// Our client's messages: each takes a round trip of 40 ms, and the handshake of DTLS 1.2 three. Every run checks
+/// that the cipher is that of the cell.
 #[test]
 #[ignore = "thorough: third-party programs"]
 fn messages_over_coap_are_answered_by_ours_and_by_libcoap() {
@@ -72,7 +72,7 @@ fn curl_fetches_from_our_server_and_from_nginx() {
     for cell in cells {
         // TCP, TLS and the request.
         assert!(least(&cell, "completion_ms") >= 120.0, "{cell}");
-        assert!(cell["metrics"]["throughput_mbps"].is_null(), "nobody knows: {cell}");
+        assert!(cell["metrics"]["throughput_mbps"].is_null(), "unknown: {cell}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Our clients against the web servers of others.
+//! Our clients with third-party web servers.
 
 use crate::{Scratch, factor, least, metric};
 
@@ -75,7 +75,7 @@ fn versions_and_ciphers_are_those_of_the_cell() {
     }
 }
 
-/// A megabyte on 100 Mbit/s takes 80 ms: a server that answers before it has all would be faster.
+/// A megabyte at 100 Mbit/s takes 80 ms: a server that answers before it has the whole body would be faster.
 #[test]
 #[ignore = "thorough: third-party programs"]
 fn an_answer_comes_when_the_whole_message_is_there() {
@@ -110,7 +110,7 @@ fn a_download_from_each_server_arrives_intact_and_no_faster_than_the_link() {
     assert!(refused.stderr.contains("only our own server checks"), "{}", refused.stderr);
 }
 
-/// The document, what stands in it and what stands in that: three rounds of 20 ms, and those of
+/// The document, its objects, and the objects of these: three rounds of 20 ms, and those of
 /// the handshake.
 #[test]
 #[ignore = "thorough: third-party programs"]

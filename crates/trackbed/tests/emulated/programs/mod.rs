@@ -1,4 +1,4 @@
-//! Servers and clients that are not ours at the ends of an emulated link.
+//! Third-party servers and clients at the ends of an emulated link.
 
 mod browsers;
 mod clients;

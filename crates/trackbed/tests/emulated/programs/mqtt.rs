@@ -1,4 +1,4 @@
-//! Our client with Mosquitto's broker, which sends back what it is sent.
+//! Our client with Mosquitto's broker, which returns each message.
 
 use crate::{Scratch, factor, least, metric};
 

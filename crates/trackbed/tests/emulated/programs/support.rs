@@ -1,4 +1,4 @@
-//! What the tests have in common.
+//! Helpers of the tests.
 
 use std::fs;
 
@@ -9,8 +9,8 @@ use crate::Scratch;
 use crate::support::skip;
 
 impl Scratch {
-    /// With `scenario` as `a.toml`. `None` where the machine lets us make no namespaces or has not
-    /// all of these `programs`.
+    /// A folder with `scenario` as `a.toml`. `None` if the system allows no namespaces or lacks one of these
+    /// `programs`.
     pub fn with(programs: &[&str], scenario: &str) -> Option<Scratch> {
         let mut scratch = Scratch::new().filter(|_| programs.iter().all(|name| is_there(name)))?;
         scratch.scenario = Some("a.toml");
@@ -20,19 +20,19 @@ impl Scratch {
         Some(scratch)
     }
 
-    /// The cells of a campaign of which every run goes through.
+    /// The cells of a campaign in which every run succeeds.
     pub fn cells(&self, words: &[&str]) -> Vec<Value> {
         self.document(words)["cells"].as_array().unwrap().clone()
     }
 
-    /// The folders of programs that are left.
+    /// The remaining folders of programs.
     pub fn left_over(&self) -> Vec<std::path::PathBuf> {
         let entries = fs::read_dir(self.path("tmp")).unwrap();
         entries.map(|entry| entry.unwrap().path()).collect()
     }
 }
 
-/// Everything that descends from process `root`, with its command's name.
+/// All descendants of process `root`, with their commands' names.
 pub fn descendants(root: u32) -> Vec<(u32, String)> {
     let all: Vec<(u32, u32, String)> = fs::read_dir("/proc")
         .unwrap()
@@ -56,12 +56,12 @@ pub fn descendants(root: u32) -> Vec<(u32, String)> {
 }
 
 pub fn is_alive(pid: u32) -> bool {
-    // A zombie whose parent has not looked yet is gone for our purposes.
+    // A zombie counts as ended.
     fs::read_to_string(format!("/proc/{pid}/stat"))
         .is_ok_and(|stat| !stat.rsplit_once(')').is_some_and(|(_, rest)| rest.starts_with(" Z")))
 }
 
-/// The words with which a process was started.
+/// The command line of a process.
 pub fn command_line(pid: u32) -> String {
     let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     String::from_utf8_lossy(&words).replace('\0', " ")

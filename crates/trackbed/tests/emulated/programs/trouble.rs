@@ -61,7 +61,7 @@ fn programs_get_no_secrets_of_the_environment() {
     let text = scenario("client-command = '''sh -c \"test -z $SECRET && test -n $PATH\"'''");
     let Some(scratch) = Scratch::with(&[], &text) else { return };
     let mut command = scratch.emulated(&["--set", "protocol=tcp"]);
-    Ended::of(command.env("SECRET", "of-nobody-else")).says(0, &[]);
+    Ended::of(command.env("SECRET", "of-the-user-alone")).says(0, &[]);
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_server_that_never_listens_or_never_stops_talking_is_given_up() {
     }
 }
 
-/// The shell ignores the order to stop; the broker is its child, and has another.
+/// The shell ignores the signal to stop, and has two children: the broker and a `sleep`.
 #[test]
 #[ignore = "thorough: third-party programs"]
 fn a_server_that_does_not_stop_is_ended_and_its_run_counts() {

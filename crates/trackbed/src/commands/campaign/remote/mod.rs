@@ -1,4 +1,4 @@
-//! Run directories whose home is an object store.
+//! Run directories in object stores.
 
 #[cfg(feature = "store")]
 mod with_store;
@@ -18,11 +18,11 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use trackbed_lab::campaign::cluster;
 
-/// A new folder of this process's own, for what has its home elsewhere. Its name is not only the
-/// process's number: in containers that share a folder for temporary files many have the same.
+/// Creates a temporary folder for this process. The process number alone does not make the name unique:
+/// containers that share a folder for temporary files often have equal process numbers.
 ///
 /// # Errors
-/// If there is no place for it.
+/// If it cannot be created.
 pub fn temporary(purpose: &str) -> anyhow::Result<PathBuf> {
     let (all, process) = (std::env::temp_dir(), std::process::id());
     let mut number = 0;
@@ -33,14 +33,14 @@ pub fn temporary(purpose: &str) -> anyhow::Result<PathBuf> {
             Err(why) if why.kind() == io::ErrorKind::AlreadyExists => number += 1,
             Err(why) => {
                 let folder = path.display();
-                let remedy = "set TMPDIR to a folder with room, where you may write";
-                return Err(why).with_context(|| format!("cannot make {folder}; {remedy}"));
+                let remedy = "set TMPDIR to a writable folder with free space";
+                return Err(why).with_context(|| format!("cannot create {folder}; {remedy}"));
             }
         }
     }
 }
 
-/// The address that a user gave in place of a path.
+/// The URL that the user gave instead of a path.
 pub fn address(path: &Path) -> Option<&str> {
     path.to_str().filter(|text| cluster::is_url(text))
 }
@@ -49,11 +49,11 @@ pub fn address(path: &Path) -> Option<&str> {
 mod tests {
     use super::*;
 
-    /// Whoever has it: a process of the same number in another container, or one that was killed.
+    /// A process with the same number in another container, or a killed one, may have created it.
     #[test]
-    fn a_folder_that_is_there_is_nobody_elses() {
+    fn an_existing_folder_is_not_used() {
         let folders = [(); 3].map(|()| temporary("test").unwrap());
-        fs::write(folders[0].join("results"), "of another").unwrap();
+        fs::write(folders[0].join("results"), "from elsewhere").unwrap();
         assert!(folders[0] != folders[1] && folders[1] != folders[2] && folders[0] != folders[2]);
         assert_eq!(fs::read_dir(&folders[1]).unwrap().count(), 0);
         folders.iter().for_each(|folder| fs::remove_dir_all(folder).unwrap());

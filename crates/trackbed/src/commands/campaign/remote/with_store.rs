@@ -1,4 +1,4 @@
-//! Results in object stores, by the crate that speaks to them.
+//! Results in object stores, through `trackbed_store`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,28 +10,28 @@ use trackbed_store::{Fetched, Mirror, PERIOD, Store};
 use super::temporary;
 use crate::output::{shell_word, tell, tell_error};
 
-/// Copies what is at `address` into `directory`.
+/// Copies the objects at `address` to `directory`.
 ///
 /// # Errors
-/// If the store does not give it, or files cannot be written.
+/// If the store cannot be read, or files cannot be written.
 pub fn fetch(address: &str, directory: &Path) -> anyhow::Result<Fetched> {
     Ok(Store::open(address)?.fetch(directory)?)
 }
 
-/// A run directory on this machine as long as runs go on, and its image in a store.
+/// A temporary run directory on this machine, and its copy in an object store.
 #[derive(Debug)]
 pub struct Remote {
     address: String,
     mirror: Option<Mirror>,
-    /// Gone when everything is sent.
+    /// Deleted when everything is uploaded.
     directory: PathBuf,
 }
 
 impl Remote {
-    /// Opens the run directory at `address`. Results that the store already holds of these very runs stay.
+    /// Opens the run directory at `address`. Results of the same command in the store are kept.
     ///
     /// # Errors
-    /// If the store cannot be used, or holds other runs.
+    /// If the store cannot be used, or contains other runs.
     pub fn open(address: &str, about: About) -> anyhow::Result<(RunDirectory, Remote)> {
         let store = Store::open(address)?;
         let directory = temporary("run")?;
@@ -42,34 +42,34 @@ impl Remote {
             opened.with_context(|| format!("the results at {address} cannot be continued"));
         let opened = opened.inspect_err(|_| drop(fs::remove_dir_all(&directory)))?;
         let tried_again =
-            |why: &trackbed_store::StoreError| tell(format_args!("note: {why}; it is tried again"));
+            |why: &trackbed_store::StoreError| tell(format_args!("note: {why}; retrying"));
         let mirror = Some(restored.mirror(PERIOD, tried_again)?);
         Ok((opened, Remote { address: store.address().to_owned(), mirror, directory }))
     }
 
-    /// Where its home is.
+    /// The URL of the run directory.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// Sends the results that are there; from now on they may be put in order.
+    /// Uploads all results; afterwards the file may be sorted.
     ///
     /// # Errors
-    /// If the store does not take them.
+    /// If the store does not accept them.
     pub fn stop(&mut self) -> anyhow::Result<()> {
         let stopped = self.mirror.as_mut().map_or(Ok(()), Mirror::stop);
-        // It is told once.
+        // The error is reported once.
         stopped.inspect_err(|_| self.mirror = None).with_context(|| self.what_is_here())
     }
 
-    /// Sends everything else, too.
+    /// Uploads the other files too.
     ///
     /// # Errors
-    /// If the store does not take it.
+    /// If the store does not accept them.
     pub fn finish(&mut self) -> anyhow::Result<()> {
         if let Some(mirror) = self.mirror.take() {
             mirror.finish().with_context(|| self.what_is_here())?;
-            // It is of no use any more, and of no harm.
+            // A leftover folder does no harm.
             let _ = fs::remove_dir_all(&self.directory);
         }
         Ok(())
@@ -77,12 +77,12 @@ impl Remote {
 
     fn what_is_here(&self) -> String {
         let directory = shell_word(&self.directory);
-        format!("not everything could be sent; all results are in {directory} on this machine")
+        format!("the upload is incomplete; all results are in {directory} on this machine")
     }
 }
 
 impl Drop for Remote {
-    /// A campaign that ends with an error sends what it has, too.
+    /// Uploads the results of a campaign that ends with an error too.
     fn drop(&mut self) {
         if let Err(why) = self.stop() {
             tell_error(format_args!("error: {why:#}"));

@@ -1,20 +1,20 @@
-//! What is said of object stores by a program that was built without them.
+//! The replacement for object stores in builds without them.
 
 use std::path::Path;
 
 use anyhow::bail;
 use trackbed_archive::{About, RunDirectory};
 
-/// There are none.
+/// Cannot exist in this build.
 #[derive(Debug)]
 pub enum Remote {}
 
-/// What was fetched: never anything.
+/// The result of a fetch, which never succeeds in this build.
 #[derive(Debug)]
 pub struct Fetched {
-    /// How many objects.
+    /// The number of objects.
     pub objects: usize,
-    /// How much they hold.
+    /// Their total size.
     pub bytes: u64,
 }
 
@@ -35,7 +35,7 @@ impl Remote {
         absent(address)
     }
 
-    /// Where its home is.
+    /// The URL of the run directory.
     pub fn address(&self) -> &str {
         match *self {}
     }
